@@ -1,0 +1,85 @@
+# Everything runs in the project's own environment, .venv, which the first target makes.
+# To use another: make test PYTHON=/path/to/python
+
+SHELL := /bin/bash
+BASE ?= python3
+VENV := .venv
+PYTHON ?= $(VENV)/bin/python
+CC ?= cc
+SECONDS ?= 60
+SEED ?= 0
+export PYTHONPATH := $(CURDIR)
+
+SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '_*.c') \
+           setup.py tools/stubs.py $(wildcard imode/ops/*.py)
+STAMP := build/.built
+
+.PHONY: help demo test fast bench conformance fuzz lint format build debug wheel sdist clean
+
+help:            ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+
+demo: $(STAMP) .venv/.demo    ## train on the handwritten digits, serve them in each mode
+	$(PYTHON) examples/digits.py
+
+test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
+	$(PYTHON) -m pytest tests --ignore=tests/conformance
+
+fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
+	$(PYTHON) -m pytest tests --ignore=tests/conformance -m 'not slow' -q
+
+conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
+	$(PYTHON) -m pytest tests/conformance
+
+fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0
+	$(PYTHON) -m tests.conformance.fuzz --seconds $(SECONDS) --seed $(SEED)
+
+bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
+	$(PYTHON) -m benchmarks
+
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m cython_lint imode
+	$(PYTHON) -m mypy
+
+format: .venv/.dev       ## reformat the Python files
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+build: $(STAMP)          ## compile in place
+	@:
+
+debug: .venv/.build      ## compile in place with all checks on
+	IMODE_DEBUG=1 $(PYTHON) setup.py -q build_ext --inplace
+	@rm -f $(STAMP)
+
+wheel: .venv/.dev        ## dist/*.whl and dist/*.tar.gz
+	$(PYTHON) -m build --outdir dist .
+
+clean:                   ## remove what was built, the environment too
+	rm -rf build dist .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	find imode -name '*.so' -delete -o -name '*.pyi' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): $(SOURCES) .venv/.build
+	$(PYTHON) setup.py -q build_ext --inplace
+	@mkdir -p build && touch $@
+
+# ---- the environment: one stamp per extra, so that a second run installs nothing ----
+
+.venv/bin/python:
+	$(BASE) -m venv .venv
+
+.venv/.build: pyproject.toml | $(PYTHON)
+	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0')
+
+.venv/.test .venv/.demo .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
+	$(call install,$$($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
+
+# Another environment is used as it is: nothing is installed into it.
+define install
+	@mkdir -p .venv
+	$(if $(filter .venv/bin/python,$(PYTHON)),$(PYTHON) -m pip install --quiet --disable-pip-version-check $(1),@:)
+	@touch $@
+endef

@@ -1,0 +1,86 @@
+"""Builds the extension modules: one per `imode/**/*.pyx`, with a same-stem `_name.c` beside it if any.
+
+IMODE_DEBUG=1  Cython's checks on, -O1, live-object counters (the C macro IMODE_DEBUG).
+IMODE_JOBS=n   compile n modules at once (default 2).
+"""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+DEBUG = os.environ.get("IMODE_DEBUG", "0") not in ("", "0")
+JOBS = int(os.environ.get("IMODE_JOBS", "2"))
+MODE = "debug" if DEBUG else "release"
+
+DIRECTIVES = {"language_level": 3, "cdivision": True, "binding": True, "embedsignature": False}
+DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "nonecheck"), DEBUG)
+
+COMPILE, LINK, LIBRARIES = [], [], []
+if os.name == "posix":
+    # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
+    # no value changes by it: NaN, infinity and the order of additions stay as written.
+    COMPILE = ["-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math"]
+    COMPILE += ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+    LIBRARIES = ["m"]
+if sys.platform == "linux":
+    LINK = ["-Wl,--as-needed"] + ([] if DEBUG else ["-Wl,-s"])
+    if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
+        LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
+MACROS = [
+    (f"NPY_{name}", "NPY_2_0_API_VERSION") for name in ("NO_DEPRECATED_API", "TARGET_VERSION")
+]
+MACROS += [("IMODE_DEBUG", "1")] * DEBUG
+
+
+def extensions():
+    """Yield an Extension for every `.pyx` of the package."""
+    headers = sorted(str(path) for path in Path("imode").rglob("*.h"))
+    shared = {
+        "include_dirs": [numpy.get_include(), ".", *sorted({os.path.dirname(h) for h in headers})],
+        "depends": headers,
+        "define_macros": MACROS,
+        "extra_compile_args": COMPILE,
+        "extra_link_args": LINK,
+        "libraries": LIBRARIES,
+    }
+    for pyx in sorted(Path("imode").rglob("*.pyx")):
+        shim = pyx.with_name(f"_{pyx.stem}.c")
+        sources = [str(pyx)] + [str(shim)] * shim.exists()
+        yield Extension(".".join(pyx.with_suffix("").parts), sources, **shared)
+
+
+class build_modules(build_ext):
+    """Cythonize only when something is built, in parallel; then write the type stubs."""
+
+    def finalize_options(self):
+        from Cython.Build import cythonize
+
+        self.distribution.ext_modules = cythonize(
+            self.distribution.ext_modules,
+            build_dir=f"build/cython-{MODE}",  # generated C never lies beside the sources
+            compiler_directives=DIRECTIVES,
+            nthreads=JOBS if JOBS > 1 else 0,
+        )
+        self.parallel = self.parallel or JOBS
+        super().finalize_options()
+        self.build_temp = f"build/objects-{MODE}"
+
+    def run(self):
+        stamp = Path("build/mode")  # in-place modules of the other mode look up to date: rebuild
+        if self.inplace and stamp.exists() and stamp.read_text() != MODE:
+            self.force = True
+        super().run()
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(MODE)
+        where = "." if self.inplace else self.build_lib
+        subprocess.run([sys.executable, "tools/stubs.py", where], check=False)
+
+
+if __name__ == "__main__":
+    setup(ext_modules=list(extensions()), cmdclass={"build_ext": build_modules})

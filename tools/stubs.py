@@ -1,0 +1,1 @@
+"""Write the type stubs (`.pyi`) of the built package from its operator table."""
