@@ -1,0 +1,371 @@
+"""Every message that is longer than a line, as functions that return the exception to raise.
+
+The first sentence of each is PyTorch's, so that a search for it finds the same answers and code that
+matches on it keeps working. The lines after it name the culprit (operator, file, line, versions) and
+end with the ways out that fit the case. No message is longer than five lines.
+
+Nothing here runs unless something went wrong, so clarity beats speed. The module imports nothing of
+the package: every layer may raise from it.
+"""
+
+__all__ = ["place", "place_id"]
+
+# Where guards were entered: (file, line) by the small integer that a guard leaves in the
+# thread-local state and that an inference tensor carries. Place 0 means that nothing is known.
+_places = [None]
+_place_ids = {}
+_MAX_PLACES = 1 << 15  # a tensor carries 16 bits of it; programs have far fewer `with` lines
+
+
+def place_id(filename, line):
+    """Return the small integer that stands for ``filename:line`` (0 once the table is full)."""
+    key = (filename, line)
+    found = _place_ids.get(key)
+    if found is None:
+        if len(_places) >= _MAX_PLACES:
+            return 0
+        found = _place_ids[key] = len(_places)
+        _places.append(key)
+    return found
+
+
+def place(guard_id):
+    """Return ``"file:line"`` of the guard entry that `guard_id` stands for, or None."""
+    known = _places[guard_id] if 0 < guard_id < len(_places) else None
+    return None if known is None else f"{known[0]}:{known[1]}"
+
+
+def _lines(*lines):
+    return "\n".join(line for line in lines if line)
+
+
+def _made(guard_id, made_by, what="It"):
+    """The culprit's line: which operator made the tensor, under which guard."""
+    by = f"created by {made_by} " if made_by else "created "
+    at = place(guard_id)
+    return f"{what} was {by}inside inference_mode" + (f" entered at {at}." if at else ".")
+
+
+# ---- inference tensors ----------------------------------------------------------------------------
+
+
+def inference_saved(guard_id=0, made_by=None, saver=None):
+    """An inference tensor would have to be saved for backward."""
+    return RuntimeError(
+        _lines(
+            "Inference tensors cannot be saved for backward. "
+            + _made(guard_id, made_by, f"The tensor that {saver} needs" if saver else "The tensor"),
+            "Ways out: use its .clone() (made here, a normal tensor) in the recorded computation;",
+            "make it under no_grad instead of inference_mode; or, if no gradient is wanted here,",
+            "move this call into the inference_mode block.",
+        )
+    )
+
+
+def inference_write(guard_id=0, made_by=None, writer=None):
+    """An inference tensor would be written to outside the mode."""
+    return RuntimeError(
+        _lines(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. "
+            + _made(guard_id, made_by, f"The tensor that {writer} writes" if writer else "It"),
+            "Ways out: move the write into the inference_mode block; write to its .clone() (a normal",
+            "tensor when made outside the mode); or make it under no_grad instead of inference_mode.",
+        )
+    )
+
+
+def inference_requires_grad(guard_id=0, made_by=None):
+    """``requires_grad`` would be set on an inference tensor outside the mode."""
+    return RuntimeError(
+        _lines(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
+            + _made(guard_id, made_by),
+            "Ways out: t.clone().requires_grad_() gives a normal tensor that requires grad;",
+            "or make the tensor outside the inference_mode block.",
+        )
+    )
+
+
+def inference_version(guard_id=0, made_by=None):
+    """The version of an inference tensor was read."""
+    return RuntimeError(
+        _lines(
+            "Inference tensors do not track version counter. " + _made(guard_id, made_by),
+            "Way out: .clone() made outside the mode has one; t.is_inference() tells them apart.",
+        )
+    )
+
+
+# ---- views and in-place writes --------------------------------------------------------------------
+
+_VIEW_MODES = {
+    "no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"),
+    "inference": ("inference mode", "in normal mode", "inference_mode"),
+}
+
+
+def view_mode(mode, base_written=False, writer=None, view_op=None):
+    """A view made under `mode` ("no_grad" or "inference") meets a tracked in-place write."""
+    made_in, written_in, guard = _VIEW_MODES[mode]
+    what = "its base or another view of its base has been" if base_written else "is being"
+    made = f"view made by {view_op}" if view_op else "view"
+    write = f"write by {writer}" if writer else "in-place write"
+    return RuntimeError(
+        _lines(
+            f"A view was created in {made_in} and {what} modified inplace {written_in}. "
+            "Given that this use case is ambiguous and error-prone, it is forbidden.",
+            f"Ways out: put both the {made} and the {write} inside the {guard} block (the write",
+            "is then not recorded), or both outside it (it is recorded);",
+            "or write to a .clone() of the view.",
+        )
+    )
+
+
+def view_multi_output(output_nr, node_name, base_written=False, writer=None):
+    """One of several views made by one call (split, unbind…) meets an in-place write."""
+    name = _trim(node_name)
+    what = "its base or another view of its base has been" if base_written else "is being"
+    by = f" by {writer}" if writer else ""
+    functional = writer[:-1] if writer and writer.endswith("_") else "the functional form"
+    return RuntimeError(
+        _lines(
+            f"Output {output_nr} of {name} is a view and {what} modified inplace{by}. "
+            "This view is the output of a function that returns multiple views.",
+            "Such functions do not allow the output views to be modified inplace.",
+            f"Ways out: use {functional} and its result instead of the in-place write; or take the",
+            "view by itself (x.select(dim, i), x.narrow(dim, start, length)) and write to that.",
+        )
+    )
+
+
+def view_custom_function(node_name, base_written=False):
+    """A view made inside a custom function meets an in-place write."""
+    what = "its base or another view of its base has been" if base_written else "is being"
+    return RuntimeError(
+        _lines(
+            f"Output 0 of {_trim(node_name)} is a view and {what} modified inplace. "
+            "This view was created inside a custom Function (or because an input was returned as-is)",
+            "and the autograd logic to handle view+inplace would override the custom backward.",
+            "Way out: return a .clone() of the output from the custom function's forward.",
+        )
+    )
+
+
+def leaf_write(op=None, view=False):
+    """A leaf that requires grad, or a view of one, would be written to while recording."""
+    first = "a view of a leaf Variable" if view else "a leaf Variable"
+    call = f"{op}(...)" if op else "the write"
+    return RuntimeError(
+        _lines(
+            f"{first} that requires grad is being used in an in-place operation."
+            + (f" The operation is {op}." if op else ""),
+            f"Ways out: `with imode.no_grad():` around {call} (to initialise or update a parameter);",
+            "use the functional form and its result; or write to a .clone() to record the write.",
+        )
+    )
+
+
+def overlap_inside(op=None):
+    """The tensor written to has several elements in one memory location."""
+    return RuntimeError(
+        _lines(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation.",
+            f"The operation is {op}; the tensor is expanded or strided onto itself." if op else "",
+        )
+    )
+
+
+def overlap_between(op=None):
+    """The tensor written to shares part of its memory with one that is read."""
+    return RuntimeError(
+        _lines(
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation.",
+            f"The operation is {op}." if op else "",
+        )
+    )
+
+
+def out_requires_grad(op):
+    """``out=`` was given while an argument requires grad."""
+    return RuntimeError(
+        f"{op}(): functions with out=... arguments don't support automatic differentiation, "
+        "but one of the arguments requires grad.\n"
+        "Ways out: drop out= and use the result; or call it under no_grad."
+    )
+
+
+def detach_view():
+    """``detach_()`` of a view."""
+    return RuntimeError(
+        "Can't detach views in-place. Use detach() instead: it gives a tensor without history that "
+        "shares the memory."
+    )
+
+
+# ---- backward -------------------------------------------------------------------------------------
+
+
+def _trim(node_name):
+    """``"SplitBackward0"`` -> ``"Split"``: how messages name the operator of a node."""
+    return node_name.partition("Backward")[0]
+
+
+def modified(
+    type_name,
+    shape,
+    output_nr,
+    node_name,
+    version,
+    expected,
+    saver=None,
+    saver_line=None,
+    writer=None,
+    writer_line=None,
+):
+    """A saved tensor's version is not the one that was saved."""
+    which = f", which is output {output_nr} of {_trim(node_name)}," if node_name else ""
+    tensor = f"[{type_name} {list(shape)}]"
+    saved = ""
+    if saver:
+        saved = (
+            f"Saved by {saver}"
+            + (f" at {saver_line}" if saver_line else "")
+            + f", version {expected}."
+        )
+    wrote = ""
+    if writer:
+        wrote = f"Written by {writer}" + (f" at {writer_line}" if writer_line else "")
+        wrote += f", now at version {version}."
+    hint = "Ways out: use the functional form of the write, or write to a .clone()"
+    hint += (
+        "."
+        if saver_line
+        else "; imode.autograd.set_detect_anomaly(True) finds the line that saved."
+    )
+    return RuntimeError(
+        _lines(
+            "one of the variables needed for gradient computation has been modified by an inplace "
+            f"operation: {tensor}{which} is at version {version}; expected version {expected} instead.",
+            saved,
+            wrote,
+            hint,
+        )
+    )
+
+
+def graph_freed(node_name=None):
+    """Backward went through a part of the graph whose saved tensors were freed."""
+    at = f" The part already freed is {node_name}." if node_name else ""
+    return RuntimeError(
+        _lines(
+            "Trying to backward through the graph a second time (or directly access saved tensors "
+            "after they have already been freed)." + at,
+            "Saved intermediate values of the graph are freed when you call .backward() or "
+            "autograd.grad().",
+            "Ways out: retain_graph=True in the earlier call; or run the forward pass again.",
+        )
+    )
+
+
+def no_history(index=0, mode=None, guard_id=0):
+    """Backward was asked of a tensor without history; `mode` is the mode that is on, if any."""
+    first = f"element {index} of tensors does not require grad and does not have a grad_fn"
+    if mode is None:
+        return RuntimeError(
+            _lines(
+                first,
+                "Ways out: make an input with requires_grad=True before computing from it; and compute",
+                "outside no_grad and inference_mode, for nothing is recorded inside them.",
+            )
+        )
+    at = place(guard_id)
+    return RuntimeError(
+        _lines(
+            first,
+            f"{mode} is on here"
+            + (f" (entered at {at})" if at else "")
+            + ": nothing is recorded in it.",
+            f"Way out: move the forward pass out of the {mode} block.",
+        )
+    )
+
+
+def change_requires_grad():
+    """``requires_grad = False`` on a tensor that has a history."""
+    return RuntimeError(
+        "you can only change requires_grad flags of leaf variables. If you want to use a computed "
+        "variable in a subgraph that doesn't require differentiation use "
+        "var_no_grad = var.detach()."
+    )
+
+
+def deepcopy_non_leaf():
+    """``copy.deepcopy`` of a tensor that has a history."""
+    return RuntimeError(
+        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+        "at the moment. Use t.detach().clone() to copy the values, or t.clone() to copy the values "
+        "and keep the history."
+    )
+
+
+# ---- dispatcher -----------------------------------------------------------------------------------
+
+
+def missing_kernel(op, key, available):
+    """No kernel of `op` is registered for `key`."""
+    have = ", ".join(available) if available else "none"
+    return NotImplementedError(
+        f"Could not run '{op}' with arguments from the '{key}' backend. "
+        f"'{op}' has kernels for: {have}.\n"
+        f"Register one for {key}, or move the arguments to a backend of that list."
+    )
+
+
+def illegal_state():
+    """ADInplaceOrView would be dropped from the included set while Autograd is not excluded."""
+    return RuntimeError(
+        "illegal thread-local state: ADInplaceOrView cannot be dropped from the included set while "
+        "Autograd is not excluded.\n"
+        "With Autograd on, writes must go past the version counter, or a saved tensor could change "
+        "unseen.\nWays out: inference_mode drops both; AutoDispatchBelowADInplaceOrView excludes both."
+    )
+
+
+# ---- guards ---------------------------------------------------------------------------------------
+
+
+def guard_reentered(name, guard_id):
+    """One guard object was entered while it was already on."""
+    at = place(guard_id)
+    return RuntimeError(
+        f"{name}: this guard is already on" + (f" (entered at {at})" if at else "") + ". "
+        f"Make a new one for each block: `with imode.{name}(...):`."
+    )
+
+
+def guard_not_entered(name):
+    """A guard was left that is not on."""
+    return RuntimeError(
+        f"{name}: this guard is not on, so it cannot be left. "
+        f"Use it as `with imode.{name}(...):`, or call __enter__ first."
+    )
+
+
+def guard_wrong_thread(name, guard_id):
+    """A guard was left in another thread than it was entered in."""
+    at = place(guard_id)
+    return RuntimeError(
+        f"{name}: this guard was entered in another thread" + (f" (at {at})" if at else "") + ". "
+        "Modes are per thread: enter and leave a guard in the same one. Both threads keep their mode."
+    )
+
+
+def guard_argument(name, value):
+    """A guard's argument is neither a bool nor something to decorate."""
+    return TypeError(
+        f"{name}(): argument 'mode' must be bool, not {type(value).__name__}: {value!r:.80}. "
+        f"To decorate, give it a function."
+    )
