@@ -1,4 +1,4 @@
-"""Builds the extension modules: one per `imode/**/*.pyx`, with a same-stem `_name.c` beside it if any.
+"""Builds one extension module per `imode/**/*.pyx`, with a same-stem `_name.c` beside it if any.
 
 IMODE_DEBUG=1  Cython's checks on, -O1, live-object counters (the C macro IMODE_DEBUG).
 IMODE_JOBS=n   compile n modules at once (default 2).
@@ -32,10 +32,7 @@ if sys.platform == "linux":
     LINK = ["-Wl,--as-needed"] + ([] if DEBUG else ["-Wl,-s"])
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
-MACROS = [
-    (f"NPY_{name}", "NPY_2_0_API_VERSION") for name in ("NO_DEPRECATED_API", "TARGET_VERSION")
-]
-MACROS += [("IMODE_DEBUG", "1")] * DEBUG
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 
 
 def extensions():

@@ -58,7 +58,7 @@ class T:
                 raise ValueError("values= goes with view=None, 'transposed' or a function")
             return np.ascontiguousarray(flat).astype(dtype)
         rng = np.random.default_rng(zlib.crc32(repr((shape, self.low, self.high, seed)).encode()))
-        if dtype == bool:
+        if dtype.kind == "b":
             return rng.random(shape) < 0.5
         if dtype.kind in "iu":
             low = max(self.low, 0) if dtype.kind == "u" else self.low
