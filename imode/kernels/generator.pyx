@@ -1,0 +1,265 @@
+"""Random number generators: PyTorch's on the CPU, bit for bit, state included."""
+import os
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.pythread cimport (
+    NOWAIT_LOCK, WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
+    PyThread_release_lock,
+)
+from libc.stdint cimport uint32_t, uint64_t
+
+cnp.import_array()
+
+cdef enum:
+    STATE_SIZE = 5056    # bytes of a serialised state
+
+_STATE = np.dtype({
+    "names": ["seed", "left", "seeded", "next", "key", "normal", "has_normal", "float_normal",
+              "has_float_normal"],
+    "formats": ["u8", "i4", "i4", "u8", ("u8", 624), "f8", "i4", "f4", "?"],
+    "offsets": [0, 8, 12, 16, 24, 5024, 5040, 5048, 5052],
+    "itemsize": STATE_SIZE,
+})
+
+# What get_state() and device give; the tensor layer puts its own types here (see install()).
+cdef object _wrap_state = None
+cdef object _unwrap_state = None
+cdef object _make_device = None
+
+
+def install(wrap_state, unwrap_state, make_device):
+    """Let generators speak tensors and devices: ndarray -> tensor, tensor -> ndarray, str -> device."""
+    global _wrap_state, _unwrap_state, _make_device
+    _wrap_state, _unwrap_state, _make_device = wrap_state, unwrap_state, make_device
+
+
+cdef class Generator:
+    """Make a stream of random numbers of its own.
+
+    A new generator is seeded with 67280421310721; `manual_seed` and `seed` set another seed.
+    Raises RuntimeError for a device that is not the CPU.
+
+    Thread-safety: one generator may be used from many threads; each call draws as one.
+
+    >>> g = Generator().manual_seed(3)
+    >>> g.initial_seed()
+    3
+    """
+
+    def __cinit__(self, device=None):
+        self.lock = PyThread_allocate_lock()
+        if self.lock == NULL:
+            raise MemoryError("Generator: cannot allocate a lock")
+        self.seed_with(67280421310721)
+
+    def __init__(self, device=None):
+        if device is None:
+            return
+        if _make_device is not None:
+            device = _make_device(device)
+        kind = getattr(device, "type", device)
+        if kind != "cpu":
+            name = str(kind).upper()
+            raise RuntimeError(
+                f"Cannot get {name} generator without ATen_{kind} library. "
+                "Generators live on the CPU here: pass device='cpu'."
+            )
+
+    def __dealloc__(self):
+        if self.lock != NULL:
+            PyThread_free_lock(self.lock)
+
+    cdef int acquire(self) except -1:
+        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+            with nogil:
+                PyThread_acquire_lock(self.lock, WAIT_LOCK)
+        return 0
+
+    cdef void release(self) noexcept:
+        PyThread_release_lock(self.lock)
+
+    cdef void seed_with(self, uint64_t seed) noexcept:
+        mt_seed(&self.engine, seed)
+        self.has_next_normal = self.has_next_float_normal = False
+
+    @property
+    def device(self):
+        """The device the numbers are drawn on: always the CPU."""
+        return "cpu" if _make_device is None else _make_device("cpu")
+
+    def manual_seed(self, seed):
+        """Start the stream that belongs to `seed` (an int in [-2**63, 2**64)); return self.
+
+        >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+        True
+        """
+        cdef uint64_t value
+        if isinstance(seed, bool) or not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
+        value = _to_seed(seed)
+        self.acquire()
+        self.seed_with(value)
+        self.release()
+        return self
+
+    def seed(self):
+        """Seed from the operating system's entropy; return the seed."""
+        cdef uint64_t value = int.from_bytes(os.urandom(8), "little")
+        self.acquire()
+        self.seed_with(value)
+        self.release()
+        return value
+
+    def initial_seed(self):
+        """Return the seed that the stream began with."""
+        return self.engine.seed
+
+    def get_state(self):
+        """Return the whole state as 5056 bytes, in PyTorch's layout."""
+        cdef cnp.ndarray state
+        self.acquire()
+        try:
+            state = self._pack()
+        finally:
+            self.release()
+        return state if _wrap_state is None else _wrap_state(state)
+
+    def set_state(self, new_state):
+        """Go on from a state that `get_state` gave. Raises RuntimeError for what is not one."""
+        state = new_state
+        if _unwrap_state is not None:
+            state = _unwrap_state(new_state)
+        if not isinstance(state, np.ndarray):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if state.dtype != np.uint8:
+            raise TypeError("RNG state must be a torch.ByteTensor")
+        if state.size != STATE_SIZE:
+            raise RuntimeError(
+                f"Expected a CPUGeneratorImplState of size {STATE_SIZE} but found the input RNG "
+                f"state size to be {state.size}"
+            )
+        self.acquire()
+        try:
+            self._unpack(np.ascontiguousarray(state).reshape(-1).view(_STATE)[0])
+        finally:
+            self.release()
+
+    def _pack(self):
+        cdef int i, position = self.engine.next
+        packed = np.zeros(1, _STATE)
+        cdef cnp.ndarray key = packed["key"][0]
+        cdef uint64_t *words = <uint64_t *> cnp.PyArray_DATA(key)
+        packed["seed"] = self.engine.seed
+        packed["seeded"] = 1
+        # A word is "left" until the next twist, counted from one; nothing is read of a fresh state.
+        packed["left"] = MT_N + 1 - position
+        packed["next"] = 0 if self.engine.fresh and position == MT_N else position
+        for i in range(MT_N):
+            words[i] = self.engine.key[i]
+        packed["has_normal"] = self.has_next_normal
+        packed["normal"] = self.next_normal if self.has_next_normal else 0.0
+        packed["has_float_normal"] = self.has_next_float_normal
+        packed["float_normal"] = self.next_float_normal if self.has_next_float_normal else 0.0
+        return packed.view(np.uint8)
+
+    def _unpack(self, state):
+        cdef int i, left = state["left"]
+        cdef uint64_t position = state["next"]
+        cdef cnp.ndarray key = np.ascontiguousarray(state["key"])
+        cdef uint64_t *words = <uint64_t *> cnp.PyArray_DATA(key)
+        if left == 1:
+            valid = position == 0 or position == <uint64_t> MT_N
+        else:
+            valid = 1 < left <= MT_N and position == <uint64_t> (MT_N + 1 - left)
+        if state["seeded"] != 1 or not valid:
+            raise RuntimeError("Invalid mt19937 state")
+        self.engine.fresh = left == 1 and position == 0
+        self.engine.seed = state["seed"]
+        self.engine.next = MT_N + 1 - left
+        for i in range(MT_N):
+            self.engine.key[i] = <uint32_t> words[i]
+        self.has_next_normal = state["has_normal"] != 0
+        self.next_normal = state["normal"]
+        self.has_next_float_normal = bool(state["has_float_normal"])
+        self.next_float_normal = state["float_normal"]
+
+    def clone_state(self):
+        """Return a new generator that goes on from the same state."""
+        cdef Generator other = Generator()
+        other.set_state(self.get_state())
+        return other
+
+    def graphsafe_get_state(self):
+        """Return a generator that holds this one's state: on the CPU, a clone."""
+        return self.clone_state()
+
+    def graphsafe_set_state(self, state):
+        """Take over another generator's state."""
+        self.set_state(state.get_state())
+        return self
+
+    def get_offset(self):
+        """Raise: a generator on the CPU has no offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def set_offset(self, offset):
+        """Raise: a generator on the CPU has no offset."""
+        raise RuntimeError("CPU Generator does not use offset")
+
+    def __reduce__(self):
+        return type(self), (), self.get_state()
+
+    def __setstate__(self, state):
+        self.set_state(state)
+
+
+cdef uint64_t _to_seed(seed) except? 0:
+    cdef object value = int(seed)
+    if not -(1 << 63) <= value < 1 << 64:
+        raise ValueError("Overflow when unpacking long long")
+    return <uint64_t> (value & 0xFFFFFFFFFFFFFFFF)
+
+
+default_generator = Generator()
+default_generator.seed()
+
+
+def manual_seed(seed):
+    """Seed the default generator with int(seed); return it.
+
+    >>> manual_seed(0).initial_seed()
+    0
+    """
+    return default_generator.manual_seed(int(seed))
+
+
+def seed():
+    """Seed the default generator from the system's entropy; return the seed."""
+    return default_generator.seed()
+
+
+def initial_seed():
+    """Return the seed that the default generator began with."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """Return the state of the default generator as 5056 bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state):
+    """Set the state of the default generator to what `get_rng_state` gave."""
+    default_generator.set_state(new_state)
+
+
+cdef Generator choose(generator):
+    if generator is None:
+        return <Generator> default_generator
+    if not isinstance(generator, Generator):
+        raise TypeError(
+            f"expected a Generator for argument 'generator', but got {type(generator).__name__}"
+        )
+    return <Generator> generator

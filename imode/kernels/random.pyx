@@ -1,0 +1,554 @@
+"""The distributions, drawn from a generator into ndarrays.
+
+For one seed every function gives the bits that PyTorch's CPU kernels give on x86-64: the same
+numbers of words per value, the same formulas, and a fused multiply-add where its build has one.
+Values are laid down in memory order (smallest stride first), as PyTorch's iterator visits them.
+
+PyTorch draws bernoulli and exponential numbers with MKL on CPUs made by Intel; these here are the
+numbers it draws on all others.
+"""
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from libc.math cimport ceil, cos, exp, fma, fmaf, log, log1p, sin, sqrt, tan
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from imode.kernels.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
+
+cnp.import_array()
+
+ctypedef fused real_t:
+    float
+    double
+
+ctypedef fused any_t:
+    cnp.uint8_t
+    cnp.int8_t
+    cnp.uint16_t
+    cnp.int16_t
+    cnp.uint32_t
+    cnp.int32_t
+    cnp.uint64_t
+    cnp.int64_t
+    float
+    double
+
+cdef enum:
+    CHUNK = 512          # values drawn between two calls of mt_fill
+    GIL_GRAIN = 4096     # from this many values on the GIL is released
+
+cdef double TWO_PI = 6.283185307179586476925286766559
+cdef double PI = 3.141592653589793238462643383279
+cdef double TO_UNIT = 1.0 / 9007199254740992.0    # 2**-53
+
+
+# ---- where the values go ---------------------------------------------------------------------
+
+def _iteration_order(array):
+    """Return the axes of `array`, outermost first, in the order PyTorch's iterator visits them.
+
+    The axis of the smallest stride goes innermost; axes of stride 0, and those of equal strides
+    and sizes, keep their places.
+    """
+    shape, strides = array.shape, array.strides
+    axes = list(range(array.ndim))[::-1]    # innermost first
+
+    def must_swap(inner, outer):
+        if strides[inner] == 0 or strides[outer] == 0:
+            return 0
+        if strides[inner] != strides[outer]:
+            return 1 if strides[inner] > strides[outer] else -1
+        return 1 if shape[inner] > shape[outer] else 0
+
+    for i in range(1, len(axes)):
+        place = i
+        for j in range(i - 1, -1, -1):
+            order = must_swap(axes[j], axes[place])
+            if order > 0:
+                axes[j], axes[place] = axes[place], axes[j]
+                place = j
+            elif order < 0:
+                break
+    return axes[::-1]
+
+
+@cython.final
+cdef class Line:
+    cdef int store(self) except -1:
+        if self.values is not self.target:
+            self.target[...] = self.values.reshape((<object> self.target).shape)
+        return 0
+
+
+cdef Line _line(cnp.ndarray out, object dtype=None):
+    """Lay out `out` as a line, of another dtype if the values must be drawn in one."""
+    cdef Line line = Line()
+    if not cnp.PyArray_ISWRITEABLE(out):
+        raise ValueError("output array is read-only")
+    line.target = out
+    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        line.target = out.transpose(_iteration_order(out))
+    if dtype is None and cnp.PyArray_IS_C_CONTIGUOUS(line.target):
+        line.values = line.target
+    else:
+        line.values = np.empty(out.size, out.dtype if dtype is None else dtype)
+    line.data = cnp.PyArray_DATA(line.values)
+    line.n = cnp.PyArray_SIZE(line.values)
+    line.kind = cnp.PyArray_TYPE(line.values)
+    return line
+
+
+cdef cnp.ndarray _as_real(cnp.ndarray out):
+    """View a complex array as a real one with a last axis of two."""
+    if not cnp.PyArray_ISCOMPLEX(out):
+        return out
+    return (<object> out)[..., None].view(out.real.dtype)
+
+
+cdef int _no_kernel(name, cnp.ndarray out) except -1:
+    raise NotImplementedError(f'"{name}" not implemented for {_type_name(out.dtype)!r}')
+
+
+_TYPE_NAMES = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
+    "int64": "Long", "float16": "Half", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16",
+    "uint32": "UInt32", "uint64": "UInt64",
+}
+
+
+def _type_name(dtype):
+    return _TYPE_NAMES.get(np.dtype(dtype).name, str(dtype))
+
+
+# ---- uniform ---------------------------------------------------------------------------------
+
+cdef inline double _unit(mt_state *mt) noexcept nogil:
+    return <double> (mt_next64(mt) & 0x1FFFFFFFFFFFFFULL) * TO_UNIT
+
+
+cdef void _uniform_float(
+    mt_state *mt, float *out, int64_t n, float low, float high
+) noexcept nogil:
+    cdef uint32_t words[CHUNK]
+    cdef float width = high - low, unit
+    cdef int64_t i, take
+    while n > 0:
+        take = min(n, <int64_t> CHUNK)
+        mt_fill(mt, words, take)
+        if low == 0.0 and width == 1.0:
+            for i in range(take):
+                out[i] = <float> (<int> (words[i] & 0xFFFFFF)) * <float> 5.9604644775390625e-08
+        else:
+            for i in range(take):
+                unit = <float> (<int> (words[i] & 0xFFFFFF)) * <float> 5.9604644775390625e-08
+                out[i] = fmaf(unit, width, low)
+        out += take
+        n -= take
+
+
+cdef void _uniform_double(
+    mt_state *mt, double *out, int64_t n, double low, double high
+) noexcept nogil:
+    cdef uint32_t words[2 * CHUNK]
+    cdef double width = high - low, unit
+    cdef int64_t i, take
+    cdef bint standard = low == 0.0 and width == 1.0
+    while n > 0:
+        take = min(n, <int64_t> CHUNK)
+        mt_fill(mt, words, 2 * take)
+        for i in range(take):
+            unit = <double> <int64_t> (
+                ((<uint64_t> words[2 * i] << 32) | words[2 * i + 1]) & 0x1FFFFFFFFFFFFFULL
+            ) * TO_UNIT
+            out[i] = unit if standard else fma(unit, width, low)
+        out += take
+        n -= take
+
+
+def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
+    """Fill `out` (float or complex) with numbers uniform in [low, high).
+
+    A float32 takes 24 random bits, a float64 53; a float16 is a rounded float32.
+    """
+    cdef Generator source = choose(generator)
+    cdef cnp.ndarray real = _as_real(out)
+    cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
+    cdef Line line = _line(real, np.float32 if half else None)
+    if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        _no_kernel("check_uniform_bounds", out)
+    source.acquire()
+    try:
+        if line.n < GIL_GRAIN:
+            _uniform_line(&source.engine, line, low, high)
+        else:
+            with nogil:
+                _uniform_line(&source.engine, line, low, high)
+    finally:
+        source.release()
+    if half:    # rounding may have reached `high`, which is outside
+        values = line.values.astype(np.float16)
+        values[values >= np.float32(high)] = np.float16(low)
+        line.values = values
+    line.store()
+
+
+cdef void _uniform_line(mt_state *mt, Line line, double low, double high) noexcept nogil:
+    if line.kind == cnp.NPY_FLOAT32:
+        _uniform_float(mt, <float *> line.data, line.n, <float> low, <float> high)
+    else:
+        _uniform_double(mt, <double *> line.data, line.n, low, high)
+
+
+# ---- normal ----------------------------------------------------------------------------------
+
+cdef double _normal_one(Generator source) noexcept nogil:
+    """One standard normal: the second of a pair if there is one, else the first of a new pair."""
+    cdef double angle, radius
+    if source.has_next_normal:
+        source.has_next_normal = False
+        return source.next_normal
+    angle = TWO_PI * _unit(&source.engine)
+    radius = sqrt(-2.0 * log1p(-_unit(&source.engine)))
+    source.next_normal = radius * sin(angle)
+    source.has_next_normal = True
+    return radius * cos(angle)
+
+
+cdef void _normal_scalar(
+    Generator source, real_t *out, int64_t n, double mean, double std
+) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = <real_t> fma(_normal_one(source), std, mean)
+
+
+cdef void _normal_blocks(
+    mt_state *mt, real_t *out, int64_t n, double mean, double std
+) noexcept nogil:
+    """Fill n >= 16 values in blocks of 16; the last 16 are drawn again if n is no multiple of 16."""
+    cdef int64_t again = 0 if n % 16 == 0 else n - 16
+    if real_t is float:
+        _uniform_float(mt, out, n, 0.0, 1.0)
+        bm_fill_float(out, n // 16, <float> mean, <float> std)
+        if again:
+            _uniform_float(mt, out + again, 16, 0.0, 1.0)
+            bm_fill_float(out + again, 1, <float> mean, <float> std)
+    else:
+        _uniform_double(mt, out, n, 0.0, 1.0)
+        bm_fill_double(out, n // 16, mean, std)
+        if again:
+            _uniform_double(mt, out + again, 16, 0.0, 1.0)
+            bm_fill_double(out + again, 1, mean, std)
+
+
+cdef void _normal_line(
+    Generator source, Line line, bint blocks, double mean, double std
+) noexcept nogil:
+    if line.kind == cnp.NPY_FLOAT32:
+        if blocks:
+            _normal_blocks(&source.engine, <float *> line.data, line.n, mean, std)
+        else:
+            _normal_scalar(source, <float *> line.data, line.n, mean, std)
+    elif blocks:
+        _normal_blocks(&source.engine, <double *> line.data, line.n, mean, std)
+    else:
+        _normal_scalar(source, <double *> line.data, line.n, mean, std)
+
+
+def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
+    """Fill `out` (float or complex) with normal numbers.
+
+    Contiguous arrays of 16 values and more are drawn in blocks of 16; others one after the other.
+    The parts of a complex number have half the variance each.
+    """
+    cdef Generator source = choose(generator)
+    cdef cnp.ndarray real = _as_real(out)
+    cdef int64_t n = cnp.PyArray_SIZE(real)
+    cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
+    cdef bint blocks = n >= 16 and cnp.PyArray_IS_C_CONTIGUOUS(real)
+    cdef cnp.ndarray padded
+    cdef Line line = _line(real, np.float32 if half else None)
+    if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        _no_kernel("normal_kernel_cpu", out)
+    if real is not out:
+        std /= sqrt(2.0)
+    if half and blocks:    # every block is drawn whole; the last one ends where the array ends
+        line.values = np.empty((n + 15) // 16 * 16, np.float32)
+        line.data, line.n = cnp.PyArray_DATA(line.values), cnp.PyArray_SIZE(line.values)
+    source.acquire()
+    try:
+        if line.n < GIL_GRAIN:
+            _normal_line(source, line, blocks, mean, std)
+        else:
+            with nogil:
+                _normal_line(source, line, blocks, mean, std)
+    finally:
+        source.release()
+    if line.n > n:
+        padded = line.values
+        padded[n - 16:n] = padded[line.n - 16:line.n]
+        line.values = padded[:n]
+    line.store()
+
+
+# ---- other continuous distributions ------------------------------------------------------------
+
+cdef enum Law:
+    EXPONENTIAL
+    CAUCHY
+    LOG_NORMAL
+    GEOMETRIC
+
+
+cdef double _draw(Generator source, Law law, double a, double b) noexcept nogil:
+    if law == EXPONENTIAL:
+        return -1.0 / a * log1p(-_unit(&source.engine))
+    if law == CAUCHY:
+        return fma(b, tan(PI * (_unit(&source.engine) - 0.5)), a)
+    if law == LOG_NORMAL:
+        return exp(fma(_normal_one(source), b, a))
+    return ceil(log(_unit(&source.engine)) / log1p(-a))
+
+
+cdef void _draw_line(Generator source, Line line, Law law, double a, double b) noexcept nogil:
+    cdef int64_t i
+    cdef float *single = <float *> line.data
+    cdef double *whole = <double *> line.data
+    if line.kind == cnp.NPY_FLOAT32:
+        for i in range(line.n):
+            single[i] = <float> _draw(source, law, a, b)
+    else:
+        for i in range(line.n):
+            whole[i] = _draw(source, law, a, b)
+
+
+cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except -1:
+    cdef Generator source = choose(generator)
+    cdef Line line
+    cdef int kind = cnp.PyArray_TYPE(out)
+    dtype = None
+    if kind == cnp.NPY_FLOAT16:
+        dtype = np.float32
+    elif kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
+        dtype = np.float64
+    line = _line(out, dtype)
+    source.acquire()
+    try:
+        with nogil:
+            _draw_line(source, line, law, a, b)
+    finally:
+        source.release()
+    line.store()
+    return 0
+
+
+def exponential(cnp.ndarray out, double rate=1.0, generator=None):
+    """Fill `out` (float) with exponential numbers of mean 1 / rate."""
+    _serial(out, generator, EXPONENTIAL, rate, 0.0)
+
+
+def cauchy(cnp.ndarray out, double median=0.0, double sigma=1.0, generator=None):
+    """Fill `out` (float) with Cauchy numbers."""
+    _serial(out, generator, CAUCHY, median, sigma)
+
+
+def log_normal(cnp.ndarray out, double mean=1.0, double std=2.0, generator=None):
+    """Fill `out` (float) with numbers whose logarithm is normal."""
+    _serial(out, generator, LOG_NORMAL, mean, std)
+
+
+def geometric(cnp.ndarray out, double p, generator=None):
+    """Fill `out` (float or integer) with the numbers of trials up to the first success."""
+    _serial(out, generator, GEOMETRIC, p, 0.0)
+
+
+# ---- integers --------------------------------------------------------------------------------
+
+cdef void _integers(
+    mt_state *mt, any_t *out, int64_t n, uint64_t width, int64_t base, bint wide
+) noexcept nogil:
+    """(a word % width) + base, or the word itself for a width of 0. A wide word has 64 bits."""
+    cdef int64_t i
+    cdef uint64_t word
+    for i in range(n):
+        word = mt_next64(mt) if wide else mt_next(mt)
+        if width:
+            word = word % width + <uint64_t> base
+        out[i] = <any_t> <int64_t> word
+
+
+cdef int _integers_line(
+    mt_state *mt, Line line, uint64_t width, int64_t base, bint wide
+) noexcept nogil:
+    if line.kind == cnp.NPY_BOOL or line.kind == cnp.NPY_UINT8:
+        _integers(mt, <cnp.uint8_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_INT8:
+        _integers(mt, <cnp.int8_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_INT16:
+        _integers(mt, <cnp.int16_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_UINT16:
+        _integers(mt, <cnp.uint16_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_INT32:
+        _integers(mt, <cnp.int32_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_UINT32:
+        _integers(mt, <cnp.uint32_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_INT64:
+        _integers(mt, <cnp.int64_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_UINT64:
+        _integers(mt, <cnp.uint64_t *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_FLOAT32:
+        _integers(mt, <float *> line.data, line.n, width, base, wide)
+    elif line.kind == cnp.NPY_FLOAT64:
+        _integers(mt, <double *> line.data, line.n, width, base, wide)
+    else:
+        return 0
+    return 1
+
+
+def integers(cnp.ndarray out, low, high, generator=None, wide=None):
+    """Fill `out` with integers uniform in [low, high), bounds of at most 64 bits.
+
+    Takes 64 random bits a value (`wide`) from a range of 2**28 on, else 32.
+    """
+    cdef Generator source = choose(generator)
+    cdef object span = high - low
+    cdef uint64_t width = 0 if span >> 64 else span
+    cdef int64_t base = low
+    cdef bint long_words = (span >> 28) != 0 if wide is None else wide
+    cdef int known
+    dtype = np.float32 if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT16 else None
+    cdef Line line = _line(out, dtype)
+    source.acquire()
+    try:
+        with nogil:
+            known = _integers_line(&source.engine, line, width, base, long_words)
+    finally:
+        source.release()
+    if not known:
+        _no_kernel("random_from_to_kernel_cpu", out)
+    line.store()
+
+
+def permutation(cnp.ndarray out, generator=None):
+    """Fill `out` (one dimension) with a random order of 0 ... n-1."""
+    cdef Generator source = choose(generator)
+    cdef int64_t i, n = out.size
+    cdef cnp.ndarray order = np.arange(n, dtype=np.int64)
+    cdef int64_t *data = <int64_t *> cnp.PyArray_DATA(order)
+    cdef int64_t other, saved
+    source.acquire()
+    try:
+        with nogil:
+            if n < 0xFFFFFFFFULL // 20:
+                for i in range(n - 1):
+                    other = i + <int64_t> (mt_next(&source.engine) % <uint64_t> (n - i))
+                    saved = data[i]
+                    data[i] = data[other]
+                    data[other] = saved
+            else:    # 32 bits would favour small numbers
+                for i in range(n):
+                    other = <int64_t> (mt_next64(&source.engine) % <uint64_t> (i + 1))
+                    data[i] = data[other]
+                    data[other] = i
+    finally:
+        source.release()
+    out[...] = order
+
+
+# ---- choices ---------------------------------------------------------------------------------
+
+def bernoulli(cnp.ndarray out, p, generator=None):
+    """Fill `out` with ones of probability `p`, a number or an ndarray of float, and zeros.
+
+    Raises RuntimeError for a probability outside [0, 1] in an array.
+    """
+    cdef cnp.ndarray probabilities, draws
+    cdef Line line
+    if not isinstance(p, np.ndarray):
+        draws = np.empty(out.size, np.float64)
+        uniform(draws, 0.0, 1.0, generator)
+        _put(out, draws < <double> p)
+        return
+    probabilities = p
+    if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
+        draws = np.empty(out.size, np.float64)
+    elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):
+        draws = np.empty(out.size, np.float32)
+    else:
+        _no_kernel("bernoulli_tensor_cpu_p_", probabilities)
+    probabilities = np.broadcast_to(probabilities, (<object> out).shape)
+    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    uniform(draws, 0.0, 1.0, generator)
+    line = _line(out)
+    axes = _iteration_order(out) if line.target is not out else range(out.ndim)
+    _put(out, draws < probabilities.transpose(axes).reshape(-1))
+
+
+cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
+    """Write a line of values into `out` in iteration order."""
+    cdef cnp.ndarray target = out
+    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        target = out.transpose(_iteration_order(out))
+    target[...] = values.reshape((<object> target).shape)
+    return 0
+
+
+def dropout_mask(cnp.ndarray like, double p, generator=None):
+    """Return zeros with probability `p` and 1 / (1 - p) otherwise, shaped and laid out like `like`."""
+    cdef cnp.ndarray mask = np.empty_like(like)
+    bernoulli(mask, 1.0 - p, generator)
+    if p < 1.0:
+        mask /= mask.dtype.type(1.0 - p)
+    return mask
+
+
+def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, generator=None):
+    """Draw `count` column numbers (int64) for each row of `weights`, in proportion to them.
+
+    `weights` has one or two dimensions and a float dtype. Raises RuntimeError for weights that are
+    negative, not finite, or all zero in a row.
+    """
+    cdef cnp.ndarray rows = weights.reshape(-1, weights.shape[weights.ndim - 1]), noise
+    if not replacement or count == 1:
+        if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if rows.size and (rows.sum(axis=1) == 0).any():
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        noise = np.empty_like(weights)
+        exponential(noise, 1.0, generator)
+        with np.errstate(all="ignore"):
+            score = weights / noise
+        if count == 1:
+            return score.argmax(axis=-1, keepdims=True)
+        return np.argsort(-score, axis=-1, kind="stable")[..., :count]
+    picks = _with_replacement(rows, count, generator)
+    return picks.reshape((<object> weights).shape[:weights.ndim - 1] + (count,))
+
+
+def _with_replacement(cnp.ndarray rows, int64_t count, generator):
+    if not (rows >= 0).all():
+        raise RuntimeError(
+            "invalid multinomial distribution (encountering probability entry < 0)"
+        )
+    if not np.isfinite(rows).all():
+        raise RuntimeError(
+            "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
+        )
+    if cnp.PyArray_TYPE(rows) == cnp.NPY_FLOAT16:
+        rows = rows.astype(np.float32)
+    # np.add.accumulate adds one after the other, as the reference does
+    reached = np.add.accumulate(rows, axis=1)
+    total = reached[:, rows.shape[1] - 1:]
+    if not (total > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    reached = (reached / total).astype(np.float64)
+    reached[:, rows.shape[1] - 1] = 1.0
+    draws = np.empty((rows.shape[0], count))
+    uniform(draws, 0.0, 1.0, generator)
+    picks = np.empty((rows.shape[0], count), np.int64)
+    for i in range(rows.shape[0]):
+        picks[i] = np.searchsorted(reached[i], draws[i], side="left")
+    return picks
