@@ -1,0 +1,401 @@
+"""Convolution over ndarrays: forward and both gradients."""
+
+cimport numpy as cnp
+
+import numpy as np
+
+cnp.import_array()
+
+# PyTorch's words for dtypes in "expected scalar type ..."
+cdef dict SCALAR_TYPES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
+    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}
+cdef dict C_TYPES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int",
+    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+    "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}
+
+
+# ---- geometry ------------------------------------------------------------------------------------
+
+
+cdef inline int _pair(tuple values, int ndim, long* first, long* second) except -1:
+    """Unpack a per-dimension tuple; one dimension is a second one beside a height of 1."""
+    if ndim == 1:
+        first[0] = -1
+        second[0] = values[0]
+    else:
+        first[0] = values[0]
+        second[0] = values[1] if len(values) > 1 else values[0]
+    return 0
+
+
+cdef int _padding(conv_t* p, padding, int ndim) except -1:
+    """Fill in the padding: numbers, "valid", or "same" (the odd one goes below and right)."""
+    cdef long total
+    if isinstance(padding, tuple):
+        _pair(padding, ndim, &p.top, &p.left)
+        if ndim == 1:
+            p.top = 0
+    elif isinstance(padding, str):
+        p.top = p.left = 0
+        if padding == "same":
+            total = p.dh * (p.kh - 1)
+            p.top = total // 2
+            p.bottom = total - p.top
+            total = p.dw * (p.kw - 1)
+            p.left = total // 2
+            p.right = total - p.left
+            return 0
+    else:
+        p.left = padding
+        p.top = p.left if ndim == 2 else 0
+    p.bottom = p.top
+    p.right = p.left
+    return 0
+
+
+cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int ndim, tuple stride,
+                   padding, tuple dilation, long groups) except -1:
+    """Fill in p from the shapes of a batched input and a weight that fit each other."""
+    cdef bint flat = ndim == 1
+    p.n = x[0]
+    p.c = x[1]
+    p.h = 1 if flat else x[2]
+    p.w = x[2] if flat else x[3]
+    p.oc = w[0]
+    p.kh = 1 if flat else w[2]
+    p.kw = w[2] if flat else w[3]
+    p.groups = groups
+    _pair(stride, ndim, &p.sh, &p.sw)
+    _pair(dilation, ndim, &p.dh, &p.dw)
+    if flat:
+        p.sh = p.dh = 1
+    _padding(p, padding, ndim)
+    p.oh = (p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1) // p.sh + 1
+    p.ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) // p.sw + 1
+    return 0
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def _words(values):
+    return "[" + ", ".join(str(v) for v in values) + "]"
+
+
+def _raise_mismatch(name, values, ndim):
+    raise RuntimeError(
+        f"expected {name} to be a single integer value or a list of {ndim} values to match the "
+        f"convolution dimensions, but got {name}={_words(values)}")
+
+
+cdef int _check_list(str name, tuple values, int ndim) except -1:
+    if len(values) != ndim and len(values) != 1:
+        _raise_mismatch(name, values, ndim)
+    return 0
+
+
+cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, padding,
+                          tuple dilation, long groups) except -1:
+    if cnp.PyArray_NDIM(x) != ndim + 1 and cnp.PyArray_NDIM(x) != ndim + 2:
+        raise RuntimeError(
+            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to conv{ndim}d, "
+            f"but got input of size: {_words(np.shape(x))}")
+    if cnp.PyArray_NDIM(w) != ndim + 2:
+        if cnp.PyArray_NDIM(w) < 3:
+            raise RuntimeError(
+                "weight should have at least three dimensions, but got a weight of size "
+                f"{_words(np.shape(w))}")
+        _raise_mismatch("stride", stride * ndim if len(stride) == 1 else stride,
+                        cnp.PyArray_NDIM(w) - 2)
+    _check_list("stride", stride, ndim)
+    _check_list("dilation", dilation, ndim)
+    if isinstance(padding, str):
+        if padding != "valid" and padding != "same":
+            raise RuntimeError(f"Invalid padding string: '{padding}'")
+        if padding == "same" and max(stride) > 1:
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+    else:
+        if isinstance(padding, tuple):
+            _check_list("padding", padding, ndim)
+            if min(padding) < 0:
+                raise RuntimeError("negative padding is not supported")
+        elif padding < 0:
+            raise RuntimeError("negative padding is not supported")
+    for value in stride:
+        if value <= 0:
+            raise RuntimeError("non-positive stride is not supported")
+    for value in dilation:
+        if value <= 0:
+            raise RuntimeError(
+                "dilation should be greater than zero, but got "
+                f"{_words(dilation * ndim if len(dilation) == 1 else dilation)}")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    return 0
+
+
+cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
+    cdef long channels = cnp.PyArray_DIM(w, 1)
+    cdef list shape = [str(v) for v in np.shape(w)]
+    size = "[" + ", ".join(shape) + "]"
+    if p.oc < p.groups:
+        raise RuntimeError(
+            f"Given groups={p.groups}, expected weight to be at least {p.groups} at dimension 0, "
+            f"but got weight of size {size} instead")
+    if p.oc % p.groups:
+        raise RuntimeError(
+            f"Given groups={p.groups}, expected weight to be divisible by {p.groups} at "
+            f"dimension 0, but got weight of size [{size}] instead")
+    if p.c != channels * p.groups:
+        raise RuntimeError(
+            f"Given groups={p.groups}, weight of size {size}, expected input"
+            f"{_words(np.shape(x))} to have {channels * p.groups} channels, but got {p.c} "
+            "channels instead")
+    if bias is not None and np.shape(bias) != (p.oc,):
+        raise RuntimeError(
+            f"Given weight of size {size}, expected bias to be 1-dimensional with {p.oc} "
+            f"elements, but got bias of size {_words(np.shape(bias))} instead")
+    if p.kh <= 0 or p.kw <= 0:
+        raise RuntimeError(
+            "kernel size should be greater than zero, but got kernel_height: "
+            f"{p.kh} kernel_width: {p.kw}")
+    cdef long h = p.h + p.top + p.bottom, width = p.w + p.left + p.right
+    if h < p.dh * (p.kh - 1) + 1 or width < p.dw * (p.kw - 1) + 1:
+        padded = f"{h} x {width}" if ndim == 2 else f"{width}"
+        kernel = f"{p.dh * (p.kh - 1) + 1} x {p.dw * (p.kw - 1) + 1}"
+        if ndim == 1:
+            kernel = f"{p.dw * (p.kw - 1) + 1}"
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). "
+            "Kernel size can't be greater than actual input size")
+    if p.h == 0 or p.w == 0:
+        raise RuntimeError(
+            "Only zero batch or zero channel inputs are supported, but got input shape: "
+            f"{_words(np.shape(x))}")
+    return 0
+
+
+cdef int _check_dtypes(cnp.ndarray x, cnp.ndarray w, bias) except -1:
+    cdef int kind = cnp.PyArray_TYPE(x)
+    if cnp.PyArray_TYPE(w) != kind:
+        raise RuntimeError(
+            f"expected scalar type {SCALAR_TYPES.get(x.dtype.name)} but found "
+            f"{SCALAR_TYPES.get(w.dtype.name)}")
+    if bias is not None and cnp.PyArray_TYPE(<cnp.ndarray>bias) != kind:
+        raise RuntimeError(
+            f"Input type ({C_TYPES.get(x.dtype.name)}) and bias type "
+            f"({C_TYPES.get(bias.dtype.name)}) should be the same")
+    if kind == cnp.NPY_BOOL:
+        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+    return 0
+
+
+# ---- memory order --------------------------------------------------------------------------------
+
+
+cdef bint _channels_last(cnp.ndarray a) noexcept:
+    """PyTorch's rule: the strides decide, contiguous wins where both would fit."""
+    if cnp.PyArray_NDIM(a) != 4 or cnp.PyArray_IS_C_CONTIGUOUS(a):
+        return False
+    cdef cnp.npy_intp* size = cnp.PyArray_DIMS(a)
+    cdef cnp.npy_intp* stride = cnp.PyArray_STRIDES(a)
+    cdef cnp.npy_intp least = 0
+    cdef int[4] order = [1, 3, 2, 0]
+    if stride[1] == 0:
+        return False
+    for d in order:
+        if size[d] == 0 or stride[d] < least or (d == 0 and least == stride[1]):
+            return False
+        least = stride[d] * (size[d] if size[d] > 1 else 1)
+    return True
+
+
+cdef object _as_channels_last(out):
+    return np.ascontiguousarray(out.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+
+
+# ---- dtypes that the loops do not know -----------------------------------------------------------
+
+
+cdef object _windows(x, conv_t* p):
+    """A view of the padded input: (n, groups, cg, oh, ow, kh, kw)."""
+    wide = ((0, 0), (0, 0), (p.top, p.bottom), (p.left, p.right))
+    padded = np.pad(x.reshape(p.n, p.c, p.h, p.w), wide)
+    n, c, h, w = padded.strides
+    shape = (p.n, p.groups, p.c // p.groups, p.oh, p.ow, p.kh, p.kw)
+    steps = (n, c * (p.c // p.groups), c, h * p.sh, w * p.sw, h * p.dh, w * p.dw)
+    return np.lib.stride_tricks.as_strided(padded, shape, steps)
+
+
+cdef object _forward_any(x, w, bias, conv_t* p):
+    """Integers, and complex numbers: one einsum over windows."""
+    split = w.reshape(p.groups, p.oc // p.groups, p.c // p.groups, p.kh, p.kw)
+    out = np.einsum("ngcyxij,gocij->ngoyx", _windows(x, p), split, optimize=True)
+    out = out.reshape(p.n, p.oc, p.oh, p.ow)
+    if bias is not None:
+        out = out + bias.reshape(-1, 1, 1)
+    return np.ascontiguousarray(out, x.dtype)
+
+
+cdef object _grad_weight_any(grad, x, shape, conv_t* p):
+    split = grad.reshape(p.n, p.groups, p.oc // p.groups, p.oh, p.ow)
+    out = np.einsum("ngcyxij,ngoyx->gocij", _windows(x, p).conj(), split, optimize=True)
+    return np.ascontiguousarray(out.reshape(shape), x.dtype)
+
+
+cdef object _grad_input_any(grad, w, shape, conv_t* p):
+    split = grad.reshape(p.n, p.groups, p.oc // p.groups, p.oh, p.ow)
+    turned = w.conj().reshape(p.groups, p.oc // p.groups, p.c // p.groups, p.kh, p.kw)
+    high, wide = p.h + p.top + p.bottom, p.w + p.left + p.right
+    padded = np.zeros((p.n, p.groups, p.c // p.groups, high, wide), grad.dtype)
+    for ky in range(p.kh):
+        for kx in range(p.kw):
+            y, i = ky * p.dh, kx * p.dw
+            place = padded[..., y:y + p.oh * p.sh:p.sh, i:i + p.ow * p.sw:p.sw]
+            place += np.einsum("ngoyx,goc->ngcyx", split, turned[..., ky, kx], optimize=True)
+    padded = padded[..., p.top:p.top + p.h, p.left:p.left + p.w]
+    return np.ascontiguousarray(padded).reshape(shape)
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+
+cdef inline cnp.ndarray _contiguous(a):
+    return cnp.PyArray_GETCONTIGUOUS(a)
+
+
+cdef object _new(tuple shape, int kind):
+    cdef cnp.npy_intp[4] dims
+    cdef int i, n = len(shape)
+    for i in range(n):
+        dims[i] = shape[i]
+    return cnp.PyArray_EMPTY(n, dims, kind, 0)
+
+
+cdef object _convolve(cnp.ndarray x, cnp.ndarray w, bias, tuple stride, padding, tuple dilation,
+                      long groups, int ndim):
+    cdef conv_t p
+    cdef cnp.npy_intp[4] dims
+    cdef int i, rc = 0, kind = cnp.PyArray_TYPE(x), extra
+    cdef bint last, wide = kind == cnp.NPY_DOUBLE
+    cdef cnp.ndarray out
+    cdef void* b = NULL
+    _check_arguments(x, w, ndim, stride, padding, dilation, groups)
+    extra = ndim + 2 - cnp.PyArray_NDIM(x)          # 1: no batch dimension
+    dims[0] = 1
+    for i in range(cnp.PyArray_NDIM(x)):
+        dims[i + extra] = cnp.PyArray_DIM(x, i)
+    _geometry(&p, dims, cnp.PyArray_DIMS(w), ndim, stride, padding, dilation, groups)
+    if (p.oc < groups or p.oc % groups or p.c != cnp.PyArray_DIM(w, 1) * groups
+            or p.kh <= 0 or p.kw <= 0 or p.oh <= 0 or p.ow <= 0 or p.h == 0 or p.w == 0
+            or (bias is not None and (cnp.PyArray_NDIM(<cnp.ndarray>bias) != 1
+                                      or cnp.PyArray_DIM(<cnp.ndarray>bias, 0) != p.oc))):
+        _check_shapes(&p, x, w, bias, ndim)
+    _check_dtypes(x, w, bias)
+    last = _channels_last(x) or _channels_last(w)
+    dims[1] = 0 if p.c == 0 else p.oc               # PyTorch: no channels in, none out
+    dims[2] = p.ow if ndim == 1 else p.oh
+    dims[3] = p.ow
+    if p.n == 0 or p.c == 0:
+        return cnp.PyArray_EMPTY(ndim + 2 - extra, dims + extra, kind, 0)
+    if kind == cnp.NPY_FLOAT16:
+        result = _convolve(x.astype(np.float32), w.astype(np.float32),
+                           None if bias is None else bias.astype(np.float32),
+                           stride, padding, dilation, groups, ndim)
+        return result.astype(np.float16)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        result = _forward_any(x, w, bias, &p)
+        result = result.reshape([dims[i] for i in range(extra, ndim + 2)])
+        return _as_channels_last(result) if last and not extra else result
+    x = _contiguous(x)
+    w = _contiguous(w)
+    if bias is not None:
+        bias = _contiguous(bias)
+        b = cnp.PyArray_DATA(<cnp.ndarray>bias)
+    out = cnp.PyArray_EMPTY(ndim + 2 - extra, dims + extra, kind, 0)
+    with nogil:
+        rc = conv_forward(&p, wide, cnp.PyArray_DATA(x), cnp.PyArray_DATA(w), b,
+                          cnp.PyArray_DATA(out))
+    if rc:
+        raise MemoryError("conv: no memory for the scratch buffer")
+    return _as_channels_last(out) if last and not extra else out
+
+
+cpdef object conv1d(x, weight, bias, tuple stride, padding, tuple dilation, long groups):
+    """Convolve (n, c, w) or (c, w) with (oc, c / groups, kw)."""
+    return _convolve(x, weight, bias, stride, padding, dilation, groups, 1)
+
+
+cpdef object conv2d(x, weight, bias, tuple stride, padding, tuple dilation, long groups):
+    """Convolve (n, c, h, w) or (c, h, w) with (oc, c / groups, kh, kw)."""
+    return _convolve(x, weight, bias, stride, padding, dilation, groups, 2)
+
+
+cdef int _gradient_geometry(conv_t* p, tuple x, tuple w, tuple stride, padding, tuple dilation,
+                            long groups) except -1:
+    cdef cnp.npy_intp[4] dims, kernel
+    cdef int i, extra = len(w) - len(x)
+    dims[0] = 1
+    for i in range(len(x)):
+        dims[i + extra] = x[i]
+    for i in range(len(w)):
+        kernel[i] = w[i]
+    return _geometry(p, dims, kernel, len(w) - 2, stride, padding, dilation, groups)
+
+
+cpdef object grad_input(
+        grad, weight, tuple shape, tuple stride, padding, tuple dilation, long groups):
+    """Return the gradient for an input of `shape`."""
+    cdef conv_t p
+    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef bint wide = kind == cnp.NPY_DOUBLE
+    cdef cnp.ndarray g, w, out
+    if kind == cnp.NPY_FLOAT16:
+        return grad_input(grad.astype(np.float32), weight.astype(np.float32), shape, stride,
+                          padding, dilation, groups).astype(np.float16)
+    _gradient_geometry(&p, shape, np.shape(weight), stride, padding, dilation, groups)
+    if p.n == 0 or p.c == 0:
+        return np.zeros(shape, grad.dtype)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        return _grad_input_any(grad, weight, shape, &p)
+    last = _channels_last(grad) or _channels_last(weight)
+    g = _contiguous(grad)
+    w = _contiguous(weight)
+    out = _new(shape, kind)
+    with nogil:
+        rc = conv_grad_input(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(w),
+                             cnp.PyArray_DATA(out))
+    if rc:
+        raise MemoryError("conv: no memory for the scratch buffer")
+    return _as_channels_last(out) if last and len(shape) == 4 else out
+
+
+cpdef object grad_weight(grad, x, tuple shape, tuple stride, padding, tuple dilation, long groups):
+    """Return the gradient for a weight of `shape`."""
+    cdef conv_t p
+    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef bint wide = kind == cnp.NPY_DOUBLE
+    cdef cnp.ndarray g, image, out
+    if kind == cnp.NPY_FLOAT16:
+        return grad_weight(grad.astype(np.float32), x.astype(np.float32), shape, stride,
+                           padding, dilation, groups).astype(np.float16)
+    _gradient_geometry(&p, np.shape(x), shape, stride, padding, dilation, groups)
+    if p.n == 0 or p.c == 0:
+        return np.zeros(shape, grad.dtype)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        return _grad_weight_any(grad, x, shape, &p)
+    last = len(shape) == 4 and (_channels_last(grad) or _channels_last(x))
+    g = _contiguous(grad)
+    image = _contiguous(x)
+    out = _new(shape, kind)
+    with nogil:
+        rc = conv_grad_weight(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(image),
+                              cnp.PyArray_DATA(out))
+    if rc:
+        raise MemoryError("conv: no memory for the scratch buffer")
+    return _as_channels_last(out) if last else out
