@@ -1,0 +1,1 @@
+"""The same programs in imode and in PyTorch, every observable compared."""

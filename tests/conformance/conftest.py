@@ -1,0 +1,30 @@
+"""Both libraries for the conformance tests; a test that asks for torch is skipped without it."""
+
+import importlib
+import os
+
+import pytest
+
+# IMODE_CONFORMANCE=torch compares PyTorch with itself: it tests the suite, not the library.
+LIBRARY = os.environ.get("IMODE_CONFORMANCE", "imode")
+
+
+@pytest.fixture(scope="session")
+def lib():
+    """The library under test."""
+    return importlib.import_module(LIBRARY)
+
+
+@pytest.fixture(scope="session")
+def torch():
+    """PyTorch, on one thread."""
+    module = pytest.importorskip("torch", reason="torch is not installed: nothing to compare with")
+    module.set_num_threads(1)
+    return module
+
+
+def pytest_collection_modifyitems(items):
+    """Ignore warnings here: they are not compared, and some are raised by one library only."""
+    for item in items:
+        if "conformance" in item.path.parts:
+            item.add_marker(pytest.mark.filterwarnings("ignore"))

@@ -1,0 +1,37 @@
+"""The intended differences from PyTorch, read from docs/differences.md, so that both stay true.
+
+A difference that the suite meets stands on the page as a list item that starts with a rule:
+
+    - `rand*: values` — why
+
+the name of an operator or of a kind of statement, then the observable, either with wildcards.
+"""
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
+RULE = re.compile(r"^\s*- `([^`:]+): ([^`]+)`")
+
+
+class Rules:
+    """The rules of the page; `met` are the ones that something matched."""
+
+    def __init__(self, text):
+        found = (RULE.match(line) for line in text.splitlines())
+        self.rules = [(m[1].strip(), m[2].strip()) for m in found if m]
+        self.met = set()
+
+    def allow(self, name, observable):
+        """Whether a difference in this observable of this operator is intended."""
+        for rule in self.rules:
+            if fnmatchcase(name, rule[0]) and fnmatchcase(observable, rule[1]):
+                self.met.add(rule)
+                return True
+        return False
+
+
+def load():
+    """Return the rules of docs/differences.md."""
+    return Rules(PAGE.read_text() if PAGE.exists() else "")

@@ -1,0 +1,206 @@
+"""Programs as data: run one in a library, compare two runs, shrink, print as a script.
+
+A program is a list of statements: source text that names the library `lib` and the variables
+`v0`, `v1`, ..., or a Block, a mode with a body that an exception may leave.
+"""
+
+import contextlib
+import warnings
+from dataclasses import dataclass, field, replace
+
+from .observe import attempt, differences, dtype_name, failure, observe
+
+TOLERANCE = (1e-3, 1e-3)  # rounding adds up over a program; its values stay below LIMIT
+LIMIT = 1e3
+
+
+@dataclass
+class Block:
+    """`with mode:` and a body; `raises` leaves it by an exception caught outside."""
+
+    mode: str
+    body: list = field(default_factory=list)
+    raises: bool = False
+
+
+class Left(Exception):
+    """Leaves a block."""
+
+
+@dataclass
+class Step:
+    """What a statement did: "ok" or the failure, then all observables by variable."""
+
+    source: str
+    outcome: str
+    state: dict
+
+
+class Machine:
+    """Runs statements in one library and records a Step for each."""
+
+    def __init__(self, lib):
+        self.lib = lib
+        self.names = {"lib": lib}
+        self.steps = []
+        self.tensors = {}
+
+    def statement(self, source):
+        """Run one statement."""
+        outcome = "ok"
+        try:
+            exec(source, self.names)
+        except Exception as error:
+            outcome = failure(error)
+        self.record(source, outcome)
+
+    @contextlib.contextmanager
+    def block(self, block):
+        """Enter a block; the caller runs its body."""
+        try:
+            with eval(block.mode, self.names):
+                self.record(f"with {block.mode}:", "ok")
+                yield
+                if block.raises:
+                    raise Left
+        except Left:
+            pass
+        self.record("# left the block", "ok")
+
+    def run(self, program):
+        """Run a whole program."""
+        for item in program:
+            if isinstance(item, Block):
+                with self.block(item):
+                    self.run(item.body)
+            else:
+                self.statement(item)
+
+    def record(self, source, outcome):
+        """Append a Step with the observables of all live variables."""
+        lib = self.lib
+        modes = (lib.is_grad_enabled(), lib.is_inference_mode_enabled())
+        self.tensors = {
+            name: value
+            for name, value in self.names.items()
+            if name[0] == "v" and isinstance(value, lib.Tensor)
+        }
+        state = {name: observe(t, tol=TOLERANCE) for name, t in self.tensors.items()}
+        owners = {}
+        for name, tensor in self.tensors.items():
+            seen = state[name]
+            base = attempt(lambda t=tensor: t._base)
+            seen["base"] = next((n for n, t in self.tensors.items() if t is base), "unnamed")
+            if tensor.numel():
+                seen["shares_memory_with"] = owners.setdefault(_storage(tensor), name)
+        state["modes"] = {"grad, inference": modes}
+        others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
+        state["others"] = {name: type(value).__name__ for name, value in others.items()}
+        self.steps.append(Step(source, outcome, state))
+
+    def wild(self):
+        """Whether a value is so large, or NaN, that rounding would differ visibly."""
+        for tensor in self.tensors.values():
+            for t in (tensor, attempt(lambda t=tensor: t.grad)):
+                if not isinstance(t, self.lib.Tensor) or dtype_name(t) == "bool":
+                    continue
+                if t.numel() and not float(t.detach().abs().max()) < LIMIT:
+                    return True
+        return False
+
+
+def _storage(tensor):
+    start = tensor.storage_offset() * tensor.element_size()
+    return tensor.data_ptr() - start
+
+
+def run(lib, program):
+    """Run a program; return its Steps."""
+    machine = Machine(lib)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        machine.run(program)
+    return machine.steps
+
+
+@dataclass
+class Mismatch:
+    """The first statement after which the two libraries differ, and in what."""
+
+    index: int
+    source: str
+    found: list  # (observable, ours, theirs)
+
+    @property
+    def kind(self):
+        """What must stay while a program is shrunk: the observable without the variable."""
+        return self.found[0][0].partition(".")[2] or self.found[0][0]
+
+    def __str__(self):
+        rows = [f"    {name}: {ours!r} here, {theirs!r} in PyTorch" for name, ours, theirs in
+                self.found[:8]]  # fmt: skip
+        return "\n".join([f"after `{self.source}`:", *rows])
+
+
+def compare(ours, theirs):
+    """Return the first Mismatch of two runs, or None."""
+    for index, (a, b) in enumerate(zip(ours, theirs)):
+        found = []
+        if a.outcome != b.outcome:
+            found.append(("outcome", a.outcome, b.outcome))
+        found += differences(a.state, b.state)
+        if found:
+            return Mismatch(index, b.source, found)
+    return None
+
+
+def shrink(program, fails):
+    """Return the smallest program found for which `fails(program)` stays true."""
+    changed = True
+    while changed:
+        changed = False
+        for candidate in _smaller(program):
+            if fails(candidate):
+                program, changed = candidate, True
+                break
+    return program
+
+
+def _smaller(program):
+    """Yield every program with one statement less, one block opened, one exception less."""
+    for i in range(len(program) - 1, -1, -1):
+        item, before, after = program[i], program[:i], program[i + 1 :]
+        yield before + after
+        if isinstance(item, Block):
+            yield before + item.body + after
+            if item.raises:
+                yield [*before, replace(item, raises=False), *after]
+            for body in _smaller(item.body):
+                yield [*before, replace(item, body=body), *after]
+        elif "requires_grad=True" in item:
+            yield [*before, item.replace(", requires_grad=True", ""), *after]
+
+
+def script(program, lib="imode"):
+    """Return the program as a script that runs in either library and shows what happens."""
+    lines = ["import importlib", "import sys", ""]
+    lines += [f"lib = importlib.import_module(sys.argv[1] if sys.argv[1:] else {lib!r})", ""]
+    return "\n".join(lines + _lines(program, "")) + "\n"
+
+
+def _lines(program, indent):
+    out = []
+    for item in program:
+        if not isinstance(item, Block):
+            out.append(indent + item)
+            continue
+        inner = indent
+        if item.raises:
+            out.append(f"{indent}try:")
+            inner += "    "
+        out.append(f"{inner}with {item.mode}:")
+        out += _lines(item.body, inner + "    ") or ([] if item.raises else [f"{inner}    pass"])
+        if item.raises:
+            out += [f"{inner}    raise ValueError", f"{indent}except ValueError:",
+                    f"{indent}    pass"]  # fmt: skip
+    return out
