@@ -125,13 +125,13 @@ def view_multi_output(output_nr, node_name, base_written=False, writer=None):
     """One of several views made by one call (split, unbind…) meets an in-place write."""
     name = _trim(node_name)
     what = "its base or another view of its base has been" if base_written else "is being"
-    by = f" by {writer}" if writer else ""
     functional = writer[:-1] if writer and writer.endswith("_") else "the functional form"
     return RuntimeError(
         _lines(
-            f"Output {output_nr} of {name} is a view and {what} modified inplace{by}. "
-            "This view is the output of a function that returns multiple views.",
+            f"Output {output_nr} of {name} is a view and {what} modified inplace. "
+            "This view is the output of a function that returns multiple views. "
             "Such functions do not allow the output views to be modified inplace.",
+            f"The write is {writer}." if writer else "",
             f"Ways out: use {functional} and its result instead of the in-place write; or take the",
             "view by itself (x.select(dim, i), x.narrow(dim, start, length)) and write to that.",
         )

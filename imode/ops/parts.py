@@ -1,0 +1,542 @@
+"""Views of parts: one index, a range, pieces, diagonals, windows; and views as other elements.
+
+The kernels are `imode.kernels.strided`'s; here are their schemas and derivatives, the operators
+that are compositions of them, and the operators that their backward passes call.
+"""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import strided
+from imode.kernels.strided import wrap_dim
+
+from .schema import composite, op
+
+# ---- gradients ------------------------------------------------------------------------------------
+
+
+def _cat_grads(grads, shape, lengths, dim):
+    """Join the gradients of pieces of the given `lengths`, zeros where there is none."""
+    some = next(g for g in grads if g is not None)
+    parts = []
+    for grad, length in zip(grads, lengths, strict=True):
+        if grad is None:
+            piece = list(shape)
+            piece[dim] = length
+            grad = some.new_zeros(piece)
+        parts.append(grad)
+    return ops.cat(parts, dim)
+
+
+def _split_backward(grads, self_shape, split_size, dim):
+    length = self_shape[dim]
+    sizes = [max(0, min(split_size, length - i * split_size)) for i in range(len(grads))]
+    return _cat_grads(grads, self_shape, sizes, dim)
+
+
+def _unbind_backward(grads, dim):
+    some = next(g for g in grads if g is not None)
+    return ops.stack([some.new_zeros(some.shape) if g is None else g for g in grads], dim)
+
+
+# ---- parts ----------------------------------------------------------------------------------------
+
+op(
+    "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
+    strided.select,
+    derivative={
+        "self": lambda grad, self_shape, dim, index: ops.select_backward(
+            grad, self_shape, dim, index
+        )
+    },
+    variants="function method",
+    doc="""Return the tensor at `index` of `dim`, without that dimension.
+
+    >>> imode.tensor([[1, 2], [3, 4]]).select(0, 1)
+    tensor([3, 4])
+    """,
+)
+
+op(
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    strided.slice_dim,
+    derivative={
+        "self": lambda grad, self_shape, dim, start, end, step: ops.slice_backward(
+            grad, self_shape, dim, start, end, step
+        )
+    },
+    variants="",
+)
+
+op(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    strided.diagonal,
+    derivative={
+        "self": lambda grad, self_shape, offset, dim1, dim2: ops.diagonal_backward(
+            grad, self_shape, offset, dim1, dim2
+        )
+    },
+    variants="function method",
+    doc="""Return the diagonals over `dim1` and `dim2` as a new last dimension.
+
+    >>> imode.tensor([[1, 2], [3, 4]]).diagonal()
+    tensor([1, 4])
+    """,
+)
+
+op(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    strided.unfold,
+    derivative={
+        "self": lambda grad, self_shape, dimension, size, step: ops.unfold_backward(
+            grad, self_shape, dimension, size, step
+        )
+    },
+    variants="method",
+    doc="""Return the windows of length `size`, `step` apart, as a new last dimension.
+
+    >>> imode.arange(4).unfold(0, 2, 1).shape
+    torch.Size([3, 2])
+    """,
+)
+
+
+def _narrow(self, dim, start, length):
+    """Return `length` indices of `dim`, from `start` on.
+
+    >>> imode.arange(5).narrow(0, 1, 3)
+    tensor([1, 2, 3])
+    """
+    if self.dim() == 0:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = self.shape[wrap_dim(dim, self.dim())]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size if start < 0 else 0
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return ops.slice(self, dim, start, start + length)
+
+
+composite(
+    "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+    variants="function method",
+)(_narrow)
+
+
+@composite(
+    "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+    variants="function method",
+)
+def narrow_tensor(self, dim, start, length):
+    """Return `length` indices of `dim`, from the 0-dim integer tensor `start` on."""
+    if start.dim() != 0 or start.is_floating_point() or start.is_complex():
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return _narrow(self, dim, int(start.item()), length)
+
+
+# ---- several views --------------------------------------------------------------------------------
+
+op(
+    "split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+    strided.split,
+    derivative={"self": _split_backward},
+    variants="function method",
+    doc="""Return pieces of length `split_size` (the last may be shorter), or of the given lengths.
+
+    >>> [p.tolist() for p in imode.arange(5).split(2)]
+    [[0, 1], [2, 3], [4]]
+    """,
+)
+
+op(
+    "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
+    strided.split_with_sizes,
+    derivative={
+        "self": lambda grads, self_shape, split_sizes, dim: _cat_grads(
+            grads, self_shape, split_sizes, dim
+        )
+    },
+    variants="function method",
+)
+
+
+@composite(
+    "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)
+def split_sizes(self, split_size, dim):
+    """Return pieces of the given lengths along `dim`."""
+    return self.split_with_sizes(split_size, dim)
+
+
+op(
+    "unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]",
+    strided.unbind,
+    derivative={"self": _unbind_backward},
+    variants="function method",
+    doc="""Return the tensor at each index of `dim`, without that dimension.
+
+    >>> [p.tolist() for p in imode.tensor([[1, 2], [3, 4]]).unbind()]
+    [[1, 2], [3, 4]]
+    """,
+)
+
+
+@composite(
+    "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", variants="function method"
+)
+def chunk(self, chunks, dim):
+    """Return at most `chunks` pieces of equal length along `dim` (the last may be shorter).
+
+    >>> [p.tolist() for p in imode.arange(5).chunk(2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    if self.dim() == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.shape[wrap_dim(dim, self.dim())]
+    if length == 0:
+        return self.split_with_sizes((0,) * chunks, dim)
+    return self.split(-(-length // chunks), dim)
+
+
+def _cut(self, bounds, dim):
+    """Return the pieces between the indices `bounds`, which may be in any order."""
+    starts = (0, *bounds)
+    ends = (*bounds, self.shape[dim])
+    return tuple(ops.slice(self, dim, s, e) for s, e in zip(starts, ends, strict=True))
+
+
+def _tensor_split_dim(self, dim):
+    if self.dim() == 0:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    return wrap_dim(dim, self.dim())
+
+
+def _tensor_split_sections(self, sections, dim):
+    """Return `sections` pieces along `dim` whose lengths differ by at most one.
+
+    >>> [p.tolist() for p in imode.arange(5).tensor_split(3)]
+    [[0, 1], [2, 3], [4]]
+    """
+    dim = _tensor_split_dim(self, dim)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    length, extra = divmod(self.shape[dim], sections)
+    return _cut(self, [i * length + min(i, extra) for i in range(1, sections)], dim)
+
+
+def _tensor_split_indices(self, indices, dim):
+    """Return the pieces of `dim` between the given indices."""
+    return _cut(self, indices, _tensor_split_dim(self, dim))
+
+
+composite(
+    "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)(_tensor_split_sections)
+composite(
+    "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)(_tensor_split_indices)
+
+
+@composite(
+    "tensor_split.tensor_indices_or_sections"
+    "(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)
+def tensor_split_tensor(self, tensor_indices_or_sections, dim):
+    """Return the pieces of `dim` that an integer tensor of indices, or of a count, describes."""
+    given = tensor_indices_or_sections
+    values = given.detach().numpy()
+    if values.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{strided.scalar_name(values.dtype)}"
+        )
+    if values.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {values.ndim} dims"
+        )
+    if values.ndim == 0:
+        return _tensor_split_sections(self, int(values), dim)
+    return _tensor_split_indices(self, tuple(values.tolist()), dim)
+
+
+def _check_split(self, name, least, sections, dim):
+    """Check what hsplit, vsplit and dsplit ask of the tensor and of a number of sections."""
+    nd = self.dim()
+    if nd < least:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor "
+            f"with {nd} dimensions!"
+        )
+    size = self.shape[dim]
+    if sections is not None and (sections == 0 or size % sections):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{size} is not divisible by the split_size {sections}!"
+        )
+
+
+def _register_split(name, least, dim_of):
+    """Register `name` for a number of sections and for indices along ``dim_of(ndim)``."""
+
+    def by_sections(self, sections):
+        _check_split(self, name, least, None, 0)
+        dim = dim_of(self.dim())
+        _check_split(self, name, least, sections, dim)
+        return _tensor_split_sections(self, sections, dim)
+
+    def by_indices(self, indices):
+        _check_split(self, name, least, None, 0)
+        return _tensor_split_indices(self, indices, dim_of(self.dim()))
+
+    by_sections.__doc__ = f"Return equal pieces: `tensor_split` along the {name[0]} dimension."
+    by_indices.__doc__ = f"Return the pieces between indices along the {name[0]} dimension."
+    composite(
+        f"{name}.int(Tensor(a) self, int sections) -> Tensor(a)[]", variants="function method"
+    )(by_sections)
+    composite(
+        f"{name}.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", variants="function method"
+    )(by_indices)
+
+
+_register_split("hsplit", 1, lambda nd: 0 if nd == 1 else 1)
+_register_split("vsplit", 2, lambda nd: 0)
+_register_split("dsplit", 3, lambda nd: 2)
+
+# ---- raw geometry ---------------------------------------------------------------------------------
+
+
+def _flat(size, stride, offset):
+    """The place in memory, in elements, of each element of a geometry."""
+    index = np.full(size, offset, np.int64)
+    for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
+        index += np.arange(n, dtype=np.int64).reshape((n,) + (1,) * (len(size) - dim - 1)) * step
+    return index
+
+
+def _transfer(self, from_stride, from_offset, to_size, to_stride, to_offset):
+    """Add the elements up where they lie in memory; read the sums in another geometry."""
+    source = _flat(self.shape, from_stride, from_offset).ravel()
+    target = _flat(to_size, to_stride, to_offset)
+    memory = np.zeros(1 + max(source.max(initial=0), target.max(initial=0)), self.dtype)
+    np.add.at(memory, source, self.ravel())
+    return np.asarray(memory[target])
+
+
+def _overlaps(size, stride):
+    """Whether two elements of a geometry may lie in one place (never wrongly False)."""
+    reach = 0
+    for step, n in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
+        if step <= reach:
+            return True
+        reach += step * (n - 1)
+    return False
+
+
+def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
+    """Bring a gradient back through memory, for any geometries, overlapping ones too.
+
+    Elements that share a place share its gradient; where it is the input that overlaps, each of
+    the elements in a place is given an equal part, so that they add up to the place's gradient.
+    """
+    self_size, self_stride, self_offset = self_geometry
+    if 0 in self_size:
+        return grad.new_zeros(self_size)
+    to_offset = self_offset
+    from_offset = self_offset if storage_offset is None else storage_offset
+    least = min(from_offset, to_offset)
+    from_offset, to_offset = from_offset - least, to_offset - least
+    result = ops._transfer_strided(grad, stride, from_offset, self_size, self_stride, to_offset)
+    if _overlaps(self_size, self_stride):
+        ones = grad.new_ones(self_size)
+        result = result / ops._transfer_strided(ones, self_stride, 0, self_size, self_stride, 0)
+    return result
+
+
+op(
+    "_transfer_strided(Tensor self, int[] from_stride, int from_offset, int[] to_size, "
+    "int[] to_stride, int to_offset) -> Tensor",
+    _transfer,
+    derivative={
+        "self": lambda grad, self_shape, from_stride, from_offset, to_stride, to_offset: (
+            ops._transfer_strided(grad, to_stride, to_offset, self_shape, from_stride, from_offset)
+        )
+    },
+    variants="",
+)
+
+op(
+    "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    strided.as_strided,
+    derivative={"self": _as_strided_backward},
+    variants="function method",
+    doc="""Return any geometry, in elements, over the memory that the tensor is part of.
+
+    >>> imode.arange(4).as_strided((3, 2), (1, 1)).tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """,
+)
+
+# ---- the same elements ----------------------------------------------------------------------------
+
+op(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    strided.alias,
+    derivative={"self": lambda grad: grad},
+    variants="",
+)
+
+op(
+    "detach(Tensor(a) self) -> Tensor(a)",
+    strided.alias,
+    differentiable=False,
+    variants="function method",
+    doc="""Return the tensor without its history; it shares memory and version counter.
+
+    >>> imode.ones(2, requires_grad=True).detach().requires_grad
+    False
+    """,
+)
+
+# ---- complex numbers ------------------------------------------------------------------------------
+
+op(
+    "view_as_real(Tensor(a) self) -> Tensor(a)",
+    strided.view_as_real,
+    derivative={"self": lambda grad: ops.view_as_complex(grad.contiguous())},
+    variants="function",
+    doc="""Return a complex tensor as pairs (real, imaginary) along a new last dimension.
+
+    >>> imode.view_as_real(imode.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """,
+)
+
+op(
+    "view_as_complex(Tensor(a) self) -> Tensor(a)",
+    strided.view_as_complex,
+    derivative={"self": lambda grad: ops.view_as_real(grad.contiguous())},
+    variants="function",
+    doc="""Return a tensor whose last dimension holds pairs (real, imaginary) as a complex one.
+
+    >>> imode.view_as_complex(imode.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """,
+)
+
+
+@composite("real(Tensor(a) self) -> Tensor(a)", variants="function")
+def real(self):
+    """Return the real part: a view of a complex tensor, a real tensor itself."""
+    return ops.view_as_real(self).select(-1, 0) if self.is_complex() else self
+
+
+@composite("imag(Tensor(a) self) -> Tensor(a)", variants="function")
+def imag(self):
+    """Return the imaginary part of a complex tensor, as a view."""
+    if not self.is_complex():
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return ops.view_as_real(self).select(-1, 1)
+
+
+op(
+    "_conj(Tensor self) -> Tensor",
+    np.conjugate,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="",
+    name="ConjBackward0",
+)
+op(
+    "_conj_physical(Tensor self) -> Tensor",
+    np.conjugate,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="",
+    name="ConjPhysicalBackward0",
+)
+
+
+@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method")
+def conj(self):
+    """Return the complex conjugate (a copy); a real tensor itself."""
+    return ops._conj(self) if self.is_complex() else self
+
+
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
+def conj_physical(self):
+    """Return the complex conjugate (a copy); a real tensor itself."""
+    return ops._conj_physical(self) if self.is_complex() else self
+
+
+@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")
+def resolve_conj(self):
+    """Return the tensor itself: conjugation is never left pending."""
+    return self
+
+
+# ---- what backward passes call --------------------------------------------------------------------
+
+
+def _put(grad, input_sizes, take):
+    """Zeros of `input_sizes` with `grad` at the part that `take` gives."""
+    result = np.zeros(input_sizes, grad.dtype)
+    take(result)[...] = grad
+    return result
+
+
+def _unfold_backward(grad, input_sizes, dim, size, step):
+    result = np.zeros(input_sizes, grad.dtype)
+    if not input_sizes:
+        result[...] = grad.sum()
+        return result
+    dim %= len(input_sizes)
+    span = (grad.shape[dim] - 1) * step + 1
+    for k in range(size):
+        strided.slice_dim(result, dim, k, k + span, step)[...] += grad[..., k]
+    return result
+
+
+op(
+    "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
+    lambda grad, sizes, dim, index: _put(grad, sizes, lambda a: strided.select(a, dim, index)),
+    derivative={"grad_output": lambda grad, dim, index: grad.select(dim, index)},
+    variants="",
+)
+op(
+    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step)"
+    " -> Tensor",
+    lambda grad, sizes, dim, start, end, step: _put(
+        grad, sizes, lambda a: strided.slice_dim(a, dim, start, end, step)
+    ),
+    derivative={
+        "grad_output": lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step)
+    },
+    variants="",
+)
+op(
+    "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2)"
+    " -> Tensor",
+    lambda grad, sizes, offset, dim1, dim2: _put(
+        grad, sizes, lambda a: strided.diagonal(a, offset, dim1, dim2)
+    ),
+    derivative={"grad_output": lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)},
+    variants="",
+)
+op(
+    "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
+    _unfold_backward,
+    derivative={"grad_in": lambda grad, dim, size, step: grad.unfold(dim, size, step)},
+    variants="",
+)

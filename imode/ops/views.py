@@ -1,0 +1,381 @@
+"""Views of the whole tensor: another shape or order of dimensions over the same memory.
+
+The kernels are `imode.kernels.strided`'s; here are their schemas and derivatives, and the operators
+that are compositions of them. Views of parts are in `parts`. In-place forms change the tensor's own
+shape and strides; they write no element, yet count as writes, as in PyTorch.
+
+Derivatives follow PyTorch's derivatives.yaml: what each saves is what its parameters name.
+"""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import strided
+from imode.kernels.strided import wrap_dim
+
+from .schema import composite, conj, op
+
+# ---- gradients ------------------------------------------------------------------------------------
+
+
+def _sum_to(grad, shape):
+    """Sum an expanded gradient back to `shape`."""
+    lead = grad.dim() - len(shape)
+    dims = list(range(lead))
+    dims += [i + lead for i, n in enumerate(shape) if n == 1 and grad.shape[i + lead] != 1]
+    if dims:
+        grad = grad.sum(dims, keepdim=True)
+    return grad.reshape(shape) if lead else grad
+
+
+def _unsqueeze_to(grad, shape, dims=None):
+    """Put back the dimensions of length 1 that a squeeze of `shape` (over `dims`) dropped."""
+    if not shape:
+        return grad
+    chosen = range(len(shape)) if dims is None else sorted(d % len(shape) for d in dims)
+    for dim in chosen:
+        if shape[dim] == 1:
+            grad = grad.unsqueeze(dim)
+    return grad
+
+
+def _inverse(dims):
+    """The permutation that undoes `dims`."""
+    order = [d % len(dims) for d in dims]
+    return tuple(order.index(i) for i in range(len(order)))
+
+
+# ---- shape ----------------------------------------------------------------------------------------
+
+op(
+    "view(Tensor(a) self, int[] size) -> Tensor(a)",
+    strided.view,
+    derivative={"self": lambda grad, self_shape: grad.reshape(self_shape)},
+    variants="method",
+    doc="""Return the tensor as another shape over the same memory; one size may be -1.
+
+    Raises RuntimeError where the strides do not allow it; `reshape` then copies.
+
+    >>> imode.arange(6).view(2, -1).shape
+    torch.Size([2, 3])
+    """,
+)
+
+op(
+    "view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)",
+    lambda self, dtype: strided.view_dtype(self, np.dtype(dtype)),
+    differentiable=False,
+    variants="method",
+)
+
+op(
+    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    strided.view,
+    derivative={"self": lambda grad, self_shape: grad.reshape(self_shape)},
+    variants="",
+)
+
+
+@composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", variants="function method")
+def reshape(self, shape):
+    """Return the tensor as another shape: a view where the strides allow it, else a copy.
+
+    >>> imode.arange(6).reshape(3, 2).shape
+    torch.Size([3, 2])
+    """
+    if self.is_contiguous() or strided.viewable(self.detach().numpy(), shape):
+        return self.view(shape)
+    return ops._unsafe_view(self.clone(memory_format="contiguous"), shape)
+
+
+@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+def view_as(self, other):
+    """Return the tensor viewed as the shape of `other`."""
+    return self.view(other.shape)
+
+
+@composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+def reshape_as(self, other):
+    """Return the tensor reshaped to the shape of `other`."""
+    return self.reshape(other.shape)
+
+
+op(
+    "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+    strided.expand,
+    derivative={"self": lambda grad, self_shape: _sum_to(grad, self_shape)},
+    variants="method",
+    doc="""Return the tensor with dimensions of length 1 repeated without a copy; -1 keeps a size.
+
+    >>> imode.ones(3, 1).expand(-1, 4).stride()
+    (1, 0)
+    """,
+)
+
+
+@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+def expand_as(self, other):
+    """Return the tensor expanded to the shape of `other`."""
+    return self.expand(other.shape)
+
+
+@composite("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", variants="function method")
+def broadcast_to(self, size):
+    """Return the tensor broadcast to `size` without a copy."""
+    return self.expand(size)
+
+
+@composite(
+    "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    variants="function method",
+)
+def flatten(self, start_dim, end_dim):
+    """Return the tensor with dimensions `start_dim` to `end_dim` merged into one.
+
+    >>> imode.ones(2, 3, 4).flatten(1).shape
+    torch.Size([2, 12])
+    """
+    nd = self.dim()
+    start, end = wrap_dim(start_dim, nd), wrap_dim(end_dim, nd)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if nd == 0:
+        return self.reshape((1,))
+    if start == end:
+        return self
+    sizes = tuple(self.shape)
+    merged = 1
+    for n in sizes[start : end + 1]:
+        merged *= n
+    return self.reshape(sizes[:start] + (merged,) + sizes[end + 1 :])
+
+
+@composite(
+    "unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", variants="function method"
+)
+def unflatten(self, dim, sizes):
+    """Return the tensor with `dim` cut into the dimensions `sizes`; one of them may be -1.
+
+    >>> imode.ones(6, 2).unflatten(0, (2, -1)).shape
+    torch.Size([2, 3, 2])
+    """
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    if self.dim() == 0:
+        raise RuntimeError(
+            "unflatten got an unexpected error:\n"
+            "Dimension specified as 0 but tensor has no dimensions"
+        )
+    at = wrap_dim(dim, self.dim())
+    shape, length = tuple(self.shape), self.shape[at]
+    known = 1
+    for n in sizes:
+        known *= n if n != -1 else 1
+    inferred = sizes.count(-1)
+    problem = None
+    if inferred > 1:
+        problem = "only one dimension can be inferred"
+    elif min(sizes) < -1:
+        index = next(i for i, n in enumerate(sizes) if n < -1)
+        problem = f"invalid shape dimension {sizes[index]} at index {index} of shape {list(sizes)}"
+    elif inferred and known == 0 and length == 0:
+        problem = (
+            f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        )
+    if problem:
+        raise RuntimeError(f"unflatten got an unexpected error:\n{problem}")
+    if (length % known if inferred and known else known != length) != 0:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {at} "
+            f"({length}) in the input tensor"
+        )
+    filled = tuple(length // known if n == -1 else n for n in sizes)
+    return self.view(shape[:at] + filled + shape[at + 1 :])
+
+
+@composite("ravel(Tensor(a) self) -> Tensor(a)", variants="function method")
+def ravel(self):
+    """Return the tensor with all dimensions merged into one; a copy only where it must be."""
+    return self.contiguous().view(-1)
+
+
+op(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    strided.unsqueeze,
+    derivative={"self": lambda grad, dim: grad.squeeze(dim)},
+    variants="function method",
+    doc="""Return the tensor with a dimension of length 1 put in before `dim`.
+
+    >>> imode.ones(3).unsqueeze(0).shape
+    torch.Size([1, 3])
+    """,
+)
+
+op(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    strided.squeeze,
+    derivative={"self": lambda grad, self_shape: _unsqueeze_to(grad, self_shape)},
+    variants="function method",
+    doc="""Return the tensor without its dimensions of length 1 (all, `dim`, or those of a tuple).
+
+    >>> imode.ones(1, 3, 1).squeeze(0).shape
+    torch.Size([3, 1])
+    """,
+)
+
+op(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    strided.squeeze_dim,
+    derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, (dim,))},
+    variants="function method",
+    name="SqueezeBackward1",
+)
+
+op(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    strided.squeeze_dims,
+    derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, dim)},
+    variants="function method",
+    name="SqueezeBackward2",
+)
+
+# ---- order of dimensions --------------------------------------------------------------------------
+
+
+op(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    strided.permute,
+    derivative={"self": lambda grad, dims: grad.permute(_inverse(dims))},
+    variants="function method",
+    doc="""Return the tensor with its dimensions in the order of `dims`.
+
+    >>> imode.ones(2, 3, 4).permute(2, 0, 1).shape
+    torch.Size([4, 2, 3])
+    """,
+)
+
+op(
+    "transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    strided.transpose,
+    derivative={"self": lambda grad, dim0, dim1: grad.transpose(dim0, dim1)},
+    variants="function method",
+    doc="""Return the tensor with two dimensions exchanged.
+
+    >>> imode.ones(2, 3).transpose(0, 1).shape
+    torch.Size([3, 2])
+    """,
+)
+
+op(
+    "t(Tensor(a) self) -> Tensor(a)",
+    strided.t,
+    derivative={"self": lambda grad: grad.t()},
+    variants="function method",
+    name="TBackward0",
+    doc="""Return the transpose of a matrix; scalars and vectors stay as they are.
+
+    >>> imode.ones(2, 3).t().shape
+    torch.Size([3, 2])
+    """,
+)
+
+
+def _swap(self, dim0, dim1):
+    """Return the tensor with two dimensions exchanged (NumPy's name of `transpose`)."""
+    return self.transpose(dim0, dim1)
+
+
+composite(
+    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", variants="function method"
+)(_swap)
+composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method")(
+    _swap
+)
+
+
+def _movedim(self, source, destination):
+    """Return the tensor with dimensions `source` moved to the places `destination`.
+
+    >>> imode.ones(2, 3, 4).movedim(0, -1).shape
+    torch.Size([3, 4, 2])
+    """
+    nd = self.dim()
+    if len(source) != len(destination):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: source "
+            f"({list(source)} dims) should contain the same number of dims as destination "
+            f"({list(destination)} dims)"
+        )
+    start = [wrap_dim(d, nd) for d in source]
+    end = [wrap_dim(d, nd) for d in destination]
+    for dims, given, name in ((start, source, "source"), (end, destination, "destination")):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
+    if nd == 0:
+        return ops.alias(self)
+    order = [None] * nd
+    for s, e in zip(start, end, strict=True):
+        order[e] = s
+    rest = (d for d in range(nd) if d not in start)
+    return self.permute(tuple(next(rest) if d is None else d for d in order))
+
+
+def _movedim_int(self, source, destination):
+    """Return the tensor with dimension `source` moved to the place `destination`."""
+    return _movedim(self, (source,), (destination,))
+
+
+for _name in ("movedim", "moveaxis"):
+    composite(
+        f"{_name}.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+        variants="function method",
+    )(_movedim_int)
+    composite(
+        f"{_name}(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+        variants="function method",
+    )(_movedim)
+
+
+@composite("numpy_T(Tensor(a) self) -> Tensor(a)", variants="")
+def numpy_T(self):
+    """Return the tensor with its dimensions in reverse order."""
+    return self.permute(tuple(range(self.dim() - 1, -1, -1)))
+
+
+def _matrix(self, name):
+    if self.dim() == 1:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return self if self.dim() == 0 else self.transpose(-2, -1)
+
+
+@composite("mT(Tensor(a) self) -> Tensor(a)", variants="")
+def mT(self):
+    """Return the tensor with its last two dimensions exchanged."""
+    return _matrix(self, "mT")
+
+
+@composite("mH(Tensor(a) self) -> Tensor(a)", variants="")
+def mH(self):
+    """Return the conjugate of the tensor with its last two dimensions exchanged."""
+    return conj(_matrix(self, "mH"))
+
+
+@composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method")
+def adjoint(self):
+    """Return the conjugate of the tensor with its last two dimensions exchanged."""
+    return conj(_matrix(self, "adjoint()"))
+
+
+@composite("matrix_H(Tensor(a) self) -> Tensor(a)", variants="")
+def matrix_H(self):
+    """Return the conjugate transpose of a matrix."""
+    nd = self.dim()
+    if nd not in (0, 2):
+        more = " For batches of matrices, consider using tensor.mH" if nd > 2 else ""
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {nd}-D tensor.{more}"
+        )
+    return self if nd == 0 else conj(self.transpose(0, 1))
