@@ -19,7 +19,7 @@ def rules():
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
-def test_programs(lib, torch, rules, first):
+def test_short(lib, torch, rules, first):
     failed = []
     for seed in range(first, first + CHUNK):
         found = check(lib, torch, seed, rules)
@@ -31,7 +31,7 @@ def test_programs(lib, torch, rules, first):
 
 
 @pytest.mark.parametrize("first", range(10**6, 10**6 + 400, CHUNK))
-def test_long_programs(lib, torch, rules, first):
+def test_long(lib, torch, rules, first):
     for seed in range(first, first + CHUNK):
         found = check(lib, torch, seed, rules, length=40)
         assert not found, report(seed, *found)

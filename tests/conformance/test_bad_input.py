@@ -1,0 +1,117 @@
+"""Every operator fed with bad arguments: the same class of error as PyTorch, nothing half-written.
+
+The arguments come from each operator's first sample that works; one at a time is replaced.
+The sentence is compared too, except of a TypeError: there PyTorch prints its C++ signatures.
+"""
+
+import copy
+
+import pytest
+
+from tests.samples import S, T, load
+
+from . import known
+from .calls import Call, function, tensors_of
+from .observe import Values, failure
+
+SAMPLES = load()
+RULES = known.load()
+
+
+class Broken:
+    """An object that NumPy would ask for its contents, in vain."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("broken __array__")
+
+    def __repr__(self):
+        return "Broken()"
+
+
+TENSORS = [
+    None, "text", object, Broken(), 3, [1.0, 2.0], T(0), T(5, 7), T(), T(2, 3, 4, 5, 6),
+    T(2, 3, dtype="int64"), T(2, 3, dtype="bool"), T(2, 3, dtype="complex64"),
+]  # fmt: skip
+NUMBERS = [None, "text", object, 1.5, True, -1, -100, 100, 2**63, -(2**70), float("nan"), [1], T(3)]
+LISTS = [None, "text", 7, [], (), [-1], [100, 100], [0, 0], [1.5], [None], [2**62, 2**62], T(3)]
+
+
+def replacements(value):
+    """Return bad values to stand where `value` stood."""
+    if isinstance(value, T):
+        return TENSORS
+    if isinstance(value, (list, tuple)):
+        return LISTS
+    return NUMBERS if isinstance(value, (int, float)) else []
+
+
+def bad_calls(sample):
+    """Yield the sample with one argument replaced, dropped or added."""
+    for i, value in enumerate(sample.args):
+        for bad in replacements(value):
+            yield S(*sample.args[:i], bad, *sample.args[i + 1 :], **sample.kwargs)
+        yield S(*sample.args[:i], *sample.args[i + 1 :], **sample.kwargs)
+    for name, value in sample.kwargs.items():
+        for bad in replacements(value):
+            yield S(*sample.args, **{**sample.kwargs, name: bad})
+    yield S(*sample.args, **sample.kwargs, no_such_argument=1)
+    yield S(*sample.args, 1, 2, 3, 4, 5, 6, 7, 8, 9, **sample.kwargs)
+
+
+def outcome(lib, name, sample):
+    """Return (what it raised or None, shapes and dtypes of the result)."""
+    args, kwargs, tensors = sample.make(lib)
+    before = [Values(t) for t in tensors]
+    try:
+        result = function(lib, name)(*args, **kwargs)
+    except Exception as error:
+        assert [Values(t) for t in tensors] == before, f"{name}({sample!r}): half-written"
+        return failure(error), None
+    outputs = tensors_of(result, lib)
+    return None, [(str(t.dtype).rpartition(".")[2], tuple(t.shape)) for t in outputs]
+
+
+def sample_that_works(torch, name):
+    """Return the first sample of an operator that PyTorch accepts."""
+    for sample in SAMPLES[name]:
+        if (
+            sample.raises is None
+            and sample.torch is None
+            and "raised" not in Call(torch, name, sample).run(_Nothing, _Nothing)
+        ):
+            return sample
+    return None
+
+
+class _Nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_bad_input(lib, torch, name):
+    sample = sample_that_works(torch, name)
+    if sample is None:
+        pytest.skip("its samples are spelled otherwise in PyTorch")
+    lines = []
+    for bad in bad_calls(copy.copy(sample)):
+        ours, here = outcome(lib, name, bad)
+        theirs, there = outcome(torch, name, bad)
+        if ours is None and theirs is None:
+            if here != there and not RULES.allow(f"bad {name}", "result"):
+                lines.append(f"  {name}({bad!r}): {here} here, {there} in PyTorch")
+        elif kind(ours) != kind(theirs):
+            if not RULES.allow(f"bad {name}", f"{kind(theirs)} -> {kind(ours)}"):
+                lines.append(f"  {name}({bad!r}): {ours} here, {theirs} in PyTorch")
+        elif kind(ours) != "TypeError" and ours != theirs:
+            if not RULES.allow(f"bad {name}", "sentence"):
+                lines.append(f"  {name}({bad!r}): {ours} here, {theirs} in PyTorch")
+    assert not lines, "\n".join(lines[:25])
+
+
+def kind(raised):
+    """Return the class of a failure, or "nothing"."""
+    return "nothing" if raised is None else raised.partition(":")[0]

@@ -1,0 +1,41 @@
+"""Every sample call of every operator, here and in PyTorch: all observables, modes and variants."""
+
+import pytest
+
+from tests.samples import load
+
+from . import known
+from .calls import Call
+from .observe import differences
+
+SAMPLES = load()
+RULES = known.load()
+CASES = [(name, i) for name in sorted(SAMPLES) for i in range(len(SAMPLES[name]))]
+
+
+@pytest.mark.parametrize(("name", "index"), CASES, ids=[f"{n}-{i}" for n, i in CASES])
+def test_sample(lib, torch, name, index):
+    sample = SAMPLES[name][index]
+    ours, theirs = Call(lib, name, sample), Call(torch, name, sample)
+    here = dict(ours.cases())
+    lines = []
+    for case, expected in theirs.cases():
+        reference = expected()
+        seen = here[case]() if case in here else {"raised": "there is no such variant here"}
+        if case == "plain" and sample.raises:
+            assert reference.get("raised", "").startswith(sample.raises.__name__), reference
+        for path, a, b in compare(seen, reference):
+            if not RULES.allow(name, path):
+                lines.append(f"  {case}: {path}: {a!r} here, {b!r} in PyTorch")
+    assert not lines, f"{name}({sample!r})\n" + "\n".join(lines[:25])
+
+
+def compare(ours, theirs):
+    """Yield the differences of two observations of a call; a raised error hides the rest."""
+    if "raised" in ours or "raised" in theirs:
+        a, b = ours.get("raised", "nothing"), theirs.get("raised", "nothing")
+        if a != b:
+            yield "raised", a, b
+            return
+    for path, a, b in differences(ours, theirs):
+        yield path.partition(".")[2] or path, a, b
