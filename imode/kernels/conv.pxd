@@ -21,6 +21,5 @@ cdef extern from "_conv.h" nogil:
 
 cpdef object conv1d(x, weight, bias, tuple stride, padding, tuple dilation, long groups)
 cpdef object conv2d(x, weight, bias, tuple stride, padding, tuple dilation, long groups)
-cpdef object grad_input(
-    grad, weight, tuple shape, tuple stride, padding, tuple dilation, long groups)
-cpdef object grad_weight(grad, x, tuple shape, tuple stride, padding, tuple dilation, long groups)
+cpdef object grad_input(grad, x, weight, tuple stride, padding, tuple dilation, long groups)
+cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation, long groups)

@@ -2,6 +2,8 @@
 
 cimport numpy as cnp
 
+from .layout cimport as_channels_last, contiguous, is_channels_last
+
 import numpy as np
 
 cnp.import_array()
@@ -195,30 +197,6 @@ cdef int _check_dtypes(cnp.ndarray x, cnp.ndarray w, bias) except -1:
     return 0
 
 
-# ---- memory order --------------------------------------------------------------------------------
-
-
-cdef bint _channels_last(cnp.ndarray a) noexcept:
-    """PyTorch's rule: the strides decide, contiguous wins where both would fit."""
-    if cnp.PyArray_NDIM(a) != 4 or cnp.PyArray_IS_C_CONTIGUOUS(a):
-        return False
-    cdef cnp.npy_intp* size = cnp.PyArray_DIMS(a)
-    cdef cnp.npy_intp* stride = cnp.PyArray_STRIDES(a)
-    cdef cnp.npy_intp least = 0
-    cdef int[4] order = [1, 3, 2, 0]
-    if stride[1] == 0:
-        return False
-    for d in order:
-        if size[d] == 0 or stride[d] < least or (d == 0 and least == stride[1]):
-            return False
-        least = stride[d] * (size[d] if size[d] > 1 else 1)
-    return True
-
-
-cdef object _as_channels_last(out):
-    return np.ascontiguousarray(out.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-
-
 # ---- dtypes that the loops do not know -----------------------------------------------------------
 
 
@@ -265,10 +243,6 @@ cdef object _grad_input_any(grad, w, shape, conv_t* p):
 # ---- kernels -------------------------------------------------------------------------------------
 
 
-cdef inline cnp.ndarray _contiguous(a):
-    return cnp.PyArray_GETCONTIGUOUS(a)
-
-
 cdef object _new(tuple shape, int kind):
     cdef cnp.npy_intp[4] dims
     cdef int i, n = len(shape)
@@ -297,7 +271,7 @@ cdef object _convolve(cnp.ndarray x, cnp.ndarray w, bias, tuple stride, padding,
                                       or cnp.PyArray_DIM(<cnp.ndarray>bias, 0) != p.oc))):
         _check_shapes(&p, x, w, bias, ndim)
     _check_dtypes(x, w, bias)
-    last = _channels_last(x) or _channels_last(w)
+    last = is_channels_last(x) or is_channels_last(w)
     dims[1] = 0 if p.c == 0 else p.oc               # PyTorch: no channels in, none out
     dims[2] = p.ow if ndim == 1 else p.oh
     dims[3] = p.ow
@@ -311,11 +285,11 @@ cdef object _convolve(cnp.ndarray x, cnp.ndarray w, bias, tuple stride, padding,
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         result = _forward_any(x, w, bias, &p)
         result = result.reshape([dims[i] for i in range(extra, ndim + 2)])
-        return _as_channels_last(result) if last and not extra else result
-    x = _contiguous(x)
-    w = _contiguous(w)
+        return as_channels_last(result) if last and not extra else result
+    x = contiguous(x)
+    w = contiguous(w)
     if bias is not None:
-        bias = _contiguous(bias)
+        bias = contiguous(bias)
         b = cnp.PyArray_DATA(<cnp.ndarray>bias)
     out = cnp.PyArray_EMPTY(ndim + 2 - extra, dims + extra, kind, 0)
     with nogil:
@@ -323,7 +297,7 @@ cdef object _convolve(cnp.ndarray x, cnp.ndarray w, bias, tuple stride, padding,
                           cnp.PyArray_DATA(out))
     if rc:
         raise MemoryError("conv: no memory for the scratch buffer")
-    return _as_channels_last(out) if last and not extra else out
+    return as_channels_last(out) if last and not extra else out
 
 
 cpdef object conv1d(x, weight, bias, tuple stride, padding, tuple dilation, long groups):
@@ -349,53 +323,55 @@ cdef int _gradient_geometry(conv_t* p, tuple x, tuple w, tuple stride, padding, 
 
 
 cpdef object grad_input(
-        grad, weight, tuple shape, tuple stride, padding, tuple dilation, long groups):
-    """Return the gradient for an input of `shape`."""
+        grad, x, weight, tuple stride, padding, tuple dilation, long groups):
+    """Return the gradient for x, of which only shape and memory order are read."""
     cdef conv_t p
+    cdef tuple shape = np.shape(x)
     cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, w, out
     if kind == cnp.NPY_FLOAT16:
-        return grad_input(grad.astype(np.float32), weight.astype(np.float32), shape, stride,
-                          padding, dilation, groups).astype(np.float16)
+        return grad_input(grad.astype(np.float32), x, weight.astype(np.float32), stride, padding,
+                          dilation, groups).astype(np.float16)
     _gradient_geometry(&p, shape, np.shape(weight), stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         return _grad_input_any(grad, weight, shape, &p)
-    last = _channels_last(grad) or _channels_last(weight)
-    g = _contiguous(grad)
-    w = _contiguous(weight)
+    last = is_channels_last(x) or is_channels_last(weight)
+    g = contiguous(grad)
+    w = contiguous(weight)
     out = _new(shape, kind)
     with nogil:
         rc = conv_grad_input(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(w),
                              cnp.PyArray_DATA(out))
     if rc:
         raise MemoryError("conv: no memory for the scratch buffer")
-    return _as_channels_last(out) if last and len(shape) == 4 else out
+    return as_channels_last(out) if last and len(shape) == 4 else out
 
 
-cpdef object grad_weight(grad, x, tuple shape, tuple stride, padding, tuple dilation, long groups):
-    """Return the gradient for a weight of `shape`."""
+cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation, long groups):
+    """Return the gradient for weight, of which only shape and memory order are read."""
     cdef conv_t p
+    cdef tuple shape = np.shape(weight)
     cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, image, out
     if kind == cnp.NPY_FLOAT16:
-        return grad_weight(grad.astype(np.float32), x.astype(np.float32), shape, stride,
+        return grad_weight(grad.astype(np.float32), x.astype(np.float32), weight, stride,
                            padding, dilation, groups).astype(np.float16)
     _gradient_geometry(&p, np.shape(x), shape, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         return _grad_weight_any(grad, x, shape, &p)
-    last = len(shape) == 4 and (_channels_last(grad) or _channels_last(x))
-    g = _contiguous(grad)
-    image = _contiguous(x)
+    last = len(shape) == 4 and (is_channels_last(weight) or is_channels_last(x))
+    g = contiguous(grad)
+    image = contiguous(x)
     out = _new(shape, kind)
     with nogil:
         rc = conv_grad_weight(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(image),
                               cnp.PyArray_DATA(out))
     if rc:
         raise MemoryError("conv: no memory for the scratch buffer")
-    return _as_channels_last(out) if last else out
+    return as_channels_last(out) if last else out
