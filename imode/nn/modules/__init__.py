@@ -1,0 +1,44 @@
+"""The modules, one file per family."""
+
+from . import (
+    activation,
+    container,
+    conv,
+    dropout,
+    embedding,
+    flatten,
+    linear,
+    loss,
+    module,
+    norm,
+    parameters,
+    pooling,
+)
+from .activation import *  # noqa: F403
+from .container import *  # noqa: F403
+from .conv import *  # noqa: F403
+from .dropout import *  # noqa: F403
+from .embedding import *  # noqa: F403
+from .flatten import *  # noqa: F403
+from .linear import *  # noqa: F403
+from .loss import *  # noqa: F403
+from .module import *  # noqa: F403
+from .norm import *  # noqa: F403
+from .parameters import *  # noqa: F403
+from .pooling import *  # noqa: F403
+
+_families = (
+    activation,
+    container,
+    conv,
+    dropout,
+    embedding,
+    flatten,
+    linear,
+    loss,
+    module,
+    norm,
+    parameters,
+    pooling,
+)
+__all__ = [name for family in _families for name in family.__all__]  # noqa: PLE0605

@@ -1,0 +1,189 @@
+"""state_dict and load_state_dict: what they save, what they check, and when they write.
+
+Loading is all or nothing: every module only checks and plans (`local_metadata["writes"]`), and the
+values are written after the whole dictionary was found good.
+"""
+
+from collections import OrderedDict, namedtuple
+
+from imode._core.tensor import Tensor, is_parameter
+from imode.guards import no_grad, normal_mode
+
+from ..parameter import Parameter, as_normal
+
+__all__ = ["collect", "load", "plan", "save"]
+
+EXTRA_STATE = "_extra_state"
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self):
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return super().__repr__()
+
+    __str__ = __repr__
+
+
+class StateDict(OrderedDict):
+    """An OrderedDict that can carry `_metadata`: the version of each module that was saved."""
+
+
+def collect(module, destination, prefix, keep_vars):
+    """Fill `destination` with the state of `module` and of the modules in it."""
+    if destination is None:
+        destination = StateDict()
+        destination._metadata = OrderedDict()
+    local_metadata = {"version": module._version}
+    if hasattr(destination, "_metadata"):
+        destination._metadata[prefix[:-1]] = local_metadata
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    return destination
+
+
+def load(module, state_dict, strict, assign):
+    """Check `state_dict` against `module` whole, then write it into the module."""
+    if not hasattr(state_dict, "keys"):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+    metadata = getattr(state_dict, "_metadata", None) or {}
+    state_dict = OrderedDict(state_dict)  # a module may change it while it loads
+    missing_keys, unexpected_keys, errors, writes = [], [], [], []
+
+    def visit(module, state, prefix):
+        local_metadata = dict(metadata.get(prefix[:-1], {}))
+        local_metadata["writes"] = writes
+        if assign:
+            local_metadata["assign_to_params_buffers"] = True
+        module._load_from_state_dict(
+            state, prefix, local_metadata, True, missing_keys, unexpected_keys, errors
+        )
+        for name, child in module._modules.items():
+            if child is not None:
+                start = f"{prefix}{name}."
+                visit(child, {k: v for k, v in state.items() if k.startswith(start)}, start)
+
+    visit(module, state_dict, "")
+    if strict:
+        problems = []
+        if missing_keys:
+            problems.append(f"Missing key(s) in state_dict: {_quoted(missing_keys)}. ")
+        if unexpected_keys:
+            problems.append(f"Unexpected key(s) in state_dict: {_quoted(unexpected_keys)}. ")
+        errors[:0] = problems
+    if errors:
+        raise RuntimeError(
+            f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors)
+        )
+    with no_grad(), normal_mode():
+        for write in writes:
+            write()
+    return _IncompatibleKeys(missing_keys, unexpected_keys)
+
+
+def _quoted(keys):
+    return ", ".join(f'"{key}"' for key in keys)
+
+
+def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors):
+    """Check the entries of one module (its children excepted) and plan their writes."""
+    writes = local_metadata.get("writes")
+    later = writes is not None
+    writes = writes if later else []
+    assign = local_metadata.get("assign_to_params_buffers", False)
+    local = _entries(module)
+    for name, target in local.items():
+        key = prefix + name
+        if key not in state_dict:
+            if strict:
+                missing.append(key)
+            continue
+        value = state_dict[key]
+        if not isinstance(value, Tensor):
+            errors.append(
+                f'While copying the parameter named "{key}", expected imode.Tensor or Tensor-like '
+                f"object from checkpoint but received {type(value)}"
+            )
+            continue
+        if target.dim() == 0 and value.dim() == 1 and value.shape[0] == 1:
+            value = value[0]  # checkpoints from before 0-dim tensors existed
+        if value.shape != target.shape:
+            errors.append(
+                f"size mismatch for {key}: copying a param with shape {value.shape} from "
+                f"checkpoint, the shape in current model is {target.shape}."
+            )
+            continue
+        if assign:
+            writes.append(_assigner(module, name, target, value))
+        else:
+            writes.append(_copier(key, target, value))
+    _plan_extra(module, state_dict, prefix, strict, missing, unexpected, writes)
+    if strict:
+        for key in state_dict:
+            if not key.startswith(prefix) or key == prefix + EXTRA_STATE:
+                continue
+            first, *rest = key[len(prefix) :].split(".", 1)
+            if first not in module._modules if rest else first not in local:
+                unexpected.append(key)
+    if not later:  # called by hand, outside load(): write now
+        with no_grad(), normal_mode():
+            for write in writes:
+                write()
+
+
+def _plan_extra(module, state_dict, prefix, strict, missing, unexpected, writes):
+    key = prefix + EXTRA_STATE
+    own = type(module).set_extra_state
+    if getattr(own, "_is_default", False):
+        if strict and key in state_dict:
+            unexpected.append(key)
+    elif key in state_dict:
+        writes.append(lambda: module.set_extra_state(state_dict[key]))
+    elif strict:
+        missing.append(key)
+
+
+def _copier(key, target, value):
+    def write():
+        try:
+            target.copy_(value)
+        except Exception as error:
+            raise RuntimeError(
+                f'While copying the parameter named "{key}", whose dimensions in the model are '
+                f"{target.shape} and whose dimensions in the checkpoint are {value.shape}, an "
+                f"exception occurred : {error.args}."
+            ) from error
+
+    return write
+
+
+def _assigner(module, name, target, value):
+    def write():
+        if not is_parameter(target):
+            module._buffers[name] = as_normal(value)
+        elif is_parameter(value):
+            module._parameters[name] = value.requires_grad_(target.requires_grad)
+        else:
+            module._parameters[name] = Parameter(value, requires_grad=target.requires_grad)
+
+    return write
+
+
+def _entries(module):
+    """What is saved of one module: its parameters and persistent buffers, unset ones left out."""
+    skipped = module._non_persistent_buffers_set
+    buffers = {name: value for name, value in module._buffers.items() if name not in skipped}
+    both = {**module._parameters, **buffers}
+    return {name: value for name, value in both.items() if value is not None}
+
+
+def save(module, destination, prefix, keep_vars):
+    """Put the entries of one module (its children excepted) into `destination`."""
+    for name, value in _entries(module).items():
+        destination[prefix + name] = value if keep_vars else value.detach()
+    if not getattr(type(module).get_extra_state, "_is_default", False):
+        destination[prefix + EXTRA_STATE] = module.get_extra_state()

@@ -1,0 +1,151 @@
+"""Convolutions."""
+
+import math
+
+from imode import ops
+
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+from .utils import ntuple
+
+__all__ = ["Conv1d", "Conv2d"]
+
+PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    # What convolutions over one and two dimensions share; `_spatial` says how many.
+    _spatial = 0
+    _convolve = None
+
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        kernel_size, stride, dilation = (
+            ntuple(value, self._spatial) for value in (kernel_size, stride, dilation)
+        )
+        if not isinstance(padding, str):
+            padding = ntuple(padding, self._spatial)
+        _check(in_channels, out_channels, stride, padding, groups, padding_mode)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self._pad = _explicit_padding(kernel_size, padding, dilation)
+        shape = (out_channels, in_channels // groups, *kernel_size)
+        made = {"device": device, "dtype": dtype}
+        self.weight = Parameter(ops.empty(shape, **made))
+        if bias:
+            self.bias = Parameter(ops.empty((out_channels,), **made))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw the starting values again."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init._calculate_fan_in_and_fan_out(self.weight)[0]
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input):
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._pad, mode=self.padding_mode)
+            padding = (0,) * self._spatial
+        return self._convolve(
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+        )
+
+    def extra_repr(self):
+        parts = [
+            f"{self.in_channels}, {self.out_channels}",
+            f"kernel_size={self.kernel_size}",
+            f"stride={self.stride}",
+        ]
+        if self.padding != (0,) * len(self.padding):
+            parts.append(f"padding={self.padding}")
+        if self.dilation != (1,) * len(self.dilation):
+            parts.append(f"dilation={self.dilation}")
+        if self.groups != 1:
+            parts.append(f"groups={self.groups}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
+        return ", ".join(parts)
+
+
+class Conv1d(_ConvNd):
+    """Convolution over a sequence: (N, C_in, L) or (C_in, L) to (N, C_out, L_out).
+
+    >>> imode.nn.Conv1d(16, 33, 3, stride=2)(imode.zeros(20, 16, 50)).shape
+    imode.Size([20, 33, 24])
+    """
+
+    _spatial = 1
+    _convolve = staticmethod(F.conv1d)
+
+
+class Conv2d(_ConvNd):
+    """Convolution over an image: (N, C_in, H, W) or (C_in, H, W) to (N, C_out, H_out, W_out).
+
+    >>> imode.nn.Conv2d(1, 8, 3, padding=1)(imode.zeros(1, 1, 8, 8)).shape
+    imode.Size([1, 8, 8, 8])
+    """
+
+    _spatial = 2
+    _convolve = staticmethod(F.conv2d)
+
+
+def _check(in_channels, out_channels, stride, padding, groups, padding_mode):
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups != 0:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups != 0:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of ('same', 'valid')"
+            )
+        if padding == "same" and any(step != 1 for step in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in PADDING_MODES:
+        raise ValueError(
+            f"padding_mode must be one of {PADDING_MODES}, but got padding_mode='{padding_mode}'"
+        )
+
+
+def _explicit_padding(kernel_size, padding, dilation):
+    """What F.pad must add, last dimension first, before a convolution without padding."""
+    pad = []
+    for i in reversed(range(len(kernel_size))):
+        if padding == "same":
+            total = dilation[i] * (kernel_size[i] - 1)
+            pad += [total // 2, total - total // 2]
+        elif padding == "valid":
+            pad += [0, 0]
+        else:
+            pad += [padding[i], padding[i]]
+    return pad

@@ -1,0 +1,527 @@
+"""Module: the base of every layer and model."""
+
+import warnings
+
+from imode._core.tensor import Tensor, is_parameter
+from imode.guards import no_grad, normal_mode
+from imode.utils.hooks import RemovableHandle
+
+from ..parameter import Buffer, as_normal
+from . import _state
+from ._hooks import Hooks, call_with_hooks
+from ._registry import Registry
+
+__all__ = ["Module"]
+
+
+def _typename(value):
+    if isinstance(value, Tensor):
+        return value.type()
+    named = value if hasattr(value, "__qualname__") else type(value)
+    module = getattr(value, "__module__", None)
+    in_module = f"{module}." if module not in (None, "builtins") else ""
+    return in_module + named.__qualname__
+
+
+def _default(method):
+    method._is_default = True  # tells a module's own extra state from none
+    return method
+
+
+class Module:
+    """Base class of layers and models: subclass it, make the parts in `__init__`, write `forward`.
+
+    A Parameter, a Module or a Buffer that is assigned as an attribute is registered: `parameters()`,
+    `state_dict()`, `to()`, `train()` and the others then reach it. Parameters and buffers are
+    normal tensors also when the module is made inside inference mode.
+
+    >>> class Net(imode.nn.Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.fc = imode.nn.Linear(2, 3)
+    ...     def forward(self, x):
+    ...         return self.fc(x).relu()
+    >>> Net()(imode.ones(1, 2)).shape
+    imode.Size([1, 3])
+    """
+
+    _version = 1  # written into state dicts; a subclass raises it when its entries change
+
+    def __init__(self):
+        entries = self.__dict__
+        entries["training"] = True
+        entries["_hooks"] = None  # a Hooks once one is registered
+        entries["_non_persistent_buffers_set"] = set()
+        # See Note [Mirrored attributes]
+        entries["_parameters"] = Registry(self)
+        entries["_buffers"] = Registry(self)
+        entries["_modules"] = Registry(self)
+
+    def forward(self, *args, **kwargs):
+        """What the module computes; every subclass defines it."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args, **kwargs):
+        if self._hooks is not None:
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    # ---- registration ----
+
+    def register_parameter(self, name, param):
+        """Add a parameter (or None, which keeps the name) under `name`."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is not None and not is_parameter(param):
+            raise TypeError(
+                f"cannot assign '{_typename(param)}' object to parameter '{name}' "
+                "(imode.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                f"created explicitly. To express '{name}' as a function of another Tensor, compute "
+                "the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Add a tensor that is state but no parameter; `persistent=False` leaves it unsaved."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{_typename(tensor)}' object to buffer '{name}' "
+                "(imode Tensor or None required)"
+            )
+        self._buffers[name] = as_normal(tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def add_module(self, name, module):
+        """Add a child module (or None, which keeps the name) under `name`."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{_typename(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_name(self, kind, name, table):
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {_typename(name)}")
+        got = f", got: {name}" if kind == "module" else ""
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."{got}')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if name not in table and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def __setattr__(self, name, value):
+        entries = self.__dict__
+        parameters = entries.get("_parameters")
+        modules = entries.get("_modules")
+        buffers = entries.get("_buffers")
+        if is_parameter(value):
+            if parameters is None:
+                raise AttributeError("cannot assign parameters before Module.__init__() call")
+            self._forget(name, parameters)
+            self.register_parameter(name, value)
+        elif parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as parameter '{name}' "
+                    "(imode.nn.Parameter or None expected)"
+                )
+            parameters[name] = None
+        elif isinstance(value, Module):
+            if modules is None:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            self._forget(name, modules)
+            modules[name] = value
+        elif modules is not None and name in modules:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as child module '{name}' "
+                    "(imode.nn.Module or None expected)"
+                )
+            modules[name] = None
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value.data, value.persistent)
+        elif buffers is not None and name in buffers:
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"cannot assign '{_typename(value)}' as buffer '{name}' "
+                    "(imode.nn.Buffer, imode.Tensor or None expected)"
+                )
+            self.register_buffer(name, value, name not in self._non_persistent_buffers_set)
+        else:
+            object.__setattr__(self, name, value)
+
+    def _forget(self, name, keep):
+        """Take `name` out of every table but `keep`, and out of the plain attributes."""
+        for table in (self._parameters, self._buffers, self._modules):
+            if table is not keep:
+                table.pop(name, None)
+        if name not in keep:
+            self.__dict__.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
+
+    def __delattr__(self, name):
+        for table in (self._parameters, self._buffers, self._modules):
+            if name in table:
+                del table[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        for table in ("_parameters", "_buffers", "_modules"):
+            self.__dict__[table] = Registry(self, self.__dict__[table])
+
+    def __dir__(self):
+        return sorted(name for name in {*dir(type(self)), *self.__dict__} if not name[0].isdigit())
+
+    # ---- walking the tree ----
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """Yield (dotted name, module) for the module itself and all below it, each once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, child in self._modules.items():
+            if child is not None:
+                below = f"{prefix}.{name}" if prefix else name
+                yield from child.named_modules(memo, below, remove_duplicate)
+
+    def modules(self):
+        """Yield the module itself and all below it, each once."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self):
+        """Yield (name, module) for the direct children, each once."""
+        seen = set()
+        for name, child in self._modules.items():
+            if child is not None and child not in seen:
+                seen.add(child)
+                yield name, child
+
+    def children(self):
+        """Yield the direct children, each once."""
+        for _, child in self.named_children():
+            yield child
+
+    def _named_members(self, table, prefix, recurse, remove_duplicate):
+        seen = set()
+        modules = (
+            self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+            if recurse
+            else [(prefix, self)]
+        )
+        for path, module in modules:
+            for name, value in module.__dict__[table].items():
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield (dotted name, parameter) of the module and, with `recurse`, of all below it."""
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        """Yield the parameters; hand them to an optimizer."""
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """Yield (dotted name, buffer) of the module and, with `recurse`, of all below it."""
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """Yield the buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_submodule(self, target):
+        """The module under a dotted name; "" is the module itself."""
+        module = self
+        for part in target.split(".") if target else ():
+            if not hasattr(module, part):
+                raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
+            module = getattr(module, part)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{part}` is not an nn.Module")
+        return module
+
+    def set_submodule(self, target, module, strict=False):
+        """Put `module` under a dotted name; `strict` refuses a name that does not exist yet."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target):
+        """The parameter under a dotted name."""
+        module, name, value = self._get_member(target)
+        if not is_parameter(value):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return value
+
+    def get_buffer(self, target):
+        """The buffer under a dotted name."""
+        module, name, value = self._get_member(target)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return value
+
+    def _get_member(self, target):
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        return module, name, getattr(module, name)
+
+    # ---- changing all of it ----
+
+    def apply(self, fn):
+        """Call `fn` on every module below and last on this one; returns self."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def train(self, mode=True):
+        """Switch Dropout, BatchNorm and the like to training behaviour, or back; returns self."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
+        return self
+
+    def eval(self):
+        """Switch to evaluation behaviour; the same as `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Set `requires_grad` of every parameter; returns self."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Drop the gradients of all parameters, or fill them with zeros."""
+        for param in self.parameters():
+            clear_grad(param, set_to_none)
+
+    def _apply(self, fn, recurse=True):
+        # Conversions made inside inference mode must leave normal tensors behind.
+        with no_grad(), normal_mode():
+            self._convert(fn, recurse)
+        return self
+
+    def _convert(self, fn, recurse):
+        for child in self.children() if recurse else ():
+            child._convert(fn, recurse)
+        for param in self._parameters.values():
+            if param is not None:
+                param.data = fn(param)
+                if param.grad is not None:
+                    param.grad.data = fn(param.grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+
+    def to(self, *args, **kwargs):
+        """Convert parameters and buffers: `to(dtype)`, `to(device)`, `to(tensor)`; returns self.
+
+        A dtype converts only what is floating point or complex.
+        """
+        dtype = _wanted_dtype(args, kwargs)
+        if dtype is None:
+            return self._apply(lambda t: t.to(*args, **kwargs))
+        if not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, "
+                f"but got desired dtype={dtype}"
+            )
+        if dtype.is_complex:
+            warnings.warn(
+                "Complex modules are a new feature under active development whose design may "
+                "change, and some modules might not work as expected when using complex tensors "
+                "as parameters or buffers.",
+                stacklevel=2,
+            )
+        convertible = lambda t: t.is_floating_point() or t.is_complex()  # noqa: E731
+        return self._apply(lambda t: t.to(dtype) if convertible(t) else t)
+
+    def cpu(self):
+        """Move to the CPU, where everything is; returns self."""
+        return self._apply(lambda t: t.cpu())
+
+    def type(self, dst_type):
+        """Convert every parameter and buffer to `dst_type`; returns self."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self):
+        """Convert what is floating point to float32; returns self."""
+        return self._apply(lambda t: t.float() if t.is_floating_point() else t)
+
+    def double(self):
+        """Convert what is floating point to float64; returns self."""
+        return self._apply(lambda t: t.double() if t.is_floating_point() else t)
+
+    def half(self):
+        """Convert what is floating point to float16; returns self."""
+        return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    # ---- state ----
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """Everything to save, as an OrderedDict from dotted name to (detached) tensor."""
+        if args:
+            warnings.warn(
+                "Positional args are being deprecated, use kwargs instead. "
+                "Refer to the documentation of Module.state_dict for details.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            rest = (destination, prefix, keep_vars)[len(args) :]
+            destination, prefix, keep_vars = (*args, *rest)
+        return _state.collect(self, destination, prefix, keep_vars)
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Write a state dict into the module; returns the missing and the unexpected keys.
+
+        With `strict` either of these is an error; a wrong shape always is. Nothing is written
+        unless everything can be. `assign=True` takes the tensors themselves, not their values.
+        """
+        return _state.load(self, state_dict, strict, assign)
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        _state.save(self, destination, prefix, keep_vars)
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        _state.plan(
+            self,
+            state_dict,
+            prefix,
+            local_metadata,
+            strict,
+            missing_keys,
+            unexpected_keys,
+            error_msgs,
+        )
+
+    @_default
+    def get_extra_state(self):
+        """Override it, with `set_extra_state`, to save more than tensors."""
+        raise RuntimeError("get_extra_state: this module defines no extra state")
+
+    @_default
+    def set_extra_state(self, state):
+        """Called by `load_state_dict` with what `get_extra_state` gave."""
+        raise RuntimeError("set_extra_state: this module defines no extra state")
+
+    # ---- hooks ----
+
+    def _register_hook(self, kind, entry, prepend):
+        if self._hooks is None:
+            self.__dict__["_hooks"] = Hooks()
+        table = getattr(self._hooks, kind)
+        handle = RemovableHandle(table)
+        if prepend:
+            later = dict(table)
+            table.clear()
+            table[handle.id] = entry
+            table.update(later)
+        else:
+            table[handle.id] = entry
+        return handle
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Call `hook(module, args)` before forward; what it returns replaces the arguments."""
+        return self._register_hook("forward_pre", (hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Call `hook(module, args, output)` after forward; what it returns replaces the output."""
+        return self._register_hook("forward", (hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Call `hook(module, grad_output)` before the module's backward; may replace it."""
+        return self._register_hook("backward_pre", (hook,), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call `hook(module, grad_input, grad_output)` after the module's backward."""
+        return self._register_hook("backward", (hook,), prepend)
+
+    # ---- printing ----
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def extra_repr(self):
+        """What stands in the brackets of the module's repr; override it."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extra_repr()
+        extra_lines = extra.split("\n") if extra else []
+        lines = list(extra_lines)
+        for name, child in self._modules.items():
+            first, *rest = repr(child).split("\n")
+            lines.append("\n".join([f"({name}): {first}", *(f"  {line}" for line in rest)]))
+        if len(extra_lines) == 1 and len(lines) == 1:
+            return f"{self._get_name()}({extra})"
+        body = "\n  " + "\n  ".join(lines) + "\n" if lines else ""
+        return f"{self._get_name()}({body})"
+
+
+def clear_grad(param, set_to_none):
+    """Drop the gradient of one tensor, or detach it and fill it with zeros."""
+    grad = param.grad
+    if grad is None:
+        return
+    if set_to_none:
+        param.grad = None
+        return
+    if grad.grad_fn is not None:
+        grad.detach_()
+    else:
+        grad.requires_grad_(False)
+    grad.zero_()
+
+
+def _wanted_dtype(args, kwargs):
+    if "dtype" in kwargs:
+        return kwargs["dtype"]
+    for arg in args:
+        if isinstance(arg, Tensor):
+            return arg.dtype
+        if hasattr(arg, "is_floating_point"):
+            return arg
+    other = kwargs.get("tensor", kwargs.get("other"))
+    return None if other is None else other.dtype

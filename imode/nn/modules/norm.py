@@ -1,0 +1,195 @@
+"""Normalisation layers."""
+
+from imode import ops
+from imode._core.dtype import int64
+
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .module import Module
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm"]
+
+
+class _Affine(Module):
+    # Registers `weight` (ones) and `bias` (zeros), or None for what is not wanted.
+    def _make_affine(self, shape, weight, bias, made):
+        for name, wanted in (("weight", weight), ("bias", weight and bias)):
+            param = Parameter(ops.empty(shape, **made)) if wanted else None
+            self.register_parameter(name, param)
+
+    def reset_parameters(self):
+        """Set weight to ones and bias to zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+
+class _BatchNorm(_Affine):
+    # Entries in state dicts before version 2 lack num_batches_tracked.
+    _version = 2
+    _dims = ()  # the numbers of dimensions that an input may have
+
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        made = {"device": device, "dtype": dtype}
+        self._make_affine((num_features,), affine, bias, made)
+        mean = var = count = None
+        if track_running_stats:
+            mean = ops.zeros((num_features,), **made)
+            var = ops.ones((num_features,), **made)
+            count = ops.zeros((), dtype=int64, device=device)
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self):
+        """Forget the statistics: mean 0, variance 1, no batches."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        """Set weight to ones and bias to zeros, and forget the statistics."""
+        self.reset_running_stats()
+        super().reset_parameters()
+
+    def forward(self, input):
+        if input.dim() not in self._dims:
+            wanted = " or ".join(f"{dim}D" for dim in self._dims)
+            raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
+        mean, var = self.running_mean, self.running_var
+        if not self.training:
+            use_batch = mean is None and var is None
+            return F.batch_norm(
+                input, mean, var, self.weight, self.bias, use_batch, self.momentum or 0.0, self.eps
+            )
+        momentum = self.momentum
+        if not self.track_running_stats:
+            mean = var = None
+        elif self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if momentum is None:  # the plain average over all batches so far
+                momentum = 1.0 / self.num_batches_tracked.item()
+        momentum = 0.0 if momentum is None else momentum
+        return F.batch_norm(input, mean, var, self.weight, self.bias, True, momentum, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+        version = local_metadata.get("version")
+        if (version is None or version < 2) and self.num_batches_tracked is not None:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises each channel of a (N, C) or (N, C, L) input over batch and length.
+
+    In training it uses the batch's statistics and updates the running ones; in evaluation it uses
+    the running ones.
+
+    >>> imode.nn.BatchNorm1d(3)(imode.randn(8, 3)).shape
+    imode.Size([8, 3])
+    """
+
+    _dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Normalises each channel of a (N, C, H, W) input over batch and pixels; see BatchNorm1d."""
+
+    _dims = (4,)
+
+
+class LayerNorm(_Affine):
+    """Normalises each sample over its last dimensions, which are `normalized_shape`.
+
+    >>> imode.nn.LayerNorm(4)(imode.randn(2, 4)).shape
+    imode.Size([2, 4])
+    """
+
+    def __init__(
+        self,
+        normalized_shape,
+        eps=1e-5,
+        elementwise_affine=True,
+        bias=True,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        if hasattr(normalized_shape, "__index__"):
+            normalized_shape = (normalized_shape,)
+        self.normalized_shape = tuple(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        made = {"device": device, "dtype": dtype}
+        self._make_affine(self.normalized_shape, elementwise_affine, bias, made)
+        self.reset_parameters()
+
+    def forward(self, input):
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        )
+
+
+class GroupNorm(_Affine):
+    """Normalises each sample over groups of channels: (N, C, *) to the same shape.
+
+    >>> imode.nn.GroupNorm(3, 6)(imode.randn(2, 6, 10, 10)).shape
+    imode.Size([2, 6, 10, 10])
+    """
+
+    def __init__(
+        self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, *, bias=True
+    ):
+        super().__init__()
+        if num_channels % num_groups != 0:
+            raise ValueError(
+                f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
+            )
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        made = {"device": device, "dtype": dtype}
+        self._make_affine((num_channels,), affine, bias, made)
+        self.reset_parameters()
+
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )

@@ -1,0 +1,57 @@
+"""Parameter and Buffer: tensors that a Module registers when they are assigned to it."""
+
+from imode import ops
+from imode._core.tensor import Tensor, is_parameter, make_parameter
+from imode.guards import normal_mode
+
+__all__ = ["Buffer", "Parameter"]
+
+
+class _ParameterMeta(type):
+    # Tensor is one final compiled class: what makes a tensor a parameter is a flag on it.
+    def __instancecheck__(cls, instance):
+        return is_parameter(instance)
+
+    def __subclasscheck__(cls, subclass):
+        return subclass is cls or type.__subclasscheck__(cls, subclass)
+
+
+class Parameter(metaclass=_ParameterMeta):
+    """A tensor that belongs to a module's parameters once it is assigned as an attribute.
+
+    `Parameter(data, requires_grad=True)` gives a leaf tensor over `data`'s storage. It is a normal
+    tensor also when it is made inside inference mode. `isinstance(p, Parameter)` and
+    `isinstance(p, Tensor)` both hold.
+
+    >>> imode.nn.Parameter(imode.ones(2))
+    Parameter containing:
+    tensor([1., 1.], requires_grad=True)
+    """
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = ops.empty(0)
+        return make_parameter(data, requires_grad)
+
+
+class Buffer:
+    """Marks a tensor so that assigning it to a module registers it as a buffer.
+
+    `module.mean = Buffer(imode.zeros(3), persistent=False)` does what
+    `module.register_buffer("mean", imode.zeros(3), persistent=False)` does.
+    """
+
+    def __init__(self, data=None, *, persistent=True):
+        self.data = ops.empty(0) if data is None else data
+        self.persistent = persistent
+
+    def __repr__(self):
+        return f"Buffer containing:\n{self.data!r}"
+
+
+def as_normal(tensor):
+    """The tensor itself, or a normal one with its values where it is an inference tensor."""
+    if isinstance(tensor, Tensor) and tensor.is_inference():
+        with normal_mode():
+            return tensor.clone()
+    return tensor

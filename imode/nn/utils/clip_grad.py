@@ -1,0 +1,72 @@
+"""Limiting gradients before a step."""
+
+import math
+import types
+import warnings
+
+from imode import ops
+from imode._core.tensor import Tensor
+from imode.guards import no_grad
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm"]
+
+
+def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """The norm of all tensors together, as if they were one vector.
+
+    `foreach` is accepted for PyTorch's sake and changes nothing.
+
+    >>> imode.nn.utils.get_total_norm([imode.tensor([3.0]), imode.tensor([4.0])])
+    tensor(5.)
+    """
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return ops.tensor(0.0)
+    total = _norm(ops.stack([_norm(tensor, norm_type) for tensor in tensors]), norm_type)
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def _norm(tensor, norm_type):
+    return ops.norm(tensor.flatten(), norm_type)
+
+
+def clip_grad_norm_(
+    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
+):
+    """Scale the gradients so that their norm together is at most max_norm; returns the norm."""
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    lazy = isinstance(parameters, types.GeneratorType)
+    parameters = list(parameters)
+    if lazy and not parameters:
+        warnings.warn(
+            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
+        )
+    with no_grad():
+        grads = _grads(parameters)
+        total = get_total_norm(grads, norm_type, error_if_nonfinite)
+        factor = ops.clamp(float(max_norm) / (total + 1e-6), max=1.0)
+        for grad in grads:
+            grad.mul_(factor)
+    return total
+
+
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Limit every element of the gradients to plus or minus clip_value."""
+    limit = float(clip_value)
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    with no_grad():
+        for grad in _grads(parameters):
+            grad.clamp_(min=-limit, max=limit)
+
+
+def _grads(parameters):
+    return [param.grad for param in parameters if param.grad is not None]

@@ -1,0 +1,22 @@
+"""Parameters as one vector, and back."""
+
+from imode import ops
+from imode._core.tensor import Tensor
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]
+
+
+def parameters_to_vector(parameters):
+    """All parameters flattened and joined into one 1-D tensor."""
+    return ops.cat([param.view(-1) for param in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    """Make each parameter a piece of `vec`, in order; they share its memory afterwards."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected imode.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for param in parameters:
+        end = start + param.numel()
+        param.data = vec[start:end].view_as(param).data
+        start = end

@@ -1,0 +1,63 @@
+"""Adagrad."""
+
+from imode import ops
+from imode.guards import normal_mode
+
+from .optimizer import Optimizer, as_scalar, check_lr, check_options
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Optimizer):
+    """Steps divided by the root of the sum of all squared gradients so far: Duchi et al."""
+
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        lr_decay=0,
+        weight_decay=0,
+        initial_accumulator_value=0,
+        eps=1e-10,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        fused=None,
+    ):
+        check_lr(lr)
+        check_options(
+            ("lr_decay", lr_decay),
+            ("weight_decay", weight_decay),
+            ("initial_accumulator_value", initial_accumulator_value),
+            ("epsilon", eps),
+        )
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        with normal_mode():
+            for group in self.param_groups:
+                for param in group["params"]:
+                    self.state[param] = self._make(param)
+
+    def _make(self, param):
+        start = self.defaults["initial_accumulator_value"]
+        return {"step": ops.tensor(0.0), "sum": ops.full_like(param, start)}
+
+    def _update(self, group):
+        lr = as_scalar(group["lr"])
+        for param, grad in self._with_gradient(group):
+            state = self._state_of(param, self._make)
+            count = state["step"].add_(1).item()
+            state["sum"].addcmul_(grad, grad, value=1)
+            root = state["sum"].sqrt().add_(group["eps"])
+            param.addcdiv_(grad, root, value=-(lr / (1 + (count - 1) * group["lr_decay"])))

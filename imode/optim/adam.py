@@ -1,0 +1,123 @@
+"""Adam and AdamW."""
+
+from imode import ops
+
+from .optimizer import Optimizer, as_scalar, check_lr, check_options
+
+__all__ = ["Adam", "AdamW"]
+
+
+class Adam(Optimizer):
+    """Steps scaled by running averages of the gradient and of its square: Kingma and Ba.
+
+    Weight decay is added to the gradient; with `decoupled_weight_decay` (AdamW) it shrinks the
+    parameter itself. `amsgrad` divides by the largest average so far.
+    """
+
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        amsgrad=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        decoupled_weight_decay=False,
+    ):
+        check_lr(lr)
+        betas = tuple(as_scalar(beta) for beta in betas)
+        check_options(("epsilon", eps))
+        for i, beta in enumerate(betas):
+            if not 0.0 <= beta < 1.0:
+                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_options(("weight_decay", weight_decay))
+        if not all(isinstance(beta, float) for beta in betas):
+            raise ValueError("betas must be either both floats or both Tensors")
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group):
+        lr = as_scalar(group["lr"])
+        beta1, beta2 = group["betas"]
+        amsgrad = group["amsgrad"]
+        make = _make_amsgrad if amsgrad else _make
+        for param, grad in self._with_gradient(group):
+            state = self._state_of(param, make)
+            average, square = state["exp_avg"], state["exp_avg_sq"]
+            count = state["step"].add_(1).item()
+            average.lerp_(grad, 1 - beta1)
+            square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            if amsgrad:
+                largest = state["max_exp_avg_sq"]
+                square = ops.maximum(largest, square, out=largest)
+            root = square.sqrt().div_((1 - beta2**count) ** 0.5).add_(group["eps"])
+            param.addcdiv_(average, root, value=-(lr / (1 - beta1**count)))
+
+
+class AdamW(Adam):
+    """Adam whose weight decay shrinks the parameters themselves: Loshchilov and Hutter."""
+
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+    ):
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:  # a state saved by Adam says False
+            group["decoupled_weight_decay"] = True
+
+
+def _make(param):
+    return {
+        "step": ops.tensor(0.0),
+        "exp_avg": ops.zeros_like(param),
+        "exp_avg_sq": ops.zeros_like(param),
+    }
+
+
+def _make_amsgrad(param):
+    return {**_make(param), "max_exp_avg_sq": ops.zeros_like(param)}

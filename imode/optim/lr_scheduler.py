@@ -1,0 +1,250 @@
+"""Learning rate schedules: call `step()` once per epoch (or batch), after the optimizer's."""
+
+import math
+import warnings
+
+from imode._core.tensor import Tensor
+
+from .optimizer import Optimizer
+
+__all__ = [
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "StepLR",
+]
+
+
+class LRScheduler:
+    """Sets the learning rate of every parameter group; subclasses define `get_lr`.
+
+    `last_epoch` counts the steps; -1 starts afresh, another value resumes. `get_lr` gives a rate
+    for each group, from the group's present "lr" and `base_lrs`, the rates it started with.
+    """
+
+    def __init__(self, optimizer, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", _value(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    "param 'initial_lr' is not specified in "
+                    f"param_groups[{i}] when resuming scheduler with last_epoch >= 0."
+                )
+        self.optimizer = optimizer
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._step_count = 0
+        self._is_initial = True
+        self.step()
+        self._is_initial = False
+
+    def get_lr(self):
+        """The next rate of each group."""
+        raise NotImplementedError
+
+    def get_last_lr(self):
+        """The present rate of each group."""
+        return self._last_lr
+
+    def step(self, epoch=None):
+        """Go on by one (or to `epoch`) and set the rates."""
+        optimizer = self.optimizer
+        tells = type(optimizer).step is Optimizer.step  # one of its own may not set _stepped
+        if self._step_count == 1 and tells and not optimizer._stepped:
+            warnings.warn(
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The first value "
+                "of the learning rate schedule is skipped: call `optimizer.step()` before it.",
+                stacklevel=2,
+            )
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            self.last_epoch = epoch
+            closed = getattr(self, "_get_closed_form_lr", self.get_lr)
+            rates = closed()
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+        self._last_lr = [_value(group["lr"]) for group in self.optimizer.param_groups]
+
+    def state_dict(self):
+        """Everything to save, the optimizer excepted."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict):
+        """Take over what `state_dict` gave."""
+        self.__dict__.update(state_dict)
+
+    def _rates(self):
+        return [_value(group["lr"]) for group in self.optimizer.param_groups]
+
+
+def _value(rate):
+    return rate.item() if isinstance(rate, Tensor) else rate
+
+
+class LambdaLR(LRScheduler):
+    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group."""
+
+    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+        groups = len(optimizer.param_groups)
+        several = isinstance(lr_lambda, (list, tuple))
+        self.lr_lambdas = list(lr_lambda) if several else [lr_lambda] * groups
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(f"Expected {groups} lr_lambdas, but got {len(self.lr_lambdas)}")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        return [
+            base * scale(self.last_epoch)
+            for scale, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
+        ]
+
+    def state_dict(self):
+        state = super().state_dict()
+        del state["lr_lambdas"]  # functions are not saved
+        return state
+
+
+class StepLR(LRScheduler):
+    """The rate times `gamma` every `step_size` epochs.
+
+    >>> weight = imode.nn.Parameter(imode.zeros(1))
+    >>> optimizer = imode.optim.SGD([weight], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
+
+    def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
+            return self._rates()
+        return [rate * self.gamma for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+
+
+class MultiStepLR(LRScheduler):
+    """The rate times `gamma` at each epoch in `milestones`."""
+
+    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        times = self.milestones.count(self.last_epoch)
+        return [rate * self.gamma**times if times else rate for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        passed = sum(milestone <= self.last_epoch for milestone in self.milestones)
+        return [base * self.gamma**passed for base in self.base_lrs]
+
+
+class ExponentialLR(LRScheduler):
+    """The rate times `gamma` every epoch."""
+
+    def __init__(self, optimizer, gamma, last_epoch=-1):
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self._is_initial:
+            return self._rates()
+        return [rate * self.gamma for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
+
+
+class ConstantLR(LRScheduler):
+    """The rate times `factor` until epoch `total_iters`, then the full rate."""
+
+    def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
+        if factor > 1.0 or factor < 0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0:
+            return [rate * self.factor for rate in self._rates()]
+        if self.last_epoch != self.total_iters:
+            return self._rates()
+        return [rate * (1.0 / self.factor) for rate in self._rates()]
+
+
+class LinearLR(LRScheduler):
+    """The rate times a factor that goes straight from start_factor to end_factor."""
+
+    def __init__(
+        self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1
+    ):
+        if start_factor > 1.0 or start_factor <= 0:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
+        if end_factor > 1.0 or end_factor < 0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self.last_epoch == 0:
+            return [rate * self.start_factor for rate in self._rates()]
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._rates()
+        rise = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return [rate * (1.0 + rise / before) for rate in self._rates()]
+
+
+class CosineAnnealingLR(LRScheduler):
+    """The rate from its start to `eta_min` over `T_max` epochs along half a cosine, and back."""
+
+    def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        t, low = self.last_epoch, self.eta_min
+        if self._is_initial:
+            return self._rates()
+        if self._step_count == 1 and t > 0:
+            scale = (1 + math.cos(t * math.pi / self.T_max)) / 2
+            return [low + (base - low) * scale for base in self.base_lrs]
+        if (t - 1 - self.T_max) % (2 * self.T_max) == 0:
+            rise = (1 - math.cos(math.pi / self.T_max)) / 2
+            rates = zip(self._rates(), self.base_lrs, strict=True)
+            return [rate + (base - low) * rise for rate, base in rates]
+        # The ratio of this point of the cosine to the last: other schedules may act in between.
+        now = 1 + math.cos(math.pi * t / self.T_max)
+        last = 1 + math.cos(math.pi * (t - 1) / self.T_max)
+        return [now / last * (rate - low) + low for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        scale = 1 + math.cos(math.pi * self.last_epoch / self.T_max)
+        return [self.eta_min + (base - self.eta_min) * scale / 2 for base in self.base_lrs]

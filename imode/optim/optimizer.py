@@ -1,0 +1,266 @@
+"""Optimizer: the base of every update rule."""
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from copy import deepcopy
+from itertools import chain
+
+from imode._core.tensor import Tensor
+from imode.guards import enable_grad, no_grad, normal_mode
+from imode.nn.modules.module import clear_grad
+
+__all__ = ["Optimizer", "required"]
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()  # as a default: every parameter group must give the option
+
+
+def as_scalar(value):
+    """A Python number, also from a tensor that holds one."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def check_lr(lr):
+    """Refuse a learning rate that is negative or a tensor of several elements."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    if not lr >= 0.0:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_options(*options):
+    """Refuse options, given as (name, value), that are negative or NaN."""
+    for name, value in options:
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}")
+
+
+class Optimizer:
+    """Holds parameter groups and what is remembered of each parameter; subclasses define `step`.
+
+    `params` is an iterable of tensors, of (name, tensor) pairs, or of dicts: one dict per group
+    with its "params" and the options that differ from `defaults`.
+
+    `foreach`, `fused` and `capturable` choose among implementations in PyTorch; here there is one,
+    and they are only kept. A subclass overrides `_update(group)`, which is called with recording off, or all of `step`.
+    """
+
+    _stepped = False  # whether step() was called: schedules warn where it was not
+
+    def __init__(self, params, defaults):
+        if isinstance(params, Tensor):
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or "
+                f"dicts, but got {params.type()}"
+            )
+        if defaults.get("fused"):
+            if defaults.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            if defaults.get("foreach"):
+                raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def step(self, closure=None):
+        """Update every parameter that has a gradient; returns what `closure` returns.
+
+        A closure is called first, with recording on: it evaluates the model again.
+        """
+        loss = None
+        self._stepped = True
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                self._update(group)
+        return loss
+
+    def _update(self, group):
+        raise NotImplementedError
+
+    def _state_of(self, param, make):
+        """What is remembered of `param`; `make(param)` is called the first time."""
+        state = self.state[param]
+        if not state:
+            with normal_mode():
+                state.update(make(param))
+        return state
+
+    def _with_gradient(self, group):
+        """Yield each (parameter, gradient), the gradient turned and decayed as the group says."""
+        for param in group["params"]:
+            grad = param.grad
+            if grad is None:
+                continue
+            if param.is_complex():
+                raise NotImplementedError(f"{type(self).__name__}: complex parameters")
+            if group["maximize"]:
+                grad = -grad
+            decay = group["weight_decay"]
+            if decay and group.get("decoupled_weight_decay"):
+                param.mul_(1 - as_scalar(group["lr"]) * decay)
+            elif decay:
+                grad = grad.add(param, alpha=decay)
+            yield param, grad
+
+    def zero_grad(self, set_to_none=True):
+        """Drop the gradients of all parameters, or fill them with zeros."""
+        for group in self.param_groups:
+            if set_to_none:
+                for param in group["params"]:
+                    param.grad = None
+            else:
+                for param in group["params"]:
+                    clear_grad(param, False)
+
+    def add_param_group(self, param_group):
+        """Add one group: a dict with "params" and the options that differ from the defaults."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params, names = _split_names(param_group["params"])
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise TypeError(
+                    "optimizer can only optimize Tensors, "
+                    f"but one of the params is {type(param).__name__}"
+                )
+            if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(
+                    "parameter group didn't specify a value of required optimization "
+                    f"parameter {name}"
+                )
+        seen = {id(param) for param in params}
+        if len(seen) != len(params):
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters; "
+                "in future, this will cause an error",
+                stacklevel=3,
+            )
+        for group in self.param_groups:
+            if bool(names) != ("param_names" in group):
+                which = "with names" if names else "without names"
+                raise ValueError(
+                    "all optimizer param groups should be with/without names. "
+                    f"cannot add param group {which} to the optimizer"
+                )
+            if any(id(param) in seen for param in group["params"]):
+                raise ValueError("some parameters appear in more than one parameter group")
+        param_group["params"] = params
+        if names:
+            param_group["param_names"] = names
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
+
+    # ---- state ----
+
+    def state_dict(self):
+        """Everything to save: {"state": ..., "param_groups": ...}, parameters as numbers."""
+        numbers = {}
+        groups = []
+        for group in self.param_groups:
+            start = sum(len(packed["params"]) for packed in groups)
+            for i, param in enumerate(group["params"], start):
+                numbers.setdefault(id(param), i)
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[id(param)] for param in group["params"]]
+            groups.append(packed)
+        state = {
+            (numbers[id(key)] if isinstance(key, Tensor) else key): value
+            for key, value in self.state.items()
+        }
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        """Take over what `state_dict` gave; nothing is changed unless the groups fit."""
+        saved_groups = deepcopy(state_dict["param_groups"])
+        if len(self.param_groups) != len(saved_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(
+            len(group["params"]) != len(saved["params"])
+            for group, saved in zip(self.param_groups, saved_groups, strict=True)
+        ):
+            raise ValueError(
+                "loaded state dict contains a parameter group "
+                "that doesn't match the size of optimizer's group"
+            )
+        params = chain.from_iterable(group["params"] for group in self.param_groups)
+        numbers = chain.from_iterable(saved["params"] for saved in saved_groups)
+        by_number = dict(zip(numbers, params, strict=True))
+        state = defaultdict(dict)
+        with normal_mode():
+            for key, value in state_dict["state"].items():
+                param = by_number.get(key)
+                if param is None:
+                    state[key] = value
+                else:
+                    state[param] = _converted(value, param)
+        for group, saved in zip(self.param_groups, saved_groups, strict=True):
+            saved["params"] = group["params"]
+            if "param_names" in group:
+                saved.setdefault("param_names", group["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved_groups})
+
+    def __getstate__(self):
+        return {name: self.__dict__[name] for name in ("defaults", "state", "param_groups")}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        for group in self.param_groups:  # options that an older state lacks
+            for name, default in self.defaults.items():
+                group.setdefault(name, default)
+
+    def __repr__(self):
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
+        return "\n".join(lines) + "\n)"
+
+
+def _split_names(params):
+    """A list of tensors and a list of their names (empty when they came without)."""
+    if isinstance(params, Tensor):
+        return [params], []
+    if isinstance(params, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering "
+            "of tensors in sets will change between runs. Please use a list instead."
+        )
+    params = list(params)
+    names = [param[0] for param in params if isinstance(param, tuple)]
+    if names and len(names) != len(params):
+        raise ValueError(
+            "all optimizer params should be with/without names. Some param names are missing"
+        )
+    return [param[1] if isinstance(param, tuple) else param for param in params], names
+
+
+def _converted(value, param, key=None):
+    """`value` with its tensors in the dtype of `param`; a step count keeps its own."""
+    if isinstance(value, Tensor):
+        keep = key == "step" or not param.is_floating_point()
+        return value if keep else value.to(param.dtype)
+    if isinstance(value, dict):
+        return {k: _converted(v, param, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return type(value)(_converted(v, param) for v in value)
+    return value

@@ -1,0 +1,80 @@
+"""RMSprop."""
+
+from imode import ops
+
+from .optimizer import Optimizer, as_scalar, check_lr, check_options
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Optimizer):
+    """Steps divided by a running root mean square of the gradient: Tieleman and Hinton.
+
+    `centered` subtracts the running mean, so that it is a standard deviation.
+    """
+
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        alpha=0.99,
+        eps=1e-8,
+        weight_decay=0,
+        momentum=0,
+        centered=False,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+    ):
+        check_lr(lr)
+        check_options(
+            ("epsilon", eps),
+            ("momentum", momentum),
+            ("weight_decay", weight_decay),
+            ("alpha", alpha),
+        )
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _update(self, group):
+        down = -as_scalar(group["lr"])
+        alpha = group["alpha"]
+
+        def make(param):
+            state = {"step": ops.zeros(()), "square_avg": ops.zeros_like(param)}
+            if group["momentum"] > 0:
+                state["momentum_buffer"] = ops.zeros_like(param)
+            if group["centered"]:
+                state["grad_avg"] = ops.zeros_like(param)
+            return state
+
+        for param, grad in self._with_gradient(group):
+            state = self._state_of(param, make)
+            state["step"].add_(1)
+            square = state["square_avg"]
+            square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+            if group["centered"]:
+                mean = state["grad_avg"]
+                mean.lerp_(grad, 1 - alpha)
+                root = square.addcmul(mean, mean, value=-1).sqrt_()
+            else:
+                root = square.sqrt()
+            root.add_(group["eps"])
+            if group["momentum"] > 0:
+                buffer = state["momentum_buffer"]
+                buffer.mul_(group["momentum"]).addcdiv_(grad, root)
+                param.add_(buffer, alpha=down)
+            else:
+                param.addcdiv_(grad, root, value=down)

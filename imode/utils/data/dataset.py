@@ -1,0 +1,162 @@
+"""Datasets: what can give sample number i, or one sample after the other."""
+
+import bisect
+import math
+import warnings
+from itertools import accumulate
+
+from imode import ops
+
+__all__ = [
+    "ChainDataset",
+    "ConcatDataset",
+    "Dataset",
+    "IterableDataset",
+    "Subset",
+    "TensorDataset",
+    "random_split",
+]
+
+
+class Dataset:
+    """Base of datasets with numbered samples: define `__getitem__` and, usually, `__len__`.
+
+    A subclass may define `__getitems__(indices)`, which fetches a whole batch at once.
+    """
+
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other):
+        return ConcatDataset([self, other])
+
+    def __class_getitem__(cls, item):
+        return cls  # `Dataset[int]` in annotations
+
+
+class IterableDataset(Dataset):
+    """Base of datasets that only give one sample after the other: define `__iter__`."""
+
+    def __add__(self, other):
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset):
+    """Sample i is the tuple of the i-th rows of some tensors of the same length.
+
+    >>> imode.utils.data.TensorDataset(imode.arange(3), imode.zeros(3, 2))[1]
+    (tensor(1), tensor([0., 0.]))
+    """
+
+    def __init__(self, *tensors):
+        if any(len(tensor) != len(tensors[0]) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self):
+        return len(self.tensors[0])
+
+
+class ConcatDataset(Dataset):
+    """Several datasets, one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+
+    def __len__(self):
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index):
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - before]
+
+
+class ChainDataset(IterableDataset):
+    """Several iterable datasets, one after the other."""
+
+    def __init__(self, datasets):
+        self.datasets = datasets
+
+    def _checked(self):
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
+    def __iter__(self):
+        for dataset in self._checked():
+            yield from dataset
+
+    def __len__(self):
+        return sum(len(dataset) for dataset in self._checked())
+
+
+class Subset(Dataset):
+    """The samples of a dataset with the given indices."""
+
+    def __init__(self, dataset, indices):
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices):
+        chosen = [self.indices[i] for i in indices]
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.dataset.__getitems__(chosen)
+        return [self.dataset[i] for i in chosen]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    """Divide a dataset at random into Subsets of the given lengths, or fractions that sum to 1.
+
+    >>> parts = imode.utils.data.random_split(range(10), [7, 3])
+    >>> [len(part) for part in parts]
+    [7, 3]
+    """
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = _from_fractions(lengths, len(dataset))
+    if sum(lengths) != len(dataset):
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    indices = ops.randperm(sum(lengths), generator=generator).tolist()
+    ends = accumulate(lengths)
+    return [
+        Subset(dataset, indices[end - length : end])
+        for end, length in zip(ends, lengths, strict=True)
+    ]
+
+
+def _from_fractions(fractions, size):
+    lengths = []
+    for i, fraction in enumerate(fractions):
+        if fraction < 0 or fraction > 1:
+            raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        lengths.append(math.floor(size * fraction))
+    for i in range(size - sum(lengths)):  # what rounding down left over, one each
+        lengths[i % len(lengths)] += 1
+    for i, length in enumerate(lengths):
+        if length == 0:
+            warnings.warn(
+                f"Length of split at index {i} is 0. This might result in an empty dataset.",
+                stacklevel=3,
+            )
+    return lengths
