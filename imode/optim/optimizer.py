@@ -139,7 +139,9 @@ class Optimizer:
                     "optimizer can only optimize Tensors, "
                     f"but one of the params is {type(param).__name__}"
                 )
-            if not self.defaults.get("differentiable") and not (param.is_leaf or param.retains_grad):
+            if not self.defaults.get("differentiable") and not (
+                param.is_leaf or param.retains_grad
+            ):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
@@ -229,11 +231,13 @@ class Optimizer:
                 group.setdefault(name, default)
 
     def __repr__(self):
-        lines = [f"{type(self).__name__} ("]
+        groups = []
         for i, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {i}")
-            lines += [f"    {key}: {group[key]}" for key in sorted(group) if key != "params"]
-        return "\n".join(lines) + "\n)"
+            options = "".join(
+                f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"
+            )
+            groups.append(f"\nParameter Group {i}\n{options}")
+        return f"{type(self).__name__} ({''.join(groups)})"
 
 
 def _split_names(params):

@@ -42,7 +42,9 @@ def collect(module, destination, prefix, keep_vars):
     module._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
-            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+            child.state_dict(
+                destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+            )
     return destination
 
 
@@ -79,7 +81,7 @@ def load(module, state_dict, strict, assign):
         raise RuntimeError(
             f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors)
         )
-    with no_grad(), normal_mode():
+    with normal_mode(), no_grad():
         for write in writes:
             write()
     return _IncompatibleKeys(missing_keys, unexpected_keys)
@@ -130,7 +132,7 @@ def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected
             if first not in module._modules if rest else first not in local:
                 unexpected.append(key)
     if not later:  # called by hand, outside load(): write now
-        with no_grad(), normal_mode():
+        with normal_mode(), no_grad():
             for write in writes:
                 write()
 

@@ -34,7 +34,9 @@ class Unflatten(Module):
     def __init__(self, dim, unflattened_size):
         super().__init__()
         if isinstance(dim, str):
-            raise TypeError("unflattened_size must be tuple of tuples, named dimensions are unsupported")
+            raise TypeError(
+                "unflattened_size must be tuple of tuples, named dimensions are unsupported"
+            )
         _require_ints(unflattened_size)
         self.dim = dim
         self.unflattened_size = unflattened_size

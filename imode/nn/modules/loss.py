@@ -1,5 +1,6 @@
 """Losses."""
 
+from .. import _reduction
 from .. import functional as F
 from .module import Module
 
@@ -21,7 +22,7 @@ class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         if size_average is not None or reduce is not None:
-            reduction = F._legacy_reduction(size_average, reduce)
+            reduction = _reduction.legacy_get_string(size_average, reduce)
         self.reduction = reduction
 
 

@@ -337,7 +337,7 @@ class Module:
 
     def _apply(self, fn, recurse=True):
         # Conversions made inside inference mode must leave normal tensors behind.
-        with no_grad(), normal_mode():
+        with normal_mode(), no_grad():
             self._convert(fn, recurse)
         return self
 

@@ -37,9 +37,7 @@ def _norm(tensor, norm_type):
     return ops.norm(tensor.flatten(), norm_type)
 
 
-def clip_grad_norm_(
-    parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None
-):
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scale the gradients so that their norm together is at most max_norm; returns the norm."""
     if isinstance(parameters, Tensor):
         parameters = [parameters]

@@ -4,7 +4,7 @@ from itertools import islice
 
 from imode import ops
 from imode._core.dtype import float64, int64
-from imode.random import Generator
+from imode.kernels.generator import Generator
 
 __all__ = [
     "BatchSampler",

@@ -1,0 +1,177 @@
+"""The same training in imode and in PyTorch: parameters agree after every step."""
+
+import copy
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+import imode  # noqa: E402
+
+from test_nn import error, plain, run, same  # noqa: E402
+
+RULES = [
+    "SGD(p, 0.1)",
+    "SGD(p, 0.1, momentum=0.9)",
+    "SGD(p, 0.1, momentum=0.9, nesterov=True, weight_decay=0.01)",
+    "SGD(p, 0.1, momentum=0.9, dampening=0.5)",
+    "SGD(p, 0.1, maximize=True, weight_decay=0.1)",
+    "Adam(p)",
+    "Adam(p, 0.05, (0.8, 0.99), 1e-6, 0.02)",
+    "Adam(p, amsgrad=True)",
+    "Adam(p, maximize=True)",
+    "AdamW(p)",
+    "AdamW(p, 0.05, weight_decay=0.3, amsgrad=True)",
+    "RMSprop(p)",
+    "RMSprop(p, momentum=0.5, centered=True, weight_decay=0.1)",
+    "Adagrad(p)",
+    "Adagrad(p, 0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5)",
+]
+
+
+def make(rule, lib, params):
+    return eval(f"optim.{rule}", {"optim": lib.optim, "p": params})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rule", RULES)
+def test_rule_to_the_last_bit(rule, dtype):
+    rng = np.random.default_rng(3)
+    starts = [rng.standard_normal(s).astype(dtype) for s in [(5, 7), (3,), (), (64, 9), (1, 1)]]
+    grads = [[rng.standard_normal(s.shape).astype(dtype) for s in starts] for _ in range(6)]
+
+    def train(lib):
+        params = [lib.nn.Parameter(lib.tensor(s)) for s in starts] + [lib.nn.Parameter(lib.ones(1))]
+        optimizer = make(rule, lib, params)
+        for step in grads:
+            optimizer.zero_grad()
+            for param, grad in zip(params, step):
+                param.grad = lib.tensor(grad)
+            optimizer.step()
+        state = optimizer.state_dict()
+        return [p.detach().numpy() for p in params], plain(state)
+
+    ours, our_state = train(imode)
+    theirs, their_state = train(torch)
+    same(our_state, their_state)
+    for i, (a, b) in enumerate(zip(ours, theirs)):
+        assert a.tobytes() == b.tobytes(), f"{rule}: parameter {i} differs by {np.abs(a - b).max()}"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_repr_and_state(rule):
+    def whole(lib):
+        net = lib.nn.Linear(2, 3)
+        groups = [{"params": [net.weight], "lr": 0.5}, {"params": net.bias}]
+        optimizer = make(rule, lib, groups)
+        other = make(rule, lib, copy.deepcopy(list(net.parameters())))
+        net(lib.ones(1, 2)).sum().backward()
+        loss = optimizer.step(lambda: net(lib.ones(1, 2)).sum())
+        saved = optimizer.state_dict()
+        again = make(rule, lib, [{"params": [net.weight]}, {"params": [net.bias]}])
+        again.load_state_dict(saved)
+        optimizer.zero_grad(set_to_none=False)
+        return [
+            repr(optimizer),
+            loss,
+            plain(saved),
+            plain(again.state_dict()),
+            net.weight.grad,
+            error(lambda: other.load_state_dict(saved)),
+            repr(again),
+        ]
+
+    same(run(whole, imode), run(whole, torch))
+
+
+def errors(lib):
+    o = lib.optim
+    p = lambda: [lib.nn.Parameter(lib.ones(1))]
+    shared = p()
+    sgd = o.SGD(shared, 0.1)
+    named = o.SGD(lib.nn.Linear(1, 1).named_parameters(), 0.1)
+    calls = [
+        lambda: o.SGD(p(), -1),
+        lambda: o.SGD(p(), lib.ones(2)),
+        lambda: o.SGD(p(), 0.1, momentum=-1),
+        lambda: o.SGD(p(), 0.1, weight_decay=-1),
+        lambda: o.SGD(p(), 0.1, nesterov=True),
+        lambda: o.SGD([], 0.1),
+        lambda: o.SGD(p()[0], 0.1),
+        lambda: o.SGD([3], 0.1),
+        lambda: o.SGD([{"params": set(p())}], 0.1),
+        lambda: o.SGD([p()[0] * 2], 0.1),
+        lambda: o.SGD([("a", p()[0]), p()[0]], 0.1),
+        lambda: o.SGD(p(), 0.1, fused=True, foreach=True),
+        lambda: sgd.add_param_group(3),
+        lambda: sgd.add_param_group({"params": shared}),
+        lambda: named.add_param_group({"params": p()}),
+        lambda: o.Adam(p(), betas=(1.0, 0.9)),
+        lambda: o.Adam(p(), betas=(0.9, -1.0)),
+        lambda: o.Adam(p(), eps=-1),
+        lambda: o.Adam(p(), weight_decay=-1),
+        lambda: o.RMSprop(p(), alpha=-1),
+        lambda: o.RMSprop(p(), momentum=-1),
+        lambda: o.Adagrad(p(), lr_decay=-1),
+        lambda: o.Adagrad(p(), initial_accumulator_value=-1),
+        lambda: o.Optimizer(p(), {}).step(),
+    ]
+    return [error(call) for call in calls] + [plain(named.state_dict())]
+
+
+def test_errors():
+    same(run(errors, imode), run(errors, torch))
+
+
+SCHEDULES = [
+    "StepLR(o, 3, 0.5)",
+    "MultiStepLR(o, [2, 5, 5])",
+    "ExponentialLR(o, 0.9)",
+    "CosineAnnealingLR(o, 5, 0.01)",
+    "LambdaLR(o, lambda e: 0.95 ** e)",
+    "LambdaLR(o, [lambda e: 0.95 ** e, lambda e: 1 / (e + 1)])",
+    "LinearLR(o, 0.2, total_iters=4)",
+    "ConstantLR(o, 0.2, 3)",
+]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_schedule(schedule):
+    def whole(lib):
+        params = [lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))]
+        groups = [{"params": params[:1], "lr": 0.3}, {"params": params[1:]}]
+        optimizer = lib.optim.SGD(groups, lr=1.0)
+        scheduler = eval(f"s.{schedule}", {"s": lib.optim.lr_scheduler, "o": optimizer})
+        rates = [scheduler.get_last_lr()]
+        for _ in range(12):
+            optimizer.step()
+            scheduler.step()
+            rates.append(scheduler.get_last_lr())
+        return [rates, repr(optimizer)]
+
+    assert run(whole, imode) == run(whole, torch)
+
+
+def test_network_trained_side_by_side():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((64, 8)).astype("f4"), rng.standard_normal((64, 2)).astype("f4")
+
+    def whole(lib):
+        nn = lib.nn
+        model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.BatchNorm1d(16), nn.Linear(16, 2))
+        optimizer = lib.optim.AdamW(model.parameters(), lr=0.01)
+        schedule = lib.optim.lr_scheduler.CosineAnnealingLR(optimizer, 20)
+        data = lib.utils.data.TensorDataset(lib.tensor(x), lib.tensor(y))
+        losses = []
+        for _ in range(20):
+            for a, b in lib.utils.data.DataLoader(data, 16, shuffle=True):
+                optimizer.zero_grad()
+                loss = nn.functional.mse_loss(model(a), b)
+                loss.backward()
+                nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        return losses
+
+    np.testing.assert_allclose(run(whole, imode), run(whole, torch), rtol=2e-3)
