@@ -48,7 +48,8 @@ class Optimizer:
     with its "params" and the options that differ from `defaults`.
 
     `foreach`, `fused` and `capturable` choose among implementations in PyTorch; here there is one,
-    and they are only kept. A subclass overrides `_update(group)`, which is called with recording off, or all of `step`.
+    and they are only kept. A subclass overrides `_update(group)`, which is called with recording
+    off, or all of `step`.
     """
 
     _stepped = False  # whether step() was called: schedules warn where it was not

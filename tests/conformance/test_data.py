@@ -7,8 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import imode  # noqa: E402
-
-from test_nn import error, run, same  # noqa: E402
+from tests.conformance.side_by_side import error, run, same  # noqa: E402
 
 Pair = namedtuple("Pair", "a b")
 

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import re
-import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import imode  # noqa: E402
+from tests.conformance.side_by_side import error, run, same  # noqa: E402
 
 PROGRAMS = []
 
@@ -19,55 +18,6 @@ def program(function):
     """Add a program: a function of the library that returns what is compared."""
     PROGRAMS.append(function)
     return function
-
-
-def plain(value):
-    """A value in a form that is the same in both libraries when the value is."""
-    if hasattr(value, "detach"):
-        array = value.detach().numpy().copy()
-        return array, value.requires_grad, value.is_leaf
-    if isinstance(value, str):
-        return value.replace("torch", "imode")
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, (int, float, bool, type(None))):
-        return value
-    return str(value).replace("torch", "imode")
-
-
-def same(ours, theirs, where=""):
-    if isinstance(theirs, np.ndarray):
-        assert ours.dtype == theirs.dtype and ours.shape == theirs.shape, where
-        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=1e-6, err_msg=where)
-    elif isinstance(theirs, dict):
-        assert list(ours) == list(theirs), where
-        for key in theirs:
-            same(ours[key], theirs[key], f"{where}.{key}")
-    elif isinstance(theirs, (list, tuple)):
-        assert len(ours) == len(theirs), where
-        for i, item in enumerate(theirs):
-            same(ours[i], item, f"{where}[{i}]")
-    else:
-        assert type(ours) is type(theirs) and ours == theirs, where
-
-
-def run(function, library):
-    library.manual_seed(7)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return plain(function(library))
-
-
-def error(function):
-    """The class and the first sentence of what `function` raises."""
-    try:
-        function()
-    except Exception as raised:
-        text = str(raised.args[0]) if raised.args else ""
-        return [type(raised).__name__, re.split(r"\. |\n", text)[0].rstrip(".")]
-    return ["nothing"]
 
 
 # ---- every module: starting values, repr, state, forward, backward ----
@@ -159,7 +109,7 @@ def test_module(source, shape):
         out = module(x)
         out.square().sum().backward()
         grads = {name: p.grad for name, p in module.named_parameters()}
-        started = {name: p for name, p in module.named_parameters()}
+        started = dict(module.named_parameters())
         trained = copy.deepcopy(module.state_dict())
         module.eval()
         return [

@@ -7,8 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import imode  # noqa: E402
-
-from test_nn import error, plain, run, same  # noqa: E402
+from tests.conformance.side_by_side import error, plain, run, same  # noqa: E402
 
 RULES = [
     "SGD(p, 0.1)",

@@ -41,4 +41,4 @@ _families = (
     parameters,
     pooling,
 )
-__all__ = [name for family in _families for name in family.__all__]  # noqa: PLE0605
+__all__ = [name for family in _families for name in family.__all__]

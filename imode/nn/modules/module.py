@@ -31,9 +31,9 @@ def _default(method):
 class Module:
     """Base class of layers and models: subclass it, make the parts in `__init__`, write `forward`.
 
-    A Parameter, a Module or a Buffer that is assigned as an attribute is registered: `parameters()`,
-    `state_dict()`, `to()`, `train()` and the others then reach it. Parameters and buffers are
-    normal tensors also when the module is made inside inference mode.
+    A Parameter, a Module or a Buffer that is assigned as an attribute is registered:
+    `parameters()`, `state_dict()`, `to()`, `train()` and the others then reach it. Parameters and
+    buffers are normal tensors also when the module is made inside inference mode.
 
     >>> class Net(imode.nn.Module):
     ...     def __init__(self):
@@ -283,7 +283,7 @@ class Module:
 
     def get_parameter(self, target):
         """The parameter under a dotted name."""
-        module, name, value = self._get_member(target)
+        _, name, value = self._get_member(target)
         if not is_parameter(value):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return value
@@ -373,7 +373,7 @@ class Module:
                 "as parameters or buffers.",
                 stacklevel=2,
             )
-        convertible = lambda t: t.is_floating_point() or t.is_complex()  # noqa: E731
+        convertible = lambda t: t.is_floating_point() or t.is_complex()
         return self._apply(lambda t: t.to(dtype) if convertible(t) else t)
 
     def cpu(self):
