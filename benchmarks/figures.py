@@ -1,0 +1,202 @@
+"""The measured figures: one function per group, each returns rows of a table."""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import rows
+from .timing import best, geometric_mean
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass
+class Figure:
+    """One figure with a target: what, the measured ratio, the bound, and which side is good."""
+
+    name: str
+    value: float
+    target: float
+    at_most: bool = False
+    unit: str = "×"
+
+    @property
+    def met(self):
+        """Whether the target is reached."""
+        return self.value <= self.target if self.at_most else self.value >= self.target
+
+
+def operators(lib, torch, mode, only=None):
+    """Return {operator: {"imode": seconds, "torch": ..., "numpy": ...}} on 4 elements.
+
+    mode: "inference" runs everything in inference mode; "recorded" with inputs that require grad,
+    and only what then records a node.
+    """
+    recorded = mode == "recorded"
+    times = {}
+    array_names = rows.numpy_names(torch)
+    for name, (code, by_hand) in rows.ROWS.items():
+        if only and name not in only:
+            continue
+        with contextlib.ExitStack() as stack:
+            if not recorded:
+                stack.enter_context(lib.inference_mode())
+                stack.enter_context(torch.inference_mode())
+            ours, theirs = rows.names(lib, recorded), rows.names(torch, recorded)
+            if recorded and not _records(code, theirs):
+                continue
+            statements = {"imode": (code, ours), "torch": (code, theirs)}
+            if by_hand and not recorded:
+                statements["numpy"] = (by_hand, array_names)
+            times[name] = best(statements)
+    return times
+
+
+def _records(code, names):
+    """Whether the statement gives a tensor with a grad_fn; in-place and out= forms do not count."""
+    if "o." in code or "out=" in code:
+        return False
+    result = eval(code, dict(names))
+    first = result[0] if isinstance(result, (tuple, list)) else result
+    return getattr(first, "grad_fn", None) is not None
+
+
+def ratio(times, other):
+    """Return {operator: time of `other` / time of imode}."""
+    return {name: t[other] / t["imode"] for name, t in times.items() if other in t}
+
+
+# ---- small programs ----
+
+MLP = """
+model = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
+x = lib.randn(1, 8)
+batch, target = lib.randn(32, 8), lib.randn(32, 2)
+optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
+loss_of = nn.MSELoss()
+y = lib.randn(8, 8, requires_grad=True)
+
+def step():
+    optimizer.zero_grad()
+    loss = loss_of(model(batch), target)
+    loss.backward()
+    optimizer.step()
+"""
+PROGRAMS = {
+    "with inference_mode(): pass": "with lib.inference_mode(): pass",
+    "MLP 8-64-64-2, batch 1, inference mode": "model(x)",
+    "MLP training step, batch 32, MSE, SGD": "step()",
+    "(x*x+x).sum().backward(), 8×8": "y.grad = None; (y * y + y).sum().backward()",
+}
+TARGETS = dict(zip(PROGRAMS, (5, 4, 4, 5)))
+
+
+def programs(lib, torch):
+    """Return {program: {"imode": seconds, "torch": seconds}}."""
+    spaces = {}
+    for library in (lib, torch):
+        library.manual_seed(0)
+        spaces[library] = {"lib": library, "nn": library.nn}
+        exec(MLP, spaces[library])
+    times = {}
+    for name, code in PROGRAMS.items():
+        with contextlib.ExitStack() as stack:
+            if "model(x)" in code:
+                stack.enter_context(lib.inference_mode())
+                stack.enter_context(torch.inference_mode())
+            times[name] = best(
+                {"imode": (code, spaces[lib]), "torch": (code, spaces[torch])}, shot=5e-3
+            )
+    return times
+
+
+# ---- large tensors ----
+
+LARGE = {
+    "add": "lib.add(a, b)", "mul": "lib.mul(a, b)", "div": "lib.div(a, b)", "sqrt": "s.sqrt()",
+    "exp": "a.exp()", "tanh": "a.tanh()", "relu": "a.relu()", "sum": "a.sum()",
+}  # fmt: skip
+LARGE_NUMPY = {
+    "add": "a + b", "mul": "a * b", "div": "a / b", "sqrt": "np.sqrt(s)", "exp": "np.exp(a)",
+    "tanh": "np.tanh(a)", "relu": "np.maximum(a, 0)", "sum": "a.sum()",
+}  # fmt: skip
+
+
+def large(lib, torch):
+    """Return {work: {library: seconds}} on 65 536 and 1 000 000 elements, and two matrices."""
+    import numpy as np
+
+    work = {}
+    for size in (65536, 10**6):
+        a, b = np.random.randn(2, size).astype("f")
+        arrays = {"a": a, "b": b, "s": abs(a)}
+        for name, code in LARGE.items():
+            work[f"{name}, {size:,}"] = code, LARGE_NUMPY[name], arrays
+    square = {"a": np.random.randn(1000, 1000).astype("f")}
+    work["softmax, 1000×1000"] = "a.softmax(1)", None, square
+    half = dict(zip("ab", np.random.randn(2, 512, 512).astype("f")))
+    work["matmul, 512×512"] = "a @ b", "a @ b", half
+    times = {}
+    for name, (code, by_hand, arrays) in work.items():
+        with lib.inference_mode(), torch.inference_mode():
+            statements = {"numpy": (by_hand, arrays | {"np": np})} if by_hand else {}
+            for library, key in ((lib, "imode"), (torch, "torch")):
+                made = {k: library.from_numpy(v).clone() for k, v in arrays.items()}
+                statements[key] = code, made | {"lib": library}
+            times[name] = best(statements, rounds=11, shot=4e-3)
+    return times
+
+
+# ---- import time and size ----
+
+CLOCK = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+
+def imports(rounds=15):
+    """Return {"imode": seconds, "numpy": ..., "torch": ...} of an import in a new process."""
+    least = {}
+    for _ in range(rounds):
+        for name in ("numpy", "imode", "torch"):
+            if name == "torch" and least.get("torch") and _ > 3:
+                continue
+            done = subprocess.run(
+                [sys.executable, "-c", CLOCK.format(name)], capture_output=True, text=True,
+                cwd=ROOT, check=True,
+            )  # fmt: skip
+            least[name] = min(least.get(name, 1e9), float(done.stdout))
+    return least
+
+
+def wheel_megabytes():
+    """Build the wheel with what is installed here; return its size in MB."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+             "--wheel-dir", folder, str(ROOT)], check=True,
+        )  # fmt: skip
+        return max(p.stat().st_size for p in Path(folder).glob("imode-*.whl")) / 1e6
+
+
+def all_figures(small, recorded, programs_, large_, imports_, wheel):
+    """Return the Figures, from what the functions above measured."""
+    torch_small, numpy_small = ratio(small, "torch"), ratio(small, "numpy")
+    slowest = min(torch_small, key=torch_small.get)
+    found = [
+        Figure(
+            f"{len(torch_small)} operators on 4 elements, inference mode: PyTorch / imode, "
+            "geometric mean", geometric_mean(torch_small.values()), 10),
+        Figure(f"same, the slowest operator ({slowest})", torch_small[slowest], 3),
+        Figure("same, NumPy / imode, geometric mean", geometric_mean(numpy_small.values()), 3),
+        Figure(
+            f"{len(recorded)} of them recorded: PyTorch / imode, geometric mean",
+            geometric_mean(ratio(recorded, "torch").values()), 5),
+    ]  # fmt: skip
+    found += [Figure(k, v, TARGETS[k]) for k, v in ratio(programs_, "torch").items()]
+    found.append(
+        Figure("import imode / import numpy", imports_["imode"] / imports_["numpy"], 1.3, True)
+    )
+    found += [Figure(k, v, 0.9) for k, v in ratio(large_, "torch").items()]
+    return found + ([Figure("compiled wheel", wheel, 5, True, " MB")] if wheel else [])
