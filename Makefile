@@ -14,7 +14,7 @@ SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -
            setup.py tools/stubs.py $(wildcard imode/ops/*.py)
 STAMP := build/.built
 
-.PHONY: help demo test fast bench conformance fuzz lint format build debug wheel sdist clean
+.PHONY: help demo test fast bench conformance fuzz lint format build debug wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -56,6 +56,17 @@ debug: .venv/.build      ## compile in place with all checks on
 
 wheel: .venv/.dev        ## dist/*.whl and dist/*.tar.gz
 	$(PYTHON) -m build --outdir dist .
+
+AWAY := build/away
+away: .venv/.dev         ## the sdist, installed into an empty environment, passes the tests there
+	rm -rf $(AWAY) && mkdir -p $(AWAY)/run
+	$(PYTHON) -m build --sdist --outdir $(AWAY) .
+	tar -xzf $(AWAY)/imode-*.tar.gz -C $(AWAY)/run --strip-components=1
+	rm -rf $(AWAY)/run/imode $(AWAY)/run/setup.py
+	$(BASE) -m venv $(AWAY)/env
+	$(AWAY)/env/bin/python -m pip install --quiet "$$(ls $(AWAY)/imode-*.tar.gz)[test]"
+	cd $(AWAY)/run && PYTHONPATH= ../env/bin/python -m pytest -q tests --ignore=tests/conformance \
+		-m 'not slow'
 
 clean:                   ## remove what was built, the environment too
 	rm -rf build dist .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

@@ -69,8 +69,8 @@ class build_modules(build_ext):
         self.build_temp = f"build/objects-{MODE}"
 
     def run(self):
-        stamp = Path("build/mode")  # in-place modules of the other mode look up to date: rebuild
-        if self.inplace and stamp.exists() and stamp.read_text() != MODE:
+        stamp = Path("build/mode")  # modules of the other mode look up to date: rebuild them
+        if stamp.exists() and stamp.read_text() != MODE:
             self.force = True
         super().run()
         stamp.parent.mkdir(exist_ok=True)

@@ -87,9 +87,10 @@ def main():
     lib, torch = importlib.import_module(options.library), importlib.import_module("torch")
     torch.set_num_threads(1)
     getattr(lib, "set_num_threads", int)(1)
+    machine = platform.processor() or platform.machine()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, "
-          f"PyTorch {torch.__version__}, {platform.processor() or platform.machine()}; one thread, float32, best of "
-          "interleaved rounds\n", flush=True)  # fmt: skip
+          f"PyTorch {torch.__version__}, {machine}; one thread, float32, "
+          "best of interleaved rounds\n", flush=True)  # fmt: skip
     if options.only:
         only = options.only.split(",")
         for mode in ("inference", "recorded"):

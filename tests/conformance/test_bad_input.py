@@ -101,14 +101,13 @@ def test_bad_input(lib, torch, name):
         ours, here = outcome(lib, name, bad)
         theirs, there = outcome(torch, name, bad)
         if ours is None and theirs is None:
-            if here != there and not RULES.allow(f"bad {name}", "result"):
-                lines.append(f"  {name}({bad!r}): {here} here, {there} in PyTorch")
+            what, differ = "result", here != there
         elif kind(ours) != kind(theirs):
-            if not RULES.allow(f"bad {name}", f"{kind(theirs)} -> {kind(ours)}"):
-                lines.append(f"  {name}({bad!r}): {ours} here, {theirs} in PyTorch")
-        elif kind(ours) != "TypeError" and ours != theirs:
-            if not RULES.allow(f"bad {name}", "sentence"):
-                lines.append(f"  {name}({bad!r}): {ours} here, {theirs} in PyTorch")
+            what, differ = f"{kind(theirs)} -> {kind(ours)}", True
+        else:
+            what, differ = "sentence", kind(ours) != "TypeError" and ours != theirs
+        if differ and not RULES.allow(f"bad {name}", what):
+            lines.append(f"  {name}({bad!r}): {ours or here} here, {theirs or there} in PyTorch")
     assert not lines, "\n".join(lines[:25])
 
 
