@@ -106,12 +106,12 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
     if cnp.PyArray_NDIM(x) != ndim + 1 and cnp.PyArray_NDIM(x) != ndim + 2:
         raise RuntimeError(
             f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to conv{ndim}d, "
-            f"but got input of size: {_words(np.shape(x))}")
+            f"but got input of size: {_words((<object>x).shape)}")
     if cnp.PyArray_NDIM(w) != ndim + 2:
         if cnp.PyArray_NDIM(w) < 3:
             raise RuntimeError(
                 "weight should have at least three dimensions, but got a weight of size "
-                f"{_words(np.shape(w))}")
+                f"{_words((<object>w).shape)}")
         _raise_mismatch("stride", stride * ndim if len(stride) == 1 else stride,
                         cnp.PyArray_NDIM(w) - 2)
     _check_list("stride", stride, ndim)
@@ -143,7 +143,7 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
 
 cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     cdef long channels = cnp.PyArray_DIM(w, 1)
-    cdef list shape = [str(v) for v in np.shape(w)]
+    cdef list shape = [str(v) for v in (<object>w).shape]
     size = "[" + ", ".join(shape) + "]"
     if p.oc < p.groups:
         raise RuntimeError(
@@ -156,12 +156,12 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     if p.c != channels * p.groups:
         raise RuntimeError(
             f"Given groups={p.groups}, weight of size {size}, expected input"
-            f"{_words(np.shape(x))} to have {channels * p.groups} channels, but got {p.c} "
+            f"{_words((<object>x).shape)} to have {channels * p.groups} channels, but got {p.c} "
             "channels instead")
-    if bias is not None and np.shape(bias) != (p.oc,):
+    if bias is not None and (<object>bias).shape != (p.oc,):
         raise RuntimeError(
             f"Given weight of size {size}, expected bias to be 1-dimensional with {p.oc} "
-            f"elements, but got bias of size {_words(np.shape(bias))} instead")
+            f"elements, but got bias of size {_words((<object>bias).shape)} instead")
     if p.kh <= 0 or p.kw <= 0:
         raise RuntimeError(
             "kernel size should be greater than zero, but got kernel_height: "
@@ -178,7 +178,7 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     if p.h == 0 or p.w == 0:
         raise RuntimeError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
-            f"{_words(np.shape(x))}")
+            f"{_words((<object>x).shape)}")
     return 0
 
 
@@ -326,14 +326,14 @@ cpdef object grad_input(
         grad, x, weight, tuple stride, padding, tuple dilation, long groups):
     """Return the gradient for x, of which only shape and memory order are read."""
     cdef conv_t p
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, w, out
     if kind == cnp.NPY_FLOAT16:
         return grad_input(grad.astype(np.float32), x, weight.astype(np.float32), stride, padding,
                           dilation, groups).astype(np.float16)
-    _gradient_geometry(&p, shape, np.shape(weight), stride, padding, dilation, groups)
+    _gradient_geometry(&p, shape, (<object>weight).shape, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
@@ -353,14 +353,14 @@ cpdef object grad_input(
 cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation, long groups):
     """Return the gradient for weight, of which only shape and memory order are read."""
     cdef conv_t p
-    cdef tuple shape = np.shape(weight)
+    cdef tuple shape = (<object>weight).shape
     cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, image, out
     if kind == cnp.NPY_FLOAT16:
         return grad_weight(grad.astype(np.float32), x.astype(np.float32), weight, stride,
                            padding, dilation, groups).astype(np.float16)
-    _gradient_geometry(&p, np.shape(x), shape, stride, padding, dilation, groups)
+    _gradient_geometry(&p, (<object>x).shape, shape, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:

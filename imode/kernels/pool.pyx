@@ -134,7 +134,8 @@ cdef object _unsupported(str op, x):
 cdef inline bint _is_nan(number value) noexcept nogil:
     if number is float or number is double:
         return value != value
-    return False
+    else:
+        return False
 
 
 cdef void _max_loop(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
@@ -177,30 +178,20 @@ cdef void _max_pairs(const window_t* p, const number* x, number* out,
     cdef long n, i, j, first
     cdef const number* upper
     cdef const number* lower
-    cdef number top, value
-    cdef cnp.int64_t best
+    cdef cnp.int64_t best, below, take
     for n in range(p.planes):
         for i in range(p.oh):
             first = 2 * i * p.w
-            upper = x + first
-            lower = upper + p.w
             for j in range(p.ow):
-                top = upper[2 * j]
-                best = 2 * j
-                value = upper[2 * j + 1]
-                if not value <= top:
-                    best = 2 * j + 1
-                    top = value
-                value = lower[2 * j]
-                if not value <= top or _is_nan(value):
-                    best = p.w + 2 * j
-                    top = value
-                value = lower[2 * j + 1]
-                if not value <= top or _is_nan(value):
-                    best = p.w + 2 * j + 1
-                    top = value
-                out[j] = top
-                at[j] = first + best
+                # a comparison's result is an offset: no branch to mispredict
+                upper = x + first + 2 * j
+                lower = upper + p.w
+                best = (upper[1] > upper[0]) | _is_nan(upper[1])
+                below = (lower[1] > lower[0]) | _is_nan(lower[1])
+                take = (lower[below] > upper[best]) | _is_nan(lower[below])
+                best += take * (p.w + below - best)
+                out[j] = upper[best]
+                at[j] = first + 2 * j + best
             out += p.ow
             at += p.ow
         x += p.h * p.w
@@ -219,7 +210,7 @@ cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilat
     cdef window_t p
     cdef cnp.ndarray a, out, at
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef void* source
     cdef void* to
     cdef cnp.int64_t* place
@@ -288,7 +279,7 @@ cdef cnp.ndarray _zeros(tuple shape, int kind):
 cpdef object max_pool2d_backward(grad, x, indices):
     """Add each gradient to the position that its maximum came from."""
     cdef window_t p
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef cnp.ndarray g, at, out
     if kind == cnp.NPY_FLOAT16:
@@ -377,7 +368,7 @@ cpdef object avg_pool2d(
     cdef window_t p
     cdef cnp.ndarray a, out
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef long by = 0 if divisor is None else divisor
     if divisor is not None and by == 0:
         raise RuntimeError("divisor must be not zero")
@@ -406,7 +397,7 @@ cpdef object avg_pool2d_backward(
         bint count_padding, divisor):
     """Share each gradient among the elements of its window."""
     cdef window_t p
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef cnp.ndarray g, out
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef long by = 0 if divisor is None else divisor
@@ -521,7 +512,7 @@ cpdef object adaptive_avg_pool2d(x, tuple size):
     cdef window_t p
     cdef cnp.ndarray a, out
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_avg_pool2d", shape, size)
     if kind == cnp.NPY_FLOAT16:
         return adaptive_avg_pool2d(x.astype(np.float32), size).astype(np.float16)
@@ -541,7 +532,7 @@ cpdef object adaptive_avg_pool2d(x, tuple size):
 cpdef object adaptive_avg_pool2d_backward(grad, x):
     """Share each gradient among the elements of its window."""
     cdef window_t p
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     cdef cnp.ndarray g, out
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     if kind == cnp.NPY_FLOAT16:
@@ -564,7 +555,7 @@ cpdef tuple adaptive_max_pool2d(x, tuple size):
     cdef window_t p
     cdef cnp.ndarray a, out, at
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    cdef tuple shape = np.shape(x)
+    cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_max_pool2d", shape, size)
     if kind == cnp.NPY_FLOAT16:
         values, at = adaptive_max_pool2d(x.astype(np.float32), size)
