@@ -86,7 +86,7 @@ $(STAMP): $(SOURCES) .venv/.build
 	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0')
 
 .venv/.test .venv/.demo .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
-	$(call install,$$($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
+	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 # Another environment is used as it is: nothing is installed into it.
 define install
