@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from .layout cimport as_channels_last, contiguous, is_channels_last
+from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
 
