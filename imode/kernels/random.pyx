@@ -15,6 +15,7 @@ from libc.math cimport ceil, cos, exp, fma, fmaf, log, log1p, sin, sqrt, tan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
+from imode.kernels.order cimport iteration_order
 
 cnp.import_array()
 
@@ -45,34 +46,6 @@ cdef double TO_UNIT = 1.0 / 9007199254740992.0    # 2**-53
 
 # ---- where the values go ---------------------------------------------------------------------
 
-def _iteration_order(array):
-    """Return the axes of `array`, outermost first, in the order PyTorch's iterator visits them.
-
-    The axis of the smallest stride goes innermost; axes of stride 0, and those of equal strides
-    and sizes, keep their places.
-    """
-    shape, strides = array.shape, array.strides
-    axes = list(range(array.ndim))[::-1]    # innermost first
-
-    def must_swap(inner, outer):
-        if strides[inner] == 0 or strides[outer] == 0:
-            return 0
-        if strides[inner] != strides[outer]:
-            return 1 if strides[inner] > strides[outer] else -1
-        return 1 if shape[inner] > shape[outer] else 0
-
-    for i in range(1, len(axes)):
-        place = i
-        for j in range(i - 1, -1, -1):
-            order = must_swap(axes[j], axes[place])
-            if order > 0:
-                axes[j], axes[place] = axes[place], axes[j]
-                place = j
-            elif order < 0:
-                break
-    return axes[::-1]
-
-
 @cython.final
 cdef class Line:
     cdef int store(self) except -1:
@@ -88,7 +61,7 @@ cdef Line _line(cnp.ndarray out, object dtype=None):
         raise ValueError("output array is read-only")
     line.target = out
     if not cnp.PyArray_IS_C_CONTIGUOUS(out):
-        line.target = out.transpose(_iteration_order(out))
+        line.target = out.transpose(iteration_order(out))
     if dtype is None and cnp.PyArray_IS_C_CONTIGUOUS(line.target):
         line.values = line.target
     else:
@@ -483,7 +456,7 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     uniform(draws, 0.0, 1.0, generator)
     line = _line(out)
-    axes = _iteration_order(out) if line.target is not out else range(out.ndim)
+    axes = iteration_order(out) if line.target is not out else range(out.ndim)
     _put(out, draws < probabilities.transpose(axes).reshape(-1))
 
 
@@ -491,7 +464,7 @@ cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
     """Write a line of values into `out` in iteration order."""
     cdef cnp.ndarray target = out
     if not cnp.PyArray_IS_C_CONTIGUOUS(out):
-        target = out.transpose(_iteration_order(out))
+        target = out.transpose(iteration_order(out))
     target[...] = values.reshape((<object> target).shape)
     return 0
 

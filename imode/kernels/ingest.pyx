@@ -1,0 +1,322 @@
+"""Python data to ndarrays: nested sequences, numbers, and arrays from elsewhere.
+
+Which dtype a nested sequence gets, which leaves are accepted, and what is said of the others is as in
+`torch.tensor`: the shape is that of the first items, the dtype that of all leaves together, and
+a leaf is converted to it by C's rules, refused when it does not fit.
+"""
+import numpy as np
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from numpy cimport ndarray
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    bint PySequence_Check(object o)
+    object PySequence_GetItem(object o, Py_ssize_t i)
+    Py_ssize_t PySequence_Size(object o) except -1
+    object PySequence_Fast(object o, const char *m)
+    Py_ssize_t PySequence_Fast_GET_SIZE(object o)
+    PyObject **PySequence_Fast_ITEMS(object o)
+    bint PyFloat_Check(object o)
+    bint PyLong_Check(object o)
+    bint PyBool_Check(object o)
+    bint PyComplex_Check(object o)
+    double PyFloat_AsDouble(object o) except? -1.0
+    long long PyLong_AsLongLongAndOverflow(object o, int *overflow) except? -1
+
+    ctypedef struct Py_complex:
+        double real
+        double imag
+    Py_complex PyComplex_AsCComplex(object o) except *
+
+cdef enum:
+    MAX_DIMS = 64
+
+_CAN_CONVERT = (
+    "The only supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+    "int16, int8, uint64, uint32, uint16, uint8, and bool."
+)
+
+# The tensor class and its array, named by the tensor layer (see install()).
+cdef object _Tensor = ()
+cdef object _array_of = None
+
+
+def install(tensor_class, array_of):
+    """Name the class whose instances may be leaves, and the function that gives their arrays."""
+    global _Tensor, _array_of
+    _Tensor, _array_of = tensor_class, array_of
+
+
+# ---- arrays from elsewhere -------------------------------------------------------------------
+
+def check_array(array):
+    """Return `array` if a tensor can be over its memory; raise PyTorch's TypeError or ValueError."""
+    cdef ndarray a
+    cdef Py_ssize_t i, size
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {_type_name(array)})")
+    a = array
+    size = a.dtype.itemsize
+    for i in range(cnp.PyArray_NDIM(a)):
+        if size and cnp.PyArray_STRIDE(a, i) % size:
+            raise ValueError(
+                "given numpy array strides not a multiple of the element byte size. "
+                "Copy the numpy array to reallocate the memory."
+            )
+        if cnp.PyArray_STRIDE(a, i) < 0:
+            raise ValueError(
+                "At least one stride in the given numpy array is negative, and tensors with "
+                "negative strides are not currently supported. Take a copy first: array.copy()."
+            )
+    if not a.dtype.isnative:
+        raise ValueError(
+            "given numpy array has byte order different from the native byte order. "
+            "Conversion between byte orders is currently not supported."
+        )
+    check_dtype(a.dtype)
+    if type(a) is not np.ndarray:
+        return a.view(np.ndarray)
+    return a
+
+
+def check_dtype(dtype):
+    """Raise TypeError if tensors cannot have the NumPy dtype."""
+    if dtype.kind not in "biufc" or dtype.itemsize > (16 if dtype.kind == "c" else 8):
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{dtype.type.__name__}. {_CAN_CONVERT}"
+        )
+
+
+cdef str _type_name(object value):
+    kind = type(value)
+    if kind.__module__ == "numpy":
+        return "numpy." + kind.__name__
+    return kind.__name__
+
+
+# ---- nested sequences ------------------------------------------------------------------------
+
+def from_data(data, dtype, default_float):
+    """Return a new ndarray with the numbers of `data`: a number or a nested sequence of them.
+
+    dtype None: inferred; Python floats then have the dtype `default_float`, complex numbers the
+    complex dtype of that precision.
+    """
+    cdef Ingest work
+    cdef ndarray out
+    cdef bint half
+    if isinstance(data, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    shape = _shape(data)
+    work = Ingest.__new__(Ingest)
+    if dtype is None:
+        work.look(data, 0)
+        dtype = _common(work, np.dtype(default_float))
+    else:
+        dtype = np.dtype(dtype)
+    half = dtype.num == cnp.NPY_FLOAT16    # through float, as PyTorch rounds
+    out = np.empty(shape, np.float32 if half else dtype)
+    if cnp.PyArray_SIZE(out):
+        work.kind = cnp.PyArray_TYPE(out)
+        work.fill(out, 0, cnp.PyArray_BYTES(out), data)
+    if half:
+        with np.errstate(over="ignore"):
+            return out.astype(np.float16)
+    return out
+
+
+def _shape(data):
+    """Follow the first items down; what they hold says how long each dimension is."""
+    cdef list shape = []
+    cdef Py_ssize_t length
+    while PySequence_Check(data) and not isinstance(data, _Tensor):
+        length = PySequence_Size(data)
+        shape.append(length)
+        if len(shape) > MAX_DIMS:
+            raise ValueError(f"too many dimensions '{type(data).__name__}'")
+        if length == 0:
+            break
+        try:
+            data = PySequence_GetItem(data, 0)
+        except Exception as error:
+            raise ValueError(
+                f"could not determine the shape of object type '{type(data).__name__}'"
+            ) from error
+    return shape
+
+
+cdef object _common(Ingest work, object default_float):
+    """The dtype of everything met."""
+    dtype = work.typed
+    if work.met & BOOL:
+        dtype = _promote(dtype, np.dtype(np.bool_))
+    if work.met & INT:
+        dtype = _promote(dtype, np.dtype(np.int64))
+    if work.met & FLOAT:
+        dtype = _promote(dtype, default_float)
+    if work.met & COMPLEX:
+        dtype = _promote(
+            dtype, np.dtype(np.complex128 if default_float.itemsize == 8 else np.complex64)
+        )
+    return dtype
+
+
+cdef object _promote(a, b):
+    """PyTorch's lattice: a float wins over any integer, whatever their sizes."""
+    if a is None or a == b:
+        return b
+    if a.kind in "biu" and b.kind in "fc":
+        return b
+    if b.kind in "biu" and a.kind in "fc":
+        return a
+    if {a.kind, b.kind} == {"u", "i"} and max(a.itemsize, b.itemsize) == 8:
+        return np.dtype(np.int64)
+    return np.promote_types(a, b)
+
+
+@cython.final
+cdef class Ingest:
+
+    cdef int add(self, object dtype) except -1:
+        self.typed = _promote(self.typed, dtype)
+        self.met |= TYPED
+        return 0
+
+    cdef int look(self, object item, int depth) except -1:
+        """Note the dtype of a leaf, or of all leaves of a sequence."""
+        cdef object items
+        cdef Py_ssize_t i, n
+        if PyFloat_Check(item) and type(item) is float:
+            self.met |= FLOAT
+        elif PyBool_Check(item):
+            self.met |= BOOL
+        elif PyLong_Check(item):
+            self.met |= INT
+        elif isinstance(item, (np.ndarray, np.generic)) and not isinstance(item, str):
+            check_dtype(item.dtype)
+            self.add(item.dtype)
+        elif PyFloat_Check(item):
+            self.met |= FLOAT
+        elif isinstance(item, _Tensor):
+            self.add(_array_of(item).dtype)
+        elif PyComplex_Check(item):
+            self.met |= COMPLEX
+        elif isinstance(item, (str, bytes)):
+            raise TypeError(f"new(): invalid data type '{type(item).__name__}'")
+        elif PySequence_Check(item):
+            if depth >= MAX_DIMS:    # a sequence that holds itself never ends
+                raise ValueError(f"too many dimensions '{type(item).__name__}'")
+            items = item if type(item) in (list, tuple) else PySequence_Fast(item, "not a sequence")
+            n = PySequence_Fast_GET_SIZE(items)
+            if n == 0:
+                self.met |= FLOAT
+            for i in range(n):
+                if i >= PySequence_Fast_GET_SIZE(items):    # shrunk by an item's own code
+                    break
+                self.look(<object> PySequence_Fast_ITEMS(items)[i], depth + 1)
+        else:
+            raise RuntimeError(f"Could not infer dtype of {type(item).__name__}")
+        return 0
+
+    cdef int fill(self, ndarray out, int axis, char *data, object sequence) except -1:
+        """Store `sequence` from `data` on; `axis` is the one its items lie along."""
+        cdef object items
+        cdef Py_ssize_t i, n, stride
+        if axis == cnp.PyArray_NDIM(out):
+            return self.leaf(data, sequence)
+        n = cnp.PyArray_DIM(out, axis)
+        stride = cnp.PyArray_STRIDE(out, axis)
+        items = PySequence_Fast(sequence, "not a sequence")
+        if PySequence_Fast_GET_SIZE(items) != n:
+            raise ValueError(
+                f"expected sequence of length {n} at dim {axis} "
+                f"(got {PySequence_Fast_GET_SIZE(items)})"
+            )
+        for i in range(n):
+            if PySequence_Fast_GET_SIZE(items) != n:
+                raise ValueError("sequence changed its length while it was read")
+            self.fill(out, axis + 1, data + i * stride, <object> PySequence_Fast_ITEMS(items)[i])
+        return 0
+
+    cdef int leaf(self, char *data, object item) except -1:
+        cdef Py_complex both
+        if self.kind == cnp.NPY_FLOAT32:
+            (<float *> data)[0] = <float> PyFloat_AsDouble(item)
+        elif self.kind == cnp.NPY_FLOAT64:
+            (<double *> data)[0] = PyFloat_AsDouble(item)
+        elif self.kind == cnp.NPY_COMPLEX64:
+            both = PyComplex_AsCComplex(item)
+            (<float *> data)[0], (<float *> data)[1] = <float> both.real, <float> both.imag
+        elif self.kind == cnp.NPY_COMPLEX128:
+            both = PyComplex_AsCComplex(item)
+            (<double *> data)[0], (<double *> data)[1] = both.real, both.imag
+        else:
+            self.integer(data, item)
+        return 0
+
+    cdef int integer(self, char *data, object item) except -1:
+        cdef long long value = 0
+        cdef double real
+        cdef int overflow = 0
+        cdef bint fits = True
+        if PyFloat_Check(item):
+            real = PyFloat_AsDouble(item)
+            if self.kind == cnp.NPY_BOOL:
+                (<cnp.uint8_t *> data)[0] = real != 0.0
+                return 0
+            if self.kind == cnp.NPY_UINT64 and 0 <= real < 18446744073709551616.0:
+                (<cnp.uint64_t *> data)[0] = <cnp.uint64_t> real
+                return 0
+            fits = -9223372036854775808.0 <= real < 9223372036854775808.0    # False for NaN
+            value = <long long> real if fits else 0
+            # 127.5 is above the largest int8 and -0.5 below the smallest uint8
+            if real > value and self.fits(value) and not self.fits(value + 1):
+                fits = False
+            if real < 0 and self.unsigned():
+                fits = False
+        else:
+            if isinstance(item, np.bool_):
+                item = bool(item)
+            value = PyLong_AsLongLongAndOverflow(item, &overflow)
+            if overflow:
+                if self.kind == cnp.NPY_UINT64 and 0 <= item < 1 << 64:
+                    (<cnp.uint64_t *> data)[0] = <cnp.uint64_t> item
+                    return 0
+                raise ValueError("Overflow when unpacking long long")
+        if not fits or not self.fits(value):
+            name = np.dtype(cnp.PyArray_DescrFromType(self.kind)).name
+            raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        if self.kind == cnp.NPY_BOOL:
+            (<cnp.uint8_t *> data)[0] = value != 0
+        elif self.kind == cnp.NPY_UINT8 or self.kind == cnp.NPY_INT8:
+            (<cnp.uint8_t *> data)[0] = <cnp.uint8_t> value
+        elif self.kind == cnp.NPY_UINT16 or self.kind == cnp.NPY_INT16:
+            (<cnp.uint16_t *> data)[0] = <cnp.uint16_t> value
+        elif self.kind == cnp.NPY_UINT32 or self.kind == cnp.NPY_INT32:
+            (<cnp.uint32_t *> data)[0] = <cnp.uint32_t> value
+        else:
+            (<cnp.uint64_t *> data)[0] = <cnp.uint64_t> value
+        return 0
+
+    cdef bint unsigned(self) noexcept:
+        return self.kind in (cnp.NPY_UINT8, cnp.NPY_UINT16, cnp.NPY_UINT32, cnp.NPY_UINT64)
+
+    cdef bint fits(self, long long value) noexcept:
+        """Whether an integer fits; a negative one wraps round in an unsigned type."""
+        cdef long long bound
+        if self.kind in (cnp.NPY_BOOL, cnp.NPY_INT64, cnp.NPY_UINT64):
+            return True
+        if self.kind == cnp.NPY_INT8:
+            return -128 <= value <= 127
+        if self.kind == cnp.NPY_INT16:
+            return -32768 <= value <= 32767
+        if self.kind == cnp.NPY_INT32:
+            return -2147483648LL <= value <= 2147483647LL
+        bound = 255 if self.kind == cnp.NPY_UINT8 else 65535
+        if self.kind == cnp.NPY_UINT32:
+            bound = 4294967295LL
+        return -bound <= value <= bound

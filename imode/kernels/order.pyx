@@ -1,0 +1,68 @@
+"""The order in which PyTorch visits the axes of a tensor, and new arrays laid out in that order."""
+import numpy as np
+
+cimport numpy as cnp
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    MAX_DIMS = 64
+
+
+cdef int order_axes(ndarray a, int *axes) noexcept:
+    """Insertion sort by stride, smallest first.
+
+    An axis of stride 0 is never moved past another; of two with equal strides the longer one goes
+    outside. Ties keep the order of the axes.
+    """
+    cdef int nd = cnp.PyArray_NDIM(a)
+    cdef npy_intp *shape = cnp.PyArray_DIMS(a)
+    cdef npy_intp *strides = cnp.PyArray_STRIDES(a)
+    cdef npy_intp inner, outer
+    cdef int i, j, place, order
+    for i in range(nd):
+        axes[i] = nd - 1 - i
+    for i in range(1, nd):
+        place = i
+        for j in range(i - 1, -1, -1):
+            inner, outer = strides[axes[j]], strides[axes[place]]
+            order = 0
+            if inner != 0 and outer != 0:
+                if inner != outer:
+                    order = 1 if inner > outer else -1
+                elif shape[axes[j]] > shape[axes[place]]:
+                    order = 1
+            if order > 0:
+                axes[j], axes[place] = axes[place], axes[j]
+                place = j
+            elif order < 0:
+                break
+    return nd
+
+
+cpdef tuple iteration_order(ndarray a):
+    """Return the axes of `a`, outermost first."""
+    cdef int axes[MAX_DIMS]
+    cdef int i, nd = order_axes(a, axes)
+    return tuple([axes[nd - 1 - i] for i in range(nd)])
+
+
+cpdef ndarray empty_like(ndarray a, object dtype=None):
+    """Return an uninitialised array of a's shape, dense, its axes in the order of a's."""
+    cdef int axes[MAX_DIMS]
+    cdef npy_intp sorted_shape[MAX_DIMS]
+    cdef npy_intp back[MAX_DIMS]
+    cdef cnp.PyArray_Dims permutation
+    cdef int i, nd
+    cdef ndarray made
+    dtype = a.dtype if dtype is None else np.dtype(dtype)
+    if cnp.PyArray_IS_C_CONTIGUOUS(a):
+        return np.empty((<object> a).shape, dtype)
+    nd = order_axes(a, axes)
+    for i in range(nd):
+        sorted_shape[i] = cnp.PyArray_DIM(a, axes[nd - 1 - i])
+        back[axes[nd - 1 - i]] = i
+    made = np.empty(tuple([sorted_shape[i] for i in range(nd)]), dtype)
+    permutation.ptr, permutation.len = back, nd
+    return <ndarray> cnp.PyArray_Transpose(made, &permutation)
