@@ -1,0 +1,48 @@
+"""The examples run as they stand, and say what they promise."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+pytestmark = pytest.mark.skipif(
+    not EXAMPLES.exists(), reason="the examples are not beside the tests"
+)
+
+
+def run(name):
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / name],
+        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_hello():
+    assert re.fullmatch(r"tensor\(\[\[6\.\d+\]\]\)\n", run("hello.py"))
+
+
+@pytest.mark.slow
+def test_digits():
+    out = run("digits.py")
+    right = float(re.search(r"([\d.]+)% of the held-out digits named right", out)[1])
+    assert right >= 97
+    assert "every mode gives the same answers, bit for bit" in out
+    nodes = {row[0]: int(row[2]) for row in map(str.split, out.splitlines()) if len(row) == 6}
+    assert nodes["normal"] > 0 and nodes["no_grad"] == nodes["inference_mode"] == 0
+    for sentence in (
+        "Inference tensors cannot be saved for backward.",
+        "Inplace update to inference tensor outside InferenceMode is not allowed.",
+        "has been modified by an inplace operation",
+    ):
+        assert sentence in re.sub(r"\s+", " ", out)
+    assert "\x1b" not in out, "a log must hold no terminal codes"
