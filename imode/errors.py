@@ -1,8 +1,8 @@
 """Every message that is longer than a line, as functions that return the exception to raise.
 
-The first sentence of each is PyTorch's, so that a search for it finds the same answers and code that
-matches on it keeps working. The lines after it name the culprit (operator, file, line, versions) and
-end with the ways out that fit the case. No message is longer than five lines.
+The first sentence of each is PyTorch's, so that a search for it finds the same answers, and code
+that matches on it keeps working. The lines after it name the culprit (operator, file, line,
+versions) and end with the ways out that fit the case. No message is longer than five lines.
 
 Nothing here runs unless something went wrong, so clarity beats speed. The module imports nothing of
 the package: every layer may raise from it.
@@ -46,7 +46,7 @@ def _made(guard_id, made_by, what="It"):
     return f"{what} was {by}inside inference_mode" + (f" entered at {at}." if at else ".")
 
 
-# ---- inference tensors ----------------------------------------------------------------------------
+# ---- inference tensors --------------------------------------------------------------------------
 
 
 def inference_saved(guard_id=0, made_by=None, saver=None):
@@ -68,8 +68,8 @@ def inference_write(guard_id=0, made_by=None, writer=None):
         _lines(
             "Inplace update to inference tensor outside InferenceMode is not allowed. "
             + _made(guard_id, made_by, f"The tensor that {writer} writes" if writer else "It"),
-            "Ways out: move the write into the inference_mode block; write to its .clone() (a normal",
-            "tensor when made outside the mode); or make it under no_grad instead of inference_mode.",
+            "Ways out: move the write into the inference_mode block; write to its .clone() (made",
+            "outside the mode, a normal tensor); or make it under no_grad, not inference_mode.",
         )
     )
 
@@ -96,7 +96,7 @@ def inference_version(guard_id=0, made_by=None):
     )
 
 
-# ---- views and in-place writes --------------------------------------------------------------------
+# ---- views and in-place writes ------------------------------------------------------------------
 
 _VIEW_MODES = {
     "no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"),
@@ -144,8 +144,8 @@ def view_custom_function(node_name, base_written=False):
     return RuntimeError(
         _lines(
             f"Output 0 of {_trim(node_name)} is a view and {what} modified inplace. "
-            "This view was created inside a custom Function (or because an input was returned as-is)",
-            "and the autograd logic to handle view+inplace would override the custom backward.",
+            "This view was created inside a custom Function (or because an input was returned",
+            "as-is), and handling the write would override the function's own backward.",
             "Way out: return a .clone() of the output from the custom function's forward.",
         )
     )
@@ -159,7 +159,7 @@ def leaf_write(op=None, view=False):
         _lines(
             f"{first} that requires grad is being used in an in-place operation."
             + (f" The operation is {op}." if op else ""),
-            f"Ways out: `with imode.no_grad():` around {call} (to initialise or update a parameter);",
+            f"Ways out: `with imode.no_grad():` around {call}, to initialise or update a parameter;",
             "use the functional form and its result; or write to a .clone() to record the write.",
         )
     )
@@ -205,7 +205,7 @@ def detach_view():
     )
 
 
-# ---- backward -------------------------------------------------------------------------------------
+# ---- backward -----------------------------------------------------------------------------------
 
 
 def _trim(node_name):
@@ -248,7 +248,8 @@ def modified(
     return RuntimeError(
         _lines(
             "one of the variables needed for gradient computation has been modified by an inplace "
-            f"operation: {tensor}{which} is at version {version}; expected version {expected} instead.",
+            f"operation: {tensor}{which} is at version {version}; "
+            f"expected version {expected} instead.",
             saved,
             wrote,
             hint,
@@ -277,8 +278,8 @@ def no_history(index=0, mode=None, guard_id=0):
         return RuntimeError(
             _lines(
                 first,
-                "Ways out: make an input with requires_grad=True before computing from it; and compute",
-                "outside no_grad and inference_mode, for nothing is recorded inside them.",
+                "Ways out: make an input with requires_grad=True before computing from it;",
+                "compute outside no_grad and inference_mode, for nothing is recorded in them.",
             )
         )
     at = place(guard_id)
@@ -311,7 +312,7 @@ def deepcopy_non_leaf():
     )
 
 
-# ---- dispatcher -----------------------------------------------------------------------------------
+# ---- dispatcher ---------------------------------------------------------------------------------
 
 
 def missing_kernel(op, key, available):
@@ -330,11 +331,12 @@ def illegal_state():
         "illegal thread-local state: ADInplaceOrView cannot be dropped from the included set while "
         "Autograd is not excluded.\n"
         "With Autograd on, writes must go past the version counter, or a saved tensor could change "
-        "unseen.\nWays out: inference_mode drops both; AutoDispatchBelowADInplaceOrView excludes both."
+        "unseen.\n"
+        "Ways out: inference_mode drops both; AutoDispatchBelowADInplaceOrView excludes both."
     )
 
 
-# ---- guards ---------------------------------------------------------------------------------------
+# ---- guards -------------------------------------------------------------------------------------
 
 
 def guard_reentered(name, guard_id):
@@ -359,7 +361,7 @@ def guard_wrong_thread(name, guard_id):
     at = place(guard_id)
     return RuntimeError(
         f"{name}: this guard was entered in another thread" + (f" (at {at})" if at else "") + ". "
-        "Modes are per thread: enter and leave a guard in the same one. Both threads keep their mode."
+        "Modes are per thread: enter and leave a guard in the same one. Both threads keep theirs."
     )
 
 

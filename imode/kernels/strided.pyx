@@ -26,7 +26,7 @@ cdef inline dtype _descr(ndarray a):
     return <dtype>cnp.PyArray_DESCR(a)
 
 
-# ---- messages (cold) ------------------------------------------------------------------------------
+# ---- messages (cold) ----------------------------------------------------------------------------
 
 # PyTorch's names of the element types, for messages.
 cdef dict SCALAR_NAMES = {
@@ -62,7 +62,7 @@ cdef int _raise_expand(ndarray a, tuple size, Py_ssize_t target, Py_ssize_t have
         f"non-singleton dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {_sizes(a)}")
 
 
-# ---- building blocks ------------------------------------------------------------------------------
+# ---- building blocks ----------------------------------------------------------------------------
 
 cdef ndarray _make_of(
     ndarray a, dtype descr, int nd, npy_intp* shape, npy_intp* strides, char* data,
@@ -197,7 +197,7 @@ cdef ndarray _storage(ndarray a):
     return owner
 
 
-# ---- sizes ----------------------------------------------------------------------------------------
+# ---- sizes --------------------------------------------------------------------------------------
 
 cpdef ndarray alias(ndarray a):
     """Return the same shape over the same memory."""
@@ -303,7 +303,7 @@ cpdef ndarray squeeze_dims(ndarray a, tuple dims):
     return _squeeze(a, which)
 
 
-# ---- order of dimensions --------------------------------------------------------------------------
+# ---- order of dimensions ------------------------------------------------------------------------
 
 cpdef ndarray permute(ndarray a, tuple dims):
     """Return `a` with its dimensions in the order of `dims`."""
@@ -350,7 +350,7 @@ cpdef ndarray t(ndarray a):
     return transpose(a, 0, 1) if a.ndim == 2 else alias(a)
 
 
-# ---- parts ----------------------------------------------------------------------------------------
+# ---- parts --------------------------------------------------------------------------------------
 
 cpdef ndarray select(ndarray a, Py_ssize_t dim, Py_ssize_t index):
     """Return `a` at `index` of `dim`, without that dimension."""
@@ -461,7 +461,7 @@ cpdef ndarray unfold(ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step
     return make(a, nd + 1, shape, strides, cnp.PyArray_BYTES(a))
 
 
-# ---- raw geometry and element types ---------------------------------------------------------------
+# ---- raw geometry and element types -------------------------------------------------------------
 
 cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=None):
     """Return any geometry (in elements) over the storage that `a` is part of, within its bounds."""
@@ -586,7 +586,7 @@ cpdef ndarray view_as_complex(ndarray a):
         nd - 1, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_BYTES(a))
 
 
-# ---- several results ------------------------------------------------------------------------------
+# ---- several results ----------------------------------------------------------------------------
 
 cdef tuple _pieces(ndarray a, int d, npy_intp size, npy_intp count):
     """Return `count` pieces of length `size` along `d`, the last one as long as what is left."""

@@ -12,7 +12,7 @@ from imode.kernels.strided import wrap_dim
 
 from .schema import composite, op
 
-# ---- gradients ------------------------------------------------------------------------------------
+# ---- gradients ----------------------------------------------------------------------------------
 
 
 def _cat_grads(grads, shape, lengths, dim):
@@ -39,7 +39,7 @@ def _unbind_backward(grads, dim):
     return ops.stack([some.new_zeros(some.shape) if g is None else g for g in grads], dim)
 
 
-# ---- parts ----------------------------------------------------------------------------------------
+# ---- parts --------------------------------------------------------------------------------------
 
 op(
     "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -139,7 +139,7 @@ def narrow_tensor(self, dim, start, length):
     return _narrow(self, dim, int(start.item()), length)
 
 
-# ---- several views --------------------------------------------------------------------------------
+# ---- several views ------------------------------------------------------------------------------
 
 op(
     "split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
@@ -316,7 +316,7 @@ _register_split("hsplit", 1, lambda nd: 0 if nd == 1 else 1)
 _register_split("vsplit", 2, lambda nd: 0)
 _register_split("dsplit", 3, lambda nd: 2)
 
-# ---- raw geometry ---------------------------------------------------------------------------------
+# ---- raw geometry -------------------------------------------------------------------------------
 
 
 def _flat(size, stride, offset):
@@ -390,7 +390,7 @@ op(
     """,
 )
 
-# ---- the same elements ----------------------------------------------------------------------------
+# ---- the same elements --------------------------------------------------------------------------
 
 op(
     "alias(Tensor(a) self) -> Tensor(a)",
@@ -411,7 +411,7 @@ op(
     """,
 )
 
-# ---- complex numbers ------------------------------------------------------------------------------
+# ---- complex numbers ----------------------------------------------------------------------------
 
 op(
     "view_as_real(Tensor(a) self) -> Tensor(a)",
@@ -486,7 +486,7 @@ def resolve_conj(self):
     return self
 
 
-# ---- what backward passes call --------------------------------------------------------------------
+# ---- what backward passes call ------------------------------------------------------------------
 
 
 def _put(grad, input_sizes, take):
