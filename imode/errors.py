@@ -35,6 +35,12 @@ def place(guard_id):
     return None if known is None else f"{known[0]}:{known[1]}"
 
 
+def place_parts(guard_id):
+    """Return (file, line) of the guard entry that `guard_id` stands for."""
+    known = _places[guard_id] if 0 < guard_id < len(_places) else None
+    return ("<unknown>", 0) if known is None else known
+
+
 def _lines(*lines):
     return "\n".join(line for line in lines if line)
 
@@ -159,7 +165,7 @@ def leaf_write(op=None, view=False):
         _lines(
             f"{first} that requires grad is being used in an in-place operation."
             + (f" The operation is {op}." if op else ""),
-            f"Ways out: `with imode.no_grad():` around {call}, to initialise or update a parameter;",
+            f"Ways out: `with imode.no_grad():` around {call}, to set or update a parameter;",
             "use the functional form and its result; or write to a .clone() to record the write.",
         )
     )
