@@ -1,1 +1,271 @@
-"""Write the type stubs (`.pyi`) of the built package from its operator table."""
+"""Write the type stubs (`.pyi`) of the built package from its operator table.
+
+    python tools/stubs.py FOLDER      the folder that holds imode/
+
+Operators, methods and named results come from their schemas; classes and functions in Python from
+their signatures. The build runs this after the extension modules are there.
+"""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+
+TYPES = {
+    "Tensor": "Tensor", "Tensor?": "Tensor | None", "Tensor[]": "Sequence[Tensor]",
+    "Tensor|Scalar": "Tensor | Number", "Scalar": "Number", "Scalar?": "Number | None",
+    "int": "int", "int?": "int | None", "int[]": "Sequence[int] | int",
+    "int[]?": "Sequence[int] | int | None", "float": "float", "float?": "float | None",
+    "bool": "bool", "bool?": "bool | None", "str": "str", "str?": "str | None",
+    "dtype?": "dtype | None", "device?": "device | str | None",
+    "Generator?": "Generator | None", "any": "Any",
+}  # fmt: skip
+HEAD = '''"""Types of {}: written by the build from its operator table."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, overload
+'''
+OPERATORS = {
+    "add": "__add__ __radd__ __iadd__", "sub": "__sub__ __rsub__ __isub__",
+    "mul": "__mul__ __rmul__ __imul__", "div": "__truediv__ __rtruediv__ __itruediv__",
+    "floor_divide": "__floordiv__ __rfloordiv__ __ifloordiv__", "pow": "__pow__ __rpow__ __ipow__",
+    "remainder": "__mod__ __rmod__ __imod__", "matmul": "__matmul__ __rmatmul__ __imatmul__",
+    "bitwise_and": "__and__ __rand__ __iand__", "bitwise_or": "__or__ __ror__ __ior__",
+    "bitwise_xor": "__xor__ __rxor__ __ixor__", "lt": "__lt__", "le": "__le__", "gt": "__gt__",
+    "ge": "__ge__",
+}  # fmt: skip
+
+
+def split(text):
+    """Split at the commas outside brackets."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "([") - (c in ")]")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parse(schema):
+    """Return (name, [(type, name, default)] with None for `*`, results text) of a schema."""
+    name, arguments, results = re.fullmatch(r"([\w.]+)\((.*)\) -> (.*)", schema, re.S).groups()
+    parsed = []
+    for part in split(arguments):
+        if part == "*":
+            parsed.append(None)
+            continue
+        kind, rest = part.split(" ", 1)
+        argument, _, default = rest.partition("=")
+        kind = re.sub(r"\(a!?\)", "", re.sub(r"\[\d+\]", "[]", kind))
+        parsed.append((kind, argument, default))
+    return name, parsed, results
+
+
+def result(name, results, named):
+    """Return the annotation of a result; a class for named results goes into `named`."""
+    text = re.sub(r"\([a-z]!?\)", "", results)
+    if text in ("bool", "int", "float"):
+        return text
+    if text == "Scalar":
+        return "Number"
+    if text == "any":
+        return "Any"
+    if text.endswith("[]"):
+        return "tuple[Tensor, ...]"
+    if text.startswith("("):
+        parts = [part.split(" ") for part in split(text[1:-1])]
+        if all(len(part) == 2 for part in parts):
+            fields = "".join(f"\n    {field}: Tensor" for _, field in parts)
+            cls = "_" + name.replace(".", "_")
+            named[cls] = f"class {cls}(NamedTuple):{fields}"
+            return cls
+        return f"tuple[{', '.join('Tensor' for _ in parts)}]"
+    return "Tensor"
+
+
+def signatures(operators, named, method):
+    """Return the signatures of an operator's overloads, as text after `def name`."""
+    texts = []
+    for op in operators:
+        name, arguments, results = parse(op.schema)
+        parts, seen_star = [], False
+        for i, argument in enumerate(arguments):
+            if argument is None:
+                seen_star = True
+                parts.append("*")
+                continue
+            kind, label, default = argument
+            if i == 0 and label == "self":
+                parts.append("self" if method else "input: " + TYPES[kind])
+                continue
+            text = f"{label}: {TYPES.get(kind, 'Any')}"
+            parts.append(text + (f" = {default}" if default else ""))
+            last = [a for a in arguments[i + 1 :] if a is not None] == []
+            if method and i == 1 and kind == "int[]" and last and not default:
+                varargs = ["self", f"*{label}: int"]
+                texts.append(f"({', '.join(varargs)}) -> {result(name, results, named)}: ...")
+        if "out" in op.entry.variants and not method:
+            parts += ([] if seen_star else ["*"]) + ["out: Any = None"]
+        texts.append(f"({', '.join(parts)}) -> {result(name, results, named)}: ...")
+    return list(dict.fromkeys(texts))
+
+
+def define(name, texts, indent=""):
+    """Return the definition of a function with its overloads."""
+    if len(texts) == 1:
+        return f"{indent}def {name}{texts[0]}\n"
+    return "".join(f"{indent}@overload\n{indent}def {name}{text}\n" for text in texts)
+
+
+def chain(op):
+    """Return an operator and its further overloads."""
+    found = []
+    while op is not None:
+        found.append(op)
+        op = op.next_overload
+    return found
+
+
+def tensor_class(imode, schema, named):
+    """Return the class Tensor: its operators from the table, the rest by inspection."""
+    lines = ["class Tensor:"]
+    done = set()
+    for name, op in sorted(schema.methods.items()):
+        if not op.names or op.names[0] != "self":
+            continue
+        lines.append(define(name, signatures(chain(op), named, True), "    ").rstrip())
+        done.add(name)
+    for name, dunders in OPERATORS.items():
+        if name not in schema.functions:
+            continue
+        for dunder in dunders.split():
+            lines.append(f"    def {dunder}(self, other: Any) -> Tensor: ...")
+            done.add(dunder)
+    for dunder in ("__eq__", "__ne__"):
+        lines.append(f"    def {dunder}(self, other: Any) -> Tensor: ...  # type: ignore[override]")
+        done.add(dunder)
+    known = {
+        "shape": "tuple[int, ...]", "dtype": "dtype", "grad": "Tensor | None", "device": "device",
+        "requires_grad": "bool", "is_leaf": "bool", "ndim": "int", "data": "Tensor", "T": "Tensor",
+        "mT": "Tensor", "H": "Tensor", "real": "Tensor", "imag": "Tensor", "_version": "int",
+    }  # fmt: skip
+    made = {
+        "item": "int | float | bool | complex", "tolist": "Any", "numpy": "Any", "size": "Any",
+        "dim": "int", "numel": "int", "stride": "Any", "backward": "None", "is_inference": "bool",
+        "requires_grad_": "Tensor", "retain_grad": "None", "storage_offset": "int",
+        "is_contiguous": "bool", "__len__": "int", "__bool__": "bool", "__float__": "float",
+        "__int__": "int", "__index__": "int", "__repr__": "str", "__hash__": "int",
+        "__contains__": "bool", "__setitem__": "None", "__getitem__": "Tensor",
+        "__neg__": "Tensor", "__pos__": "Tensor", "__abs__": "Tensor", "__invert__": "Tensor",
+        "to": "Tensor", "cpu": "Tensor", "clone": "Tensor", "type": "Any",
+    }  # fmt: skip
+    skipped = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
+    for name in sorted(set(vars(imode.Tensor)) - done - skipped):
+        value = vars(imode.Tensor)[name]
+        if inspect.isgetsetdescriptor(value) or isinstance(value, property):
+            lines.append(f"    {name}: {known.get(name, 'Any')}")
+        elif callable(value) and name.startswith("__") and name not in made:
+            continue
+        elif callable(value):
+            given = made.get(name, "Any")
+            note = "  # type: ignore[override]" if name.startswith("__") else ""
+            lines.append(f"    def {name}(self, *args: Any, **kwargs: Any) -> {given}: ...{note}")
+    lines.append("    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
+    lines.append("    def __iter__(self) -> Iterator[Tensor]: ...")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def other(imode, name):
+    """Return the declaration of a public name that is no operator."""
+    value = getattr(imode, name)
+    module = getattr(value, "__module__", None) or ""
+    if inspect.ismodule(value):
+        return f"from . import {name} as {name}"
+    source = getattr(sys.modules.get(module), "__file__", None) or ""
+    if module.startswith("imode.") and source.endswith(".py") and hasattr(value, "__qualname__"):
+        return f"from {module} import {value.__qualname__} as {name}"
+    if isinstance(value, type):
+        return (
+            f"class {name}:\n    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
+            "    def __getattr__(self, name: str) -> Any: ..."
+        )
+    if callable(value):
+        return f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
+    kind = type(value).__name__
+    return f"{name}: {kind if kind in ('dtype', 'str', 'int', 'float', 'bool') else 'Any'}"
+
+
+def package(imode, schema):
+    """Return the text of imode/__init__.pyi."""
+    named, body = {}, []
+    tensor = tensor_class(imode, schema, named)
+    for name in sorted(set(imode.__all__) - {"Tensor"}):
+        if name in schema.functions and name in schema_heads(schema):
+            op = schema_heads(schema)[name]
+            body.append(define(name, signatures(chain(op), named, False)).rstrip())
+        else:
+            body.append(other(imode, name))
+    head = HEAD.format("imode")
+    listed = ", ".join(f'"{name}"' for name in imode.__all__)
+    return "\n".join(
+        [head, "Number: TypeAlias = int | float | bool | complex", f"__all__ = [{listed}]", "",
+         *named.values(), tensor, *body, ""]
+    )  # fmt: skip
+
+
+def schema_heads(schema):
+    """Return {published name: the first operator of its overloads}."""
+    return schema.published()
+
+
+def functional(imode, schema):
+    """Return the text of imode/nn/functional.pyi."""
+    named, body = {}, []
+    heads = schema_heads(schema)
+    module = imode.nn.functional
+    for name in sorted(n for n in dir(module) if not n.startswith("__")):
+        value = getattr(module, name)
+        if name in schema.nn_functions and name in heads:
+            body.append(define(name, signatures(chain(heads[name]), named, False)).rstrip())
+        elif inspect.isfunction(value):
+            body.append(python_function(name, value))
+    head = HEAD.format("imode.nn.functional")
+    types = "from imode import Generator, Tensor, device, dtype"
+    return "\n".join(
+        [head, types, "", "Number: TypeAlias = int | float | bool | complex", *named.values(),
+         *body, ""]
+    )  # fmt: skip
+
+
+def python_function(name, value):
+    """Return the declaration of a Python function, its parameters untyped."""
+    parts, star = [], False
+    for p in inspect.signature(value).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and not star:
+            parts.append("*")
+            star = True
+        if p.kind is p.VAR_POSITIONAL:
+            parts.append(f"*{p.name}: Any")
+            star = True
+        elif p.kind is p.VAR_KEYWORD:
+            parts.append(f"**{p.name}: Any")
+        else:
+            parts.append(f"{p.name}: Any" + ("" if p.default is p.empty else " = ..."))
+    return f"def {name}({', '.join(parts)}) -> Any: ..."
+
+
+def main():
+    """Write the stubs into the folder named on the command line."""
+    folder = Path(sys.argv[1]).resolve()
+    sys.path.insert(0, str(folder))
+    import imode
+    from imode.ops import schema
+
+    (folder / "imode" / "__init__.pyi").write_text(package(imode, schema))
+    (folder / "imode" / "nn" / "functional.pyi").write_text(functional(imode, schema))
+
+
+if __name__ == "__main__":
+    main()

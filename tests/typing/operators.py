@@ -1,0 +1,15 @@
+"""Types that a checker must find: run by `make lint`."""
+
+from typing import assert_type
+
+import imode
+
+x = imode.randn(2, 3)
+assert_type(x, imode.Tensor)
+assert_type(imode.add(x, 1), imode.Tensor)
+assert_type(x * 2, imode.Tensor)
+assert_type(x.view(3, 2), imode.Tensor)
+assert_type(x.max(1).values, imode.Tensor)
+assert_type(x.dim(), int)
+assert_type(x.is_inference(), bool)
+assert_type(imode.nn.functional.relu(x), imode.Tensor)
