@@ -1,0 +1,39 @@
+"""Every operator, as an object: `imode.ops.add`. One entry each, in the modules of this folder."""
+
+import importlib
+import sys
+import types
+
+sys.modules["imode.return_types"] = types.ModuleType(
+    "imode.return_types", "The named tuples that operators with several results return."
+)
+
+_MODULES = (
+    "copy",
+    "views",
+    "create",
+    "random",
+    "pointwise",
+    "activation",
+    "compare",
+    "reduce",
+    "scan",
+    "linalg",
+    "shape",
+    "index",
+    "sort",
+    "conv",
+    "norm",
+    "loss",
+    "nn",
+)
+for _name in _MODULES:
+    try:
+        importlib.import_module(f"{__name__}.{_name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__name__}.{_name}":
+            raise
+
+from .schema import published  # noqa: E402
+
+globals().update(published())

@@ -1,0 +1,17 @@
+# Kernels over ndarrays, and where results go: new tensors, views, in-place, out=.
+# See adapter.pyx for implementation details.
+from cpython.object cimport PyObject
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport Tensor
+from numpy cimport ndarray, npy_intp
+
+# Call a function over ndarrays with an operator's arguments and deliver what it returns.
+cdef object run_numpy(Operator op, object function, PyObject** args)
+# Refuse a tensor that cannot take a result of this dtype: casts, overlap with itself, read-only.
+cdef int check_target(Operator op, Tensor target, int code) except -1
+# Give an out= tensor the result's shape (a warning if it had elements); in-place: they must agree.
+cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1
+cdef int copy_into(Tensor target, ndarray result) except -1
+cdef str shape_str(int nd, npy_intp* dims)     # "[2, 3]"
+cdef str type_str(int code)                    # "Float", as messages name dtypes

@@ -1,0 +1,199 @@
+"""Kernels over ndarrays, and where results go.
+
+A kernel written as a Python function over ndarrays knows nothing of tensors. `numpy_kernel` hands
+it the arrays, and turns what it returns into new tensors, views, the written-to tensor of an
+in-place call, or the out= tensors.
+"""
+import warnings
+
+import numpy as np
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.allocator cimport root
+from imode._core.dispatch cimport (
+    INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
+from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.tensor cimport (
+    Tensor, is_tensor, replace_array, storage, wrap, wrap_view)
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+
+cdef tuple _TYPE_NAMES = ("Bool", "Byte", "Char", "Short", "Int", "Long", "Half", "Float",
+                          "Double", "ComplexFloat", "ComplexDouble")
+
+
+cdef str type_str(int code):
+    return <str>_TYPE_NAMES[code]
+
+
+cdef str shape_str(int nd, npy_intp* dims):
+    return f"[{', '.join([str(dims[i]) for i in range(nd)])}]"
+
+
+cdef object numpy_kernel(Operator op, keyset_t keys, PyObject** args):
+    return run_numpy(op, (<CKernel>op.kernels[highest_key(keys)]).config, args)
+
+
+def numpy_ckernel(function, where):
+    """The CKernel of a Python function over ndarrays."""
+    return CKernel.new(numpy_kernel, function, where, True)
+
+
+cdef object run_numpy(Operator op, object function, PyObject** args):
+    cdef PyObject* values[MAX_ARGS]
+    cdef list keep = []               # owns the lists of arrays
+    cdef int i
+    for i in range(op.nargs):
+        values[i] = args[i]
+    for i in range(op.n_tensors):
+        if is_tensor(args[op.tensors[i]]):
+            values[op.tensors[i]] = (<Tensor>args[op.tensors[i]]).array
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            arrays = [storage(<Tensor>t) if t is not None else None
+                      for t in <tuple>args[op.tensors[i]]]
+            keep.append(arrays)
+            values[op.tensors[i]] = <PyObject*>arrays
+    result = PyObject_Vectorcall(<PyObject*>function, values, op.nargs, NULL)
+    if op.role == VIEW:
+        return _deliver_views(op, result, <Tensor>args[op.tensors[0]])
+    if args[op.nargs] != NULL:
+        return _deliver_into(op, result, <object>args[op.nargs])
+    if op.role == INPLACE:
+        # The kernel wrote the storage itself, or gives the new geometry of a metadata operator.
+        if result is not None:
+            replace_array(<Tensor>args[0], result)
+        return <object>args[0]
+    return _deliver_new(op, result, args)
+
+
+cdef object _deliver_new(Operator op, object result, PyObject** args):
+    cdef tuple items
+    if op.n_results == 1 and not isinstance(result, (tuple, list)):
+        return wrap(_own(op, result, args))
+    if op.n_results == 0:
+        return result                 # a Python value: bool, number, ...
+    items = tuple([None if item is None else wrap(_own(op, item, args)) for item in result])
+    return items if op.result_type is None else op.result_type(items)
+
+
+cdef ndarray _own(Operator op, object result, PyObject** args):
+    """The result as an exact ndarray of a supported dtype that shares nothing with an input."""
+    cdef ndarray array
+    cdef PyObject* owner
+    cdef PyObject* arg
+    cdef int i
+    if type(result) is not ndarray:
+        result = np.asarray(result)
+    array = <ndarray>result
+    dtype_from_typenum(cnp.PyArray_TYPE(array))
+    owner = root(<PyObject*>array)
+    for i in range(op.n_tensors):
+        arg = args[op.tensors[i]]
+        if is_tensor(arg) and root((<Tensor>arg).array) == owner:
+            return array.copy()
+    return array
+
+
+cdef object _deliver_views(Operator op, object result, Tensor base):
+    if type(result) is ndarray:
+        return wrap_view(<ndarray>result, base)
+    return tuple([wrap_view(<ndarray?>item, base) for item in result])
+
+
+# ---- in-place and out= ----
+
+cdef object _deliver_into(Operator op, object result, object target):
+    cdef Tensor tensor
+    cdef ndarray array
+    if isinstance(target, Tensor):
+        if isinstance(result, tuple):
+            raise TypeError(f"{op.name}(): expected a tuple of {len(result)} out tensors, got one")
+        array = np.asarray(result)
+        tensor = <Tensor>target
+        check_target(op, tensor, code_of[cnp.PyArray_TYPE(array)])
+        fit_target(op, tensor, array.ndim, array.shape, op.role == OUT)
+        copy_into(tensor, array)
+        return target
+    arrays = [np.asarray(item) for item in result]
+    if len(target) != len(arrays):
+        raise TypeError(f"{op.name}() expected a tuple of {len(arrays)} elements but got "
+                        f"{len(target)}")
+    for item, array in zip(target, arrays):
+        check_target(op, item, code_of[cnp.PyArray_TYPE(array)])
+    for item, array in zip(target, arrays):
+        fit_target(op, item, array.ndim, array.shape, True)
+        copy_into(item, array)
+    return target if op.result_type is None else op.result_type(target)
+
+
+cdef int check_target(Operator op, Tensor target, int code) except -1:
+    cdef ndarray array = storage(target)
+    cdef int target_code = code_of[cnp.PyArray_TYPE(array)]
+    cdef int i
+    if target_code != code and not _can_cast(code, target_code):
+        raise RuntimeError(f"result type {type_str(code)} can't be cast to the desired output "
+                           f"type {type_str(target_code)}")
+    if not cnp.PyArray_ISWRITEABLE(array):
+        raise RuntimeError(f"{op.name}(): the written-to tensor is over read-only memory; clone() "
+                           "it before writing")
+    if cnp.PyArray_SIZE(array) > 1:
+        for i in range(array.ndim):
+            if array.strides[i] == 0 and array.shape[i] > 1:
+                raise RuntimeError(
+                    "unsupported operation: more than one element of the written-to tensor "
+                    "refers to a single memory location. Please clone() the tensor before "
+                    "performing the operation.")
+    return 0
+
+
+cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1:
+    cdef ndarray array = storage(target)
+    cdef int i
+    cdef bint same = array.ndim == nd
+    if same:
+        for i in range(nd):
+            if array.shape[i] != dims[i]:
+                same = False
+    if same:
+        return 0
+    if not resize:
+        raise RuntimeError(
+            f"output with shape {shape_str(array.ndim, array.shape)} doesn't match the broadcast "
+            f"shape {shape_str(nd, dims)}")
+    if cnp.PyArray_SIZE(array) != 0:
+        warnings.warn(
+            f"An output with one or more elements was resized since it had shape "
+            f"{shape_str(array.ndim, array.shape)}, which does not match the required output "
+            f"shape {shape_str(nd, dims)}. Resize it to 0 elements first, with t.resize_(0), "
+            "or give out= a tensor of the right shape.", UserWarning, stacklevel=2)
+    resize_storage(target, nd, dims)
+    return 0
+
+
+cdef void resize_storage(Tensor target, int nd, npy_intp* dims):
+    """A C-contiguous array of the shape, over the same storage where that is large enough."""
+    cdef ndarray before = storage(target)
+    cdef ndarray owner = <ndarray>root(target.array)
+    cdef npy_intp need = cnp.PyArray_ITEMSIZE(before)
+    cdef npy_intp have = (<char*>cnp.PyArray_DATA(owner) + cnp.PyArray_NBYTES(owner)
+                          - <char*>cnp.PyArray_DATA(before))
+    cdef int i
+    shape = tuple([dims[i] for i in range(nd)])
+    for i in range(nd):
+        need *= dims[i]
+    if need <= have and cnp.PyArray_IS_C_CONTIGUOUS(owner):
+        after = np.ndarray(shape, before.dtype, owner.reshape(-1).view(np.uint8),
+                           <char*>cnp.PyArray_DATA(before) - <char*>cnp.PyArray_DATA(owner))
+    else:
+        after = np.zeros(shape, before.dtype)
+    replace_array(target, after)
+
+
+cdef int copy_into(Tensor target, ndarray result) except -1:
+    cnp.PyArray_CopyInto(storage(target), result)
+    return 0

@@ -1,0 +1,34 @@
+# Small ndarrays, recycled. See allocator.pyx for implementation details.
+from cpython.object cimport PyObject
+from numpy cimport ndarray, npy_intp
+
+
+cdef extern from "numpy/ndarraytypes.h":
+    # The fields of an ndarray, written where one is recycled.
+    ctypedef struct Descr "PyArray_Descr":
+        int type_num
+
+    ctypedef struct Fields "PyArrayObject_fields":
+        char* data
+        int nd
+        npy_intp* dimensions
+        npy_intp* strides
+        PyObject* base
+        Descr* descr
+        int flags
+        PyObject* weakreflist
+
+
+cdef inline Fields* fields(PyObject* array) noexcept nogil:
+    return <Fields*>array
+
+
+# A new C-contiguous array, values undefined.
+cdef ndarray empty(int typenum, int nd, npy_intp* dims)
+
+# A view: `source` gives the storage, the dtype and whether it is writable.
+cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data)
+# Takes over the caller's reference; keeps the array for reuse if nobody else can see it.
+cdef void release(PyObject* array) noexcept
+# The array that owns the storage which `array` looks at.
+cdef PyObject* root(PyObject* array) noexcept

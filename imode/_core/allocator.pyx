@@ -1,0 +1,245 @@
+"""Small ndarrays, recycled: most of the price of a small operator is making and freeing one.
+
+# Note [Recycled arrays]
+An array made by `empty` with at most MAX_DIMS dimensions and at most the largest class's bytes
+owns a block of exactly its class's size, whatever its shape says; a private bit and the class
+number in its flags word tell so. When a tensor dies as the sole owner of such an array (one
+reference, no weak reference, no base), the array goes to the free list of its dtype, number of
+dimensions and class, and the next `empty` of that kind only writes the shape, the strides and the
+flags. A shape never outgrows its class, so freeing the array through NumPy is always right too.
+Headers of views are recycled in the same way; they own nothing.
+
+Thread rule: the free lists are touched with the GIL held.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from imode._core.dtype cimport N_DTYPES, code_of, typenum_of
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
+    int PyArray_CheckExact "PyArray_CheckExact"(PyObject*) noexcept
+
+cdef extern from *:
+    """
+    static inline PyObject* imode_new_array(PyArray_Descr* descr, int nd, npy_intp* dims) {
+        Py_INCREF(descr);
+        return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, NULL, 0, NULL);
+    }
+    static inline PyObject* imode_new_view(PyArray_Descr* descr, int nd, npy_intp* dims,
+                                           npy_intp* strides, char* data, int flags) {
+        Py_INCREF(descr);
+        return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, strides, data, flags, NULL);
+    }
+    /* The class of a block of n bytes: 64, 256, 1 Ki, 4 Ki, 16 Ki. */
+    static inline int imode_size_class(npy_intp n) {
+        return n <= 64 ? 0 : n <= 256 ? 1 : n <= 1024 ? 2 : n <= 4096 ? 3 : n <= 16384 ? 4 : -1;
+    }
+    """
+    Descr* descr_from_type "PyArray_DescrFromType"(int typenum)
+    object new_array "imode_new_array"(Descr*, int, npy_intp*)
+    object new_view "imode_new_view"(Descr*, int, npy_intp*, npy_intp*, char*, int)
+    int size_class "imode_size_class"(npy_intp n) noexcept nogil
+
+cdef enum:
+    MAX_DIMS = 4              # arrays of more dimensions are not recycled
+    N_CLASSES = 5
+    DEPTH = 32                # arrays kept per dtype, dimension count and class
+    RECYCLED = 1 << 24        # flags bit: the block has its class's size
+    VIEW = 1 << 25            # flags bit: a header made by `view`
+    CLASS_SHIFT = 26          # flags bits 26..28: the class
+    ONE_ELEMENT = 7           # the class of a 0-d array: its block is one element, not 64 bytes
+    CONTIGUOUS = 0x1 | 0x2    # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS
+    C_CONTIGUOUS = 0x1
+    F_CONTIGUOUS = 0x2
+    OWNDATA = 0x4
+    ALIGNED_WRITEABLE = 0x100 | 0x400
+    WRITEABLE = 0x400
+
+ctypedef struct FreeList:
+    int n
+    PyObject* items[DEPTH]
+
+cdef FreeList _arrays[N_DTYPES][MAX_DIMS + 1][N_CLASSES]
+cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
+cdef npy_intp[5] _class_bytes = [64, 256, 1024, 4096, 16384]
+cdef Descr* _descrs[11]                   # the native descriptor of each Code
+cdef npy_intp[11] _itemsize
+
+cdef int _i
+for _i in range(N_DTYPES):
+    _descrs[_i] = descr_from_type(typenum_of[_i])
+    _itemsize[_i] = (<object><PyObject*>_descrs[_i]).itemsize
+
+
+cdef ndarray empty(int typenum, int nd, npy_intp* dims):
+    cdef int code = code_of[typenum]
+    cdef npy_intp nbytes = _itemsize[code]
+    cdef int kind
+    cdef int i
+    cdef FreeList* free
+    cdef PyObject* array
+    if nd <= MAX_DIMS:
+        for i in range(nd):
+            if dims[i] > 16384:
+                return <ndarray>new_array(_descrs[code], nd, dims)
+            nbytes *= dims[i]
+        kind = size_class(nbytes)
+        if kind >= 0:
+            free = &_arrays[code][nd][kind]
+            if free.n:
+                free.n -= 1
+                array = free.items[free.n]
+                _shape(fields(array), nd, dims, nbytes, code)
+                fields(array).flags |= RECYCLED | (kind if nd else ONE_ELEMENT) << CLASS_SHIFT
+                out = <ndarray>array
+                Py_DECREF(out)        # the free list's reference
+                return out
+            return _new_recyclable(code, nd, dims, nbytes, kind)
+    return <ndarray>new_array(_descrs[code], nd, dims)
+
+
+cdef void _shape(Fields* array, int nd, npy_intp* dims, npy_intp nbytes, int code) noexcept:
+    """Give a recycled array its dimensions, C-contiguous strides and flags."""
+    cdef npy_intp stride = _itemsize[code]
+    cdef int i
+    cdef int long_dims = 0
+    for i in range(nd - 1, -1, -1):
+        array.dimensions[i] = dims[i]
+        array.strides[i] = stride
+        if dims[i] != 1:
+            long_dims += 1
+            stride *= dims[i] if dims[i] else 1
+    array.flags = OWNDATA | ALIGNED_WRITEABLE | (
+        CONTIGUOUS if long_dims <= 1 or nbytes == 0 else C_CONTIGUOUS)
+
+
+cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, int kind):
+    cdef npy_intp capacity[MAX_DIMS]
+    cdef ndarray array
+    cdef int i
+    if nd == 0:
+        array = <ndarray>new_array(_descrs[code], 0, NULL)
+        kind = ONE_ELEMENT
+    else:
+        for i in range(nd):
+            capacity[i] = 1
+        capacity[nd - 1] = _class_bytes[kind] // _itemsize[code]
+        array = <ndarray>new_array(_descrs[code], nd, capacity)
+        _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
+    fields(<PyObject*>array).flags |= RECYCLED | kind << CLASS_SHIFT
+    return array
+
+
+cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data):
+    cdef PyObject* owner = root(<PyObject*>source)
+    cdef Fields* header
+    cdef PyObject* array
+    cdef FreeList* free
+    cdef int typenum = fields(<PyObject*>source).descr.type_num
+    cdef int code = code_of[typenum]
+    cdef npy_intp stride = _itemsize[code]
+    cdef int flags = fields(<PyObject*>source).flags & ALIGNED_WRITEABLE
+    cdef int i
+    cdef bint is_c = True
+    cdef bint is_f = True
+    if nd <= MAX_DIMS:
+        free = &_views[code][nd]
+        if free.n:
+            for i in range(nd - 1, -1, -1):
+                if dims[i] == 0:
+                    is_c = is_f = True
+                    break
+                if dims[i] != 1:
+                    if strides[i] != stride:
+                        is_c = False
+                    stride *= dims[i]
+            else:
+                stride = _itemsize[code]
+                for i in range(nd):
+                    if dims[i] != 1:
+                        if strides[i] != stride:
+                            is_f = False
+                        stride *= dims[i]
+            free.n -= 1
+            array = free.items[free.n]
+            header = fields(array)
+            for i in range(nd):
+                header.dimensions[i] = dims[i]
+                header.strides[i] = strides[i]
+            header.data = data
+            header.base = owner
+            Py_INCREF(<object>owner)
+            header.flags = (flags | VIEW | (C_CONTIGUOUS if is_c else 0)
+                            | (F_CONTIGUOUS if is_f else 0))
+            out = <ndarray>array
+            Py_DECREF(out)
+            return out
+    out = <ndarray>new_view(fields(<PyObject*>source).descr, nd, dims, strides, data, flags)
+    header = fields(<PyObject*>out)
+    header.base = owner
+    Py_INCREF(<object>owner)
+    if nd <= MAX_DIMS and header.descr == _descrs[code]:
+        header.flags |= VIEW
+    return out
+
+
+cdef void release(PyObject* array) noexcept:
+    cdef Fields* header
+    cdef FreeList* free
+    cdef PyObject* base
+    cdef int flags
+    cdef int code
+    cdef int kind
+    if array == NULL:
+        return
+    header = fields(array)
+    flags = header.flags
+    if (flags & (RECYCLED | VIEW) and Py_REFCNT(array) == 1 and header.weakreflist == NULL
+            and header.nd <= MAX_DIMS):
+        code = code_of[header.descr.type_num]
+        if header.descr != _descrs[code]:
+            pass                  # its dtype was changed in place
+        elif flags & RECYCLED:
+            kind = flags >> CLASS_SHIFT & 7
+            if header.base == NULL and (kind == ONE_ELEMENT) == (header.nd == 0):
+                free = &_arrays[code][header.nd][0 if kind == ONE_ELEMENT else kind]
+                if free.n < DEPTH:
+                    free.items[free.n] = array
+                    free.n += 1
+                    return
+        elif flags & VIEW:
+            free = &_views[code][header.nd]
+            if free.n < DEPTH:
+                base = header.base
+                header.base = NULL
+                free.items[free.n] = array
+                free.n += 1
+                release(base)
+                return
+    Py_DECREF(<object>array)
+
+
+cdef PyObject* root(PyObject* array) noexcept:
+    # NumPy collapses chains of views, and so does `view`: one step reaches the owner.
+    cdef PyObject* base = fields(array).base
+    while base != NULL and PyArray_CheckExact(base):
+        array = base
+        base = fields(array).base
+    return array
+
+
+def free_lists():
+    """How many arrays and view headers wait for reuse: a pair of ints."""
+    cdef int code, nd, kind
+    cdef Py_ssize_t arrays = 0
+    cdef Py_ssize_t views = 0
+    for code in range(N_DTYPES):
+        for nd in range(MAX_DIMS + 1):
+            views += _views[code][nd].n
+            for kind in range(N_CLASSES):
+                arrays += _arrays[code][nd][kind].n
+    return arrays, views

@@ -1,0 +1,15 @@
+/* C atomics on 64-bit counters; the memory order is in the name. */
+#ifndef IMODE_ATOMIC_H
+#define IMODE_ATOMIC_H
+#include <stdint.h>
+
+static inline uint64_t imode_add_relaxed(uint64_t *counter, uint64_t n) {
+    return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+static inline uint64_t imode_load_relaxed(const uint64_t *counter) {
+    return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+static inline void imode_store_relaxed(uint64_t *counter, uint64_t n) {
+    __atomic_store_n(counter, n, __ATOMIC_RELAXED);
+}
+#endif

@@ -1,0 +1,547 @@
+"""From a Python call's arguments to an operator's normalised ones.
+
+`function_entry` and `method_entry` are what Python calls: they bind, dispatch and clean up. Each
+overload is tried in the order of registration; binding allocates nothing unless a value must be
+converted (a list of ints to a tuple, a NumPy number to a Python one).
+"""
+from numpy import bool_ as _np_bool
+from numpy import generic as _np_generic
+from numpy import integer as _np_integer
+
+from cpython.bool cimport PyBool_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from imode._core.dispatch cimport (
+    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
+    INT_OPT, INTS, INTS_OPT, OPERAND, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
+    TENSOR_OPT, Operator, call, redispatch, set_binder, written)
+from imode._core.dtype cimport as_device, code_from_object, dtype, dtype_from_code
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport Tensor, is_tensor, requires_grad, set_requires_grad, storage
+
+from libc.stdlib cimport calloc
+
+cdef extern from "Python.h":
+    int PyLong_Check(PyObject*) noexcept
+    int PyLong_CheckExact(PyObject*) noexcept
+    int PyFloat_Check(PyObject*) noexcept
+    int PyComplex_Check(PyObject*) noexcept
+    int PyUnicode_Check(PyObject*) noexcept
+    int PyUnicode_Compare(object, object) except? -1
+    int PyTuple_CheckExact(PyObject*) noexcept
+    int PyTuple_Check(PyObject*) noexcept
+    int PyList_Check(PyObject*) noexcept
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        const char* ml_doc
+
+cdef extern from "methods.h":
+    enum: IMODE_N_METHODS
+    ctypedef object (*imode_entry)(PyObject*, PyObject*, PyObject**, Py_ssize_t, PyObject*)
+    PyObject** imode_method_ops
+    imode_entry imode_method_entry
+    object imode_new_method(object cls, PyMethodDef* definition, int index)
+    object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
+
+cdef enum Problem:
+    WRONG_TYPE = 1
+    MISSING
+    UNEXPECTED_KEYWORD
+    TOO_MANY
+    TWICE
+    WRONG_ELEMENT
+    NO_OUT
+
+
+# ---- binding ----
+
+cdef int _own(Bound* bound, int i, object value) except -1:
+    """Pass a converted value as argument i and keep it alive for the call."""
+    Py_INCREF(value)
+    bound.owned[bound.n_owned] = <PyObject*>value
+    bound.n_owned += 1
+    bound.args[i] = <PyObject*>value
+    return 1
+
+
+cdef void _release(Bound* bound) noexcept:
+    cdef int i
+    for i in range(bound.n_owned):
+        Py_DECREF(<object>bound.owned[i])
+
+
+cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
+              PyObject* keywords, Bound* bound, Mismatch* why) except -1:
+    """1: bound; 0: not, for the reason in `why`."""
+    cdef int n_self = self != NULL
+    cdef Py_ssize_t n = n_given + n_self
+    cdef int i
+    cdef Py_ssize_t k
+    cdef PyObject* value
+    bound.n_owned = 0
+    bound.out = NULL
+    if n > op.n_positional:
+        if op.varargs < 0 or n <= op.varargs or not _may_be_varargs(args[op.varargs - n_self]):
+            why.problem = TOO_MANY
+            why.given = <int>n
+            return 0
+    for i in range(<int>n if n < op.nargs else op.nargs):
+        value = self if i < n_self else args[i - n_self]
+        if i == op.varargs and not (n == i + 1 and not _may_be_varargs(value)):
+            if not _bind_varargs(op, i, args + i - n_self, <int>(n - i), bound, why):
+                return 0
+            n = i + 1
+            break
+        if not check(op, i, value, bound, why):
+            why.given = i + 1 - n_self
+            return 0
+    if keywords == NULL:
+        if n < op.n_required:
+            why.problem = MISSING
+            why.argument = <int>n
+            return 0
+        for i in range(<int>n, op.nargs):
+            bound.args[i] = PyTuple_GET_ITEM(op.defaults, i)
+        bound.args[op.nargs] = written(op, bound.args)
+        return 1
+    for i in range(<int>n, op.nargs):
+        bound.args[i] = NULL
+    for k in range(PyTuple_GET_SIZE(<object>keywords)):
+        i = _find(op, PyTuple_GET_ITEM(<object>keywords, k))
+        value = args[n_given + k]
+        if i == -2:
+            if value != <PyObject*>None:
+                bound.out = value
+            continue
+        if i < 0:
+            why.problem = UNEXPECTED_KEYWORD
+            why.value = PyTuple_GET_ITEM(<object>keywords, k)
+            return 0
+        if i < n or bound.args[i] != NULL:
+            why.problem = TWICE
+            why.argument = i
+            return 0
+        if not check(op, i, value, bound, why):
+            why.given = 0
+            return 0
+    for i in range(<int>n, op.nargs):
+        if bound.args[i] == NULL:
+            if i < op.n_required and PyTuple_GET_ITEM(op.defaults, i) == <PyObject*>REQUIRED:
+                why.problem = MISSING
+                why.argument = i
+                return 0
+            bound.args[i] = PyTuple_GET_ITEM(op.defaults, i)
+    bound.args[op.nargs] = written(op, bound.args)
+    return 1
+
+
+class _Required:
+    """The default of an argument that has none."""
+
+    def __repr__(self):
+        return "<required>"
+
+
+REQUIRED = _Required()
+
+
+cdef int _find(Operator op, PyObject* keyword) except -3:
+    """The argument of a keyword; -2: out, -1: none."""
+    cdef int i
+    for i in range(op.nargs):
+        if PyTuple_GET_ITEM(op.names, i) == keyword:
+            return i
+    for i in range(op.nargs):
+        if PyUnicode_Compare(<object>PyTuple_GET_ITEM(op.names, i), <object>keyword) == 0:
+            return i
+    name = <object>keyword
+    if name == "out" and op.out is not None:
+        return -2
+    if name == "input" and op.nargs and op.names[0] == "self":
+        return 0
+    if name == "axis":
+        return _find_name(op, "dim")
+    if name == "keepdims":
+        return _find_name(op, "keepdim")
+    return -1
+
+
+cdef int _find_name(Operator op, str name) except -3:
+    return op.names.index(name) if name in op.names else -1
+
+
+cdef bint _may_be_varargs(PyObject* value) noexcept:
+    """Whether a lone value is one of several sizes rather than a sequence of them."""
+    return not (PyTuple_Check(value) or PyList_Check(value) or value == <PyObject*>None)
+
+
+cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
+                       Mismatch* why) except -1:
+    cdef tuple sizes
+    cdef int k
+    for k in range(n):
+        if not PyLong_CheckExact(args[k]):
+            item = _as_int(<object>args[k])
+            if item is None:
+                why.problem = WRONG_TYPE if k == 0 else WRONG_ELEMENT
+                why.argument = i
+                why.given = k if k else i
+                why.value = args[k]
+                return 0
+    sizes = tuple([<object>args[k] if PyLong_CheckExact(args[k]) else _as_int(<object>args[k])
+                   for k in range(n)])
+    return _own(bound, i, sizes)
+
+
+cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
+    """Normalise one argument; 0 with the reason in `why` if it does not fit."""
+    cdef int kind = op.kinds[i]
+    cdef object converted
+    bound.args[i] = value
+    if kind <= OPERAND:
+        if is_tensor(value):
+            if kind != TENSOR_LIST:
+                return 1
+        elif kind == OPERAND:
+            if PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value):
+                return 1
+            converted = _as_number(<object>value)
+            if converted is not None:
+                return _own(bound, i, converted)
+        elif kind == TENSOR_LIST:
+            return _check_tensors(op, i, value, bound, why)
+        elif kind == TENSOR_OPT and value == <PyObject*>None:
+            return 1
+        return _wrong_type(i, value, why)
+    if value == <PyObject*>None:
+        if kind in (SCALAR_OPT, INT_OPT, INTS_OPT, FLOAT_OPT, BOOL_OPT, STR_OPT, DTYPE_OPT,
+                    GENERATOR_OPT, DEVICE_OPT, ANY):
+            return 1
+        return _wrong_type(i, value, why)
+    if kind == INT or kind == INT_OPT:
+        if PyLong_CheckExact(value):
+            return 1
+        converted = _as_int(<object>value)
+    elif kind == INTS or kind == INTS_OPT:
+        return _check_ints(op, i, value, bound, why)
+    elif kind == BOOL or kind == BOOL_OPT:
+        if PyBool_Check(<object>value):
+            return 1
+        converted = bool(<object>value) if isinstance(<object>value, _np_bool) else None
+    elif kind == FLOAT or kind == FLOAT_OPT:
+        if PyFloat_Check(value) or (PyLong_Check(value) and not PyBool_Check(<object>value)):
+            return 1
+        converted = _as_number(<object>value)
+        if isinstance(converted, complex):
+            converted = None
+    elif kind == SCALAR or kind == SCALAR_OPT:
+        if PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value):
+            return 1
+        converted = _as_number(<object>value)
+    elif kind == STR or kind == STR_OPT:
+        return 1 if PyUnicode_Check(value) else _wrong_type(i, value, why)
+    elif kind == DTYPE_OPT:
+        if isinstance(<object>value, dtype):
+            return 1
+        try:
+            converted = dtype_from_code(code_from_object(<object>value))
+        except TypeError:
+            converted = None
+    elif kind == DEVICE_OPT:
+        converted = as_device(<object>value)
+    else:
+        return 1
+    if converted is None:
+        return _wrong_type(i, value, why)
+    return _own(bound, i, converted)
+
+
+cdef int _wrong_type(int i, PyObject* value, Mismatch* why) noexcept:
+    why.problem = WRONG_TYPE
+    why.argument = i
+    why.value = value
+    return 0
+
+
+cdef int _check_tensors(Operator op, int i, PyObject* value, Bound* bound,
+                        Mismatch* why) except -1:
+    cdef tuple items
+    cdef Py_ssize_t k
+    if PyTuple_CheckExact(value):
+        items = <tuple>value
+    elif PyList_Check(value) or PyTuple_Check(value):
+        items = tuple(<object>value)
+    else:
+        return _wrong_type(i, value, why)
+    for k in range(PyTuple_GET_SIZE(items)):
+        if not is_tensor(PyTuple_GET_ITEM(items, k)):
+            # The element is alive: the caller's sequence owns it.
+            why.problem = WRONG_ELEMENT
+            why.argument = i
+            why.given = <int>k
+            why.value = PyTuple_GET_ITEM(items, k)
+            return 0
+    return _own(bound, i, items)
+
+
+cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
+    cdef Py_ssize_t k
+    cdef tuple items
+    cdef list converted
+    if PyTuple_CheckExact(value):
+        items = <tuple>value
+    elif PyList_Check(value) or PyTuple_Check(value):
+        items = tuple(<object>value)
+    else:
+        # A lone int stands for int[n] all alike, or for a list of one.
+        item = _as_int(<object>value)
+        if item is None:
+            return _wrong_type(i, value, why)
+        return _own(bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
+    for k in range(PyTuple_GET_SIZE(items)):
+        if not PyLong_CheckExact(PyTuple_GET_ITEM(items, k)):
+            break
+    else:
+        return _own(bound, i, items)
+    converted = []
+    for k in range(PyTuple_GET_SIZE(items)):
+        item = _as_int(items[k])
+        if item is None:
+            why.problem = WRONG_ELEMENT
+            why.argument = i
+            why.given = <int>k
+            why.value = PyTuple_GET_ITEM(items, k)
+            return 0
+        converted.append(item)
+    return _own(bound, i, tuple(converted))
+
+
+cdef object _as_int(object value):
+    """An int from an int (not a bool), a NumPy integer or a one-element integer tensor."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, (_np_integer, Tensor)):
+        try:
+            return value.__index__()
+        except TypeError:
+            return None
+    if hasattr(type(value), "__index__"):
+        return value.__index__()
+    return None
+
+
+cdef object _as_number(object value):
+    """A Python number from a NumPy scalar or a 0-dim tensor that needs no gradient."""
+    if isinstance(value, _np_generic):
+        value = value.item()
+        return value if isinstance(value, (bool, int, float, complex)) else None
+    if isinstance(value, Tensor):
+        if storage(<Tensor>value).ndim == 0 and not requires_grad(<Tensor>value):
+            return storage(<Tensor>value).item()
+    return None
+
+
+# ---- refusing ----
+
+cdef tuple _KIND_NAMES = (
+    "Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int",
+    "tuple of ints", "tuple of ints", "float", "float", "bool", "bool", "str", "str",
+    "imode.dtype", "imode.device", "imode.Generator", "object")
+
+
+cdef str _argument_name(Operator op, int i):
+    return "input" if i == 0 and op.names[0] == "self" else op.names[i]
+
+
+cdef object _refusal(Operator op, Mismatch* why, bint is_method):
+    cdef str name = op.name
+    if why.problem == WRONG_TYPE or why.problem == WRONG_ELEMENT:
+        expected = _KIND_NAMES[op.kinds[why.argument]]
+        found = type(<object>why.value).__name__
+        argument = _argument_name(op, why.argument)
+        if why.problem == WRONG_ELEMENT:
+            position = why.argument + 1 - is_method
+            return TypeError(f"{name}(): argument '{argument}' (position {position}) must be "
+                             f"{expected}, but found element of type {found} at pos {why.given}")
+        place = f" (position {why.given})" if why.given else ""
+        return TypeError(f"{name}(): argument '{argument}'{place} must be {expected}, not {found}")
+    if why.problem == MISSING:
+        missing = [f'"{_argument_name(op, i)}"' for i in range(why.argument, op.n_required)
+                   if op.defaults[i] is REQUIRED]
+        return TypeError(f"{name}() missing {len(missing)} required positional arguments: "
+                         f"{', '.join(missing)}")
+    if why.problem == UNEXPECTED_KEYWORD:
+        return TypeError(f"{name}() got an unexpected keyword argument '{<object>why.value}'")
+    if why.problem == TWICE:
+        return TypeError(f"{name}() got multiple values for argument "
+                         f"'{_argument_name(op, why.argument)}'")
+    most = op.n_positional - is_method
+    return TypeError(f"{name}() takes {most} positional argument{'s' if most != 1 else ''} but "
+                     f"{why.given - is_method} {'were' if why.given - is_method != 1 else 'was'} "
+                     "given")
+
+
+cdef object _no_overload(Operator op, PyObject* self, PyObject** args, Py_ssize_t n,
+                         PyObject* keywords):
+    given = [type(<object>args[i]).__name__ for i in range(n)]
+    if keywords != NULL:
+        given += [f"{key}={type(<object>args[n + i]).__name__}"
+                  for i, key in enumerate(<object>keywords)]
+    lines = []
+    cdef Operator each = op
+    while each is not None:
+        lines.append(f" * {_signature(each, self != NULL)}")
+        each = each.next_overload
+    text = "\n".join(lines)
+    return TypeError(f"{op.name}() received an invalid combination of arguments - got "
+                     f"({', '.join(given)}), but expected one of:\n{text}\n")
+
+
+cdef str _signature(Operator op, bint is_method):
+    parts = []
+    for i in range(int(is_method), op.nargs):
+        if i == op.n_positional:
+            parts.append("*")
+        default = "" if op.defaults[i] is REQUIRED else f" = {op.defaults[i]}"
+        parts.append(f"{_KIND_NAMES[op.kinds[i]]} {_argument_name(op, i)}{default}")
+    return f"({', '.join(parts)})"
+
+
+# ---- the call ----
+
+cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
+                  PyObject* keywords):
+    cdef Bound bound
+    cdef Mismatch why
+    cdef Operator op = first
+    while not bind(op, self, args, n, keywords, &bound, &why):
+        _release(&bound)
+        op = op.next_overload
+        if op is None:
+            if first.next_overload is None:
+                raise _refusal(first, &why, self != NULL)
+            raise _no_overload(first, self, args, n, keywords)
+    try:
+        if bound.out != NULL:
+            return _call_out(op, &bound)
+        result = call(op, bound.args)
+        if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
+                bound.args[op.requires_grad_arg] == <PyObject*>True):
+            set_requires_grad(<Tensor?>result, True)
+        return result
+    finally:
+        _release(&bound)
+
+
+cdef object _call_out(Operator op, Bound* bound):
+    cdef Operator out = op.out
+    cdef object target = <object>bound.out
+    if out is None:
+        raise TypeError(f"{op.name}() got an unexpected keyword argument 'out'")
+    if op.n_results == 1:
+        if isinstance(target, tuple) and len(target) == 1:
+            target = target[0]
+        if not isinstance(target, Tensor):
+            raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not "
+                            f"{type(target).__name__}")
+    else:
+        if not isinstance(target, (tuple, list)):
+            raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not "
+                            f"{type(target).__name__}")
+        target = tuple(target)
+        if len(target) != op.n_results:
+            raise TypeError(f"{op.name}() expected tuple of {op.n_results} elements but got "
+                            f"{len(target)}")
+        for position, item in enumerate(target):
+            if not isinstance(item, Tensor):
+                raise TypeError(
+                    f"{op.name}(): argument 'out' must be tuple of Tensors, but found element of "
+                    f"type {type(item).__name__} at pos {position}")
+    _own(bound, op.nargs, target)
+    return call(out, bound.args)
+
+
+cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords):
+    return _call(<Operator>op, NULL, <PyObject**>args, n, keywords)
+
+
+cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize_t n,
+                         PyObject* keywords):
+    return _call(<Operator>op, self, args, n, keywords)
+
+
+imode_method_entry = method_entry
+cdef int _n_methods = 0
+
+
+def make_function(Operator op, str name, doc, module):
+    """The built-in function that calls an operator; `doc` begins with its text signature."""
+    cdef PyMethodDef* definition = _definition(name, doc)
+    return imode_new_function(definition, <void*>function_entry, op, module)
+
+
+def make_method(Operator op, str name, doc):
+    """The method descriptor of Tensor that calls an operator."""
+    global _n_methods
+    cdef int index = _n_methods
+    if index >= IMODE_N_METHODS:
+        raise RuntimeError(f"make_method(): more than {IMODE_N_METHODS} methods; methods.h holds "
+                           "the table")
+    _n_methods += 1
+    Py_INCREF(op)
+    imode_method_ops[index] = <PyObject*>op
+    return imode_new_method(Tensor, _definition(name, doc), index)
+
+
+cdef list _texts = []             # names and documentation that definitions point into
+
+
+cdef PyMethodDef* _definition(str name, object doc) except NULL:
+    """A method definition; it lives as long as the process, as the function does."""
+    cdef PyMethodDef* definition = <PyMethodDef*>calloc(1, 64)
+    cdef bytes encoded_name = name.encode()
+    cdef bytes encoded_doc = doc.encode()
+    if definition == NULL:
+        raise MemoryError()
+    _texts.extend((encoded_name, encoded_doc))
+    definition.ml_name = encoded_name
+    definition.ml_doc = encoded_doc
+    return definition
+
+
+def _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
+    """Call an operator object from Python; with `keys`, redispatch with them instead."""
+    cdef Bound bound
+    cdef Mismatch why
+    cdef PyObject* values[2 * MAX_ARGS]
+    cdef Py_ssize_t n = len(args)
+    cdef int i
+    if n + len(kwargs) > 2 * MAX_ARGS:
+        raise TypeError(f"{op.name}() takes {op.n_positional} positional arguments but {n} were "
+                        "given")
+    names = tuple(kwargs)
+    for i in range(n):
+        values[i] = <PyObject*>args[i]
+    for i, name in enumerate(names):
+        values[n + i] = <PyObject*>kwargs[name]
+    cdef PyObject* keywords = <PyObject*>names if names else NULL
+    if keys == 0:
+        return _call(op, NULL, values, n, keywords)
+    if not bind(op, NULL, values, n, keywords, &bound, &why):
+        _release(&bound)
+        raise _refusal(op, &why, False)
+    try:
+        return redispatch(op, keys, bound.args)
+    finally:
+        _release(&bound)
+
+
+cdef object _vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords):
+    # The top bit of the count only says that args[-1] may be overwritten.
+    return _call(<Operator>op, NULL, args, <Py_ssize_t>(n << 1 >> 1), keywords)
+
+
+set_binder(<void*>_vectorcall_entry, _bound_call)

@@ -1,0 +1,442 @@
+"""The dispatcher.
+
+# Note [One owner of the thread state]
+A `_Thread_local` in a header that two extension modules include becomes two variables. This
+module owns the only one; others call `tls()` once and keep the pointer.
+
+The hot path reads from `call` downwards: the union of the tensor arguments' keys, the
+thread-local sets, the operator's mask, the highest bit, the kernel.
+"""
+cimport cython
+from cpython.list cimport PyList_Append
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.keyset cimport (
+    ALL_KEYS, AUTOGRAD, DispatchKeySet, key_index, key_object)
+from imode._core.tensor cimport Tensor, is_tensor
+
+cdef extern from *:
+    """
+    #if defined(__ELF__) && defined(__GNUC__)
+    static __thread imode_tls imode_state __attribute__((tls_model("initial-exec")));
+    #else
+    static _Thread_local imode_tls imode_state;
+    #endif
+    """
+    TLS imode_state
+
+cdef TLS* tls() noexcept nogil:
+    return &imode_state
+
+
+# ---- the call ----
+
+cdef object call(Operator op, PyObject** args):
+    cdef TLS* state = &imode_state
+    cdef keyset_t keys = 0
+    cdef PyObject* arg
+    cdef int i
+    if op.role == COMPOSITE:
+        return _call_composite(op, args)
+    for i in range(op.n_tensors):
+        arg = args[op.tensors[i]]
+        if is_tensor(arg):
+            keys |= (<Tensor>arg).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            keys |= _list_keys(arg)
+    if op.role == OUT:
+        keys |= _out_keys(args[op.nargs])
+    if not keys & BACKENDS:
+        keys |= BIT_CPU
+    keys = (keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded & op.mask
+    state.hops += 1
+    if keys == 0 or state.trace != NULL:
+        return _slow_enter(op, keys, args)
+    return op.table[highest_key(keys)](op, keys, args)
+
+
+cdef object redispatch(Operator op, keyset_t keys, PyObject** args):
+    keys &= op.mask
+    imode_state.hops += 1
+    if keys == 0 or imode_state.trace != NULL:
+        return _slow_enter(op, keys, args)
+    return op.table[highest_key(keys)](op, keys, args)
+
+
+cdef keyset_t _list_keys(PyObject* tensors) noexcept:
+    cdef keyset_t keys = 0
+    cdef PyObject* item
+    cdef Py_ssize_t i
+    for i in range(PyTuple_GET_SIZE(<object>tensors)):
+        item = PyTuple_GET_ITEM(<object>tensors, i)
+        if is_tensor(item):
+            keys |= (<Tensor>item).keys
+    return keys
+
+
+cdef keyset_t _out_keys(PyObject* out) noexcept:
+    return (<Tensor>out).keys if is_tensor(out) else _list_keys(out)
+
+
+cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args):
+    """Enter a kernel with the trace on, or refuse a call that no kernel serves."""
+    if keys == 0:
+        raise _missing_kernel(op, args)
+    cdef int key = highest_key(keys)
+    PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
+    return op.table[key](op, keys, args)
+
+
+cdef object _missing_kernel(Operator op, PyObject** args):
+    cdef keyset_t keys = 0
+    cdef int i
+    for i in range(op.n_tensors):
+        if is_tensor(args[op.tensors[i]]):
+            keys |= (<Tensor>args[op.tensors[i]]).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            keys |= _list_keys(args[op.tensors[i]])
+    keys = (keys & BACKENDS or BIT_CPU) & ~imode_state.excluded
+    wanted = key_object(highest_key(keys)).name if keys else "no key at all"
+    have = [key_object(i).name for i in range(N_KEYS) if op.kernels[i] is not None]
+    return NotImplementedError(
+        f"Could not run '{op.qualified_name}' with arguments from the '{wanted}' backend. "
+        f"The keys that have a kernel are: {', '.join(have) or 'none'}; register one with "
+        f"imode.ops.{op.qualified_name}.register('{wanted}', kernel)")
+
+
+cdef object _call_composite(Operator op, PyObject** args):
+    return PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+
+
+cdef inline void _fill_defaults(Operator op, PyObject** args, int first) noexcept:
+    cdef int i
+    for i in range(first, op.nargs):
+        args[i] = PyTuple_GET_ITEM(op.defaults, i)
+    args[op.nargs] = written(op, args)
+
+
+cdef object call1(Operator op, object a):
+    cdef PyObject* args[MAX_ARGS + 1]
+    args[0] = <PyObject*>a
+    _fill_defaults(op, args, 1)
+    return call(op, args)
+
+
+cdef object call2(Operator op, object a, object b):
+    cdef PyObject* args[MAX_ARGS + 1]
+    args[0] = <PyObject*>a
+    args[1] = <PyObject*>b
+    _fill_defaults(op, args, 2)
+    return call(op, args)
+
+
+cdef object call3(Operator op, object a, object b, object c):
+    cdef PyObject* args[MAX_ARGS + 1]
+    args[0] = <PyObject*>a
+    args[1] = <PyObject*>b
+    args[2] = <PyObject*>c
+    _fill_defaults(op, args, 3)
+    return call(op, args)
+
+
+# ---- kernels and operators ----
+
+@cython.final
+cdef class CKernel:
+    """A compiled kernel and its configuration; made by compiled modules only."""
+
+    def __init__(self):
+        raise TypeError("CKernel is made by compiled modules, not from Python")
+
+    @staticmethod
+    cdef CKernel new(kernel_t fn, object config, str where, bint writes_out, void* data=NULL):
+        cdef CKernel self = CKernel.__new__(CKernel)
+        self.fn = fn
+        self.data = data
+        self.config = config
+        self.where = where
+        self.writes_out = writes_out
+        return self
+
+    def __repr__(self):
+        return f"<kernel {self.where}>"
+
+
+cdef object _python_kernel(Operator op, keyset_t keys, PyObject** args):
+    """Call a kernel written in Python with the tensors, below autograd if it is a backend's."""
+    cdef int key = highest_key(keys)
+    cdef CKernel kernel = <CKernel>op.kernels[key]
+    cdef uint64_t before = imode_state.excluded
+    cdef size_t n = op.nargs + (args[op.nargs] != NULL and op.role == OUT)
+    if key > 2:
+        return kernel.config(DispatchKeySet.new(keys), *_args_tuple(args, n))
+    imode_state.excluded = before | BIT_AUTOGRAD | BIT_AD
+    try:
+        return PyObject_Vectorcall(<PyObject*>kernel.config, args, n, NULL)
+    finally:
+        imode_state.excluded = before
+
+
+cdef tuple _args_tuple(PyObject** args, size_t n):
+    return tuple([<object>args[i] for i in range(n)])
+
+
+cdef int _enable_vectorcall(Operator op) except -1:
+    """Give the Operator type a vectorcall slot; `op` tells where the field lies."""
+    imode_enable_vectorcall(Operator, <char*>&op.vectorcall - <char*><PyObject*>op)
+    return 0
+
+
+cdef extern from *:
+    """
+    static inline void imode_enable_vectorcall(PyObject* type, Py_ssize_t offset) {
+        PyTypeObject* t = (PyTypeObject*)type;
+        t->tp_vectorcall_offset = offset;
+        t->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        PyType_Modified(t);
+    }
+    """
+    void imode_enable_vectorcall(object cls, Py_ssize_t offset)
+
+
+cdef dict _registry = {}          # qualified name -> Operator
+
+
+cdef Operator operator(str qualified_name):
+    return <Operator>_registry[qualified_name]
+
+
+@cython.final
+cdef class Operator:
+    """An operator: its schema, its kernel per dispatch key, and the call.
+
+    `imode.ops.add` is one. Calling it is calling `imode.add`.
+
+    >>> import imode
+    >>> imode.ops.add.schema
+    'add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor'
+    """
+
+    def __cinit__(self, str name, str overload, str schema, *, object entry, list arguments,
+                  int n_positional, int role, int n_results, object result_type=None,
+                  object function=None):
+        cdef int i
+        if len(arguments) > MAX_ARGS:
+            raise ValueError(f"{name}: {len(arguments)} arguments, at most {MAX_ARGS}")
+        self.name, self.overload, self.schema = name, overload, schema
+        self.entry, self.role, self.function = entry, role, function
+        self.nargs, self.n_positional = len(arguments), n_positional
+        self.n_results, self.result_type = n_results, result_type
+        self.varargs = self.requires_grad_arg = -1
+        self.kernels = [None] * N_KEYS
+        names, defaults = [], []
+        for i, (kind, argument, required, default, length, varargs) in enumerate(arguments):
+            self.kinds[i] = kind
+            self.lengths[i] = length
+            names.append(argument)
+            defaults.append(default)
+            if required:
+                self.n_required = i + 1
+            if varargs:
+                self.varargs = i
+            if kind <= OPERAND:
+                self.tensors[self.n_tensors] = i
+                self.n_tensors += 1
+            if argument == "requires_grad":
+                self.requires_grad_arg = i
+        self.names, self.defaults = tuple(names), tuple(defaults)
+        if self.qualified_name in _registry:
+            raise ValueError(f"operator {self.qualified_name!r} is declared twice")
+        if not _registry:
+            _enable_vectorcall(self)
+        self.vectorcall = _vectorcall
+        _registry[self.qualified_name] = self
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    @property
+    def qualified_name(self):
+        """`name` or `name.overload`."""
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def is_composite(self):
+        """Whether it is a Python function over other operators, with no kernels of its own."""
+        return self.role == COMPOSITE
+
+    @property
+    def is_view(self):
+        """Whether its results are views of its first argument."""
+        return self.role == VIEW
+
+    @property
+    def kernel_table(self):
+        """DispatchKey -> where its kernel was registered ("fallthrough" where there is none to
+        run and a lower key serves)."""
+        return {key_object(i): "fallthrough" if self.kernels[i] is None else self.kernels[i].where
+                for i in reversed(range(N_KEYS))
+                if self.kernels[i] is not None or i >= 3}
+
+    @property
+    def differentiable(self):
+        """Whether it has a derivative."""
+        return self.derivative is not None
+
+    def has_kernel_for(self, key):
+        """Whether a kernel is registered for `key` (fallthroughs don't count)."""
+        return self.kernels[key_index(key)] is not None
+
+    def register(self, key, kernel, where="Python"):
+        """Register `kernel` for a dispatch key and return the one it replaces (or None).
+
+        A backend's kernel gets the arguments in the schema's order, as tensors and Python values;
+        one of a higher key gets the DispatchKeySet to redispatch with before them. None removes
+        the kernel: a fallthrough.
+        """
+        cdef int i = key_index(key)
+        cdef CKernel compiled
+        before = self.kernels[i]
+        if kernel is None:
+            self.kernels[i] = None
+            self.table[i] = NULL
+            self.mask &= ~(<keyset_t>1 << i)
+            return before
+        if isinstance(kernel, CKernel):
+            compiled = kernel
+        elif callable(kernel):
+            compiled = CKernel.new(_python_kernel, kernel, where, False)
+        else:
+            raise TypeError(f"register(): expected a callable, got {type(kernel).__name__}")
+        self.kernels[i] = compiled
+        self.table[i] = compiled.fn
+        self.mask |= <keyset_t>1 << i
+        return before
+
+    def redispatch(self, keyset, *args, **kwargs):
+        """Run the kernel of the highest key in `keyset`, as a kernel of a higher key does.
+
+        The arguments are bound as in a call; the thread-local sets are not consulted.
+        """
+        if not isinstance(keyset, DispatchKeySet):
+            raise TypeError(
+                f"redispatch(): expected a DispatchKeySet, got {type(keyset).__name__}")
+        return _bound_call(self, (<DispatchKeySet>keyset).bits, args, kwargs)
+
+    def __call__(self, *args, **kwargs):
+        return _bound_call(self, 0, args, kwargs)
+
+    def _link(self, *, Operator functional=None, Operator inplace=None, Operator out=None,
+              Operator next_overload=None, derivative=None, int varargs=-2):
+        """Set relatives and the derivative; used once, while the table is built."""
+        self.functional = functional or self.functional
+        self.inplace = inplace or self.inplace
+        self.out = out or self.out
+        self.next_overload = next_overload or self.next_overload
+        if derivative is not None:
+            self.derivative = derivative
+
+    def __repr__(self):
+        return f"<operator {self.schema}>"
+
+    def __reduce__(self):
+        return get_operator, (self.qualified_name,)
+
+
+cdef object _bound_call_function = None
+
+
+cdef object _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
+    return _bound_call_function(op, keys, args, kwargs)
+
+
+cdef void* _vectorcall = NULL
+
+
+cdef void set_binder(void* vectorcall, object bound_call) noexcept:
+    global _bound_call_function, _vectorcall
+    _bound_call_function = bound_call
+    _vectorcall = vectorcall
+
+
+def get_operator(name):
+    """The operator of a qualified name ("add", "max.dim"); KeyError if there is none."""
+    return _registry[name]
+
+
+def all_operators():
+    """A dict from qualified name to every registered operator, in order of registration."""
+    return dict(_registry)
+
+
+# ---- the thread-local state, from Python ----
+
+def included_keys():
+    """The keys that this thread adds to every call: a DispatchKeySet.
+
+    >>> import imode
+    >>> imode.included_keys()
+    DispatchKeySet(ADInplaceOrView)
+    """
+    return DispatchKeySet.new(imode_state.included ^ DEFAULT_INCLUDED)
+
+
+def excluded_keys():
+    """The keys that this thread removes from every call: a DispatchKeySet."""
+    return DispatchKeySet.new(imode_state.excluded)
+
+
+def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not None):
+    """Set this thread's included and excluded keys.
+
+    Raises RuntimeError, and changes nothing, for the illegal state: ADInplaceOrView dropped from
+    the included set while Autograd is not excluded.
+    """
+    if not included.bits & BIT_AD and not excluded.bits & BIT_AUTOGRAD:
+        raise RuntimeError(
+            "illegal dispatch state: ADInplaceOrView is not included while Autograd is not "
+            "excluded, so autograd would record operators whose version bumps are skipped; "
+            "exclude Autograd too, or use imode.inference_mode()")
+    imode_state.included = included.bits ^ DEFAULT_INCLUDED
+    imode_state.excluded = excluded.bits
+
+
+def is_grad_enabled():
+    """Whether operators on tensors that require grad are being recorded in this thread.
+
+    >>> import imode
+    >>> with imode.no_grad():
+    ...     imode.is_grad_enabled()
+    False
+    """
+    return not imode_state.no_grad
+
+
+def is_inference_mode_enabled():
+    """Whether inference mode is on in this thread."""
+    return bool(inference_mode_on(&imode_state))
+
+
+def read_counters():
+    """This thread's running totals: (hops, nodes, views, version bumps)."""
+    return imode_state.hops, imode_state.nodes, imode_state.views, imode_state.bumps
+
+
+def swap_trace(trace):
+    """Make `trace` (a list or None) the list that each kernel entered is appended to; gives back
+    the one before. Threads have one each."""
+    before = <object>imode_state.trace if imode_state.trace != NULL else None
+    if trace is not None and not isinstance(trace, list):
+        raise TypeError(f"swap_trace(): expected a list or None, got {type(trace).__name__}")
+    if imode_state.trace != NULL:
+        Py_DECREF(<object>imode_state.trace)
+    imode_state.trace = NULL
+    if trace is not None:
+        Py_INCREF(trace)
+        imode_state.trace = <PyObject*>trace
+    return before

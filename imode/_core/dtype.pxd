@@ -1,0 +1,78 @@
+# dtype, Size and device; PyTorch's type promotion.
+# See dtype.pyx for implementation details.
+
+cdef enum Code:               # dtypes in the order of the promotion table
+    BOOL = 0
+    UINT8 = 1
+    INT8 = 2
+    INT16 = 3
+    INT32 = 4
+    INT64 = 5
+    FLOAT16 = 6
+    FLOAT32 = 7
+    FLOAT64 = 8
+    COMPLEX64 = 9
+    COMPLEX128 = 10
+    N_DTYPES = 11
+    NO_DTYPE = -1
+
+
+cdef class dtype:
+    cdef readonly str name    # "float32"
+    cdef readonly object numpy    # the np.dtype
+    cdef int code             # index into the promotion table (Code)
+    cdef int typenum          # NumPy's type number
+
+
+ctypedef struct ResultType:   # operands seen so far, by how strongly they promote
+    int dim                   # Code of the tensors with dimensions; NO_DTYPE: none yet
+    int zero                  # Code of the 0-dim tensors
+    int wrapped               # Code of the Python numbers
+
+
+cdef int[24] code_of          # NumPy type number -> Code; NO_DTYPE: not supported
+cdef int[11] typenum_of       # Code -> NumPy type number
+cdef bint _can_cast(int source, int target) noexcept
+cdef dtype dtype_from_code(int code)
+cdef dtype dtype_from_typenum(int typenum)
+cdef int code_from_object(object value) except -2      # dtype, np.dtype, Python type, or None: NO_DTYPE
+cdef int promote(int a, int b) noexcept nogil
+cdef void add_tensor(ResultType* state, int code, int nd) noexcept
+cdef int add_number(ResultType* state, object number) except -1
+cdef int result(ResultType* state) noexcept
+cdef int default_code() noexcept nogil
+cdef int to_complex(int code) noexcept nogil
+cdef int number_code(object number) except -2          # Code of a Python or NumPy number
+
+
+cdef inline bint is_float(int code) noexcept nogil:
+    return FLOAT16 <= code <= FLOAT64
+
+
+cdef inline bint is_complex(int code) noexcept nogil:
+    return code >= COMPLEX64
+
+
+cdef inline bint is_integral(int code) noexcept nogil:
+    """Integers and bool."""
+    return 0 <= code <= INT64
+
+
+cdef inline int category(int code) noexcept nogil:
+    """0 bool, 1 integer, 2 floating, 3 complex."""
+    return 0 if code == BOOL else 1 if code <= INT64 else 2 if code <= FLOAT64 else 3
+
+
+cdef inline ResultType no_operands() noexcept nogil:
+    cdef ResultType state
+    state.dim = state.zero = state.wrapped = NO_DTYPE
+    return state
+
+
+cdef class device:
+    cdef readonly str type        # "cpu"
+    cdef readonly object index    # int or None
+
+
+cdef object new_size(object items)            # Size from an iterable of ints
+cdef device as_device(object value)           # None, str, int or device -> a usable device

@@ -1,0 +1,436 @@
+"""dtypes, PyTorch's type promotion, Size and device."""
+import numpy as np
+cimport cython
+cimport numpy as cnp
+
+cnp.import_array()
+
+
+@cython.final
+cdef class dtype:
+    """The type of a tensor's elements; `imode.float32` and its ten siblings are the only ones.
+
+    >>> import imode
+    >>> imode.float32.itemsize, imode.int64.is_floating_point
+    (4, False)
+    """
+
+    def __init__(self):
+        raise TypeError("dtype is not instantiable; use imode.float32, imode.int64, ...")
+
+    @property
+    def is_floating_point(self):
+        """Whether it is float16, float32 or float64."""
+        return bool(is_float(self.code))
+
+    @property
+    def is_complex(self):
+        """Whether it is complex64 or complex128."""
+        return bool(is_complex(self.code))
+
+    @property
+    def is_signed(self):
+        """Whether it holds negative numbers."""
+        return self.code != BOOL and self.code != UINT8
+
+    @property
+    def itemsize(self):
+        """Bytes per element."""
+        return self.numpy.itemsize
+
+    def to_real(self):
+        """The real dtype of the same precision."""
+        if self.code == COMPLEX64:
+            return dtype_from_code(FLOAT32)
+        if self.code == COMPLEX128:
+            return dtype_from_code(FLOAT64)
+        return self
+
+    def to_complex(self):
+        """The complex dtype of the same precision."""
+        return dtype_from_code(to_complex(self.code))
+
+    def __repr__(self):
+        return f"imode.{self.name}"
+
+    def __reduce__(self):
+        return _dtype_by_name, (self.name,)
+
+
+cdef dtype _new_dtype(int code, str name):
+    cdef dtype self = dtype.__new__(dtype)
+    self.name = name
+    self.numpy = np.dtype(name)
+    self.code = code
+    self.typenum = self.numpy.num
+    code_of[self.typenum] = code
+    typenum_of[code] = self.typenum
+    return self
+
+
+cdef int _i
+for _i in range(24):
+    code_of[_i] = NO_DTYPE
+
+cdef tuple _NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64",
+                     "float16", "float32", "float64", "complex64", "complex128")
+cdef list _DTYPES = [_new_dtype(_i, name) for _i, name in enumerate(_NAMES)]
+# C's long long and long are one type on this machine or another: both are int64 or int32.
+for _alias in ("long", "longlong", "intc"):
+    _alias_type = np.dtype(_alias)
+    code_of[_alias_type.num] = INT64 if _alias_type.itemsize == 8 else INT32
+
+cdef dict _BY_PYTHON_TYPE = {bool: BOOL, int: INT64, float: FLOAT64, complex: COMPLEX128}
+
+
+def _dtype_by_name(name):
+    return _DTYPES[_NAMES.index(name)]
+
+
+def all_dtypes():
+    """The eleven dtypes, in promotion order."""
+    return tuple(_DTYPES)
+
+
+cdef dtype dtype_from_code(int code):
+    return <dtype>_DTYPES[code]
+
+
+cdef dtype dtype_from_typenum(int typenum):
+    if not 0 <= typenum < 24 or code_of[typenum] == NO_DTYPE:
+        raise TypeError(
+            f"can't convert np.ndarray of type {np.dtype(cnp.PyArray_DescrFromType(typenum))}. "
+            f"The only supported types are: {', '.join(_NAMES)}.")
+    return <dtype>_DTYPES[code_of[typenum]]
+
+
+cdef int code_from_object(object value) except -2:
+    cdef object descr
+    if value is None:
+        return NO_DTYPE
+    if type(value) is dtype:
+        return (<dtype>value).code
+    if value in (bool, int, complex):
+        return _BY_PYTHON_TYPE[value]
+    if value is float:
+        return default_code()
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        descr = np.dtype(value)
+        if descr.num < 24 and code_of[descr.num] != NO_DTYPE and descr.isnative:
+            return code_of[descr.num]
+    raise TypeError(f"expected an imode.dtype, got {value!r}")
+
+
+def from_numpy_dtype(descr):
+    """The dtype of an np.dtype; TypeError if there is none."""
+    descr = np.dtype(descr)
+    if descr.num >= 24 or code_of[descr.num] == NO_DTYPE or not descr.isnative:
+        raise TypeError(
+            f"can't convert np.ndarray of type {_type_name(descr)}. The only supported types are: "
+            "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, "
+            "and bool.")
+    return _DTYPES[code_of[descr.num]]
+
+
+cdef str _type_name(object descr):
+    return f"numpy.{descr.type.__name__}"
+
+
+def as_numpy(value, default=None):
+    """The np.dtype of a dtype (or of a Python or NumPy type); `default` for None."""
+    cdef int code = code_from_object(value)
+    if code == NO_DTYPE:
+        return default
+    return (<dtype>_DTYPES[code]).numpy
+
+
+# ---- default dtype ----
+
+cdef int _default = FLOAT32
+
+
+cdef int default_code() noexcept nogil:
+    return _default
+
+
+def get_default_dtype():
+    """The dtype of a tensor made from Python floats.
+
+    >>> import imode
+    >>> imode.get_default_dtype()
+    imode.float32
+    """
+    return _DTYPES[_default]
+
+
+def set_default_dtype(d, /):
+    """Set the dtype of tensors made from Python floats: float16, float32 or float64.
+
+    Raises TypeError for any other dtype.
+
+    >>> import imode
+    >>> imode.set_default_dtype(imode.float32)
+    """
+    global _default
+    cdef int code = code_from_object(d)
+    if not is_float(code):
+        raise TypeError(
+            "only floating-point types are supported as the default type; "
+            f"set_default_dtype got {d!r}, pass imode.float16, imode.float32 or imode.float64")
+    _default = code
+
+
+# ---- promotion ----
+
+cdef int promote(int a, int b) noexcept nogil:
+    """The smallest dtype that PyTorch lets both become; NO_DTYPE is neutral."""
+    cdef int low = a if a < b else b
+    cdef int high = b if a < b else a
+    if low < 0 or low == high or low == BOOL:
+        return high
+    if low == UINT8 and high == INT8:
+        return INT16
+    if high == COMPLEX64 and low == FLOAT64:
+        return COMPLEX128
+    return high
+
+
+cdef int to_complex(int code) noexcept nogil:
+    return COMPLEX128 if code == FLOAT64 or code == COMPLEX128 else COMPLEX64
+
+
+cdef int _combine(int higher, int lower) noexcept nogil:
+    """Two promotion ranks: the lower one counts only where its category is the greater."""
+    if is_complex(higher):
+        return higher
+    if is_float(higher):
+        return to_complex(higher) if is_complex(lower) else higher
+    if higher == BOOL or lower >= FLOAT16:
+        return promote(higher, lower)
+    return higher if higher != NO_DTYPE else lower
+
+
+cdef void add_tensor(ResultType* state, int code, int nd) noexcept:
+    if nd:
+        state.dim = promote(state.dim, code)
+    else:
+        state.zero = promote(state.zero, code)
+
+
+cdef int number_code(object number) except -2:
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, bool):
+        return BOOL
+    if isinstance(number, int):
+        return INT64
+    if isinstance(number, float):
+        return _default
+    if isinstance(number, complex):
+        return to_complex(_default)
+    raise TypeError(f"expected a number, got {type(number).__name__}")
+
+
+cdef int add_number(ResultType* state, object number) except -1:
+    state.wrapped = promote(state.wrapped, number_code(number))
+    return 0
+
+
+cdef int result(ResultType* state) noexcept:
+    return _combine(state.dim, _combine(state.zero, state.wrapped))
+
+
+def result_type(*operands):
+    """The np.dtype that ndarrays and Python numbers promote to by PyTorch's rules.
+
+    Arrays with dimensions count most, then 0-dim arrays, then numbers; a weaker rank counts only
+    where its category (bool, integer, floating, complex) is the greater.
+    """
+    cdef ResultType state = no_operands()
+    for operand in operands:
+        if isinstance(operand, np.ndarray):
+            add_tensor(&state, code_of[cnp.PyArray_TYPE(operand)], cnp.PyArray_NDIM(operand))
+        else:
+            add_number(&state, operand)
+    return (<dtype>_DTYPES[result(&state)]).numpy
+
+
+def promote_types(type1, type2):
+    """The smallest dtype to which both can be converted.
+
+    >>> import imode
+    >>> imode.promote_types(imode.int32, imode.float16)
+    imode.float16
+    """
+    cdef int a = code_from_object(type1)
+    cdef int b = code_from_object(type2)
+    if a == NO_DTYPE or b == NO_DTYPE:
+        raise TypeError("promote_types(): expected two dtypes, got None")
+    return _DTYPES[promote(a, b)]
+
+
+def can_cast(from_, to):
+    """Whether PyTorch's rules let values of dtype `from_` be written into dtype `to`.
+
+    >>> import imode
+    >>> imode.can_cast(imode.float64, imode.int32)
+    False
+    """
+    return bool(_can_cast(code_from_object(from_), code_from_object(to)))
+
+
+cdef bint _can_cast(int source, int target) noexcept:
+    if is_complex(source) and not is_complex(target):
+        return False
+    if is_float(source) and is_integral(target):
+        return False
+    return source == BOOL or target != BOOL
+
+
+def can_cast_numpy(source, target):
+    """`can_cast` for np.dtypes."""
+    return bool(_can_cast(code_of[source.num], code_of[target.num]))
+
+
+# ---- Size ----
+
+class Size(tuple):
+    """The shape of a tensor: a tuple of ints.
+
+    >>> import imode
+    >>> imode.zeros(2, 3).size().numel()
+    6
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, items=()):
+        items = tuple(items)
+        for position, item in enumerate(items):
+            if not isinstance(item, int):
+                try:
+                    items = items[:position] + (item.__index__(),) + items[position + 1:]
+                except AttributeError:
+                    raise TypeError(
+                        f"imode.Size() takes an iterable of 'int' (item {position} is "
+                        f"'{type(item).__name__}')") from None
+        return tuple.__new__(cls, items)
+
+    def numel(self):
+        """The number of elements of a tensor of this shape."""
+        n = 1
+        for item in self:
+            n *= item
+        return n
+
+    def __add__(self, other):
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other):
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return Size(tuple.__add__(other, self))
+
+    def __mul__(self, other):
+        value = tuple.__mul__(self, other)
+        return value if value is NotImplemented else Size(value)
+
+    __rmul__ = __mul__
+
+    def __getitem__(self, index):
+        value = tuple.__getitem__(self, index)
+        return Size(value) if isinstance(index, slice) else value
+
+    def __repr__(self):
+        return f"imode.Size([{', '.join(map(repr, self))}])"
+
+    def __reduce__(self):
+        return Size, (tuple(self),)
+
+
+cdef object _tuple_new = tuple.__new__
+
+
+cdef object new_size(object items):
+    return _tuple_new(Size, items)
+
+
+# ---- device ----
+
+cdef tuple _DEVICE_TYPES = ("cpu", "cuda", "meta", "mps", "xpu")
+
+
+@cython.final
+cdef class device:
+    """Where a tensor lives. Tensors live on `device("cpu")`; other names parse, and are refused
+    where a tensor would have to be made there.
+
+    >>> import imode
+    >>> imode.device("cpu:0")
+    device(type='cpu', index=0)
+    """
+
+    def __init__(self, type, index=None):
+        if isinstance(type, device):
+            self.type, self.index = (<device>type).type, (<device>type).index
+            return
+        if isinstance(type, int) and index is None:
+            type = "cuda:" + str(type)
+        if not isinstance(type, str):
+            raise TypeError(
+                f"device(): argument 'type' must be str, not {type.__class__.__name__}")
+        name, colon, number = type.partition(":")
+        if name not in _DEVICE_TYPES:
+            raise RuntimeError(
+                f"Expected one of {', '.join(_DEVICE_TYPES)} device type at start of device "
+                f"string: {name}")
+        if colon:
+            if index is not None:
+                raise RuntimeError(
+                    "type (string) must not include an index because index was passed "
+                    f"explicitly: {type}")
+            if not number.isdigit():
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            index = int(number)
+        elif index is not None and (not isinstance(index, int) or index < 0):
+            raise RuntimeError(f"Device index must be a non-negative int, got {index!r}")
+        self.type, self.index = name, index
+
+    def __eq__(self, other):
+        if not isinstance(other, device):
+            return NotImplemented
+        return self.type == (<device>other).type and self.index == (<device>other).index
+
+    def __hash__(self):
+        return hash((self.type, self.index))
+
+    def __repr__(self):
+        if self.index is None:
+            return f"device(type='{self.type}')"
+        return f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __reduce__(self):
+        return device, (self.type, self.index)
+
+
+cdef device CPU_DEVICE = device("cpu")
+
+
+cdef device as_device(object value):
+    """The device to make a tensor on: raises unless it is the CPU."""
+    cdef device place
+    if value is None:
+        return CPU_DEVICE
+    place = value if isinstance(value, device) else device(value)
+    if place.type == "cuda":
+        raise AssertionError(
+            "imode is not compiled with CUDA enabled; tensors live on device('cpu')")
+    if place.type != "cpu":
+        raise NotImplementedError(
+            f"Could not make a tensor on device {str(place)!r}; tensors live on device('cpu')")
+    return CPU_DEVICE

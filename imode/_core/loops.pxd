@@ -1,0 +1,29 @@
+# A NumPy ufunc as a kernel: its typed inner loops, called directly.
+# See loops.pyx for implementation details.
+from imode._core.dispatch cimport CKernel
+from imode._core.dtype cimport N_DTYPES
+from libc.stdint cimport intptr_t
+from numpy cimport npy_intp
+
+# A typed inner loop, as NumPy's ufuncs have them.
+ctypedef void (*loop_t)(char** args, const npy_intp* dimensions, const npy_intp* steps,
+                        void* data) noexcept nogil
+
+cdef enum:
+    MAX_IN = 3                    # operands of a pointwise operator
+
+cdef enum Ints:                   # what integer and bool operands compute in
+    SAME = 0
+    AS_FLOAT = 1                  # the default float dtype
+    REFUSED = 2
+
+ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
+    int nin
+    int ints                      # Ints
+    loop_t loop[N_DTYPES]         # NULL: none
+    void* data[N_DTYPES]
+    int out[N_DTYPES]             # Code of the result
+
+
+# The inner loop of a ufunc or gufunc for operands all of one dtype; False: it has none.
+cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out) except -1

@@ -1,0 +1,596 @@
+"""A NumPy ufunc as a kernel.
+
+A ufunc's typed inner loops (`functions`, `data`, `types` of PyUFuncObject) take pointers, a count
+and strides. `ufunc_kernel` finds the operands' common dtype by PyTorch's rules, broadcasts,
+collapses the dimensions and calls the loop; there is no other path. What a loop cannot take as it
+lies (another dtype, memory that the result partly overlaps) is copied first.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, shape_str, type_str
+from imode._core.allocator cimport empty, fields
+from imode._core.allocator cimport view as array_view
+from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
+from imode._core.dtype cimport (
+    BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
+    NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
+    is_integral, no_operands, result, typenum_of)
+from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport parallel_for
+from imode._core.tensor cimport Tensor, is_tensor, storage, wrap
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    double PyFloat_AsDouble(PyObject*) except? -1
+    long long PyLong_AsLongLong(PyObject*) except? -1
+    int PyFloat_CheckExact(PyObject*) noexcept
+    int PyLong_CheckExact(PyObject*) noexcept
+    object PyTuple_GetItem(object, Py_ssize_t)
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct UFunc "PyUFuncObject":
+        int nin
+        int nout
+        int nargs
+        loop_t* functions
+        void** data
+        int ntypes
+        const char* types
+
+cdef enum:
+    NDIM = 32                     # most dimensions that a broadcast may have
+    GIL_FREE = 32768              # elements from which the GIL is released
+    GRAIN = 32768                 # elements per thread at least
+
+
+cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out) except -1:
+    cdef UFunc* u = <UFunc*>ufunc
+    cdef int i, j
+    cdef int typenum = typenum_of[code]
+    for i in range(u.ntypes):
+        for j in range(u.nin):
+            if code_of_type(u.types[i * u.nargs + j]) != code or (
+                    u.types[i * u.nargs + j] != typenum and u.ntypes > N_DTYPES and _has(
+                        u, typenum)):
+                break
+        else:
+            loop[0] = u.functions[i]
+            data[0] = u.data[i]
+            out[0] = code_of_type(u.types[i * u.nargs + u.nin])
+            return loop[0] != NULL
+    return False
+
+
+cdef inline int code_of_type(int typenum) noexcept:
+    return code_of[typenum] if 0 <= typenum < 24 else NO_DTYPE
+
+
+cdef bint _has(UFunc* u, int typenum) noexcept:
+    cdef int i
+    for i in range(u.ntypes):
+        if u.types[i * u.nargs] == typenum:
+            return True
+    return False
+
+
+cdef class _Config:
+    # The configuration of one ufunc kernel; owned by its CKernel.
+    cdef Loops loops
+    cdef object ufunc             # keeps functions and data alive
+    cdef object otherwise         # the function over ndarrays for what the loops do not serve
+    cdef str name
+
+
+def ufunc_ckernel(ufunc, str name, int ints, otherwise, where):
+    """The CKernel of a ufunc with one result and at most three operands."""
+    cdef _Config config = _Config()
+    cdef int code
+    if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
+        raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
+    config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
+    config.loops.nin = ufunc.nin
+    config.loops.ints = ints
+    for code in range(N_DTYPES):
+        if not find_loop(ufunc, code, &config.loops.loop[code], &config.loops.data[code],
+                         &config.loops.out[code]):
+            config.loops.loop[code] = NULL
+    return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
+
+
+# ---- the kernel ----
+
+ctypedef struct Operand:
+    char* data
+    npy_intp* dims                # NULL: a number or a 0-dim tensor
+    npy_intp* strides
+    int nd
+    int code
+
+
+cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef CKernel kernel = <CKernel>op.kernels[0]
+    cdef Loops* loops = <Loops*>kernel.data
+    cdef ndarray first
+    cdef ndarray out
+    cdef PyObject* arg
+    cdef PyObject* target = args[op.nargs]
+    cdef int nin = loops.nin
+    cdef int i
+    cdef int code = NO_DTYPE
+    cdef bint alike = True        # every operand a tensor of one dtype
+    cdef npy_intp n
+    cdef npy_intp steps[MAX_IN + 1]
+    cdef char* data[MAX_IN + 1]
+
+    for i in range(nin, op.nargs):
+        if args[i] != <PyObject*>op.defaults[i]:
+            return run_numpy(op, _otherwise(op, kernel), args)
+    for i in range(nin):
+        arg = args[i]
+        if is_tensor(arg):
+            if code == NO_DTYPE:
+                code = code_of[fields((<Tensor>arg).array).descr.type_num]
+            elif code != code_of[fields((<Tensor>arg).array).descr.type_num]:
+                alike = False
+        elif arg == <PyObject*>None:
+            return run_numpy(op, _otherwise(op, kernel), args)
+        else:
+            alike = False
+    if target == NULL and alike and loops.loop[code] != NULL and (
+            loops.ints == SAME or not is_integral(code)) and (
+            nin == 1 or _same_geometry(args, nin)):
+        # The common case: contiguous, one shape, one dtype.
+        first = storage(<Tensor>args[0])
+        if cnp.PyArray_IS_C_CONTIGUOUS(first):
+            out = empty(typenum_of[loops.out[code]], first.ndim, first.shape)
+            n = cnp.PyArray_SIZE(out)
+            for i in range(nin):
+                data[i] = fields((<Tensor>args[i]).array).data
+                steps[i] = _itemsize(code)
+            data[nin] = <char*>cnp.PyArray_DATA(out)
+            steps[nin] = _itemsize(loops.out[code])
+            if n:
+                _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
+            return wrap(out)
+    return _general(op, kernel, loops, args, target)
+
+
+cdef bint _same_geometry(PyObject** args, int nin) noexcept:
+    """Whether all operands are C-contiguous and of the first one's shape."""
+    cdef int i, d
+    cdef int nd = fields((<Tensor>args[0]).array).nd
+    cdef npy_intp* dims = fields((<Tensor>args[0]).array).dimensions
+    for i in range(1, nin):
+        if fields((<Tensor>args[i]).array).nd != nd or not (
+                fields((<Tensor>args[i]).array).flags & 1):
+            return False
+        for d in range(nd):
+            if fields((<Tensor>args[i]).array).dimensions[d] != dims[d]:
+                return False
+    return True
+
+
+cdef object _otherwise(Operator op, CKernel kernel):
+    cdef _Config config = <_Config>kernel.config
+    if config.otherwise is None:
+        raise RuntimeError(f"{op.name}(): no kernel serves these arguments")
+    return config.otherwise
+
+
+cdef npy_intp[11] _sizes
+cdef int _i
+for _i in range(N_DTYPES):
+    _sizes[_i] = dtype_from_code(_i).numpy.itemsize
+
+
+cdef inline npy_intp _itemsize(int code) noexcept nogil:
+    return _sizes[code]
+
+
+# ---- the general case: numbers, casts, broadcasting, strides, in-place, out= ----
+
+cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
+                     PyObject* target):
+    cdef ResultType state = no_operands()
+    cdef Operand operands[MAX_IN + 1]
+    cdef char numbers[MAX_IN][16]
+    cdef npy_intp dims[NDIM]
+    cdef npy_intp out_strides[NDIM]
+    cdef npy_intp size
+    cdef int nin = loops.nin
+    cdef int nd = 0
+    cdef int i, d, code, out_code
+    cdef ndarray array
+    cdef ndarray out
+    cdef Tensor result_tensor
+    cdef list keep = []           # owns copies of operands
+
+    for i in range(nin):
+        if is_tensor(args[i]):
+            array = storage(<Tensor>args[i])
+            add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
+            if array.ndim > nd:
+                nd = array.ndim
+        else:
+            add_number(&state, <object>args[i])
+    code = result(&state)
+    if is_integral(code) and loops.ints != SAME:
+        if loops.ints == REFUSED:
+            raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
+        code = default_code()
+    if loops.loop[code] == NULL:
+        return run_numpy(op, _unsupported(op, kernel, code), args)
+    if nd > NDIM:
+        raise RuntimeError(f"{op.name}(): tensors of {nd} dimensions; at most {NDIM} broadcast")
+    out_code = loops.out[code]
+    if not _broadcast(op, args, nin, nd, dims):
+        raise AssertionError("unreachable: _broadcast raises")
+    if target != NULL:
+        check_target(op, <Tensor>target, out_code)
+        fit_target(op, <Tensor>target, nd, dims, op.role == OUT)
+        _refuse_partial_overlap(args, nin, <Tensor>target)
+
+    for i in range(nin):
+        if is_tensor(args[i]):
+            array = storage(<Tensor>args[i])
+            if code_of[cnp.PyArray_TYPE(array)] != code:
+                array = cnp.PyArray_Cast(array, typenum_of[code])
+                keep.append(array)
+            elif target != NULL and _entangled(array, storage(<Tensor>target)):
+                array = array.copy()
+                keep.append(array)
+            operands[i].data = <char*>cnp.PyArray_DATA(array)
+            operands[i].dims = array.shape
+            operands[i].strides = array.strides
+            operands[i].nd = array.ndim
+        else:
+            _store_number(op, <object>args[i], code, numbers[i])
+            operands[i].data = numbers[i]
+            operands[i].nd = 0
+    size = 1
+    for d in range(nd):
+        size *= dims[d]
+
+    if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
+        out = storage(<Tensor>target)
+    else:
+        out = _empty_like(operands, nin, nd, dims, out_code, args)
+    if size:
+        _iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
+    if target == NULL:
+        return wrap(out)
+    if out is not storage(<Tensor>target):
+        copy_into(<Tensor>target, out)
+    return <object>target
+
+
+cdef object _unsupported(Operator op, CKernel kernel, int code):
+    cdef _Config config = <_Config>kernel.config
+    if config.otherwise is None:
+        raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
+    return config.otherwise
+
+
+cdef bint _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dims) except -1:
+    cdef int i, d, offset
+    cdef ndarray array
+    cdef npy_intp length
+    for d in range(nd):
+        dims[d] = 1
+    for i in range(nin):
+        if not is_tensor(args[i]):
+            continue
+        array = storage(<Tensor>args[i])
+        offset = nd - array.ndim
+        for d in range(array.ndim):
+            length = array.shape[d]
+            if length != 1 and length != dims[offset + d]:
+                if dims[offset + d] != 1:
+                    raise RuntimeError(
+                        f"The size of tensor a ({dims[offset + d]}) must match the size of tensor "
+                        f"b ({length}) at non-singleton dimension {offset + d}")
+                dims[offset + d] = length
+    return True
+
+
+cdef int _store_number(Operator op, object number, int code, char* where) except -1:
+    """A Python number as an element of the common dtype."""
+    cdef long long i
+    if code == FLOAT32:
+        (<float*>where)[0] = <float>float(number)
+    elif code == FLOAT64:
+        (<double*>where)[0] = float(number)
+    elif code == INT64:
+        (<int64_t*>where)[0] = int(number)
+    else:
+        descr = dtype_from_code(code).numpy
+        if is_integral(code) and code != BOOL:
+            # Wraps around as PyTorch's conversion of an overflowing scalar does.
+            i = int(number)
+            scalar = _wrapped(i, code)
+        else:
+            scalar = number
+        element = _np_array(scalar, descr)
+        memcpy(where, cnp.PyArray_DATA(<ndarray>element), _sizes[code])
+    return 0
+
+
+cdef object _wrapped(long long value, int code):
+    if code == UINT8:
+        return <uint8_t>value
+    if code == INT8:
+        return <int8_t>value
+    if code == INT16:
+        return <int16_t>value
+    if code == INT32:
+        return <int32_t>value
+    return value
+
+
+from numpy import array as _np_array
+from numpy import shares_memory as _shares_memory
+
+
+cdef bint _ranges_meet(ndarray a, ndarray b) noexcept:
+    """Whether the address ranges of two arrays intersect."""
+    cdef char* a_low
+    cdef char* a_high
+    cdef char* b_low
+    cdef char* b_high
+    if cnp.PyArray_SIZE(a) == 0 or cnp.PyArray_SIZE(b) == 0:
+        return False
+    _range(a, &a_low, &a_high)
+    _range(b, &b_low, &b_high)
+    return a_low < b_high and b_low < a_high
+
+
+cdef void _range(ndarray a, char** low, char** high) noexcept:
+    cdef int d
+    low[0] = high[0] = <char*>cnp.PyArray_DATA(a)
+    for d in range(a.ndim):
+        if a.strides[d] > 0:
+            high[0] += a.strides[d] * (a.shape[d] - 1)
+        else:
+            low[0] += a.strides[d] * (a.shape[d] - 1)
+    high[0] += cnp.PyArray_ITEMSIZE(a)
+
+
+cdef bint _identical(ndarray a, ndarray b) noexcept:
+    """Whether both look at the same elements in the same order."""
+    cdef int d
+    if cnp.PyArray_DATA(a) != cnp.PyArray_DATA(b) or a.ndim != b.ndim:
+        return False
+    for d in range(a.ndim):
+        if a.shape[d] != b.shape[d] or (a.shape[d] > 1 and a.strides[d] != b.strides[d]):
+            return False
+    return True
+
+
+cdef bint _entangled(ndarray source, ndarray target) noexcept:
+    """Whether writing the target element by element could change a source element not yet read."""
+    return _ranges_meet(source, target) and not _identical(source, target)
+
+
+cdef bint _dense(ndarray a):
+    """Whether the elements fill their address range without gap or overlap."""
+    cdef char* low
+    cdef char* high
+    cdef int d
+    _range(a, &low, &high)
+    if high - low != cnp.PyArray_NBYTES(a):
+        return False
+    for d in range(a.ndim):
+        if a.strides[d] == 0 and a.shape[d] > 1:
+            return False
+    return True
+
+
+cdef int _refuse_partial_overlap(PyObject** args, int nin, Tensor target) except -1:
+    """PyTorch's rule: a dense operand may be the written-to tensor or apart from it, not between."""
+    cdef ndarray out = storage(target)
+    cdef ndarray array
+    cdef int i
+    for i in range(nin):
+        if is_tensor(args[i]) and args[i] != <PyObject*>target:
+            array = storage(<Tensor>args[i])
+            if _ranges_meet(array, out) and not _identical(array, out) and (
+                    _dense(array) and _dense(out)):
+                raise RuntimeError(
+                    "unsupported operation: some elements of the input tensor and the written-to "
+                    "tensor refer to a single memory location. Please clone() the tensor before "
+                    "performing the operation.")
+    return 0
+
+
+cdef ndarray _empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int code,
+                         PyObject** args):
+    """The result's array: dense, its dimensions in the operands' order of strides."""
+    cdef int perm[NDIM]           # fastest dimension first
+    cdef npy_intp strides[NDIM]
+    cdef npy_intp stride = _sizes[code]
+    cdef int i, j, k, swap
+    cdef bint contiguous = True
+    cdef npy_intp shuffled[NDIM]
+    cdef ndarray base
+    for i in range(nin):
+        if operands[i].nd and not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[i])):
+            contiguous = False
+    if contiguous or nd < 2:
+        return empty(typenum_of[code], nd, dims)
+    for i in range(nd):
+        perm[i] = nd - 1 - i
+    for i in range(1, nd):
+        k = i
+        for j in range(i - 1, -1, -1):
+            swap = _should_swap(operands, nin, nd, dims, perm[j], perm[k])
+            if swap > 0:
+                perm[j], perm[k] = perm[k], perm[j]
+                k = j
+            elif swap < 0:
+                break
+    for i in range(nd):
+        strides[perm[i]] = stride
+        stride *= dims[perm[i]] if dims[perm[i]] else 1
+        shuffled[nd - 1 - i] = dims[perm[i]]
+    base = empty(typenum_of[code], nd, shuffled)
+    return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
+
+
+cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a, int b) noexcept:
+    """Which of two dimensions is the faster: the order of PyTorch's TensorIterator."""
+    cdef int i
+    cdef npy_intp stride_a, stride_b
+    for i in range(nin):
+        if operands[i].nd == 0:
+            continue
+        stride_a = _stride_of(&operands[i], nd, a)
+        stride_b = _stride_of(&operands[i], nd, b)
+        if stride_a == 0 or stride_b == 0:
+            continue
+        if stride_a < stride_b:
+            return -1
+        if stride_a > stride_b or dims[a] > dims[b]:
+            return 1
+    return 0
+
+
+cdef inline npy_intp _stride_of(Operand* operand, int nd, int d) noexcept nogil:
+    """The operand's stride in dimension d of the broadcast shape."""
+    cdef int own = d - (nd - operand.nd)
+    return 0 if own < 0 or operand.dims[own] == 1 else operand.strides[own]
+
+
+# ---- running a loop ----
+
+ctypedef struct Job:              # one call of an inner loop, to be split over threads
+    loop_t loop
+    void* loop_data
+    char* data[MAX_IN + 1]
+    npy_intp steps[MAX_IN + 1]
+    int n_operands
+
+
+cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Job* job = <Job*>context
+    cdef char* data[MAX_IN + 1]
+    cdef npy_intp n = end - begin
+    cdef int i
+    for i in range(job.n_operands):
+        data[i] = job.data[i] + begin * job.steps[i]
+    job.loop(data, &n, job.steps, job.loop_data)
+
+
+cdef void _run(loop_t loop, void* loop_data, int n_operands, char** data, npy_intp n,
+               npy_intp* steps) noexcept:
+    cdef Job job
+    cdef int i
+    if n < GIL_FREE:
+        loop(data, &n, steps, loop_data)
+        return
+    job.loop, job.loop_data, job.n_operands = loop, loop_data, n_operands
+    for i in range(n_operands):
+        job.data[i] = data[i]
+        job.steps[i] = steps[i]
+    with nogil:
+        parallel_for(n, GRAIN, _part, &job)
+
+
+cdef int _iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
+                  npy_intp* dims, ndarray out) except -1:
+    """Call the inner loop over every run of the collapsed dimensions."""
+    cdef npy_intp strides[MAX_IN + 1][NDIM]
+    cdef npy_intp length[NDIM]
+    cdef npy_intp index[NDIM]
+    cdef npy_intp steps[MAX_IN + 1]
+    cdef char* data[MAX_IN + 1]
+    cdef int perm[NDIM]
+    cdef int i, d, k, m, best
+    cdef bint joins
+    cdef npy_intp total
+    # Dimensions from slowest to fastest by the result's strides; those of length 1 dropped.
+    m = 0
+    for d in range(nd):
+        if dims[d] != 1:
+            perm[m] = d
+            m += 1
+    for i in range(1, m):
+        k = i
+        while k > 0 and out.strides[perm[k - 1]] < out.strides[perm[k]]:
+            perm[k - 1], perm[k] = perm[k], perm[k - 1]
+            k -= 1
+    for d in range(m):
+        length[d] = dims[perm[d]]
+        for i in range(nin):
+            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, perm[d])
+        strides[nin][d] = out.strides[perm[d]]
+    # Neighbours that every operand steps through evenly become one.
+    k = 0
+    for d in range(1, m):
+        joins = True
+        for i in range(nin + 1):
+            if strides[i][k] != strides[i][d] * length[d]:
+                joins = False
+                break
+        if joins:
+            length[k] *= length[d]
+        else:
+            k += 1
+            length[k] = length[d]
+        for i in range(nin + 1):
+            strides[i][k] = strides[i][d]
+    m = k + 1 if m else 0
+    for i in range(nin):
+        data[i] = operands[i].data
+    data[nin] = <char*>cnp.PyArray_DATA(out)
+    if m == 0:
+        total = 1
+        for i in range(nin + 1):
+            steps[i] = 0
+        _run(loop, loop_data, nin + 1, data, 1, steps)
+        return 0
+    for i in range(nin + 1):
+        steps[i] = strides[i][m - 1]
+    if m == 1:
+        _run(loop, loop_data, nin + 1, data, length[0], steps)
+        return 0
+    for d in range(m):
+        index[d] = 0
+    total = 1
+    for d in range(m):
+        total *= length[d]
+    if total < GIL_FREE:
+        _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+    else:
+        with nogil:
+            _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+    return 0
+
+
+cdef void _outer(loop_t loop, void* loop_data, int n_operands, char** data, int m,
+                 npy_intp* length, npy_intp (*strides)[NDIM], npy_intp* index,
+                 npy_intp* steps) noexcept nogil:
+    cdef char* at[MAX_IN + 1]
+    cdef int i, d
+    while True:
+        for i in range(n_operands):
+            at[i] = data[i]
+        loop(at, &length[m - 1], steps, loop_data)
+        d = m - 2
+        while d >= 0:
+            index[d] += 1
+            for i in range(n_operands):
+                data[i] += strides[i][d]
+            if index[d] < length[d]:
+                break
+            for i in range(n_operands):
+                data[i] -= strides[i][d] * length[d]
+            index[d] = 0
+            d -= 1
+        if d < 0:
+            return

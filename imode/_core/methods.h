@@ -1,0 +1,42 @@
+/* A method descriptor's C function is told its `self` but not which method it is: so each method
+ * takes a C function of its own from this table of 768, which passes on the operator it was given. */
+#ifndef IMODE_METHODS_H
+#define IMODE_METHODS_H
+#include <Python.h>
+#define IMODE_N_METHODS 768
+
+typedef PyObject *(*imode_entry)(PyObject *op, PyObject *self, PyObject **args, Py_ssize_t nargs,
+                                 PyObject *kwnames);
+static PyObject *imode_method_ops[IMODE_N_METHODS]; /* the operator of each, owned */
+static imode_entry imode_method_entry;              /* binds the arguments and calls it */
+
+#define M(n)                                                                              \
+    static PyObject *imode_method_##n(PyObject *self, PyObject *const *args, Py_ssize_t k, \
+                                      PyObject *names) {                                  \
+        return imode_method_entry(imode_method_ops[n], self, (PyObject **)args, k, names); \
+    }
+#define N(n) (PyCFunction)(void (*)(void))imode_method_##n,
+#define R(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) \
+                X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
+#define B(X, h) R(X, h##0) R(X, h##1) R(X, h##2) R(X, h##3) R(X, h##4) R(X, h##5) R(X, h##6) \
+                R(X, h##7) R(X, h##8) R(X, h##9) R(X, h##a) R(X, h##b) R(X, h##c) R(X, h##d) \
+                R(X, h##e) R(X, h##f)
+B(M, 0x0) B(M, 0x1) B(M, 0x2)
+static PyCFunction imode_method_table[IMODE_N_METHODS] = {B(N, 0x0) B(N, 0x1) B(N, 0x2)};
+#undef M
+#undef N
+#undef R
+#undef B
+
+static PyObject *imode_new_method(PyObject *type, PyMethodDef *def, int index) {
+    def->ml_meth = imode_method_table[index];
+    def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    return PyDescr_NewMethod((PyTypeObject *)type, def);
+}
+static PyObject *imode_new_function(PyMethodDef *def, imode_entry entry, PyObject *op,
+                                    PyObject *module) {
+    def->ml_meth = (PyCFunction)(void (*)(void))entry;
+    def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
+    return PyCFunction_NewEx(def, op, module);
+}
+#endif

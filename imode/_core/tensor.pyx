@@ -1,0 +1,707 @@
+"""Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
+from numpy import generic as _np_generic
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core cimport allocator
+from imode._core.dispatch cimport (
+    TLS, Operator, call1, call2, inference_mode_on, operator, tls)
+from imode._core.dtype cimport (
+    as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size)
+from imode._core.keyset cimport (
+    INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #ifdef IMODE_DEBUG
+    #define IMODE_DEBUGGING 1
+    #else
+    #define IMODE_DEBUGGING 0
+    #endif
+    """
+    bint DEBUGGING "IMODE_DEBUGGING"      # a compile-time constant
+
+cdef Py_ssize_t _live = 0                 # tensors alive; counted in debug builds only
+
+
+def live_tensors():
+    """How many tensors are alive; None unless this is a debug build."""
+    return _live if DEBUGGING else None
+
+
+@cython.final
+cdef class ViewMeta:
+    """What autograd knows about a view; not visible from Python."""
+
+
+@cython.final
+cdef class AutogradMeta:
+    """What only some tensors have; not visible from Python."""
+
+
+# ---- the operators behind the dunder methods ----
+
+cdef object _cpu = as_device(None)
+
+
+cdef inline bint _is_number(object value):
+    return type(value) is float or type(value) is int or type(value) is bool or (
+        type(value) is complex)
+
+
+cdef object _to_operand(object value):
+    """A Tensor or a Python number from what stands beside an arithmetic sign; None if neither."""
+    if isinstance(value, (bool, int, float, complex)):
+        return value
+    if isinstance(value, _np_generic):
+        value = value.item()
+        if _is_number(value):
+            return value
+    return None
+
+
+cdef class _Slots:
+    # The operators that the arithmetic signs call; filled once the table is complete.
+    cdef Operator add, sub, rsub, mul, div, floor_divide, remainder, pow, matmul
+    cdef Operator pow_scalar, remainder_scalar
+    cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
+    cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal
+    cdef object getitem, setitem, repr, constructor
+
+
+cdef _Slots _ops = _Slots()
+
+
+def _fill_slots(getitem, setitem, repr, constructor):
+    """Bind the arithmetic signs to their operators; called once the table is complete."""
+    _ops.add, _ops.sub, _ops.rsub = operator("add"), operator("sub"), operator("rsub")
+    _ops.mul, _ops.div = operator("mul"), operator("div")
+    _ops.floor_divide, _ops.remainder = operator("floor_divide"), operator("remainder")
+    _ops.pow, _ops.matmul = operator("pow"), operator("matmul")
+    _ops.pow_scalar = operator("pow.Scalar")
+    _ops.remainder_scalar = operator("remainder.Scalar_Tensor")
+    _ops.neg, _ops.abs, _ops.bitwise_not = operator("neg"), operator("abs"), operator("bitwise_not")
+    _ops.bitwise_and, _ops.bitwise_or = operator("bitwise_and"), operator("bitwise_or")
+    _ops.bitwise_xor = operator("bitwise_xor")
+    _ops.lshift, _ops.rshift = operator("bitwise_left_shift"), operator("bitwise_right_shift")
+    _ops.eq, _ops.ne, _ops.lt = operator("eq"), operator("ne"), operator("lt")
+    _ops.le, _ops.gt, _ops.ge = operator("le"), operator("gt"), operator("ge")
+    _ops.reciprocal = operator("reciprocal")
+    _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
+
+
+cdef inline object _binary(Operator op, object self, object other):
+    if type(other) is Tensor or _is_number(other):
+        return call2(op, self, other)
+    other = _to_operand(other)
+    return NotImplemented if other is None else call2(op, self, other)
+
+
+cdef inline object _reflected(Operator op, object self, object other):
+    """other <op> self, where `other` is a number."""
+    other = _to_operand(other)
+    return NotImplemented if other is None else call2(op, other, self)
+
+
+@cython.final
+@cython.freelist(512)        # most results live as long as one expression
+cdef class Tensor:
+    """A multi-dimensional array of elements of one dtype, as PyTorch's.
+
+    Make one with `imode.tensor(data)` or a factory such as `imode.zeros`; `imode.Tensor(2, 3)`
+    gives an uninitialised float32 tensor, for scripts that use the older constructor.
+
+    >>> import imode
+    >>> imode.tensor([1.0, 2.0]) * 2
+    tensor([2., 4.])
+    """
+
+    def __cinit__(self):
+        if DEBUGGING:
+            global _live
+            _live += 1
+
+    def __init__(self, *args, **kwargs):
+        _construct(self, args, kwargs)
+
+    def __dealloc__(self):
+        if DEBUGGING:
+            global _live
+            _live -= 1
+        allocator.release(self.array)
+
+    # ---- shape and storage ----
+
+    @property
+    def shape(self):
+        """The size of each dimension: a Size."""
+        return _shape(self)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return storage(self).ndim
+
+    @property
+    def dtype(self):
+        """The type of the elements."""
+        return dtype_from_typenum(cnp.PyArray_TYPE(storage(self)))
+
+    @property
+    def device(self):
+        """Where the tensor lives: `device("cpu")`."""
+        return _cpu
+
+    @property
+    def nbytes(self):
+        """Bytes of the elements."""
+        return cnp.PyArray_NBYTES(storage(self))
+
+    @property
+    def itemsize(self):
+        """Bytes per element."""
+        return cnp.PyArray_ITEMSIZE(storage(self))
+
+    def dim(self):
+        """The number of dimensions."""
+        return storage(self).ndim
+
+    ndimension = dim
+
+    def numel(self):
+        """The number of elements."""
+        return cnp.PyArray_SIZE(storage(self))
+
+    nelement = numel
+
+    def element_size(self):
+        """Bytes per element."""
+        return cnp.PyArray_ITEMSIZE(storage(self))
+
+    def size(self, dim=None):
+        """The shape, or the size of dimension `dim`.
+
+        Raises IndexError if `dim` is out of range.
+        """
+        if dim is None:
+            return _shape(self)
+        return storage(self).shape[_wrap_dim(dim, storage(self).ndim)]
+
+    def stride(self, dim=None):
+        """The strides in elements, or that of dimension `dim`.
+
+        Raises IndexError if `dim` is out of range.
+        """
+        cdef npy_intp item = cnp.PyArray_ITEMSIZE(storage(self))
+        if dim is None:
+            return tuple([storage(self).strides[i] // item for i in range(storage(self).ndim)])
+        return storage(self).strides[_wrap_dim(dim, storage(self).ndim)] // item
+
+    def storage_offset(self):
+        """Elements between the start of the storage and the first element."""
+        cdef PyObject* owner = allocator.root(self.array)
+        return (<char*>cnp.PyArray_DATA(storage(self)) - allocator.fields(owner).data) // (
+            cnp.PyArray_ITEMSIZE(storage(self)))
+
+    def data_ptr(self):
+        """The address of the first element; 0 for an empty tensor."""
+        if cnp.PyArray_SIZE(storage(self)) == 0:
+            return 0
+        return <size_t>cnp.PyArray_DATA(storage(self))
+
+    def is_contiguous(self):
+        """Whether the elements lie in row-major order without gaps."""
+        return bool(cnp.PyArray_IS_C_CONTIGUOUS(storage(self)))
+
+    def is_floating_point(self):
+        """Whether the dtype is float16, float32 or float64."""
+        return bool(is_float(code_of[cnp.PyArray_TYPE(storage(self))]))
+
+    def is_complex(self):
+        """Whether the dtype is complex64 or complex128."""
+        return bool(is_complex(code_of[cnp.PyArray_TYPE(storage(self))]))
+
+    def is_same_size(self, Tensor other not None):
+        """Whether the shapes are equal."""
+        return _shape(self) == _shape(other)
+
+    # ---- dispatch ----
+
+    def key_set(self):
+        """The dispatch keys that this tensor adds to a call.
+
+        >>> import imode
+        >>> imode.ones(1).key_set()
+        DispatchKeySet(Autograd, ADInplaceOrView, CPU)
+        """
+        return DispatchKeySet.new(self.keys)
+
+    def is_inference(self):
+        """Whether it was allocated in inference mode, or is a view of one that was."""
+        return bool(is_inference(self))
+
+    # ---- autograd ----
+
+    @property
+    def requires_grad(self):
+        """Whether operations on it are recorded; may be set on leaves of floating dtypes."""
+        return bool(requires_grad(self))
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        if type(value) is not bool:
+            raise RuntimeError("requires_grad must be a bool")
+        set_requires_grad(self, value)
+
+    def requires_grad_(self, requires_grad=True):
+        """Set `requires_grad` and return the tensor."""
+        if type(requires_grad) is not bool:
+            raise TypeError(
+                "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}")
+        set_requires_grad(self, requires_grad)
+        return self
+
+    @property
+    def is_leaf(self):
+        """Whether no operation made it, as far as autograd knows."""
+        return grad_fn_of(self) is None
+
+    @property
+    def grad_fn(self):
+        """The graph node that made it; None for a leaf."""
+        return grad_fn_of(self)
+
+    @property
+    def output_nr(self):
+        """Which result of `grad_fn` it is."""
+        return self.output_nr
+
+    @property
+    def _version(self):
+        """The number of in-place writes to its storage; RuntimeError for an inference tensor."""
+        return current(version_of(self))
+
+    @property
+    def _base(self):
+        """The tensor that it is a view of; None if autograd knows of none."""
+        return None if self.view is None else self.view.base
+
+    def _is_view(self):
+        """Whether autograd tracks it as a view."""
+        return self.view is not None
+
+    @property
+    def retains_grad(self):
+        """Whether a non-leaf keeps its gradient in `.grad`."""
+        return self.meta is not None and self.meta.retains_grad
+
+    @property
+    def data(self):
+        """A tensor with the same storage that autograd does not connect to this one, and whose
+        in-place writes it does not see."""
+        cdef Tensor out = Tensor.__new__(Tensor)
+        replace_array(out, storage(self))
+        out.keys, out.guard_id = self.keys, self.guard_id
+        return out
+
+    @data.setter
+    def data(self, value):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                "Variable data has to be a tensor, but got " + type(value).__name__)
+        if requires_grad(self) and not _may_require_grad(value):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating "
+                               f"point or complex dtype, got {value.dtype}")
+        if is_inference(self) != is_inference(value):
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+                "incompatible tensor type. One of them is an inference tensor and the other is "
+                "not; clone() gives a normal tensor outside inference mode")
+        replace_array(self, storage(<Tensor>value))
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("pickling is set up by the package's __init__")
+
+    # ---- arithmetic ----
+
+    def __add__(self, other):
+        return _binary(_ops.add, self, other)
+
+    def __radd__(self, other):
+        return _binary(_ops.add, self, other)
+
+    def __iadd__(self, other):
+        return _binary(_ops.add.inplace, self, other)
+
+    def __sub__(self, other):
+        return _binary(_ops.sub, self, other)
+
+    def __rsub__(self, other):
+        return _binary(_ops.rsub, self, other)
+
+    def __isub__(self, other):
+        return _binary(_ops.sub.inplace, self, other)
+
+    def __mul__(self, other):
+        return _binary(_ops.mul, self, other)
+
+    def __rmul__(self, other):
+        return _binary(_ops.mul, self, other)
+
+    def __imul__(self, other):
+        return _binary(_ops.mul.inplace, self, other)
+
+    def __truediv__(self, other):
+        return _binary(_ops.div, self, other)
+
+    def __rtruediv__(self, other):
+        other = _to_operand(other)
+        if other is None:
+            return NotImplemented
+        return call2(_ops.mul, call1(_ops.reciprocal, self), other)
+
+    def __itruediv__(self, other):
+        return _binary(_ops.div.inplace, self, other)
+
+    def __floordiv__(self, other):
+        return _binary(_ops.floor_divide, self, other)
+
+    def __rfloordiv__(self, other):
+        return _reflected(_ops.floor_divide, self, other)
+
+    def __ifloordiv__(self, other):
+        return _binary(_ops.floor_divide.inplace, self, other)
+
+    def __mod__(self, other):
+        return _binary(_ops.remainder, self, other)
+
+    def __rmod__(self, other):
+        return _reflected(_ops.remainder_scalar, self, other)
+
+    def __imod__(self, other):
+        return _binary(_ops.remainder.inplace, self, other)
+
+    def __pow__(self, other, modulo):
+        return _binary(_ops.pow, self, other)
+
+    def __rpow__(self, other, modulo):
+        return _reflected(_ops.pow_scalar, self, other)
+
+    def __ipow__(self, other):
+        return _binary(_ops.pow.inplace, self, other)
+
+    def __matmul__(self, other):
+        if type(other) is not Tensor:
+            return NotImplemented
+        return call2(_ops.matmul, self, other)
+
+    def __neg__(self):
+        return call1(_ops.neg, self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return call1(_ops.abs, self)
+
+    def __invert__(self):
+        return call1(_ops.bitwise_not, self)
+
+    def __and__(self, other):
+        return _binary(_ops.bitwise_and, self, other)
+
+    def __rand__(self, other):
+        return _binary(_ops.bitwise_and, self, other)
+
+    def __iand__(self, other):
+        return _binary(_ops.bitwise_and.inplace, self, other)
+
+    def __or__(self, other):
+        return _binary(_ops.bitwise_or, self, other)
+
+    def __ror__(self, other):
+        return _binary(_ops.bitwise_or, self, other)
+
+    def __ior__(self, other):
+        return _binary(_ops.bitwise_or.inplace, self, other)
+
+    def __xor__(self, other):
+        return _binary(_ops.bitwise_xor, self, other)
+
+    def __rxor__(self, other):
+        return _binary(_ops.bitwise_xor, self, other)
+
+    def __ixor__(self, other):
+        return _binary(_ops.bitwise_xor.inplace, self, other)
+
+    def __lshift__(self, other):
+        return _binary(_ops.lshift, self, other)
+
+    def __rlshift__(self, other):
+        return _reflected(_ops.lshift, self, other)
+
+    def __ilshift__(self, other):
+        return _binary(_ops.lshift.inplace, self, other)
+
+    def __rshift__(self, other):
+        return _binary(_ops.rshift, self, other)
+
+    def __rrshift__(self, other):
+        return _reflected(_ops.rshift, self, other)
+
+    def __irshift__(self, other):
+        return _binary(_ops.rshift.inplace, self, other)
+
+    def __eq__(self, other):
+        return _binary(_ops.eq, self, other)
+
+    def __ne__(self, other):
+        return _binary(_ops.ne, self, other)
+
+    def __lt__(self, other):
+        return _binary(_ops.lt, self, other)
+
+    def __le__(self, other):
+        return _binary(_ops.le, self, other)
+
+    def __gt__(self, other):
+        return _binary(_ops.gt, self, other)
+
+    def __ge__(self, other):
+        return _binary(_ops.ge, self, other)
+
+    def __hash__(self):
+        return <Py_ssize_t>(<size_t><PyObject*>self >> 4)
+
+    # ---- indexing and conversion ----
+
+    def __getitem__(self, index):
+        return _ops.getitem(self, index)
+
+    def __setitem__(self, index, value):
+        _ops.setitem(self, index, value)
+
+    def __len__(self):
+        if storage(self).ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return storage(self).shape[0]
+
+    def __bool__(self):
+        return bool(_only_element(self, "Boolean value of Tensor"))
+
+    def __float__(self):
+        return float(_scalar(self))
+
+    def __int__(self):
+        return int(_scalar(self))
+
+    def __complex__(self):
+        return complex(_scalar(self))
+
+    def __index__(self):
+        if not 0 < code_of[cnp.PyArray_TYPE(storage(self))] < 6 or cnp.PyArray_SIZE(storage(self)) != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(_scalar(self))
+
+    def item(self):
+        """The only element, as a Python number.
+
+        Raises RuntimeError unless there is exactly one.
+        """
+        return _scalar(self)
+
+    def tolist(self):
+        """The elements as nested lists of Python numbers (a number for a 0-dim tensor)."""
+        return storage(self).tolist()
+
+    def __repr__(self):
+        return _ops.repr(self)
+
+
+cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
+    if self.array != NULL:
+        raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
+    cdef Tensor made = _ops.constructor(*args, **kwargs)
+    replace_array(self, storage(made))
+    self.keys, self.guard_id = made.keys, made.guard_id
+    return 0
+
+
+cdef object _shape(Tensor self):
+    return new_size(tuple([storage(self).shape[i] for i in range(storage(self).ndim)]))
+
+
+cdef int _wrap_dim(object dim, int ndim) except -1:
+    cdef Py_ssize_t d = dim.__index__()
+    cdef int bound = ndim if ndim else 1
+    if not -bound <= d < bound:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, "
+                         f"{bound - 1}], but got {d})")
+    if ndim == 0:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    return d + ndim if d < 0 else d
+
+
+cdef object _only_element(Tensor self, str what):
+    cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
+    if n == 1:
+        return storage(self).item()
+    raise RuntimeError(f"{what} with {'no values' if n == 0 else 'more than one value'} is "
+                       "ambiguous")
+
+
+cdef object _scalar(Tensor self):
+    cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
+    if n != 1:
+        raise RuntimeError(f"a Tensor with {n} elements cannot be converted to Scalar")
+    return storage(self).item()
+
+
+cdef bint _may_require_grad(Tensor self) noexcept:
+    return code_of[cnp.PyArray_TYPE(storage(self))] >= 6
+
+
+# ---- making tensors ----
+
+cdef Tensor wrap(ndarray array):
+    cdef Tensor self = Tensor.__new__(Tensor)
+    cdef TLS* state = tls()
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    if inference_mode_on(state):
+        self.keys = INFERENCE_KEYS
+        self.guard_id = state.guard_id
+    else:
+        self.keys = NORMAL_KEYS
+    return self
+
+
+cdef Tensor wrap_view(ndarray array, Tensor base):
+    cdef Tensor self = Tensor.__new__(Tensor)
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    self.keys = base.keys
+    self.guard_id = base.guard_id
+    if not is_inference(base):
+        self.version = version_of(base)
+    return self
+
+
+cdef Tensor alias_of(Tensor self):
+    return wrap_view(storage(self), self)
+
+
+cdef void replace_array(Tensor self, ndarray array):
+    cdef PyObject* before = self.array
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    allocator.release(before)
+
+
+def wrap_array(array):
+    """A tensor whose storage is `array` (an ndarray of a supported dtype, aligned)."""
+    if type(array) is not cnp.ndarray:
+        raise TypeError(f"wrap_array(): expected an ndarray, got {type(array).__name__}")
+    dtype_from_typenum(cnp.PyArray_TYPE(array))
+    return wrap(array)
+
+
+def array_of(Tensor tensor not None):
+    """The ndarray that a tensor is made of. Writing to it is not seen by version counters."""
+    return storage(tensor)
+
+
+def array_of_new_header(Tensor tensor not None):
+    """The elements as a new ndarray object that shares the memory: for handing out."""
+    return storage(tensor).view()
+
+
+def make_parameter(data, requires_grad=True):
+    """A normal leaf tensor over the storage of `data`, flagged as a parameter.
+
+    An inference tensor is copied: parameters are normal tensors even when made in the mode.
+    """
+    if not isinstance(data, Tensor):
+        raise TypeError(f"Parameter(): expected a Tensor, got {type(data).__name__}")
+    cdef Tensor self = make_normal(data)
+    self.parameter = True
+    set_requires_grad(self, bool(requires_grad))
+    return self
+
+
+def make_normal(Tensor data not None):
+    """A normal tensor with the values of `data`, detached: shares its storage unless it is an
+    inference tensor, which is copied."""
+    cdef Tensor self = Tensor.__new__(Tensor)
+    replace_array(self, storage(data).copy() if is_inference(data) else storage(data))
+    self.keys = NORMAL_KEYS
+    return self
+
+
+def is_parameter(value):
+    """Whether `value` is a tensor made by `nn.Parameter`."""
+    return isinstance(value, Tensor) and (<Tensor>value).parameter
+
+
+def guard_id_of(Tensor tensor not None):
+    """The number of the inference_mode entry that an inference tensor was made in."""
+    return tensor.guard_id
+
+
+def install(name, value):
+    """Set an attribute of the Tensor type; used while the package is imported."""
+    _set_type_attribute(Tensor, name, value)
+
+
+cdef extern from *:
+    """
+    static inline int imode_set_type_attribute(PyObject* type, PyObject* name, PyObject* value) {
+        if (PyDict_SetItem(((PyTypeObject*)type)->tp_dict, name, value) < 0) return -1;
+        PyType_Modified((PyTypeObject*)type);
+        return 0;
+    }
+    """
+    int _set_type_attribute "imode_set_type_attribute"(object cls, object name, object value) except -1
+
+
+# ---- autograd's view of a tensor ----
+
+cdef regenerate_t _regenerate = NULL
+
+
+cdef void set_regenerate(regenerate_t function) noexcept:
+    global _regenerate
+    _regenerate = function
+
+
+cdef object grad_fn_of(Tensor self):
+    if self.view is not None and self.version is not None and (
+            current(self.version) != self.view.attr_version):
+        return _regenerate(self)
+    return self.grad_fn
+
+
+cdef int set_requires_grad(Tensor self, bint value) except -1:
+    if self.grad_fn is not None:
+        if not value:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach().")
+        return 0
+    if value and not _may_require_grad(self):
+        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+    if value and is_inference(self) and not inference_mode_on(tls()):
+        raise RuntimeError(
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+    self.leaf_requires_grad = value
+    return 0
+
+
+cdef object raise_inference_version():
+    raise RuntimeError("Inference tensors do not track version counter.")

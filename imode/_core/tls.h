@@ -1,0 +1,19 @@
+/* The dispatcher's state of one thread. All-zero bytes are the default: the sets are stored as the
+ * difference from it. One module owns the variable; see Note [One owner of the thread state]. */
+#ifndef IMODE_TLS_H
+#define IMODE_TLS_H
+#include <stdint.h>
+#include <Python.h>
+
+typedef struct {
+    uint64_t included;    /* keys added to every call, XOR the default {ADInplaceOrView} */
+    uint64_t excluded;    /* keys removed from every call */
+    int no_grad;          /* grad mode is off */
+    int guard_id;         /* the innermost entry of inference_mode; 0: none */
+    uint64_t hops;        /* kernels entered */
+    uint64_t nodes;       /* graph nodes made */
+    uint64_t views;       /* view records made */
+    uint64_t bumps;       /* version bumps */
+    PyObject *trace;      /* list that the dispatch trace appends to; NULL: off */
+} imode_tls;
+#endif

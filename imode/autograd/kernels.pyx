@@ -1,0 +1,306 @@
+"""The generic Autograd and ADInplaceOrView kernels. No operator is named here.
+
+Which of them an operator gets follows from its role (functional, view, in-place, out=); what they
+record follows from its derivative.
+
+    role        Autograd                                     ADInplaceOrView
+    functional  record the node                              (fallthrough)
+    view        record the node                              record the view
+    in-place    check, record, rebase the history            bump the version
+    out=        refuse arguments that require grad           bump the versions
+"""
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.dispatch cimport (
+    OUT, TENSOR_LIST, CKernel, Operator, call1, inference_mode_on, operator, redispatch, tls)
+from imode._core.dtype cimport code_of, dtype_from_typenum
+from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
+from imode._core.tensor cimport (
+    Tensor, bump, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
+from imode.autograd.node cimport (
+    FROM_ARGUMENT, FROM_DTYPE, FROM_RESULT, FROM_SHAPE, SMALL, Derivative, Node, Slot, new_node)
+from imode.autograd.saved cimport save_input, save_result
+from imode.autograd.views cimport check_inplace, rebase_history, track
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport calloc
+
+from imode.errors import inference_write, out_requires_grad
+
+
+# ---- ADInplaceOrView ----
+
+cdef object _ad_view(Operator op, keyset_t keys, PyObject** args):
+    cdef Tensor base = <Tensor>args[op.tensors[0]]
+    cdef Py_ssize_t i
+    result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
+    if type(result) is Tensor:
+        track(op, args, base, <Tensor>result, False)
+    else:
+        for item in <tuple>result:
+            track(op, args, base, <Tensor>item, True)
+    return result
+
+
+cdef int _check_write(Operator op, Tensor target) except -1:
+    """The immutable invariant: outside the mode an inference tensor is never written."""
+    if is_inference(target) and not inference_mode_on(tls()):
+        raise inference_write(target.guard_id, None, op.name)
+    return 0
+
+
+cdef void _bump(Tensor target):
+    if not is_inference(target):
+        bump(version_of(target))
+        tls().bumps += 1
+
+
+cdef object _ad_inplace(Operator op, keyset_t keys, PyObject** args):
+    cdef Tensor target = <Tensor>args[0]
+    _check_write(op, target)
+    result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
+    _bump(target)
+    return result
+
+
+cdef object _ad_out(Operator op, keyset_t keys, PyObject** args):
+    cdef object target = <object>args[op.nargs]
+    targets = (target,) if type(target) is Tensor else target
+    for item in targets:
+        _check_write(op, item)
+    result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
+    for item in targets:
+        _bump(item)
+    return result
+
+
+# ---- Autograd ----
+
+cdef inline bint _wants(PyObject* arg, bint is_list) noexcept:
+    """Whether an argument is, or holds, a tensor that requires grad."""
+    cdef Py_ssize_t i
+    if is_tensor(arg):
+        return requires_grad(<Tensor>arg)
+    if is_list:
+        for i in range(PyTuple_GET_SIZE(<object>arg)):
+            if is_tensor(PyTuple_GET_ITEM(<object>arg, i)) and (
+                    requires_grad(<Tensor>PyTuple_GET_ITEM(<object>arg, i))):
+                return True
+    return False
+
+
+cdef inline bint _any_requires_grad(Operator op, Derivative d, PyObject** args) noexcept:
+    cdef int i
+    for i in range(d.n_inputs):
+        if _wants(args[d.inputs[i]], op.kinds[d.inputs[i]] == TENSOR_LIST):
+            return True
+    return False
+
+
+cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
+    cdef Derivative d = <Derivative>op.derivative
+    cdef Node node
+    if tls().no_grad or not _any_requires_grad(op, d, args):
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    node = _prepare(op, d, args, False)
+    result = redispatch(op, keys & below(AUTOGRAD), args)
+    _finish(d, node, result)
+    return result
+
+
+cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
+    cdef Derivative d = <Derivative>op.derivative
+    cdef Tensor self = <Tensor>args[0]
+    cdef Node node
+    if tls().no_grad:
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    if d is None:
+        if requires_grad(self):
+            check_inplace(op, self)
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    if not _any_requires_grad(op, d, args):
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    _check_write(op, self)
+    check_inplace(op, self)
+    if code_of[typenum(self)] < 6:
+        # The gradient ends at a tensor of an integer dtype.
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    node = _prepare(op, d, args, True)
+    result = redispatch(op, keys & below(AUTOGRAD), args)
+    node.set_outputs(1)
+    node.describe(0, self)
+    rebase_history(self, node)
+    _save_results(d, node, self)
+    return result
+
+
+cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
+    """An in-place operator that changes the geometry alone (t_, squeeze_): allowed on leaves."""
+    cdef Derivative d = <Derivative>op.derivative
+    cdef Tensor self = <Tensor>args[0]
+    cdef Node node
+    if tls().no_grad or not _any_requires_grad(op, d, args):
+        return redispatch(op, keys & below(AUTOGRAD), args)
+    check_inplace(op, self)
+    node = _prepare(op, d, args, True)
+    result = redispatch(op, keys & below(AUTOGRAD), args)
+    node.set_outputs(1)
+    node.describe(0, self)
+    rebase_history(self, node)
+    return result
+
+
+cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
+    cdef object target = <object>args[op.nargs]
+    cdef Derivative d = <Derivative>op.derivative
+    if not tls().no_grad:
+        if d is not None and _any_requires_grad(op, d, args):
+            raise out_requires_grad(op.name)
+        for item in (target,) if type(target) is Tensor else target:
+            if requires_grad(<Tensor>item):
+                raise out_requires_grad(op.name)
+    return redispatch(op, keys & below(AUTOGRAD), args)
+
+
+cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
+    """A node with its edges, holding what the formulas need of the arguments."""
+    cdef Node node = new_node(d)
+    cdef PyObject* arg
+    cdef Slot* slot
+    cdef int i, edge, n
+    cdef Py_ssize_t k
+    if not d.has_lists:
+        node.set_edges(d.n_inputs)
+        for i in range(d.n_inputs):
+            if is_tensor(args[d.inputs[i]]):
+                node.connect(i, <Tensor>args[d.inputs[i]])
+    else:
+        lengths = [len(<tuple>args[d.inputs[i]]) if op.kinds[d.inputs[i]] == TENSOR_LIST else None
+                   for i in range(d.n_inputs)]
+        node.list_lengths = tuple(lengths)
+        n = 0
+        for length in lengths:
+            n += 1 if length is None else <int>length
+        node.set_edges(n)
+        edge = 0
+        for i in range(d.n_inputs):
+            arg = args[d.inputs[i]]
+            if op.kinds[d.inputs[i]] == TENSOR_LIST:
+                for k in range(PyTuple_GET_SIZE(<object>arg)):
+                    if is_tensor(PyTuple_GET_ITEM(<object>arg, k)):
+                        node.connect(edge, <Tensor>PyTuple_GET_ITEM(<object>arg, k))
+                    edge += 1
+            else:
+                if is_tensor(arg):
+                    node.connect(edge, <Tensor>arg)
+                edge += 1
+    if d.n_slots:
+        if d.n_slots > SMALL:
+            node.saved = <PyObject**>calloc(d.n_slots, sizeof(PyObject*))
+            if node.saved == NULL:
+                node.saved = node.small_saved
+                raise MemoryError()
+        node.n_saved = d.n_slots
+        for i in range(d.n_slots):
+            slot = &d.slots[i]
+            if slot.source == FROM_RESULT or (d.n_formulas > 1 and not _needed(node, d, slot)):
+                continue
+            value = _keep(op, slot, args, in_place)
+            Py_INCREF(value)
+            node.saved[i] = <PyObject*>value
+    return node
+
+
+cdef bint _needed(Node node, Derivative d, Slot* slot):
+    """Whether a slot that one formula alone reads is wanted; one that several read always is."""
+    cdef int i
+    cdef int edge
+    if slot.formulas & (slot.formulas - 1):
+        return True
+    for i in range(d.n_inputs):
+        if slot.formulas >> d.formula_of[i] & 1:
+            if node.list_lengths is not None:
+                return True
+            if node.edges[i].node != NULL:
+                return True
+    return False
+
+
+cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
+    cdef PyObject* arg = args[slot.index]
+    if slot.source == FROM_ARGUMENT:
+        if is_tensor(arg):
+            if in_place and slot.written:
+                return save_input(call1(operator("clone"), <object>arg))
+            return save_input(<Tensor>arg)
+        if op.kinds[slot.index] == TENSOR_LIST:
+            return tuple([save_input(<Tensor>item) if type(item) is Tensor else item
+                          for item in <tuple>arg])
+        return <object>arg
+    if slot.source == FROM_SHAPE:
+        if is_tensor(arg):
+            return _shape(<Tensor>arg)
+        if op.kinds[slot.index] == TENSOR_LIST:
+            return tuple([_shape(<Tensor>item) for item in <tuple>arg])
+        return ()
+    if is_tensor(arg):
+        return dtype_from_typenum(typenum(<Tensor>arg))
+    if op.kinds[slot.index] == TENSOR_LIST:
+        return tuple([dtype_from_typenum(typenum(<Tensor>item))
+                      for item in <tuple>arg])
+    return None
+
+
+cdef tuple _shape(Tensor t):
+    return tuple([storage(t).shape[i] for i in range(storage(t).ndim)])
+
+
+cdef int _finish(Derivative d, Node node, object result) except -1:
+    """Make the results the node's, and keep what the formulas need of them."""
+    cdef int i
+    cdef int n
+    if type(result) is Tensor:
+        node.set_outputs(1)
+        _set_history(<Tensor>result, node, 0)
+    elif isinstance(result, tuple):
+        n = <int>len(<tuple>result)
+        node.set_outputs(n)
+        for i in range(n):
+            if type((<tuple>result)[i]) is Tensor:
+                _set_history(<Tensor>(<tuple>result)[i], node, i)
+    return _save_results(d, node, result)
+
+
+cdef int _set_history(Tensor result, Node node, int output) except -1:
+    if code_of[typenum(result)] < 6:
+        return 0                  # integers and bools carry no gradient
+    node.describe(output, result)
+    result.grad_fn = node
+    result.output_nr = output
+    return 0
+
+
+cdef int _save_results(Derivative d, Node node, object result) except -1:
+    cdef int i
+    cdef Slot* slot
+    for i in range(d.n_slots):
+        slot = &d.slots[i]
+        if slot.source == FROM_RESULT:
+            item = result if type(result) is Tensor else (<tuple>result)[slot.index]
+            if type(item) is Tensor:
+                value = save_result(<Tensor>item, slot.index)
+                Py_INCREF(value)
+                node.saved[i] = <PyObject*>value
+    return 0
+
+
+# ---- what the operator table registers ----
+
+RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, "autograd", True)
+RECORD_INPLACE = CKernel.new(_record_inplace, None, "autograd", True)
+RECORD_METADATA = CKernel.new(_record_metadata, None, "autograd", True)
+REFUSE_OUT = CKernel.new(_refuse_out, None, "autograd", True)
+TRACK_VIEW = CKernel.new(_ad_view, None, "autograd", True)
+BUMP_INPLACE = CKernel.new(_ad_inplace, None, "autograd", True)
+BUMP_OUT = CKernel.new(_ad_out, None, "autograd", True)

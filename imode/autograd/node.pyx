@@ -1,0 +1,562 @@
+"""The graph: nodes, edges, and derivatives compiled from the operator table.
+
+# Note [Freeing long graphs]
+A node owns the nodes it leads to, so freeing the last result of a chain of a million nodes would
+recurse a million deep. The nodes' deallocation goes through CPython's trashcan, which bounds the
+depth; every cycle of ownership in the graph passes through a node.
+"""
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from imode._core.dispatch cimport TENSOR_LIST, Operator, tls
+from imode._core.dtype cimport dtype_from_typenum, new_size
+from imode._core.tensor cimport (
+    Tensor, grad_fn_of, meta_of, requires_grad, storage, typenum)
+from imode.autograd.saved cimport SavedTensor, unpack
+from libc.stdlib cimport calloc
+from libc.stdlib cimport free as c_free
+from numpy cimport npy_intp
+
+from imode.errors import graph_freed
+
+cdef extern from "Python.h":
+    ctypedef int (*visitproc)(PyObject*, void*) noexcept
+    ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
+    ctypedef int (*inquiry)(PyObject*) noexcept
+    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+
+cdef extern from *:
+    """
+    #define IMODE_GET_TRAVERSE(t) (((PyTypeObject*)(t))->tp_traverse)
+    #define IMODE_GET_CLEAR(t) (((PyTypeObject*)(t))->tp_clear)
+    #define IMODE_SET_TRAVERSE(t, f) (((PyTypeObject*)(t))->tp_traverse = (traverseproc)(f))
+    #define IMODE_SET_CLEAR(t, f) (((PyTypeObject*)(t))->tp_clear = (inquiry)(f))
+    #ifdef IMODE_DEBUG
+    #define IMODE_DEBUGGING 1
+    #else
+    #define IMODE_DEBUGGING 0
+    #endif
+    """
+    traverseproc get_traverse "IMODE_GET_TRAVERSE"(object cls)
+    inquiry get_clear "IMODE_GET_CLEAR"(object cls)
+    void set_traverse "IMODE_SET_TRAVERSE"(object cls, traverseproc f)
+    void set_clear "IMODE_SET_CLEAR"(object cls, inquiry f)
+    bint DEBUGGING "IMODE_DEBUGGING"
+
+cdef Py_ssize_t _live = 0             # nodes alive; counted in debug builds only
+cdef uint64_t _sequence = 0
+
+
+def live_nodes():
+    """How many graph nodes are alive; None unless this is a debug build."""
+    return _live if DEBUGGING else None
+
+
+# ---- derivatives ----
+
+@cython.final
+cdef class Derivative:
+    """An operator's derivative: formulas, and what they need saved.
+
+    `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
+    function's parameter names say what it reads. Raises ValueError for a name that is neither an
+    argument nor a result.
+    """
+
+    def __init__(self, Operator op, dict formulas, str name, tuple result_names):
+        cdef int i, number
+        self.name = name
+        self.functions, self.parameters, self.formula_inputs = [], [], []
+        self.n_results = len(result_names)
+        of_input = {}
+        for key, function in formulas.items():
+            for input_name in key if isinstance(key, tuple) else (key,):
+                if input_name not in op.names:
+                    raise ValueError(f"{op.qualified_name}: derivative of unknown input "
+                                     f"{input_name!r}")
+                of_input[input_name] = len(self.functions)
+            self.functions.append(function)
+        self.n_formulas = len(self.functions)
+        for i, argument in enumerate(op.names):
+            if argument in of_input:
+                self.inputs[self.n_inputs] = i
+                self.formula_of[self.n_inputs] = of_input[argument]
+                self.has_lists |= op.kinds[i] == TENSOR_LIST
+                self.n_inputs += 1
+        slots = {}
+        for number, function in enumerate(self.functions):
+            self.formula_inputs.append(tuple([i for i in range(self.n_inputs)
+                                              if self.formula_of[i] == number]))
+            code = function.__code__
+            sources = []
+            for parameter in code.co_varnames[:code.co_argcount]:
+                special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
+                if special is not None and parameter not in op.names:
+                    sources.append(special)
+                    continue
+                if parameter not in slots:
+                    slots[parameter] = len(slots)
+                    self._add_slot(op, slots[parameter], parameter, result_names)
+                self.slots[slots[parameter]].formulas |= <uint64_t>1 << number
+                sources.append(slots[parameter])
+            self.parameters.append(tuple(sources))
+        self.n_slots = len(slots)
+        self.slot_names = tuple(slots)
+
+    cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1:
+        cdef Slot* slot = &self.slots[i]
+        if i >= MAX_SAVED:
+            raise ValueError(f"{op.qualified_name}: more than {MAX_SAVED} saved values")
+        if name in op.names:
+            slot.source, slot.index = FROM_ARGUMENT, op.names.index(name)
+        elif name in result_names:
+            slot.source, slot.index = FROM_RESULT, result_names.index(name)
+        else:
+            for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
+                                   ("_dtype", FROM_DTYPE)):
+                if name.endswith(suffix) and name[:-len(suffix)] in op.names:
+                    slot.source = source
+                    slot.index = op.names.index(name[:-len(suffix)])
+                    break
+            else:
+                raise ValueError(f"{op.qualified_name}: its derivative reads {name!r}, which is "
+                                 "no argument and no result")
+        slot.written = slot.source == FROM_ARGUMENT and slot.index == 0
+        return 0
+
+
+# ---- nodes ----
+
+@cython.freelist(256)         # one per recorded operator
+cdef class Node:
+    """One recorded operation: what `tensor.grad_fn` shows.
+
+    Not made from Python.
+    """
+
+    def __init__(self):
+        raise TypeError("Node is made by recording an operation, not from Python")
+
+    def __cinit__(self):
+        global _sequence
+        if DEBUGGING:
+            global _live
+            _live += 1
+        self.edges = self.small_edges
+        self.saved = self.small_saved
+        self.outputs = &self.small_output
+        self.sequence = _sequence
+        _sequence += 1
+
+    def __dealloc__(self):
+        cdef int i
+        if DEBUGGING:
+            global _live
+            _live -= 1
+        self._drop_saved()
+        self._drop_edges()
+        for i in range(self.n_outputs):
+            c_free(self.outputs[i].long_shape)
+        if self.outputs != &self.small_output:
+            c_free(self.outputs)
+
+    cdef void _drop_saved(self):
+        cdef PyObject** saved = self.saved
+        cdef int n = self.n_saved
+        cdef int i
+        self.n_saved = 0
+        self.saved = self.small_saved
+        cdef PyObject* items[MAX_SAVED]
+        for i in range(n):
+            items[i] = saved[i]
+            saved[i] = NULL
+        if saved != self.small_saved:
+            c_free(saved)
+        for i in range(n):
+            Py_XDECREF(items[i])
+
+    cdef void _drop_edges(self):
+        cdef int i
+        cdef int n = self.n_edges
+        cdef PyObject* node
+        self.n_edges = 0
+        for i in range(n):
+            node = self.edges[i].node
+            self.edges[i].node = NULL
+            Py_XDECREF(node)
+        if self.edges != self.small_edges:
+            c_free(self.edges)
+            self.edges = self.small_edges
+
+    cdef int set_edges(self, int n) except -1:
+        if n > SMALL:
+            self.edges = <Edge*>calloc(n, sizeof(Edge))
+            if self.edges == NULL:
+                self.edges = self.small_edges
+                raise MemoryError()
+        self.n_edges = n
+        return 0
+
+    cdef int set_outputs(self, int n) except -1:
+        cdef int i
+        if n > 1:
+            self.outputs = <OutputMeta*>calloc(n, sizeof(OutputMeta))
+            if self.outputs == NULL:
+                self.outputs = &self.small_output
+                raise MemoryError()
+        for i in range(n):
+            self.outputs[i].typenum = -1
+        self.n_outputs = n
+        return 0
+
+    cdef int describe(self, int output, Tensor tensor) except -1:
+        cdef OutputMeta* meta = &self.outputs[output]
+        cdef int nd = storage(tensor).ndim
+        cdef int i
+        cdef npy_intp* shape = meta.shape
+        if nd > MAX_SHAPE:
+            c_free(meta.long_shape)
+            meta.long_shape = shape = <npy_intp*>calloc(nd, sizeof(npy_intp))
+            if shape == NULL:
+                raise MemoryError()
+        for i in range(nd):
+            shape[i] = storage(tensor).shape[i]
+        meta.nd = nd
+        meta.typenum = typenum(tensor)
+        return 0
+
+    cdef void connect(self, int edge, Tensor tensor):
+        if not node_edge(tensor, &self.edges[edge]):
+            self.edges[edge].node = NULL
+
+    cdef void release(self):
+        self._drop_saved()
+        self.released = True
+
+    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        """Run the operator's formulas on the gradients of its results."""
+        cdef Derivative d = self.derivative
+        cdef PyObject* values[MAX_SAVED + 3]
+        cdef list keep = []
+        cdef tuple sources
+        cdef tuple inputs
+        cdef object value
+        cdef object grads_tuple = None
+        cdef int formula, i, k, slot
+        cdef int n
+        if self.released and d.n_slots:
+            raise graph_freed(d.name)
+        for formula in range(d.n_formulas):
+            inputs = <tuple>d.formula_inputs[formula]
+            if not self._wanted(inputs):
+                continue
+            sources = <tuple>d.parameters[formula]
+            n = <int>len(sources)
+            for k in range(n):
+                slot = sources[k]
+                if slot >= 0:
+                    value = self._unpacked(slot)
+                elif slot == GRAD:
+                    if grads[0] == NULL:
+                        break
+                    values[k] = grads[0]
+                    continue
+                elif slot == GRADS:
+                    if grads_tuple is None:
+                        grads_tuple = tuple([None if grads[i] == NULL else <object>grads[i]
+                                             for i in range(self.n_outputs)])
+                    value = grads_tuple
+                else:
+                    value = self._needs(inputs)
+                keep.append(value)
+                values[k] = <PyObject*>value
+            else:
+                value = PyObject_Vectorcall(<PyObject*>d.functions[formula], values, n, NULL)
+                self._distribute(inputs, value, out)
+            del keep[:]
+        return 0
+
+    cdef object _unpacked(self, int slot):
+        cdef PyObject* item = self.saved[slot]
+        if item == NULL:
+            return None
+        if type(<object>item) is SavedTensor:
+            return unpack(<SavedTensor>item, self)
+        if self.derivative.slots[slot].source == FROM_ARGUMENT and type(<object>item) is tuple:
+            return tuple([unpack(<SavedTensor>x, self) if type(x) is SavedTensor else x
+                          for x in <tuple>item])
+        return <object>item
+
+    cdef int _first_edge(self, int input):
+        """The first edge of a differentiable input: before it, one per tensor, n per list."""
+        cdef int edge = 0
+        cdef int i
+        if self.list_lengths is None:
+            return input
+        for i in range(input):
+            edge += 1 if self.list_lengths[i] is None else <int>self.list_lengths[i]
+        return edge
+
+    cdef bint _wanted(self, tuple inputs):
+        for i in inputs:
+            for edge in range(self._first_edge(i), self._first_edge(i + 1)):
+                if self.edges[edge].node != NULL:
+                    return True
+        return False
+
+    cdef tuple _needs(self, tuple inputs):
+        needs = []
+        for i in inputs:
+            if self.list_lengths is None or self.list_lengths[i] is None:
+                needs.append(self.edges[self._first_edge(i)].node != NULL)
+            else:
+                needs.append(tuple([self.edges[edge].node != NULL for edge in
+                                    range(self._first_edge(i), self._first_edge(i + 1))]))
+        return tuple(needs)
+
+    cdef int _distribute(self, tuple inputs, object value, PyObject** out) except -1:
+        """Put a formula's gradients where they belong."""
+        cdef int edge
+        if len(inputs) == 1:
+            value = (value,)
+        elif value is None:
+            return 0
+        for i, gradient in zip(inputs, value):
+            if gradient is None:
+                continue
+            edge = self._first_edge(i)
+            if self.list_lengths is not None and self.list_lengths[i] is not None:
+                for item in gradient:
+                    self._put(edge, item, out)
+                    edge += 1
+            else:
+                self._put(edge, gradient, out)
+        return 0
+
+    cdef int _put(self, int edge, object gradient, PyObject** out) except -1:
+        if gradient is None or self.edges[edge].node == NULL:
+            return 0
+        if type(gradient) is not Tensor:
+            raise TypeError(f"{self.derivative.name}: its formula returned a "
+                            f"{type(gradient).__name__} where a Tensor was expected")
+        Py_INCREF(gradient)
+        out[edge] = <PyObject*>gradient
+        return 0
+
+    def name(self):
+        """The node's name, such as "AddBackward0"."""
+        return type(self).__name__ if self.derivative is None else self.derivative.name
+
+    @property
+    def next_functions(self):
+        """Where the gradients go: a tuple of (node or None, input number)."""
+        return tuple([(None if self.edges[i].node == NULL else <object>self.edges[i].node,
+                       self.edges[i].input_nr) for i in range(self.n_edges)])
+
+    @property
+    def metadata(self):
+        """A dict for the user's own notes about this node."""
+        if self.notes is None:
+            self.notes = {}
+        return self.notes
+
+    def _sequence_nr(self):
+        """The number of the recording; later nodes have greater ones."""
+        return self.sequence
+
+    def _input_metadata(self):
+        """(shape, dtype) of each result, None where it carries no gradient."""
+        return tuple([None if self.outputs[i].typenum < 0 else (
+            new_size(tuple([meta_shape(&self.outputs[i])[k] for k in range(self.outputs[i].nd)])),
+            dtype_from_typenum(self.outputs[i].typenum)) for i in range(self.n_outputs)])
+
+    def register_hook(self, hook):
+        """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
+        grad_inputs. Returns a handle with `remove()`."""
+        if self.post_hooks is None:
+            self.post_hooks = {}
+        return _add_hook(self.post_hooks, hook)
+
+    def register_prehook(self, hook):
+        """Call `hook(grad_outputs)` before this node runs; it may return new grad_outputs.
+        Returns a handle with `remove()`."""
+        if self.pre_hooks is None:
+            self.pre_hooks = {}
+        return _add_hook(self.pre_hooks, hook)
+
+    def __getattr__(self, name):
+        cdef int slot
+        if name.startswith("_saved_") and self.derivative is not None:
+            if name[7:] in self.derivative.slot_names:
+                slot = self.derivative.slot_names.index(name[7:])
+                if self.released:
+                    raise graph_freed(self.derivative.name)
+                return self._unpacked(slot)
+        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+
+    def __repr__(self):
+        return f"<{self.name()} object at {<size_t><PyObject*>self:#x}>"
+
+
+@cython.final
+@cython.trashcan(True)        # Note [Freeing long graphs]
+cdef class _OpNode(Node):
+    # The node of an operator from the table.
+    pass
+
+
+cdef Node new_node(Derivative derivative):
+    cdef _OpNode self = _OpNode.__new__(_OpNode)
+    self.derivative = derivative
+    tls().nodes += 1
+    return self
+
+
+cdef npy_intp* meta_shape(OutputMeta* meta) noexcept:
+    return meta.long_shape if meta.nd > MAX_SHAPE else meta.shape
+
+
+class RemovableHandle:
+    """What registering a hook returns: `remove()` takes the hook away again."""
+
+    __slots__ = ("_hooks", "id")
+    _next_id = 0
+
+    def __init__(self, hooks):
+        self._hooks = hooks
+        self.id = RemovableHandle._next_id
+        RemovableHandle._next_id += 1
+
+    def remove(self):
+        """Take the hook away; a second call does nothing."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self.remove()
+
+
+cdef object _add_hook(dict hooks, object hook):
+    if not callable(hook):
+        raise TypeError(f"expected a callable hook, got {type(hook).__name__}")
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+def add_hook(dict hooks not None, hook):
+    """Register `hook` in a dict of hooks; returns a RemovableHandle."""
+    return _add_hook(hooks, hook)
+
+
+# ---- leaves ----
+
+ctypedef int (*accumulate_t)(AccumulateGrad node, PyObject* grad) except -1
+cdef accumulate_t _accumulate = NULL
+
+
+cdef void set_accumulator(accumulate_t function) noexcept:
+    global _accumulate
+    _accumulate = function
+
+
+@cython.final
+@cython.no_gc_clear           # the leaf's unowned pointer back must be taken away at deallocation
+@cython.trashcan(True)
+cdef class AccumulateGrad(Node):
+    """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
+
+    def __dealloc__(self):
+        if self.variable is not None and self.variable.meta is not None and (
+                self.variable.meta.accumulator == <PyObject*>self):
+            self.variable.meta.accumulator = NULL
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self.variable
+
+    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        return 0 if grads[0] == NULL else _accumulate(self, grads[0])
+
+
+cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
+    cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
+    cdef AccumulateGrad node
+    if grad_fn is not None:
+        edge.input_nr = tensor.output_nr
+        edge.node = <PyObject*>grad_fn
+        Py_INCREF(grad_fn)
+        return True
+    if not requires_grad(tensor):
+        edge.node = NULL
+        edge.input_nr = 0
+        return False
+    edge.input_nr = 0
+    if meta_of(tensor).accumulator != NULL:
+        edge.node = tensor.meta.accumulator
+        Py_INCREF(<object>edge.node)
+        return True
+    node = AccumulateGrad.__new__(AccumulateGrad)
+    node.variable = tensor
+    node.sequence = <uint64_t>-1      # leaves run first
+    node.set_outputs(1)
+    node.describe(0, tensor)
+    tensor.meta.accumulator = <PyObject*>node
+    edge.node = <PyObject*>node
+    Py_INCREF(node)
+    return True
+
+
+# ---- garbage collection: the C arrays of a node hold Python objects ----
+
+cdef traverseproc _node_traverse = get_traverse(Node)
+cdef inquiry _node_clear = get_clear(Node)
+cdef traverseproc _op_traverse = get_traverse(_OpNode)
+cdef inquiry _op_clear = get_clear(_OpNode)
+
+
+cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
+    cdef Node node = <Node>self
+    cdef int i, result
+    for i in range(node.n_edges):
+        if node.edges[i].node != NULL:
+            result = visit(node.edges[i].node, arg)
+            if result:
+                return result
+    for i in range(node.n_saved):
+        if node.saved[i] != NULL:
+            result = visit(node.saved[i], arg)
+            if result:
+                return result
+    return 0
+
+
+# Classes in other modules reach these through Node's slots; _OpNode's generated functions call
+# Node's original ones directly, so it gets its own.
+cdef int _traverse(PyObject* self, visitproc visit, void* arg) noexcept:
+    return _visit_arrays(self, visit, arg) or _node_traverse(self, visit, arg)
+
+
+cdef int _clear(PyObject* self) noexcept:
+    (<Node>self)._drop_saved()
+    (<Node>self)._drop_edges()
+    return _node_clear(self)
+
+
+cdef int _traverse_op(PyObject* self, visitproc visit, void* arg) noexcept:
+    return _visit_arrays(self, visit, arg) or _op_traverse(self, visit, arg)
+
+
+cdef int _clear_op(PyObject* self) noexcept:
+    (<Node>self)._drop_saved()
+    (<Node>self)._drop_edges()
+    return _op_clear(self)
+
+
+set_traverse(Node, _traverse)
+set_clear(Node, _clear)
+set_traverse(_OpNode, _traverse_op)
+set_clear(_OpNode, _clear_op)

@@ -1,0 +1,17 @@
+# SavedTensor: a tensor that backward will need. See saved.pyx for implementation details.
+from imode._core.tensor cimport Tensor
+from libc.stdint cimport uint64_t
+
+
+cdef class SavedTensor:
+    # Owned by the node that saved it. Thread rule: used with the GIL held.
+    cdef Tensor tensor            # the input itself, or an alias of the node's own result
+    cdef uint64_t version         # when it was saved
+    cdef int output_nr            # which result of its node; -1: an input
+    cdef bint requires_grad       # of a saved result
+    cdef object grad_fn           # of a saved input that was written to in place later: None
+
+
+cdef SavedTensor save_input(Tensor tensor)
+cdef SavedTensor save_result(Tensor tensor, int output_nr)
+cdef Tensor unpack(SavedTensor self, object node)

@@ -1,0 +1,19 @@
+# Views in the graph: records, creation metadata, in-place writes, regenerated grad_fn.
+# See views.pyx for implementation details.
+from cpython.object cimport PyObject
+from imode._core.dispatch cimport Operator
+from imode._core.tensor cimport Tensor
+from imode.autograd.node cimport Node
+
+cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1
+cdef int check_inplace(Operator op, Tensor self) except -1   # before a recorded write
+cdef int rebase_history(Tensor self, Node node) except -1    # after it
+
+
+cdef class CopySlices(Node):
+    # The base's node after an in-place write to a view of it. Edge 0 goes to the base's history,
+    # the others are the write's own.
+    cdef Node function            # the node of the write
+    cdef tuple base_geometry      # (size, stride, storage offset) of the base
+    cdef tuple view_geometry      # likewise of the view
+    cdef object replay            # makes the view from the base where as_strided cannot; or None

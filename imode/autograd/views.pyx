@@ -1,0 +1,211 @@
+"""Views in the graph.
+
+A view of a normal tensor remembers its base and how it was made. Writing to it in place gives the
+base a CopySlices node, which routes the gradient of the written part through the write and the
+rest to the base's history; every other view of the base then finds its grad_fn out of date (by the
+shared version counter) and regenerates it when it is read.
+"""
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
+from imode._core.tensor cimport (
+    DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
+    current, grad_fn_of, is_inference, is_tensor, requires_grad, set_regenerate, storage,
+    version_of, typenum)
+from imode.autograd.node cimport Node, node_edge
+
+from imode.errors import leaf_write, view_custom_function, view_mode, view_multi_output
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+
+
+cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1:
+    """Record that `result` is a view of `base`, made by `op` in this thread's mode."""
+    cdef ViewMeta view
+    cdef int creation
+    if is_inference(base):
+        return 0
+    view = ViewMeta.__new__(ViewMeta)
+    if inference_mode_on(tls()):
+        creation = INFERENCE_MODE
+    elif tls().no_grad:
+        creation = NO_GRAD_MODE
+    else:
+        creation = MULTI_OUTPUT_NODE if multiple else DEFAULT
+    view.base = base
+    if base.view is not None:
+        view.base = base.view.base
+        if creation == DEFAULT:
+            creation = base.view.creation
+    view.creation = creation
+    view.attr_version = current(version_of(base))
+    if typenum(result) != typenum(base) or (
+            base.view is not None and base.view.replay is not None):
+        view.replay = _replay(op, args, base)
+    result.view = view
+    tls().views += 1
+    return 0
+
+
+cdef object _replay(Operator op, PyObject** args, Tensor base):
+    """A function that makes the view from its root: for views that change the dtype."""
+    cdef list rest = [<object>args[i] for i in range(1, op.nargs)]
+    before = None
+    if base.view is not None:
+        before = base.view.replay
+        if before is None:
+            geometry = _geometry(base)
+            as_strided = operator("as_strided")
+
+            def before(root):
+                return as_strided(root, *geometry)
+
+    def replay(root):
+        positional = [root if before is None else before(root)] + rest
+        return op(*positional[:op.n_positional],
+                  **dict(zip(op.names[op.n_positional:], positional[op.n_positional:])))
+
+    return replay
+
+
+cdef tuple _geometry(Tensor t):
+    return tuple(t.shape), t.stride(), t.storage_offset()
+
+
+# ---- in-place writes ----
+
+cdef int _refuse(Tensor self, bint base_written, str writer) except -1:
+    """Raise for a view whose creation forbids in-place writes."""
+    cdef int creation = self.view.creation
+    name = self.grad_fn.name() if self.grad_fn is not None else ""
+    if creation == INFERENCE_MODE:
+        raise view_mode("inference", base_written, writer)
+    if creation == NO_GRAD_MODE or self.grad_fn is None:
+        raise view_mode("no_grad", base_written, writer)
+    if creation == IN_CUSTOM_FUNCTION:
+        raise view_custom_function(name, base_written)
+    raise view_multi_output(self.output_nr, name, base_written, writer)
+
+
+cdef int check_inplace(Operator op, Tensor self) except -1:
+    if self.view is not None:
+        if self.view.creation != DEFAULT:
+            _refuse(self, False, op.name)
+        if requires_grad(self) and grad_fn_of(self.view.base) is None:
+            raise leaf_write(op.name, view=True)
+    if requires_grad(self) and grad_fn_of(self) is None:
+        raise leaf_write(op.name)
+    return 0
+
+
+cdef int rebase_history(Tensor self, Node node) except -1:
+    cdef CopySlices slices
+    cdef Tensor base
+    cdef int i
+    if self.view is None:
+        self.grad_fn = node
+        self.output_nr = 0
+        return 0
+    base = self.view.base
+    slices = CopySlices.__new__(CopySlices)
+    slices.function = node
+    slices.base_geometry = _geometry(base)
+    slices.view_geometry = _geometry(self)
+    slices.replay = self.view.replay
+    slices.set_outputs(1)
+    slices.describe(0, base)
+    slices.set_edges(node.n_edges if node.n_edges else 1)
+    node_edge(base, &slices.edges[0])
+    for i in range(1, node.n_edges):
+        slices.edges[i] = node.edges[i]
+        if node.edges[i].node != NULL:
+            Py_INCREF(<object>node.edges[i].node)
+    base.grad_fn = slices
+    base.output_nr = 0
+    tls().nodes += 1
+    _regenerate(self)
+    return 0
+
+
+@cython.final
+@cython.trashcan(True)        # Note [Freeing long graphs]
+cdef class CopySlices(Node):
+    """The base's node after an in-place write to a view of it."""
+
+    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        cdef PyObject* slice_grad[1]
+        cdef object part
+        cdef object gradient
+        if grads[0] == NULL:
+            return 0
+        size, stride, _ = self.base_geometry
+        # A copy with the base's geometry; the view's part of it goes through the write.
+        whole = operator("new_empty_strided")(<object>grads[0], size, stride)
+        whole = call2(operator("copy_"), whole, <object>grads[0])
+        if self.replay is not None:
+            part = self.replay(whole)
+        else:
+            size, stride, offset = self.view_geometry
+            part = operator("as_strided")(whole, size, stride, offset - self.base_geometry[2])
+        copied = call1(operator("clone"), part)
+        slice_grad[0] = <PyObject*>copied
+        # The write's first edge may lead nowhere (a base without history): ask for it all the same
+        # only where someone wants it.
+        self.function.apply(slice_grad, out)
+        if self.edges[0].node == NULL:
+            return 0
+        if out[0] == NULL:
+            call1(operator("zero_"), part)
+        else:
+            gradient = <object>out[0]
+            call2(operator("copy_"), part, gradient)
+        _replace(out, whole)
+        return 0
+
+    cdef void release(self):
+        self.function.release()
+        self.released = True
+
+
+cdef extern from *:
+    """
+    static inline void imode_replace(PyObject** slot, PyObject* value) {
+        Py_INCREF(value);
+        Py_XSETREF(*slot, value);
+    }
+    """
+    void _replace "imode_replace"(PyObject** slot, object value)
+
+
+# ---- grad_fn of a view whose base was written ----
+
+cdef object _regenerate(Tensor self):
+    cdef Tensor fresh
+    cdef int no_grad
+    if self.grad_fn is None and not requires_grad(self.view.base):
+        return None
+    if current(self.version) == self.view.attr_version:
+        return self.grad_fn
+    if self.view.creation != DEFAULT:
+        _refuse(self, True, None)
+    no_grad = tls().no_grad
+    excluded = tls().excluded
+    tls().no_grad = 0
+    tls().excluded = 0
+    try:
+        if self.view.replay is not None:
+            fresh = self.view.replay(self.view.base)
+        else:
+            fresh = operator("as_strided")(self.view.base, *_geometry(self))
+    finally:
+        tls().no_grad = no_grad
+        tls().excluded = excluded
+    self.grad_fn = fresh.grad_fn
+    self.output_nr = fresh.output_nr
+    self.view.attr_version = current(self.version)
+    return self.grad_fn
+
+
+set_regenerate(_regenerate)

@@ -1,0 +1,225 @@
+"""Operators that write a tensor's elements or storage as a whole: copy_, fill_, set_, conversion."""
+
+import warnings
+
+import numpy as np
+
+from .._core.dtype import as_numpy
+from .schema import composite, op
+
+
+def _copy(self, src, non_blocking):
+    if src.dtype.kind == "c" and self.dtype.kind != "c":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
+        )
+        src = src.real
+    _refuse_overlap(self)
+    try:
+        source = np.broadcast_to(src, self.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({_first_mismatch(self.shape, src.shape)}) must match "
+            f"the existing size; copy_() cannot broadcast {list(src.shape)} to {list(self.shape)}"
+        ) from None
+    np.copyto(self, _cast(source, self.dtype), casting="unsafe")
+
+
+def _first_mismatch(target, source):
+    for t, s in zip(reversed(target), reversed(source), strict=False):
+        if s not in (t, 1):
+            return t
+    return target[0] if target else 0
+
+
+def _cast(array, dtype):
+    """`array` in `dtype`; floats outside an integer dtype's range wrap as a C cast does."""
+    if array.dtype == dtype or dtype.kind not in "iu" or array.dtype.kind != "f":
+        return array
+    with np.errstate(invalid="ignore"):
+        return array.astype(np.int64).astype(dtype)
+
+
+def _refuse_overlap(array):
+    if array.size > 1 and any(
+        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
+    ):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+
+
+op(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    _copy,
+    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
+    name="CopyBackwards",
+    variants="method",
+    doc="""Copy the elements of `src` into the tensor and return it.
+
+`src` is broadcast to the tensor's shape and converted to its dtype; memory that both share is copied
+as if through a temporary.
+
+>>> imode.zeros(3).copy_(imode.tensor([1, 2, 3]))
+tensor([1., 2., 3.])
+""",
+)
+
+
+def _to_copy(self, dtype, memory_format):
+    dtype = as_numpy(dtype, self.dtype)
+    if self.dtype.kind == "c" and dtype.kind not in "cb":
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
+        )
+        self = self.real
+    return _cast(self, dtype).astype(dtype, order="K", copy=True)
+
+
+op(
+    "_to_copy(Tensor self, *, dtype? dtype=None, any memory_format=None) -> Tensor",
+    _to_copy,
+    derivative={"self": lambda grad, self_dtype: grad.to(self_dtype)},
+    name="ToCopyBackward0",
+    variants="",
+)
+
+
+def _fill(self, value):
+    _refuse_overlap(self)
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{value.ndim} dimensions."
+            )
+        value = value[()]
+    if isinstance(value, complex) and self.dtype.kind != "c":
+        raise RuntimeError("value cannot be converted to type without overflow")
+    if isinstance(value, int) and self.dtype.kind in "iu":
+        value = np.array(value).astype(self.dtype)
+    elif isinstance(value, float) and self.dtype.kind in "iu":
+        value = np.array(int(value)).astype(self.dtype)
+    np.copyto(self, value, casting="unsafe")
+
+
+op(
+    "fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)",
+    _fill,
+    derivative={
+        "self": lambda grad: grad.new_zeros(grad.shape),
+        "value": lambda grad: grad.sum(),
+    },
+    name="FillBackward0",
+    variants="function method",
+    doc="""Set every element to `value` and return the tensor.
+
+>>> imode.zeros(2).fill_(7)
+tensor([7., 7.])
+""",
+)
+
+
+def _zero(self):
+    _refuse_overlap(self)
+    self.fill(0)
+
+
+op(
+    "zero_(Tensor(a!) self) -> Tensor(a!)",
+    _zero,
+    derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
+    variants="function method",
+    doc="""Set every element to 0 and return the tensor.
+
+>>> imode.ones(2).zero_()
+tensor([0., 0.])
+""",
+)
+
+
+def _check_sizes(name, size):
+    if any(n < 0 for n in size):
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(size)}: {list(size)}"
+        )
+
+
+def _resize(self, size, memory_format):
+    _check_sizes("resize_", size)
+    n = 1
+    for length in size:
+        n *= length
+    root = self
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    offset = (
+        self.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    ) // self.itemsize
+    if root.flags.c_contiguous and (offset + n) * self.itemsize <= root.nbytes:
+        return np.ndarray(size, self.dtype, root.reshape(-1).view(np.uint8), offset * self.itemsize)
+    fresh = np.zeros(size, self.dtype)
+    kept = min(self.size, n)
+    fresh.reshape(-1)[:kept] = self.reshape(-1)[:kept]
+    return fresh
+
+
+op(
+    "resize_(Tensor(a!) self, int[] size, *, any memory_format=None) -> Tensor(a!)",
+    _resize,
+    differentiable=False,
+    variants="method",
+    doc="""Change the shape in place; elements beyond the old ones are 0. Returns the tensor.
+
+The storage is kept where it is large enough.
+
+>>> imode.tensor([1.0, 2.0]).resize_(3).shape
+imode.Size([3])
+""",
+)
+
+
+def _set(self, source):
+    if source is None:
+        return np.empty(0, self.dtype)
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
+        )
+    return source.view()
+
+
+op(
+    "set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)",
+    _set,
+    differentiable=False,
+    variants="method",
+    doc="""Make the tensor share the storage, shape and strides of `source`; returns the tensor.""",
+)
+
+
+@composite("_write_out(Tensor result, *, Tensor out) -> Tensor", variants="")
+def _write_out(result, out):
+    """Copy a composite operator's result into its out= tensor, resized to fit."""
+    from .. import errors
+    from .._core.dispatch import is_grad_enabled
+    from .._core.dtype import can_cast
+
+    if is_grad_enabled() and (out.requires_grad or result.requires_grad):
+        raise errors.out_requires_grad("out=")
+    if not can_cast(result.dtype, out.dtype):
+        raise RuntimeError(
+            f"result type {result.dtype} can't be cast to the desired output type {out.dtype}"
+        )
+    if out.shape != result.shape:
+        if out.numel():
+            warnings.warn(
+                "An output with one or more elements was resized since it had shape "
+                f"{list(out.shape)}, which does not match the required output shape "
+                f"{list(result.shape)}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        out.resize_(result.shape)
+    return out.copy_(result)

@@ -1,0 +1,438 @@
+"""The operator table's legend: what an entry is, and all that is derived from it.
+
+An operator is one entry in one file of this folder:
+
+    op("mul(Tensor self, Tensor|Scalar other) -> Tensor", ufunc(np.multiply),
+       derivative={"self": lambda grad, other: grad * conj(other),
+                   "other": lambda grad, self: grad * conj(self)},
+       variants="function method inplace out")
+
+**Schema.** `name[.overload](arguments) -> results`. Types: Tensor, Tensor?, Tensor[], Tensor|Scalar,
+Scalar, int, int[], int[n] (a lone int is repeated), float, bool, str, dtype?, device?, Generator?,
+any; `?` allows None; `*` starts keyword-only arguments; defaults are Python literals. `Tensor(a)` in
+the first argument and the results: the results are views of it. `Tensor(a!)`: it is written to.
+Overloads are entries of their own and are tried in the order of registration.
+
+**Kernel.** A function over ndarrays (tensors arrive as ndarrays, it returns new ones, or views for a
+view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms follow from it.
+
+**Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators. A
+formula's parameter names are what is saved: arguments, results, `<argument>_shape`,
+`<argument>_dtype`; `grad` is the first result's gradient, `grads` all of them, `needs` which of the
+key's inputs want one. An operator without a derivative says `differentiable=False`.
+
+**Variants.** function (imode.name), method (Tensor.name), inplace (name_), out (out=), nn
+(imode.nn.functional.name). Every operator is also `imode.ops.name`.
+"""
+
+import re
+import sys
+
+from .._core.adapter import numpy_ckernel
+from .._core.bind import REQUIRED, make_function, make_method
+from .._core.dispatch import CKernel, Operator
+from .._core.loops import ufunc_ckernel
+from .._core.tensor import Tensor, install
+from ..autograd.kernels import (
+    BUMP_INPLACE,
+    BUMP_OUT,
+    RECORD_FUNCTIONAL,
+    RECORD_INPLACE,
+    RECORD_METADATA,
+    REFUSE_OUT,
+    TRACK_VIEW,
+)
+from ..autograd.node import Derivative
+
+_KINDS = {
+    "Tensor": 0,
+    "Tensor?": 1,
+    "Tensor[]": 2,
+    "Tensor|Scalar": 3,
+    "Scalar": 4,
+    "Scalar?": 5,
+    "int": 6,
+    "int?": 7,
+    "int[]": 8,
+    "int[]?": 9,
+    "float": 10,
+    "float?": 11,
+    "bool": 12,
+    "bool?": 13,
+    "str": 14,
+    "str?": 15,
+    "dtype?": 16,
+    "device?": 17,
+    "Generator?": 18,
+    "any": 19,
+}
+_FUNCTIONAL, _VIEW, _INPLACE, _OUT, _COMPOSITE = range(5)
+_SCHEMA = re.compile(r"(\w+)(?:\.(\w+))?\((.*)\) -> (.*)", re.DOTALL)
+_ARGUMENT = re.compile(r"([\w?|]+(?:\([a-z]!?\))?(?:\[\d*\])?\??) (\w+)(?:=(.*))?", re.DOTALL)
+_LITERALS = {"None": None, "True": True, "False": False, "1": 1, "0": 0, "-1": -1, "()": ()}
+
+functions = {}  # name -> built-in function, for imode.<name>
+nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
+methods = {}  # name -> operator, for documentation and stubs
+
+
+class Entry:
+    """One declaration, as written: what the operator was derived from."""
+
+    __slots__ = ("differentiable", "doc", "kernel", "result_names", "variants")
+
+    def __init__(self, kernel, differentiable, variants, doc, result_names):
+        self.kernel, self.differentiable = kernel, differentiable
+        self.variants, self.doc, self.result_names = variants, doc, result_names
+
+
+class ufunc:  # noqa: N801 - reads as the kind of kernel it is
+    """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
+
+    `ints`: what integer operands compute in: "same", "float" (the default float dtype), "error".
+    `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
+    not its default, when an operand is None, or when there is no loop for the operands' dtype.
+    """
+
+    __slots__ = ("ints", "otherwise", "ufunc")
+
+    def __init__(self, ufunc, ints="same", otherwise=None):
+        self.ufunc, self.otherwise = ufunc, otherwise
+        self.ints = ("same", "float", "error").index(ints)
+
+
+def conj(x):
+    """The complex conjugate where `x` is complex, else `x` itself: for formulas."""
+    if isinstance(x, Tensor):
+        return x.conj() if x.is_complex() else x
+    return x.conjugate() if isinstance(x, complex) else x
+
+
+# ---- parsing ----
+
+
+class _Parsed:
+    __slots__ = (
+        "arguments",
+        "composite_out",
+        "n_positional",
+        "name",
+        "overload",
+        "result_names",
+        "role",
+        "n_results",
+    )
+
+
+def _split(text):
+    """Split at the commas outside brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        if c in "([":
+            depth += 1
+        elif c in ")]":
+            depth -= 1
+        elif c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
+
+
+def _literal(text):
+    if text in _LITERALS:
+        return _LITERALS[text]
+    import ast
+
+    return ast.literal_eval(text)
+
+
+def _parse(schema):
+    match = _SCHEMA.fullmatch(schema)
+    if match is None:
+        raise ValueError(f"malformed schema {schema!r}")
+    parsed = _Parsed()
+    parsed.name, parsed.overload = match[1], match[2] or ""
+    parsed.role = _FUNCTIONAL
+    arguments, n_positional = [], None
+    for part in _split(match[3]):
+        if part == "*":
+            n_positional = len(arguments)
+            continue
+        found = _ARGUMENT.fullmatch(part)
+        if found is None:
+            raise ValueError(f"{parsed.name}: malformed argument {part!r}")
+        type_name, name, default = found.groups()
+        if "(a!)" in type_name:
+            type_name = type_name.replace("(a!)", "")
+            if not arguments:
+                parsed.role = _INPLACE
+        elif "(a)" in type_name:
+            type_name = type_name.replace("(a)", "")
+            if not arguments and parsed.role == _FUNCTIONAL:
+                parsed.role = _VIEW
+        length = 0
+        if "[" in type_name and not type_name.startswith("Tensor"):
+            opening, closing = type_name.index("["), type_name.index("]")
+            length = int(type_name[opening + 1 : closing] or 0)
+            type_name = type_name[: opening + 1] + type_name[closing:]
+        value = REQUIRED if default is None else _literal(default)
+        if type_name == "int[]" and length and isinstance(value, int):
+            value = (value,) * length
+        elif type_name == "int[]" and isinstance(value, list):
+            value = tuple(value)
+        arguments.append([_KINDS[type_name], name, default is None, value, length, False])
+    parsed.n_positional = len(arguments) if n_positional is None else n_positional
+    # x.view(2, 3): a plain int[] that ends the positional arguments also takes them one by one.
+    last = parsed.n_positional - 1
+    if last >= 0 and last <= 1 and arguments[last][0] == 8 and not arguments[last][4]:
+        if last == 0 or arguments[0][0] == 0:
+            arguments[last][5] = True
+    parsed.arguments = [tuple(a) for a in arguments]
+    results = match[4].strip()
+    parts = _split(results[1:-1]) if results.startswith("(") else [results]
+    parsed.n_results = 0 if parts[0].split(" ")[0] in ("bool", "int", "Scalar", "any") else len(parts)
+    if "[]" in results:
+        parsed.n_results = 1 if parsed.role == _VIEW else -1
+    names = [p.split(" ")[1] if " " in p else "result" for p in parts]
+    parsed.result_names = tuple(names)
+    return parsed
+
+
+def _result_type(name, result_names):
+    """A named tuple type for several named results: imode.return_types.<name>."""
+    from collections import namedtuple
+
+    cls = namedtuple(name, result_names)
+    cls.__module__ = "imode.return_types"
+    sys.modules["imode.return_types"].__dict__.setdefault(name, cls)
+    return cls._make
+
+
+# ---- declaring ----
+
+
+def op(
+    schema,
+    kernel,
+    *,
+    derivative=None,
+    differentiable=True,
+    variants="function method",
+    name=None,
+    doc=None,
+    tracked=True,
+):
+    """Declare an operator and derive its variants; returns the Operator.
+
+    `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
+    view that autograd does not record as one (detach).
+    """
+    parsed = _parse(schema)
+    if derivative is None and differentiable and parsed.role != _VIEW:
+        raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
+    words = variants.split()
+    entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
+    compiled = _compile_kernel(parsed.name, kernel)
+    result_type = None
+    if parsed.n_results > 1 and "result" not in parsed.result_names:
+        result_type = _result_type(parsed.name, parsed.result_names)
+    base = _operator(parsed, schema, entry, parsed.name, parsed.overload, parsed.role, result_type)
+    base.register("CPU", compiled)
+    compiled_derivative = None
+    if derivative is not None:
+        compiled_derivative = Derivative(
+            base, derivative, name or _camel(parsed.name) + "Backward0", parsed.result_names
+        )
+        base._link(derivative=compiled_derivative)
+    if parsed.role == _VIEW:
+        if tracked:
+            base.register("ADInplaceOrView", TRACK_VIEW)
+        if derivative is not None:
+            base.register("Autograd", RECORD_FUNCTIONAL)
+    elif parsed.role == _INPLACE:
+        base.register("ADInplaceOrView", BUMP_INPLACE)
+        base.register("Autograd", RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
+    elif derivative is not None:
+        base.register("Autograd", RECORD_FUNCTIONAL)
+    _publish(base, parsed, words, doc)
+    if "inplace" in words:
+        inplace = _operator(
+            parsed, schema, entry, parsed.name + "_", parsed.overload, _INPLACE, None
+        )
+        inplace._link(functional=base, derivative=compiled_derivative)
+        base._link(inplace=inplace)
+        inplace.register("CPU", compiled)
+        inplace.register("ADInplaceOrView", BUMP_INPLACE)
+        inplace.register("Autograd", RECORD_INPLACE)
+        _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
+    if "out" in words:
+        overload = f"{parsed.overload}_out" if parsed.overload else "out"
+        out = _operator(parsed, schema, entry, parsed.name, overload, _OUT, result_type)
+        out._link(functional=base, derivative=compiled_derivative)
+        base._link(out=out)
+        out.register("CPU", compiled)
+        out.register("ADInplaceOrView", BUMP_OUT)
+        out.register("Autograd", REFUSE_OUT)
+    return base
+
+
+def composite(schema, *, variants="function method", doc=None):
+    """Declare an operator that is a Python function over other operators: a decorator."""
+
+    def declare(function):
+        parsed = _parse(schema)
+        words = variants.split()
+        text = doc or function.__doc__
+        entry = Entry(function, True, words, text, parsed.result_names)
+        base = _operator(
+            parsed, schema, entry, parsed.name, parsed.overload, _COMPOSITE, None, function
+        )
+        _publish(base, parsed, words, text)
+        if "inplace" in words:
+            written = _inplace_of(parsed.name, function)
+            inplace = _operator(
+                parsed, schema, entry, parsed.name + "_", parsed.overload, _COMPOSITE, None, written
+            )
+            inplace._link(functional=base)
+            base._link(inplace=inplace)
+            _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
+        if "out" in words:
+            overload = f"{parsed.overload}_out" if parsed.overload else "out"
+            last = (_KINDS["any"], "out", False, None, 0, False)
+            out = Operator(
+                parsed.name,
+                overload,
+                schema,
+                entry=entry,
+                arguments=[*parsed.arguments, last],
+                n_positional=parsed.n_positional,
+                role=_COMPOSITE,
+                n_results=parsed.n_results,
+                function=_out_of(function),
+            )
+            out._link(functional=base)
+            base._link(out=out)
+        return base
+
+    return declare
+
+
+def _inplace_of(name, function):
+    def written(self, *rest):
+        result = function(self, *rest)
+        if result.shape != self.shape:
+            raise RuntimeError(
+                f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+                f"{list(result.shape)}"
+            )
+        return self.copy_(result)
+
+    written.__name__ = f"{name}_"
+    return written
+
+
+def _out_of(function):
+    def into(*arguments):
+        from . import _write_out
+
+        *rest, out = arguments
+        result = function(*rest)
+        if isinstance(result, tuple):
+            return type(result)(_write_out(r, out=o) for r, o in zip(result, out, strict=True))
+        return _write_out(result, out=out)
+
+    return into
+
+
+def _compile_kernel(name, kernel):
+    if isinstance(kernel, CKernel):
+        return kernel
+    where = f"imode.ops.{sys._getframe(2).f_globals['__name__'].rpartition('.')[2]}"
+    if isinstance(kernel, ufunc):
+        return ufunc_ckernel(kernel.ufunc, name, kernel.ints, kernel.otherwise, where)
+    if not callable(kernel):
+        raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")
+    return numpy_ckernel(kernel, where)
+
+
+def _operator(parsed, schema, entry, name, overload, role, result_type, function=None):
+    return Operator(
+        name,
+        overload,
+        schema,
+        entry=entry,
+        arguments=parsed.arguments,
+        n_positional=parsed.n_positional,
+        role=role,
+        n_results=parsed.n_results,
+        result_type=result_type,
+        function=function,
+    )
+
+
+def _camel(name):
+    """threshold_backward -> ThresholdBackward; a leading underscore is dropped."""
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+
+
+# ---- publishing: functions, methods, imode.ops ----
+
+_first = {}  # name -> the first overload: where the others are chained
+
+
+def _publish(operator, parsed, words, doc):
+    first = _first.get(operator.name)
+    if first is not None:
+        while first.next_overload is not None:
+            first = first.next_overload
+        first._link(next_overload=operator)
+        first = _first[operator.name]
+    else:
+        first = _first[operator.name] = operator
+    name = operator.name
+    # Overloads share one function and one method: binding tries them all.
+    if "function" in words and name not in functions:
+        functions[name] = make_function(first, name, _text(parsed, name, doc, False), "imode")
+    if "nn" in words and name not in nn_functions:
+        nn_functions[name] = functions.get(name) or make_function(
+            first, name, _text(parsed, name, doc, False), "imode.nn.functional"
+        )
+    if "method" in words and name not in methods:
+        methods[name] = first
+        install(name, make_method(first, name, _text(parsed, name, doc, True)))
+
+
+def _text(parsed, name, doc, is_method):
+    """The text signature and the documentation, as built-in functions carry them."""
+    parts = []
+    for i, (_, argument, _, default, _, _) in enumerate(parsed.arguments):
+        if i == parsed.n_positional:
+            parts.append("*")
+        if i == 0 and argument == "self":
+            parts.append("$self" if is_method else "input")
+        else:
+            parts.append(argument if default is REQUIRED else f"{argument}={default!r}")
+    return f"{name}({', '.join(parts)})\n--\n\n{doc or ''}"
+
+
+def alias(name, operator, variants=None):
+    """Publish an operator under a second name too (`imode.multiply` is `imode.mul`)."""
+    words = operator.entry.variants if variants is None else variants.split()
+    if "function" in words:
+        functions[name] = functions[operator.name]
+    if "nn" in words:
+        nn_functions[name] = nn_functions[operator.name]
+    if "method" in words:
+        methods[name] = operator
+        install(name, Tensor.__dict__[operator.name])
+    _first[name] = operator
+    if operator.inplace is not None and variants is None:
+        _first[name + "_"] = operator.inplace
+        if "method" in words:
+            install(name + "_", Tensor.__dict__[operator.inplace.name])
+
+
+def published():
+    """Every name of imode.ops and its operator (the first of the overloads)."""
+    return dict(_first)
