@@ -152,6 +152,7 @@ LOSSES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:reduction")  # of KLDivLoss: "mean" is not its definition
 @pytest.mark.parametrize("name", LOSSES)
 def test_loss(name):
     x, y = np.random.uniform(0.1, 0.9, (2, 4, 3)).astype("f4")

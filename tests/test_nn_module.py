@@ -369,3 +369,43 @@ def test_repr():
     assert repr(nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])) == (
         "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Tanh()\n)"
     )
+
+
+# ---- calls ----
+
+
+def test_a_class_with_its_own_call_is_called_by_it():
+    class Doubled(nn.Linear):
+        def __call__(self, x):
+            return super().__call__(x) * 2
+
+    layer = Doubled(2, 2)
+    x = imode.ones(1, 2)
+    assert nn.Sequential(layer)(x).tolist() == (layer.forward(x) * 2).tolist()
+
+
+def test_a_replaced_call_sees_the_children_of_a_sequential(monkeypatch):
+    seen = []
+    original = nn.Module.__call__
+
+    def counting(self, *args, **kwargs):
+        seen.append(type(self).__name__)
+        return original(self, *args, **kwargs)
+
+    model = nn.Sequential(nn.ReLU(), nn.Sequential(nn.Tanh()))
+    monkeypatch.setattr(nn.Module, "__call__", counting)
+    model(imode.ones(1))
+    assert seen == ["Sequential", "ReLU", "Sequential", "Tanh"]
+
+
+def test_a_forward_set_on_one_module_is_called():
+    layer = nn.ReLU()
+    layer.forward = lambda x: x + 1
+    assert nn.Sequential(layer)(imode.zeros(1)).item() == 1 == layer(imode.zeros(1)).item()
+
+
+def test_hooks_on_a_child_of_a_sequential_run():
+    model = nn.Sequential(nn.ReLU())
+    with model[0].register_forward_hook(lambda m, args, out: out + 1):
+        assert model(imode.zeros(1)).item() == 1
+    assert model(imode.zeros(1)).item() == 0

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
-from .module import Module
+from .module import Module, straight_call
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
@@ -91,8 +91,12 @@ class Sequential(_Numbered):
             self.add_module(name if named else str(name), module)
 
     def forward(self, input):
+        straight = Module.__call__ is straight_call  # See Note [Straight calls]
         for module in self._modules.values():
-            input = module(input)
+            if straight and module._hooks is None:
+                input = module.forward(input)
+            else:
+                input = module(input)
         return input
 
     def __getitem__(self, index):
