@@ -9,6 +9,7 @@ the name of an operator or of a kind of statement, then the observable, either w
 
 import re
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
@@ -32,6 +33,7 @@ class Rules:
         return False
 
 
+@cache
 def load():
-    """Return the rules of docs/differences.md."""
-    return Rules(PAGE.read_text() if PAGE.exists() else "")
+    """Return the rules of docs/differences.md: the same object for the whole run."""
+    return Rules(PAGE.read_text())
