@@ -155,3 +155,25 @@ def test_another_package_can_cimport_imode(tmp_path):
     python("setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path, env=env)
     code = "import imode, outside; print(outside.dimensions(imode.zeros(2, 3)))"
     assert python("-c", code, cwd=tmp_path, env=env).split() == ["2"]
+
+
+# ---- the source ----
+
+
+@from_source
+def test_every_cited_note_is_written_somewhere():
+    texts = [p.read_text() for s in ("*.py", "*.pyx", "*.pxd", "*.h", "*.c") for p in
+             (ROOT / "imode").rglob(s)] + [(ROOT / "docs/architecture.md").read_text()]  # fmt: skip
+    written = {
+        m for text in texts for m in re.findall(r"^[\s#*/\"]*Note \[([^\]]+)\]\s*$", text, re.M)
+    }
+    cited = {m for text in texts for m in re.findall(r"Note \[([^\]]+)\]", text)} - {"Name"}
+    assert cited <= written
+
+
+@from_source
+def test_every_module_has_a_declaration_and_failures_are_stated():
+    """A cdef function without a type or an exception clause hides its failures."""
+    bare = re.compile(r"^\s*cdef (?:inline )?\w+\(", re.M)
+    for path in (ROOT / "imode").rglob("*.px[dy]"):
+        assert not bare.search(path.read_text()), f"{path.name}: a cdef function without a type"
