@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
-    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
+    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
     INT_OPT, INTS, INTS_OPT, OPERAND, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport as_device, code_from_object, dtype, dtype_from_code
@@ -241,7 +241,7 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
         converted = _as_number(<object>value)
     elif kind == STR or kind == STR_OPT:
         return 1 if PyUnicode_Check(value) else _wrong_type(i, value, why)
-    elif kind == DTYPE_OPT:
+    elif kind == DTYPE_OPT or kind == DTYPE:
         if isinstance(<object>value, dtype):
             return 1
         try:
@@ -349,7 +349,7 @@ cdef object _as_number(object value):
 cdef tuple _KIND_NAMES = (
     "Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int",
     "tuple of ints", "tuple of ints", "float", "float", "bool", "bool", "str", "str",
-    "imode.dtype", "imode.device", "imode.Generator", "object")
+    "imode.dtype", "imode.device", "imode.Generator", "object", "imode.dtype")
 
 
 cdef str _argument_name(Operator op, int i):

@@ -42,6 +42,7 @@ cdef enum Kind:                   # what an argument accepts
     DEVICE_OPT
     GENERATOR_OPT
     ANY
+    DTYPE
 
 cdef enum Role:                   # what a call does to its arguments
     FUNCTIONAL = 0                # new results

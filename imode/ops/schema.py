@@ -65,6 +65,7 @@ _KINDS = {
     "device?": 17,
     "Generator?": 18,
     "any": 19,
+    "dtype": 20,
 }
 _FUNCTIONAL, _VIEW, _INPLACE, _OUT, _COMPOSITE = range(5)
 _SCHEMA = re.compile(r"(\w+)(?:\.(\w+))?\((.*)\) -> (.*)", re.DOTALL)
