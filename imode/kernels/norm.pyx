@@ -1,0 +1,587 @@
+"""Batch, layer and group normalisation over ndarrays, with their gradients."""
+
+cimport numpy as cnp
+from libc.math cimport sqrt
+
+from .channels cimport as_channels_last, contiguous, is_channels_last
+
+import numpy as np
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+# PyTorch's words for dtypes in "... not implemented for ..."
+cdef dict SCALAR_TYPES = {
+    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
+    "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
+}
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
+    """Parameters share the input's dtype; float32 ones may go with a float16 input."""
+    cdef int kind = cnp.PyArray_TYPE(x)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
+        name = SCALAR_TYPES.get(x.dtype.name, x.dtype.name)
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+    for other in others:
+        if other is None or cnp.PyArray_TYPE(<cnp.ndarray>other) == kind:
+            continue
+        if kind != cnp.NPY_FLOAT16 or cnp.PyArray_TYPE(<cnp.ndarray>other) != cnp.NPY_FLOAT:
+            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return 0
+
+
+cdef int _check_length(str name, a, long n) except -1:
+    if a is not None and cnp.PyArray_SIZE(<cnp.ndarray>a) != n:
+        raise RuntimeError(f"{name} should contain {n} elements not {a.size}")
+    return 0
+
+
+cdef str _words(values):
+    return "[" + ", ".join([str(v) for v in values]) + "]"
+
+
+cdef object _single(a):
+    """`a` as float32, in the same memory order; None stays None."""
+    return None if a is None else a.astype(np.float32, copy=False)
+
+
+cdef inline cnp.ndarray _vector(long n, int kind):
+    cdef cnp.npy_intp length = n
+    return cnp.PyArray_EMPTY(1, &length, kind, 0)
+
+
+cdef inline cnp.ndarray _like(cnp.ndarray a):
+    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), cnp.PyArray_TYPE(a), 0)
+
+
+cdef inline void* _data(a) noexcept:
+    return NULL if a is None else cnp.PyArray_DATA(<cnp.ndarray>a)
+
+
+cdef inline object _packed(a):
+    return None if a is None else contiguous(a)
+
+
+# ---- batch norm ----------------------------------------------------------------------------------
+
+
+cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
+    """The contiguous array behind x, and its layout as (outer, channels, inner)."""
+    cdef int i
+    cdef cnp.ndarray a
+    last[0] = is_channels_last(x)
+    p.channels = cnp.PyArray_DIM(x, 1)
+    p.outer = cnp.PyArray_DIM(x, 0)
+    p.inner = 1
+    for i in range(2, cnp.PyArray_NDIM(x)):
+        p.inner *= cnp.PyArray_DIM(x, i)
+    if last[0]:
+        a = contiguous(x.transpose(0, 2, 3, 1))
+        p.outer *= p.inner
+        p.inner = 1
+        return a
+    return contiguous(x)
+
+
+cdef object _back(cnp.ndarray out, bint last):
+    return out.transpose(0, 3, 1, 2) if last else out
+
+
+cdef void _fold(long n, double eps, const real* mean, const real* var, const real* w,
+                const real* b, real* invstd, real* scale, real* shift) noexcept nogil:
+    """(x - mean) * invstd * w + b as x * scale + shift."""
+    cdef long c
+    cdef real s
+    for c in range(n):
+        s = <real>(1.0 / sqrt(<double>var[c] + eps))
+        if invstd != NULL:
+            invstd[c] = s
+        scale[c] = s * w[c] if w != NULL else s
+        shift[c] = (b[c] if b != NULL else 0) - mean[c] * scale[c]
+
+
+cdef int _update(cnp.ndarray running, cnp.ndarray fresh, double momentum, double factor) except -1:
+    """running = (1 - momentum) * running + momentum * factor * fresh, in place."""
+    cdef long c, n = cnp.PyArray_SIZE(running)
+    cdef cnp.npy_intp step
+    cdef char* at = <char*>cnp.PyArray_DATA(running)
+    if cnp.PyArray_NDIM(running) != 1 or cnp.PyArray_TYPE(running) != cnp.PyArray_TYPE(fresh):
+        flat = np.reshape(fresh, (<object>running).shape).astype(np.float64) * factor
+        running[...] = (1 - momentum) * running + momentum * flat
+        return 0
+    step = cnp.PyArray_STRIDE(running, 0)
+    if cnp.PyArray_TYPE(running) == cnp.NPY_FLOAT:
+        for c in range(n):
+            (<float*>at)[0] = <float>(momentum * (<float*>cnp.PyArray_DATA(fresh))[c] * factor
+                                      + (1 - momentum) * (<float*>at)[0])
+            at += step
+    else:
+        for c in range(n):
+            (<double*>at)[0] = (momentum * (<double*>cnp.PyArray_DATA(fresh))[c] * factor
+                                + (1 - momentum) * (<double*>at)[0])
+            at += step
+    return 0
+
+
+cdef int _check_batch_norm(cnp.ndarray x, weight, bias, running_mean, running_var,
+                           bint training) except -1:
+    cdef long n = cnp.PyArray_DIM(x, 1) if cnp.PyArray_NDIM(x) > 1 else 0
+    if running_mean is None:
+        if not training:
+            raise RuntimeError("running_mean must be defined in evaluation mode")
+    else:
+        _check_length("running_mean", running_mean, n)
+    if running_var is None:
+        if not training:
+            raise RuntimeError("running_var must be defined in evaluation mode")
+    else:
+        _check_length("running_var", running_var, n)
+    _check_length("weight", weight, n)
+    _check_length("bias", bias, n)
+    if cnp.PyArray_NDIM(x) < 2:
+        raise RuntimeError(
+            "Expected at least 2 dimensions for input tensor but received "
+            f"{cnp.PyArray_NDIM(x)}")
+    _check_dtypes("batch_norm", x, (weight, bias, running_mean, running_var))
+    return 0
+
+
+cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training, double momentum,
+                       double eps):
+    """Return (result, mean, 1 / standard deviation); the latter two are empty in evaluation."""
+    cdef plane_t p
+    cdef bint last
+    cdef int rc = 0, kind, wide
+    cdef long n
+    cdef double count
+    cdef cnp.ndarray a, out, mean, var, invstd, scale, shift
+    cdef void* w
+    cdef void* b
+    _check_batch_norm(x, weight, bias, running_mean, running_var, training)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        running = _single(running_mean), _single(running_var)
+        result, first, second = batch_norm(
+            _single(x), _single(weight), _single(bias),
+            running[0], running[1], training, momentum, eps)
+        if training and running_mean is not None and running[0] is not running_mean:
+            running_mean[...] = running[0]
+        if training and running_var is not None and running[1] is not running_var:
+            running_var[...] = running[1]
+        return result.astype(np.float16), first, second
+    wide = kind == cnp.NPY_DOUBLE
+    a = _plane(&p, x, &last)
+    out = _like(a)
+    n = p.channels
+    weight = _packed(weight)
+    bias = _packed(bias)
+    scale = _vector(n, kind)
+    shift = _vector(n, kind)
+    w = _data(weight)
+    b = _data(bias)
+    if training:
+        mean = _vector(n, kind)
+        var = _vector(n, kind)
+        invstd = _vector(n, kind)
+        with nogil:
+            rc = norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                            cnp.PyArray_DATA(var))
+        if rc:
+            raise MemoryError("batch_norm: no memory for the scratch buffer")
+    else:
+        mean = contiguous(running_mean)
+        var = contiguous(running_var)
+        invstd = _vector(0, kind)
+    if wide:
+        _fold[double](n, eps, <double*>_data(mean), <double*>_data(var), <double*>w, <double*>b,
+                      <double*>_data(invstd) if training else NULL, <double*>_data(scale),
+                      <double*>_data(shift))
+    else:
+        _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
+                     <float*>_data(invstd) if training else NULL, <float*>_data(scale),
+                     <float*>_data(shift))
+    with nogil:
+        norm_affine(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
+                    cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+    if training:
+        count = <double>p.outer * p.inner
+        if running_mean is not None:
+            _update(running_mean, mean, momentum, 1.0)
+        if running_var is not None:                  # unbiased, unlike what normalises
+            _update(running_var, var, momentum, count / (count - 1) if count != 1 else np.nan)
+        return _back(out, last), mean, invstd
+    return _back(out, last), _vector(0, kind), invstd
+
+
+cdef void _fold_backward(long n, double count, bint training, const real* mean,
+                         const real* invstd, const real* w, const real* total, real* dot,
+                         real* a, real* b, real* shift) noexcept nogil:
+    """The input's gradient as grad * a + x * b + shift; dot becomes the weight's gradient."""
+    cdef long c
+    cdef real s
+    for c in range(n):
+        s = invstd[c] * w[c] if w != NULL else invstd[c]
+        a[c] = s
+        if training:
+            b[c] = -<real>(dot[c] / count) * invstd[c] * invstd[c] * s
+            shift[c] = -<real>(total[c] / count) * s - mean[c] * b[c]
+        else:
+            b[c] = 0
+            shift[c] = 0
+        dot[c] *= invstd[c]
+
+
+cpdef tuple batch_norm_backward(
+        grad, x, weight, running_mean, running_var, mean, invstd, bint training, double eps,
+        tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef plane_t p
+    cdef bint last, other
+    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef double count
+    cdef cnp.ndarray a, g, center, inverse, total, dot, one, two, shift
+    cdef cnp.ndarray out = None
+    if kind == cnp.NPY_FLOAT16:
+        gx, gw, gb = batch_norm_backward(
+            _single(grad), _single(x), _single(weight),
+            _single(running_mean), _single(running_var), mean, invstd,
+            training, eps, needs)
+        given = np.float16 if weight is None else weight.dtype
+        return (None if gx is None else gx.astype(np.float16),
+                None if gw is None else gw.astype(given),
+                None if gb is None else gb.astype(given))
+    a = _plane(&p, x, &last)
+    g = contiguous(grad.transpose(0, 2, 3, 1)) if last else contiguous(grad)
+    if training:
+        center = contiguous(mean)
+        inverse = contiguous(invstd)
+    else:
+        center = contiguous(running_mean)
+        inverse = contiguous((1 / np.sqrt(running_var + eps)).astype(x.dtype, copy=False))
+    weight = _packed(weight)
+    total = _vector(p.channels, kind)
+    dot = _vector(p.channels, kind)
+    one = _vector(p.channels, kind)
+    two = _vector(p.channels, kind)
+    shift = _vector(p.channels, kind)
+    with nogil:
+        rc = norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                       cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
+    if rc:
+        raise MemoryError("batch_norm: no memory for the scratch buffer")
+    count = <double>p.outer * p.inner
+    if wide:
+        _fold_backward[double](
+            p.channels, count, training, <double*>_data(center), <double*>_data(inverse),
+            <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
+            <double*>_data(one), <double*>_data(two), <double*>_data(shift))
+    else:
+        _fold_backward[float](
+            p.channels, count, training, <float*>_data(center), <float*>_data(inverse),
+            <float*>_data(weight), <float*>_data(total), <float*>_data(dot), <float*>_data(one),
+            <float*>_data(two), <float*>_data(shift))
+    if needs[0]:
+        out = _like(a)
+        with nogil:
+            norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift),
+                         cnp.PyArray_DATA(out))
+    return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
+            total if needs[2] else None)
+
+
+# ---- layer norm ----------------------------------------------------------------------------------
+
+
+cdef int _check_layer_norm(cnp.ndarray x, tuple shape, weight, bias) except -1:
+    cdef int i, lead = cnp.PyArray_NDIM(x) - <int>len(shape)
+    cdef bint fits = lead >= 0
+    if len(shape) == 0:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+            "one element, but got normalized_shape = []")
+    if weight is not None and (<object>weight).shape != shape:
+        raise RuntimeError(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
+            f"{_words(weight.shape)} and normalized_shape = {_words(shape)}")
+    if bias is not None and (<object>bias).shape != shape:
+        raise RuntimeError(
+            "Expected bias to be of same shape as normalized_shape, but got bias of shape "
+            f"{_words(bias.shape)} and normalized_shape = {_words(shape)}")
+    if fits:
+        for i in range(len(shape)):
+            if cnp.PyArray_DIM(x, lead + i) != <long>shape[i]:
+                fits = False
+    if not fits:
+        raise RuntimeError(
+            f"Given normalized_shape={_words(shape)}, expected input with shape "
+            f"[*, {', '.join([str(n) for n in shape])}], but got input of size"
+            f"{_words((<object>x).shape)}")
+    _check_dtypes("LayerNormKernelImpl", x, (weight, bias))
+    return 0
+
+
+cdef void _invert(long n, double eps, real* var) noexcept nogil:
+    cdef long i
+    for i in range(n):
+        var[i] = <real>(1.0 / sqrt(<double>var[i] + eps))
+
+
+cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
+    """An array for one number per row: the leading dimensions, then ones."""
+    cdef cnp.npy_intp[32] dims
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(x)):
+        dims[i] = cnp.PyArray_DIM(x, i) if i < lead else 1
+    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), dims, kind, 0)
+
+
+cpdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
+    """Return (result, mean, 1 / standard deviation), the latter two per row."""
+    cdef plane_t p
+    cdef int i, lead, kind, wide
+    cdef long size = 1
+    cdef cnp.ndarray a, out, mean, rstd
+    _check_layer_norm(x, shape, weight, bias)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        result, first, second = layer_norm(
+            _single(x), shape, _single(weight), _single(bias),
+            eps)
+        return result.astype(np.float16), first, second
+    wide = kind == cnp.NPY_DOUBLE
+    lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
+    a = contiguous(x)
+    out = _like(a)
+    mean = _statistics(a, lead, kind)
+    rstd = _statistics(a, lead, kind)
+    for i in range(lead, cnp.PyArray_NDIM(a)):
+        size *= cnp.PyArray_DIM(a, i)
+    p.outer = 1
+    p.channels = cnp.PyArray_SIZE(mean)
+    p.inner = size
+    weight = _packed(weight)
+    bias = _packed(bias)
+    cdef void* w = _data(weight)
+    cdef void* b = _data(bias)
+    with nogil:
+        norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(rstd))
+        if wide:
+            _invert[double](p.channels, eps, <double*>cnp.PyArray_DATA(rstd))
+        else:
+            _invert[float](p.channels, eps, <float*>cnp.PyArray_DATA(rstd))
+        norm_rows(p.channels, size, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                  cnp.PyArray_DATA(rstd), w, b, cnp.PyArray_DATA(out))
+    return out, mean, rstd
+
+
+cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef long size = 1, rows
+    cdef cnp.ndarray a, g, center, inverse
+    if kind == cnp.NPY_FLOAT16:
+        gx, gw, gb = layer_norm_backward(
+            _single(grad), _single(x), shape, mean, rstd,
+            _single(weight), needs)
+        given = np.float16 if weight is None else weight.dtype
+        return (None if gx is None else gx.astype(np.float16),
+                None if gw is None else gw.astype(given),
+                None if gb is None else gb.astype(given))
+    for n in shape:
+        size *= <long>n
+    a = contiguous(x)
+    g = contiguous(grad)
+    center = contiguous(mean)
+    inverse = contiguous(rstd)
+    rows = cnp.PyArray_SIZE(center)
+    weight = _packed(weight)
+    gx = _like(a) if needs[0] else None
+    gw = np.empty(shape, a.dtype) if needs[1] else None
+    gb = np.empty(shape, a.dtype) if needs[2] else None
+    cdef void* w = _data(weight)
+    cdef void* to_x = _data(gx)
+    cdef void* to_w = _data(gw)
+    cdef void* to_b = _data(gb)
+    with nogil:
+        norm_rows_backward(rows, size, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                           cnp.PyArray_DATA(center), cnp.PyArray_DATA(inverse), w, to_x, to_w,
+                           to_b)
+    return gx, gw, gb
+
+
+# ---- group norm ----------------------------------------------------------------------------------
+
+
+cdef int _check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
+    cdef long n
+    if groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
+    if cnp.PyArray_NDIM(x) < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {cnp.PyArray_NDIM(x)}")
+    n = cnp.PyArray_DIM(x, 1)
+    if n % groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {_words((<object>x).shape)} and num_groups={groups}")
+    for name, a in (("weight", weight), ("bias", bias)):
+        if a is not None and (a.ndim != 1 or a.size != n):
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in "
+                f"input, but got {name} of shape {_words(a.shape)} and input of shape "
+                f"{_words((<object>x).shape)}")
+    _check_dtypes("GroupNormKernelImpl", x, (weight, bias))
+    return 0
+
+
+cdef void _spread(long n, long channels, long groups, const real* mean, const real* rstd,
+                  const real* w, const real* b, real* scale, real* shift) noexcept nogil:
+    """Per (sample, channel): (x - mean) * rstd * w + b as x * scale + shift."""
+    cdef long i, c, at, per = channels // groups
+    for i in range(n):
+        for c in range(channels):
+            at = i * groups + c // per
+            scale[i * channels + c] = rstd[at] * w[c] if w != NULL else rstd[at]
+            shift[i * channels + c] = ((b[c] if b != NULL else 0)
+                                       - mean[at] * scale[i * channels + c])
+
+
+cpdef tuple group_norm(x, weight, bias, long groups, double eps):
+    """Return (result, mean, 1 / standard deviation), the latter two per sample and group."""
+    cdef plane_t p, q
+    cdef int kind, wide
+    cdef cnp.ndarray a, out, mean, rstd, scale, shift
+    cdef cnp.npy_intp[2] dims
+    cdef long n, channels
+    _check_group_norm(x, weight, bias, groups)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        result, first, second = group_norm(
+            _single(x), _single(weight), _single(bias), groups,
+            eps)
+        return result.astype(np.float16), first, second
+    wide = kind == cnp.NPY_DOUBLE
+    a = contiguous(x)
+    out = _like(a)
+    n = cnp.PyArray_DIM(a, 0)
+    channels = cnp.PyArray_DIM(a, 1)
+    dims[0] = n
+    dims[1] = groups
+    mean = cnp.PyArray_EMPTY(2, dims, kind, 0)
+    rstd = cnp.PyArray_EMPTY(2, dims, kind, 0)
+    scale = _vector(n * channels, kind)
+    shift = _vector(n * channels, kind)
+    p.outer = q.outer = 1
+    p.channels = n * groups
+    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
+    q.channels = n * channels
+    q.inner = cnp.PyArray_SIZE(a) // q.channels if q.channels else 0
+    weight = _packed(weight)
+    bias = _packed(bias)
+    cdef void* w = _data(weight)
+    cdef void* b = _data(bias)
+    with nogil:
+        norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(rstd))
+        if wide:
+            _invert[double](p.channels, eps, <double*>cnp.PyArray_DATA(rstd))
+            _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
+                            <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
+                            <double*>cnp.PyArray_DATA(scale), <double*>cnp.PyArray_DATA(shift))
+        else:
+            _invert[float](p.channels, eps, <float*>cnp.PyArray_DATA(rstd))
+            _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
+                           <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
+                           <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
+        norm_affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
+                    cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+    return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
+
+
+cdef void _group_backward(long n, long channels, long groups, double count, const real* mean,
+                          const real* rstd, const real* w, const real* total, const real* dot,
+                          real* a, real* b, real* shift, real* gw, real* gb) noexcept nogil:
+    """The input's gradient per (sample, channel) as grad * a + x * b + shift; gw, gb are zeroed."""
+    cdef long i, j, c, at, per = channels // groups
+    cdef real s, sum_grad, sum_dot
+    for i in range(n):
+        for j in range(groups):
+            s = rstd[i * groups + j]
+            sum_grad = 0
+            sum_dot = 0
+            for c in range(j * per, (j + 1) * per):
+                at = i * channels + c
+                gw[c] += dot[at] * s
+                gb[c] += total[at]
+                sum_grad += total[at] * w[c] if w != NULL else total[at]
+                sum_dot += dot[at] * w[c] if w != NULL else dot[at]
+            for c in range(j * per, (j + 1) * per):
+                at = i * channels + c
+                a[at] = s * w[c] if w != NULL else s
+                b[at] = -<real>(sum_dot / count) * s * s * s
+                shift[at] = -<real>(sum_grad / count) * s - mean[i * groups + j] * b[at]
+
+
+cpdef tuple group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef plane_t p
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef cnp.ndarray a, g, center, inverse, means, total, dot, one, two, shift, out, gw, gb
+    cdef long n, channels
+    cdef double count
+    if kind == cnp.NPY_FLOAT16:
+        gx, dw, db = group_norm_backward(
+            _single(grad), _single(x), mean, rstd,
+            _single(weight), groups, needs)
+        given = np.float16 if weight is None else weight.dtype
+        return (None if gx is None else gx.astype(np.float16),
+                None if dw is None else dw.astype(given),
+                None if db is None else db.astype(given))
+    a = contiguous(x)
+    g = contiguous(grad)
+    center = contiguous(mean)
+    inverse = contiguous(rstd)
+    weight = _packed(weight)
+    n = cnp.PyArray_DIM(a, 0)
+    channels = cnp.PyArray_DIM(a, 1)
+    p.outer = 1
+    p.channels = n * channels
+    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
+    count = <double>p.inner * channels / groups
+    means = contiguous(np.repeat(center.reshape(n * groups), channels // groups))
+    total = _vector(p.channels, kind)
+    dot = _vector(p.channels, kind)
+    one = _vector(p.channels, kind)
+    two = _vector(p.channels, kind)
+    shift = _vector(p.channels, kind)
+    gw = np.zeros(channels, a.dtype)
+    gb = np.zeros(channels, a.dtype)
+    out = _like(a)
+    if norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
+                 cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot)):
+        raise MemoryError("group_norm: no memory for the scratch buffer")
+    if wide:
+        _group_backward[double](
+            n, channels, groups, count, <double*>_data(center), <double*>_data(inverse),
+            <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
+            <double*>_data(one), <double*>_data(two), <double*>_data(shift), <double*>_data(gw),
+            <double*>_data(gb))
+    else:
+        _group_backward[float](
+            n, channels, groups, count, <float*>_data(center), <float*>_data(inverse),
+            <float*>_data(weight), <float*>_data(total), <float*>_data(dot), <float*>_data(one),
+            <float*>_data(two), <float*>_data(shift), <float*>_data(gw), <float*>_data(gb))
+    if needs[0]:
+        with nogil:
+            norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift),
+                         cnp.PyArray_DATA(out))
+    gx = as_channels_last(out) if is_channels_last(x) else out
+    return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
