@@ -1,0 +1,179 @@
+/* The thread pool behind parallel_for.
+
+   One job at a time. The caller publishes it under the lock, works on it itself, and at the end
+   waits only for those workers that joined: a worker that wakes too late finds the job closed.
+   Chunks are handed out by an atomic counter, so a slow thread takes fewer of them.
+
+   Invariants, all under `lock` unless said otherwise:
+   - `job.body` is NULL exactly when no job is open; only the owner of `busy` opens or closes one.
+   - `job.joined <= job.max_helpers`, and `job.active` of them are still in the body.
+   - `helpers` threads exist; they never end, and the process may exit while they sleep. */
+
+#define _GNU_SOURCE
+#include "parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define MAX_THREADS 1024
+#define CHUNKS_PER_THREAD 4 /* enough to even out threads of unequal speed */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t finished = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static struct {
+    imode_range_body body;
+    void *ctx;
+    ptrdiff_t n, chunk;
+    atomic_ptrdiff_t next; /* first index that no thread has taken yet */
+    int max_helpers, joined, active;
+} job;
+
+static atomic_int busy;        /* 1 while a caller owns the pool */
+static atomic_int num_threads; /* 0 until first asked for */
+static int helpers;            /* threads started, apart from the callers */
+static _Thread_local int inside; /* this thread is in a body: nested loops run inline */
+
+static void take_chunks(imode_range_body body, void *ctx, ptrdiff_t n, ptrdiff_t chunk) {
+    inside = 1;
+    for (;;) {
+        ptrdiff_t begin = atomic_fetch_add(&job.next, chunk);
+        if (begin >= n)
+            break;
+        body(ctx, begin, n - begin < chunk ? n : begin + chunk);
+    }
+    inside = 0;
+}
+
+static void *helper_main(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (job.body == NULL || job.joined >= job.max_helpers ||
+               atomic_load(&job.next) >= job.n)
+            pthread_cond_wait(&opened, &lock);
+        job.joined++;
+        job.active++;
+        imode_range_body body = job.body;
+        void *ctx = job.ctx;
+        ptrdiff_t n = job.n, chunk = job.chunk;
+        pthread_mutex_unlock(&lock);
+        take_chunks(body, ctx, n, chunk);
+        pthread_mutex_lock(&lock);
+        if (--job.active == 0)
+            pthread_cond_signal(&finished);
+    }
+    return NULL;
+}
+
+/* ---- fork: the child has no helpers, and starts with an idle pool ---- */
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork_parent(void) { pthread_mutex_unlock(&lock); }
+static void after_fork_child(void) {
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&opened, NULL);
+    pthread_cond_init(&finished, NULL);
+    job.body = NULL;
+    job.joined = job.active = 0;
+    helpers = 0;
+    atomic_store(&busy, 0);
+}
+
+static void set_up(void) {
+    pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    const char *asked = getenv("OMP_NUM_THREADS");
+    long n = asked != NULL ? strtol(asked, NULL, 10) : 0;
+    if (n <= 0) {
+#ifdef __linux__
+        cpu_set_t set;
+        if (sched_getaffinity(0, sizeof set, &set) == 0)
+            n = CPU_COUNT(&set);
+        else
+#endif
+            n = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    if (n < 1)
+        n = 1;
+    int unset = 0;
+    atomic_compare_exchange_strong(&num_threads, &unset, n < MAX_THREADS ? (int)n : MAX_THREADS);
+}
+
+/* Start helpers until there are `wanted`, or until the system refuses. Holds `lock`. */
+static void start_helpers(int wanted) {
+    sigset_t all, old;
+    sigfillset(&all); /* signals stay with Python's threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    while (helpers < wanted) {
+        pthread_t thread;
+        if (pthread_create(&thread, &attr, helper_main, NULL) != 0)
+            break;
+        helpers++;
+    }
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void *ctx) {
+    if (n <= 0)
+        return 0;
+    if (grain < 1)
+        grain = 1;
+    int threads = n > grain && !inside ? imode_get_num_threads() : 1;
+    if ((n + grain - 1) / grain < threads)
+        threads = (int)((n + grain - 1) / grain);
+    if (threads <= 1 || atomic_exchange(&busy, 1)) {
+        body(ctx, 0, n);
+        return 1;
+    }
+    ptrdiff_t chunk = n / ((ptrdiff_t)threads * CHUNKS_PER_THREAD) + 1;
+    if (chunk < grain)
+        chunk = grain;
+
+    pthread_mutex_lock(&lock);
+    if (helpers < threads - 1)
+        start_helpers(threads - 1);
+    job.body = body;
+    job.ctx = ctx;
+    job.n = n;
+    job.chunk = chunk;
+    job.max_helpers = threads - 1;
+    job.joined = job.active = 0;
+    atomic_store(&job.next, 0);
+    pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&lock);
+
+    take_chunks(body, ctx, n, chunk);
+
+    pthread_mutex_lock(&lock);
+    int used = job.joined + 1;
+    job.body = NULL;
+    while (job.active > 0)
+        pthread_cond_wait(&finished, &lock);
+    pthread_mutex_unlock(&lock);
+    atomic_store(&busy, 0);
+    return used;
+}
+
+void imode_set_num_threads(int n) {
+    pthread_once(&once, set_up);
+    atomic_store(&num_threads, n < MAX_THREADS ? n : MAX_THREADS);
+}
+
+int imode_get_num_threads(void) {
+    int n = atomic_load_explicit(&num_threads, memory_order_relaxed);
+    if (n == 0) {
+        pthread_once(&once, set_up);
+        n = atomic_load(&num_threads);
+    }
+    return n;
+}

@@ -1,0 +1,14 @@
+# Loops shared between threads: one pool for the whole library, owned by this module.
+# See _parallel.c for how it works and what holds under its lock.
+#
+# Thread rule: any thread may call, with or without the GIL (callers drop it first). While one
+# caller has the pool, others run their loops alone, and so does a loop inside a body.
+
+ctypedef void (*range_body)(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
+
+# Run body over [0, n) in chunks of at least `grain`; returns the number of threads that took part
+# (1 when n <= grain, with one thread, or when nested). Returns when all of [0, n) is done.
+cdef int parallel_for(Py_ssize_t n, Py_ssize_t grain, range_body body, void* ctx) noexcept nogil
+
+# Threads a loop may use, the caller included.
+cdef int num_threads() noexcept nogil

@@ -1,0 +1,92 @@
+"""The thread pool: every index once, whatever the number of threads, nesting, forks and callers."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from imode._core.parallel import _cover, get_num_threads, set_num_threads
+
+
+@pytest.fixture(autouse=True)
+def restore_threads():
+    before = get_num_threads()
+    yield
+    set_num_threads(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("n", [0, 1, 7, 64, 1000, 100_001])
+@pytest.mark.parametrize("grain", [0, 1, 63, 1 << 40])
+@pytest.mark.parametrize("nested", [False, True])
+def test_covers_every_index_once(threads, n, grain, nested):
+    set_num_threads(threads)
+    counts, used = _cover(n, grain, nested)
+    assert counts == [1] * n
+    assert used <= threads
+
+
+def test_inline_when_small_or_single():
+    set_num_threads(4)
+    assert _cover(100, 100)[1] == 1
+    set_num_threads(1)
+    assert _cover(100_000, 1)[1] == 1
+
+
+def test_callers_in_several_threads():
+    set_num_threads(3)
+    wrong = []
+
+    def run():
+        for n in range(1, 400):
+            counts, _ = _cover(n, 2)
+            if counts != [1] * n:
+                wrong.append(n)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_child_of_a_fork_has_a_pool_of_its_own():
+    # In a process of its own: pytest's may hold threads that a fork would not copy.
+    program = (
+        "import os\n"
+        "from imode._core.parallel import _cover, set_num_threads\n"
+        "set_num_threads(4)\n"
+        "assert _cover(1000, 1)[0] == [1] * 1000\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    ok = all(_cover(1000, 1)[0] == [1] * 1000 for _ in range(100))\n"
+        "    os._exit(0 if ok else 1)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "assert _cover(1000, 1)[0] == [1] * 1000\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=60, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+@pytest.mark.parametrize("value", [0, -1])
+def test_number_must_be_positive(value):
+    with pytest.raises(RuntimeError, match="set_num_threads expects a positive integer"):
+        set_num_threads(value)
+
+
+@pytest.mark.parametrize("value", [2.5, True, "2", None])
+def test_number_must_be_an_integer(value):
+    expected = f"set_num_threads expects an int, but got {type(value).__name__}"
+    with pytest.raises(RuntimeError, match=expected):
+        set_num_threads(value)
+
+
+def test_number_is_kept():
+    set_num_threads(3)
+    assert get_num_threads() == 3
+    with pytest.raises(ValueError, match="Overflow"):
+        set_num_threads(1 << 40)
