@@ -1,6 +1,13 @@
-"""PyTorch's operator dispatcher, autograd and InferenceMode on NumPy storage."""
+"""PyTorch's operator dispatcher, autograd and InferenceMode on NumPy storage.
 
-from . import ops
+A script ports by changing one import. `with imode.inference_mode():` skips autograd, view tracking
+and version bumps, and still can never lead to a wrong gradient.
+"""
+
+import importlib
+
+from . import autograd, cuda, ops
+from ._core.bind import make_function as _make_function  # noqa: F401 - binds the operators' calls
 from ._core.dispatch import (
     excluded_keys,
     included_keys,
@@ -10,6 +17,7 @@ from ._core.dispatch import (
 )
 from ._core.dtype import (
     Size,
+    all_dtypes,
     can_cast,
     device,
     dtype,
@@ -19,7 +27,96 @@ from ._core.dtype import (
 )
 from ._core.keyset import DispatchKey, DispatchKeySet
 from ._core.parallel import get_num_threads, set_num_threads
-from ._core.tensor import Tensor
+from ._core.tensor import Tensor, fill_slots
+from .autograd.engine import fill_slots as _fill_engine
+from .counting import counters, trace_dispatch
+from .guards import (
+    AutoDispatchBelowADInplaceOrView,
+    AutoDispatchBelowAutograd,
+    AutoNonVariableTypeMode,
+    InferenceMode,
+    enable_grad,
+    inference_mode,
+    is_inference,
+    no_grad,
+    set_grad_enabled,
+)
+from .kernels.random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .methods import (
+    contains,
+    install_methods,
+    is_complex,
+    is_floating_point,
+    is_tensor,
+    iterate,
+    numel,
+)
+from .ops.create import legacy_constructor, legacy_types
+from .ops.index import getitem, setitem
 from .ops.schema import functions as _functions
+from .printing import set_printoptions, show
+
+__version__ = "0.1.0"
+
+fill_slots(
+    getitem=getitem,
+    setitem=setitem,
+    repr=show,
+    constructor=legacy_constructor,
+    iterate=iterate,
+    contains=contains,
+)
+_fill_engine()
+install_methods()
 
 globals().update(_functions)
+globals().update({d.name: d for d in all_dtypes()})
+globals().update(legacy_types)
+float, double, half = float32, float64, float16  # noqa: A001, F821
+long, int, short = int64, int32, int16  # noqa: A001, F821
+cfloat, cdouble = complex64, complex128  # noqa: F821
+inf, nan, pi, e = map(__builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045"))
+strided = "imode.strided"
+contiguous_format, preserve_format = "imode.contiguous_format", "imode.preserve_format"
+
+# Imported when first used: they are no part of what a guard in a script costs to import.
+_LAZY = {
+    "nn": ".nn",
+    "optim": ".optim",
+    "utils": ".utils",
+    "serialization": ".serialization",
+    "errors": ".errors",
+    "save": ".serialization",
+    "load": ".serialization",
+}
+
+
+def __getattr__(name):
+    where = _LAZY.get(name)
+    if where is None:
+        raise AttributeError(f"module 'imode' has no attribute {name!r}")
+    module = importlib.import_module(where, __name__)
+    value = getattr(module, name) if name in ("save", "load") else module
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = sorted(
+    {name for name in globals() if not name.startswith("_")}
+    - {"importlib", "contains", "iterate", "getitem", "setitem", "show", "fill_slots"}
+    - {"install_methods", "legacy_constructor", "legacy_types", "all_dtypes", "counting"}
+    - {"guards", "methods", "printing", "kernels"}
+    | set(_LAZY)
+)

@@ -434,3 +434,8 @@ cdef device as_device(object value):
         raise NotImplementedError(
             f"Could not make a tensor on device {str(place)!r}; tensors live on device('cpu')")
     return CPU_DEVICE
+
+
+def usable_device(value):
+    """The device that a string or device names; raises unless tensors can be made there."""
+    return as_device(value)

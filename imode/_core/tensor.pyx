@@ -1,8 +1,11 @@
 """Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
+import warnings
+
 from numpy import generic as _np_generic
 
 cimport cython
 cimport numpy as cnp
+from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core cimport allocator
@@ -70,13 +73,13 @@ cdef class _Slots:
     cdef Operator pow_scalar, remainder_scalar
     cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
     cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal
-    cdef object getitem, setitem, repr, constructor
+    cdef object getitem, setitem, repr, constructor, iterate, contains
 
 
 cdef _Slots _ops = _Slots()
 
 
-def _fill_slots(getitem, setitem, repr, constructor):
+def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains):
     """Bind the arithmetic signs to their operators; called once the table is complete."""
     _ops.add, _ops.sub, _ops.rsub = operator("add"), operator("sub"), operator("rsub")
     _ops.mul, _ops.div = operator("mul"), operator("div")
@@ -92,6 +95,7 @@ def _fill_slots(getitem, setitem, repr, constructor):
     _ops.le, _ops.gt, _ops.ge = operator("le"), operator("gt"), operator("ge")
     _ops.reciprocal = operator("reciprocal")
     _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
+    _ops.iterate, _ops.contains = iterate, contains
 
 
 cdef inline object _binary(Operator op, object self, object other):
@@ -301,6 +305,48 @@ cdef class Tensor:
         return self.meta is not None and self.meta.retains_grad
 
     @property
+    def grad(self):
+        """The gradient accumulated by `backward()`: a Tensor of the same shape and dtype, or None.
+
+        May be assigned; raises TypeError or RuntimeError for anything else.
+        """
+        if self.meta is None or self.meta.grad is None:
+            if self.grad_fn is not None and (self.meta is None or not self.meta.retains_grad):
+                warnings.warn(
+                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
+                    "Its .grad attribute won't be populated during autograd.backward(). If you "
+                    "indeed want the .grad field to be populated for a non-leaf Tensor, use "
+                    ".retain_grad() on the non-leaf Tensor.", UserWarning, stacklevel=2)
+            return None
+        return self.meta.grad
+
+    @grad.setter
+    def grad(self, value):
+        cdef Tensor gradient
+        if value is None:
+            if self.meta is not None:
+                self.meta.grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError("assigned grad expected to be a Tensor or None but got grad of type "
+                            f"{type(value).__name__}")
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
+        gradient = value
+        if typenum(gradient) != typenum(self):
+            raise RuntimeError(f"assigned grad has data of a different type: expected {self.dtype}, "
+                               f"got {gradient.dtype}")
+        if _shape(gradient) != _shape(self):
+            raise RuntimeError("assigned grad has data of a different size: expected "
+                               f"{list(_shape(self))}, got {list(_shape(gradient))}")
+        meta_of(self).grad = gradient
+
+    @grad.deleter
+    def grad(self):
+        if self.meta is not None:
+            self.meta.grad = None
+
+    @property
     def data(self):
         """A tensor with the same storage that autograd does not connect to this one, and whose
         in-place writes it does not see."""
@@ -323,9 +369,6 @@ cdef class Tensor:
                 "incompatible tensor type. One of them is an inference tensor and the other is "
                 "not; clone() gives a normal tensor outside inference mode")
         replace_array(self, storage(<Tensor>value))
-
-    def __reduce_ex__(self, protocol):
-        raise TypeError("pickling is set up by the package's __init__")
 
     # ---- arithmetic ----
 
@@ -485,6 +528,18 @@ cdef class Tensor:
 
     def __setitem__(self, index, value):
         _ops.setitem(self, index, value)
+
+    def __iter__(self):
+        return _ops.iterate(self)
+
+    def __contains__(self, element):
+        return _ops.contains(self, element)
+
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        if requires_grad(self):
+            raise RuntimeError("Can't take a buffer of a Tensor that requires grad. Use "
+                               "tensor.detach() instead.")
+        PyObject_GetBuffer(storage(self), buffer, flags)
 
     def __len__(self):
         if storage(self).ndim == 0:

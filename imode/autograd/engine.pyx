@@ -291,6 +291,8 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
         if any_grad:
             if node.tensor_hooks is not None:
                 _run_tensor_hooks(node, grads)
+            if node.retained is not None:
+                _keep_grads(node, grads)
             if node.pre_hooks is not None:
                 _run_pre_hooks(node, grads)
             if wanted is not None and node in wanted:
@@ -350,7 +352,7 @@ cdef Operator _op_detach = None
 cdef Operator _op_add_inplace = None
 
 
-def _fill_slots():
+def fill_slots():
     """Find the operators that the engine itself calls; once, when the table is complete."""
     global _op_add, _op_detach, _op_add_inplace
     _op_add, _op_detach, _op_add_inplace = operator("add"), operator("detach"), operator("add_")
@@ -436,6 +438,19 @@ cdef int _run_tensor_hooks(Node node, PyObject** grads) except -1:
                     raise TypeError("hook: expected a Tensor or None, got "
                                     f"{type(result).__name__}")
                 _set(&grads[<int>number], result)
+    return 0
+
+
+cdef int _keep_grads(Node node, PyObject** grads) except -1:
+    """Put the gradients of results that retain theirs into `.grad`."""
+    cdef Tensor tensor
+    for number, reference in node.retained.items():
+        tensor = reference()
+        if tensor is not None and grads[<int>number] != NULL:
+            gradient = <object>grads[<int>number]
+            before = meta_of(tensor).grad
+            tensor.meta.grad = (call1(operator("clone"), gradient) if before is None
+                                else call2(_op_add, before, gradient))
     return 0
 
 

@@ -79,6 +79,7 @@ cdef class Node:
     cdef dict pre_hooks               # id -> callable(grad_outputs)
     cdef dict post_hooks              # id -> callable(grad_inputs, grad_outputs)
     cdef dict tensor_hooks            # output_nr -> dict of hooks on that result
+    cdef dict retained                # output_nr -> weak reference to the result that keeps its grad
     cdef dict notes                   # what `metadata` gives
     cdef object __weakref__
 
