@@ -4,4 +4,4 @@ from imode.ops.schema import nn_functions as _nn_functions
 
 globals().update(_nn_functions)
 
-__all__ = sorted(_nn_functions)  # noqa: PLE0605
+__all__ = sorted(_nn_functions)

@@ -1,8 +1,7 @@
 """Parameter and Buffer: tensors that a Module registers when they are assigned to it."""
 
 from imode import ops
-from imode._core.tensor import Tensor, is_parameter, make_parameter
-from imode.guards import normal_mode
+from imode._core.tensor import Tensor, is_parameter, make_normal, make_parameter
 
 __all__ = ["Buffer", "Parameter"]
 
@@ -51,7 +50,5 @@ class Buffer:
 
 def as_normal(tensor):
     """The tensor itself, or a normal one with its values where it is an inference tensor."""
-    if isinstance(tensor, Tensor) and tensor.is_inference():
-        with normal_mode():
-            return tensor.clone()
-    return tensor
+    inference = isinstance(tensor, Tensor) and tensor.is_inference()
+    return make_normal(tensor) if inference else tensor

@@ -1,9 +1,9 @@
 """Hooks on modules: kept out of the way of a call to a module that has none."""
 
 import warnings
+from functools import cache
 
 from imode._core.tensor import Tensor
-from imode.autograd import Function
 
 __all__ = ["Hooks", "call_with_hooks"]
 
@@ -95,18 +95,24 @@ def _run_forward(module, entry, args, kwargs, result):
 # ---- backward ----
 
 
-class _Tap(Function):
-    """The identity; its backward hands the gradients to `react`, which may replace them."""
+@cache  # made when the first backward hook runs: most programs have none
+def _tap():
+    from imode.autograd import Function
 
-    @staticmethod
-    def forward(ctx, react, *tensors):
-        ctx.react = react
-        ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
-        return tuple(t.view_as(t) for t in tensors)
+    class Tap(Function):
+        """The identity; its backward hands the gradients to `react`, which may replace them."""
 
-    @staticmethod
-    def backward(ctx, *grads):
-        return (None, *ctx.react(grads))
+        @staticmethod
+        def forward(ctx, react, *tensors):
+            ctx.react = react
+            ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
+            return tuple(t.view_as(t) for t in tensors)
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return (None, *ctx.react(grads))
+
+    return Tap.apply
 
 
 class _BackwardTaps:
@@ -125,7 +131,7 @@ class _BackwardTaps:
         if not any(t.requires_grad for t in tensors):
             return args
         self.input_tapped = True
-        return _replace(args, places, _Tap.apply(lambda g: self._at_inputs(places, g), *tensors))
+        return _replace(args, places, _tap()(lambda g: self._at_inputs(places, g), *tensors))
 
     def wrap_outputs(self, result):
         single = isinstance(result, Tensor)
@@ -141,7 +147,7 @@ class _BackwardTaps:
         if not any(t.requires_grad for t in tensors):
             return result
         count = len(outputs)
-        tapped = _Tap.apply(lambda g: self._at_outputs(places, count, g), *tensors)
+        tapped = _tap()(lambda g: self._at_outputs(places, count, g), *tensors)
         outputs = _replace(outputs, places, tapped)
         return outputs[0] if single else outputs
 

@@ -50,7 +50,7 @@ class Module:
     def __init__(self):
         entries = self.__dict__
         entries["training"] = True
-        # See Note [Straight calls]: a Hooks once one is registered, or where __call__ is overridden.
+        # See Note [Straight calls]: a Hooks once one is registered or if __call__ is overridden.
         entries["_hooks"] = None if type(self).__call__ is straight_call else Hooks()
         entries["_non_persistent_buffers_set"] = set()
         # See Note [Mirrored attributes]

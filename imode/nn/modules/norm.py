@@ -1,7 +1,6 @@
 """Normalisation layers."""
 
-from imode import ops
-from imode._core.dtype import int64
+from imode import int64, ops
 
 from .. import functional as F
 from .. import init

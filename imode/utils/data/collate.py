@@ -5,8 +5,7 @@ from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 
 import numpy as np
 
-from imode import ops
-from imode._core.dtype import float64
+from imode import float64, ops
 from imode._core.tensor import Tensor
 
 __all__ = ["default_collate", "default_convert"]

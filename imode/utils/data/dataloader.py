@@ -2,8 +2,7 @@
 
 import math
 
-from imode import ops
-from imode._core.dtype import int64
+from imode import int64, ops
 
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset, Subset, TensorDataset

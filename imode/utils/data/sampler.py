@@ -2,9 +2,7 @@
 
 from itertools import islice
 
-from imode import ops
-from imode._core.dtype import float64, int64
-from imode.kernels.generator import Generator
+from imode import Generator, float64, int64, ops
 
 __all__ = [
     "BatchSampler",
