@@ -1,0 +1,414 @@
+"""Tensors of given contents: from data, or zeros, ones and full, also like another tensor.
+
+A factory has no tensor argument; its kernel returns a fresh ndarray, which becomes a normal tensor,
+or an inference tensor inside inference mode. `out=` fills a tensor that exists: there the dtype is
+that tensor's. `requires_grad=True` is applied to the result by the binder.
+"""
+
+import math
+import warnings
+
+import numpy as np
+
+from imode.formats import memory_order
+from imode.kernels import ingest, order
+from imode.kernels.strided import scalar_name
+
+from .. import ops
+from .._core.dtype import as_numpy, get_default_dtype
+from .._core.tensor import Tensor, array_of
+from .schema import op
+
+OPTIONS = (
+    "dtype? dtype=None, any layout=None, device? device=None, bool requires_grad=False, "
+    "bool pin_memory=False"
+)
+
+
+# ---- memory -------------------------------------------------------------------------------------
+
+
+def default_float():
+    """The np.dtype of Python floats."""
+    return get_default_dtype().numpy
+
+
+def allocate(size, dtype, make=np.empty):
+    """A new array; `dtype` an imode dtype or None for the default. RuntimeError if impossible."""
+    dtype = as_numpy(dtype) or default_float()
+    try:
+        return make(size, dtype)
+    except (ValueError, MemoryError):
+        return _impossible(tuple(size), dtype)
+
+
+def _impossible(size, dtype):
+    """Say why NumPy refused a shape; an empty one that it finds too long is made by hand."""
+    for n in size:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(size)}"
+            )
+    if len(size) > 64:
+        raise RuntimeError(f"a tensor has at most 64 dimensions, got {len(size)}")
+    count = math.prod(size)
+    if count * dtype.itemsize >= 1 << 63 or any(n >= 1 << 63 for n in size):
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
+    if count == 0:
+        raise RuntimeError(f"a dimension is too long for an empty tensor: {list(size)}")
+    raise RuntimeError(
+        "DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+        f"{count * dtype.itemsize} bytes. Error code 12 (Cannot allocate memory)"
+    )
+
+
+def allocate_like(array, dtype, memory_format, operator):
+    """A new array of the shape of `array`, dense; the order of its dimensions too unless said."""
+    dtype = as_numpy(dtype, array.dtype)
+    axes = memory_order(memory_format, array.ndim, operator)
+    if axes is None:
+        return order.empty_like(array, dtype)
+    made = allocate([array.shape[i] for i in axes], dtype)
+    return made.transpose(np.argsort(axes))
+
+
+# ---- numbers ------------------------------------------------------------------------------------
+
+_C_NAMES = {
+    "uint8": "uint8_t",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def number_as(value, dtype):
+    """`value` converted to an np.dtype as a C++ Scalar is: RuntimeError where it does not fit.
+
+    Fractions are cut off; negative integers wrap round in an unsigned dtype.
+    """
+    kind = dtype.kind
+    if isinstance(value, complex) and kind != "c":
+        if value.imag != 0 and kind != "b":
+            raise _overflow(dtype)
+        value = value.real if kind != "b" else value != 0
+    if kind == "b":
+        return bool(value)
+    if kind == "c":
+        return complex(value)
+    if kind == "f":
+        value = float(value)
+        if math.isfinite(value) and abs(value) > np.finfo(dtype).max:
+            raise _overflow(dtype)
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise _overflow(dtype)
+        whole = int(value)
+        if kind == "u" and value < 0:
+            raise _overflow(dtype)
+    else:
+        whole = int(value)
+    info = np.iinfo(dtype)
+    if kind == "u" and -info.max <= whole < 0:
+        return whole + info.max + 1
+    if not info.min <= whole <= info.max:
+        raise _overflow(dtype)
+    return whole
+
+
+def _overflow(dtype):
+    name = _C_NAMES.get(dtype.name, dtype.name)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
+def dtype_of_number(value):
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 64:
+            raise OverflowError("int too big to convert")
+        return np.dtype(np.int64)
+    if isinstance(value, float):
+        return default_float()
+    return np.dtype(np.complex128 if default_float().itemsize == 8 else np.complex64)
+
+
+# ---- factories and their out= form --------------------------------------------------------------
+
+
+def factory(schema, kernel, **words):
+    """Declare a factory; `out=` fills a given tensor, in that tensor's dtype."""
+    return op(schema, kernel, differentiable=False, variants="function", out=_into, **words)
+
+
+def _into(functional, arguments, out):
+    """Run a factory for its out= form: the dtype is out's, and a stated one must agree."""
+    names = functional.names
+    arguments = dict(zip(names, arguments, strict=True))
+    stated = arguments.get("dtype")
+    if stated is not None and stated != out.dtype:
+        raise RuntimeError(
+            f"dtype {scalar_name(as_numpy(stated))} does not match dtype of out parameter "
+            f"({scalar_name(as_numpy(out.dtype))})"
+        )
+    arguments["dtype"], arguments["requires_grad"] = out.dtype, False
+    result = functional(**arguments)
+    return ops._write_out(result, out=out)
+
+
+# ---- constant contents --------------------------------------------------------------------------
+
+
+def _empty(size, dtype, layout, device, requires_grad, pin_memory, memory_format):
+    axes = memory_order(memory_format, len(size), "empty")
+    if axes is None:
+        if memory_format is not None:
+            raise RuntimeError("unsupported memory format Preserve")
+        return allocate(size, dtype)
+    return allocate([size[i] for i in axes], dtype).transpose(np.argsort(axes))
+
+
+def _zeros(size, dtype, *options):
+    if size and min(size) < 0:
+        raise RuntimeError("zeros: Dimension size must be non-negative.")
+    return allocate(size, dtype, np.zeros)
+
+
+def _ones(size, dtype, *options):
+    made = allocate(size, dtype)
+    made.fill(1)
+    return made
+
+
+def _full(size, fill_value, dtype, *options):
+    found = dtype_of_number(fill_value)
+    made = allocate(size, found if dtype is None else dtype)
+    made.fill(number_as(fill_value, made.dtype))
+    return made
+
+
+factory(
+    f"empty(int[] size, *, {OPTIONS}, any memory_format=None) -> Tensor",
+    _empty,
+    doc="""Return a tensor of the given size with whatever its memory holds.
+
+    Raises RuntimeError for a negative size or one that no memory can hold.
+
+    >>> imode.empty(2, 3).shape
+    imode.Size([2, 3])
+    """,
+)
+factory(
+    f"zeros(int[] size, *, {OPTIONS}) -> Tensor",
+    _zeros,
+    doc="""Return a tensor of zeros.
+
+    >>> imode.zeros(2, dtype=imode.int64)
+    tensor([0, 0])
+    """,
+)
+factory(
+    f"ones(int[] size, *, {OPTIONS}) -> Tensor",
+    _ones,
+    doc="""Return a tensor of ones.
+
+    >>> imode.ones(2, 2)
+    tensor([[1., 1.],
+            [1., 1.]])
+    """,
+)
+factory(
+    f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
+    _full,
+    doc="""Return a tensor whose elements are all `fill_value`, of the value's dtype unless given.
+
+    >>> imode.full((2,), 7)
+    tensor([7, 7])
+    """,
+)
+
+
+def _empty_like(self, dtype, layout, device, requires_grad, pin_memory, memory_format):
+    return allocate_like(self, dtype, memory_format, "empty_like")
+
+
+def _filled_like(name, value):
+    def kernel(self, dtype, layout, device, requires_grad, pin_memory, memory_format):
+        made = allocate_like(self, dtype, memory_format, name)
+        made.fill(value)
+        return made
+
+    return kernel
+
+
+def _full_like(self, fill_value, dtype, layout, device, requires_grad, pin_memory, memory_format):
+    made = allocate_like(self, dtype, memory_format, "full_like")
+    made.fill(number_as(fill_value, made.dtype))
+    return made
+
+
+for _name, _kernel, _argument in (
+    ("empty_like", _empty_like, ""),
+    ("zeros_like", _filled_like("zeros_like", 0), ""),
+    ("ones_like", _filled_like("ones_like", 1), ""),
+    ("full_like", _full_like, "Scalar fill_value, "),
+):
+    op(
+        f"{_name}(Tensor self, {_argument}*, {OPTIONS}, any memory_format=None) -> Tensor",
+        _kernel,
+        differentiable=False,
+        variants="function",
+        doc=f"""`{_name.partition("_")[0]}` of the size, dtype and memory order of `input`.
+
+        >>> imode.{_name}(imode.ones(2, 3){", 4" if _argument else ""}).shape
+        imode.Size([2, 3])
+        """,
+    )
+
+
+def _new(name, make):
+    """A kernel of `tensor.new_...`: as the factory, the dtype that of the tensor."""
+
+    def kernel(self, size, *rest):
+        *arguments, dtype, layout, device, requires_grad, pin_memory = rest
+        made = make(size, self.dtype if dtype is None else as_numpy(dtype), *arguments)
+        return made
+
+    kernel.__name__ = name
+    return kernel
+
+
+def _new_full(size, dtype, fill_value):
+    made = allocate(size, dtype)
+    made.fill(number_as(fill_value, made.dtype))
+    return made
+
+
+def _strided(size, dtype, stride):
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
+            f"({len(stride)})"
+        )
+    if any(n < 0 for n in size):
+        _impossible(size, as_numpy(dtype))
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={list(size)} and "
+            f"strides={list(stride)}"
+        )
+    reach = 0
+    if all(size):
+        reach = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    base = allocate((reach,), dtype)
+    steps = [s * base.itemsize for s in stride]
+    return np.ndarray(size, base.dtype, base, 0, steps)
+
+
+for _name, _make, _argument in (
+    ("new_empty", allocate, ""),
+    ("new_zeros", lambda size, dtype: allocate(size, dtype, np.zeros), ""),
+    ("new_ones", _ones, ""),
+    ("new_full", _new_full, "Scalar fill_value, "),
+    ("new_empty_strided", _strided, "int[] stride, "),
+):
+    op(
+        f"{_name}(Tensor self, int[] size, {_argument}*, {OPTIONS}) -> Tensor",
+        _new(_name, _make),
+        differentiable=False,
+        variants="method",
+        doc=f"""As `imode.{_name[4:]}`, with this tensor's dtype unless one is given.
+
+        >>> imode.ones(1).{_name}((2,){", 3" if _argument else ""}).dtype
+        imode.float32
+        """
+        if _argument != "int[] stride, "
+        else None,
+    )
+
+op(
+    f"empty_strided(int[] size, int[] stride, *, {OPTIONS}) -> Tensor",
+    lambda size, stride, dtype, *options: _strided(size, as_numpy(dtype, default_float()), stride),
+    differentiable=False,
+    variants="function",
+    doc="""Return an uninitialised tensor of the given size and strides (in elements).
+
+    >>> imode.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """,
+)
+
+
+# ---- from data ----------------------------------------------------------------------------------
+
+
+_COPY = (
+    "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+    "sourceTensor.detach().clone().requires_grad_(True), rather than {}(sourceTensor)."
+)
+
+
+def existing_array(data):
+    """The array of a tensor or of a checked ndarray; None for other data."""
+    if isinstance(data, Tensor):
+        return array_of(data)
+    return ingest.check_array(data) if isinstance(data, np.ndarray) else None
+
+
+def copy_of(data, dtype):
+    """A new array with the contents of `data`, which may be anything that `imode.tensor` takes."""
+    found = existing_array(data)
+    if found is None:
+        return ingest.from_data(data, dtype, default_float())
+    made = order.empty_like(found, dtype)
+    with np.errstate(all="ignore"):
+        np.copyto(made, found, casting="unsafe")
+    return made
+
+
+def _tensor(data, dtype, *options):
+    if isinstance(data, Tensor):
+        warnings.warn(_COPY.format("imode.tensor"), UserWarning, stacklevel=2)
+    return copy_of(data, as_numpy(dtype))
+
+
+def _new_tensor(self, data, dtype, *options):
+    if isinstance(data, Tensor):
+        warnings.warn(_COPY.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+    return copy_of(data, as_numpy(dtype, self.dtype))
+
+
+_DATA = (
+    "dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False"
+)
+op(
+    f"tensor(any data, *, {_DATA}) -> Tensor",
+    _tensor,
+    differentiable=False,
+    variants="function",
+    doc="""Return a new tensor with the numbers of `data`: a number, nested sequences, an array.
+
+    The dtype is that of the data; Python floats have the default dtype. Raises ValueError for
+    ragged sequences, TypeError or RuntimeError for what are not numbers.
+
+    >>> imode.tensor([[1, 2], [3, 4]])
+    tensor([[1, 2],
+            [3, 4]])
+    """,
+)
+op(
+    f"new_tensor(Tensor self, any data, *, {_DATA}) -> Tensor",
+    _new_tensor,
+    differentiable=False,
+    variants="method",
+    doc="""As `imode.tensor`, with this tensor's dtype unless one is given.
+
+    >>> imode.ones(1).new_tensor([1, 2])
+    tensor([1., 2.])
+    """,
+)

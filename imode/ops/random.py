@@ -1,0 +1,407 @@
+"""Random tensors, and random contents for tensors that exist.
+
+For one seed the numbers are PyTorch's, bit for bit (see imode.kernels.random). Without `generator=`
+they come from the default generator, which `imode.manual_seed` seeds.
+"""
+
+import math
+import warnings
+
+import numpy as np
+
+from imode.kernels import generator as generators
+from imode.kernels import random
+from imode.kernels.strided import scalar_name
+
+from .. import ops
+from .copy import _refuse_overlap
+from .schema import op
+
+# ---- checks -------------------------------------------------------------------------------------
+
+
+def missing(name, dtype):
+    return NotImplementedError(f'"{name}" not implemented for {scalar_name(dtype)!r}')
+
+
+def _writable(array):
+    _refuse_overlap(array)
+    if not array.flags.writeable:
+        raise RuntimeError(
+            "the written-to tensor is over read-only memory; clone() it before writing"
+        )
+
+
+def shown(number):
+    """A number as C++ prints it."""
+    return f"{number:g}" if isinstance(number, float) else str(number)
+
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def _in_range(name, number, low, high, dtype):
+    if not low <= number <= high:
+        raise RuntimeError(f"{name} is out of bounds for {_C_NAMES[dtype.name]}")
+
+
+# ---- uniform ------------------------------------------------------------------------------------
+
+
+def uniform(array, low, high, generator):
+    real = array.real.dtype
+    if real.kind != "f":
+        raise missing("check_uniform_bounds", array.dtype)
+    most = float(np.finfo(real).max)
+    _in_range("from", low, -most, most, real)
+    _in_range("to", high, -most, most, real)
+    if low > high:
+        raise RuntimeError(
+            "uniform_ expects to return a [from, to) range, but found "
+            f"from={shown(low)} > to={shown(high)}"
+        )
+    if high - low > most:
+        name = scalar_name(real)
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found "
+            f"to={shown(high)} and from={shown(low)} which result in to-from to exceed the limit"
+        )
+    _writable(array)
+    if array.size:
+        random.uniform(array, low, high, generator)
+
+
+def normal(array, mean, std, generator):
+    if not std >= 0.0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {shown(std)}")
+    if array.size:
+        if array.dtype.kind not in "fc":
+            raise missing("normal_kernel_cpu", array.dtype)
+        _writable(array)
+        random.normal(array, mean, std, generator)
+
+
+# ---- integers -----------------------------------------------------------------------------------
+
+
+def digits(dtype):
+    """The bits of a float dtype's significand."""
+    return np.finfo(dtype).nmant + 1
+
+
+def _nearest_from(start, dtype):
+    """The first integer from `start` on whose value in a float dtype is not below it."""
+    after = int(dtype.type(start + 1))
+    if after < start:
+        length = abs(start + 1).bit_length() - 1
+        start = after + (1 << max(length - digits(dtype) + 1, 0))
+    return start
+
+
+def _nearest_to(stop, dtype):
+    """The last integer up to `stop` for which the one before it stays below it in a float dtype."""
+    with np.errstate(over="ignore"):
+        before = dtype.type(stop - 1)
+    if not np.isfinite(before):
+        return stop
+    before = int(before)
+    if before >= stop:
+        length = abs(stop - 1).bit_length() - 1
+        stop = before - (1 << max(length - digits(dtype) + 1, 0))
+    return stop
+
+
+def _check_bounds(start, last, dtype):
+    if dtype.kind == "f":
+        most = float(np.finfo(dtype).max)
+        exact = 1 << digits(dtype)
+        for name, value in (("from", start), ("to - 1", last)):
+            _in_range(name, value, -most, most, dtype)
+        for name, value in (("from", start), ("to - 1", last)):
+            if not -exact <= value <= exact:
+                warnings.warn(
+                    f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Not "
+                    f"every integer beyond has a value in {_C_NAMES[dtype.name]}; the numbers "
+                    "drawn are rounded.",
+                    UserWarning,
+                    stacklevel=3,
+                )
+    elif dtype.kind in "biu":
+        low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        _in_range("from", start, int(low), int(high), dtype)
+        _in_range("to - 1", last, int(low), int(high), dtype)
+    else:
+        raise RuntimeError(
+            "check_random_bounds handles only integral, floating-point and boolean types"
+        )
+
+
+def random_between(array, start, stop, generator):
+    """Integers in [start, stop); stop None: all that the dtype holds from `start` on."""
+    dtype = array.dtype
+    for bound in (start, stop):
+        if bound is not None and not -(1 << 63) <= bound < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
+    _writable(array)
+    if stop is None and start == -(1 << 63):
+        if dtype.name in ("bool", "float16") or dtype.kind == "c":
+            raise missing("random_full_64_bits_range_kernel_cpu", dtype)
+        if dtype.name not in ("int64", "float32", "float64"):
+            raise RuntimeError(
+                "random_full_64_bits_range_kernel_cpu handles only int64, double, float and "
+                "bfloat16"
+            )
+        if array.size:
+            random.integers(array, -(1 << 63), 1 << 63, generator)
+        return
+    if stop is not None:
+        if start >= stop:
+            raise RuntimeError(
+                f"random_ expects 'from' to be less than 'to', but got from={start} >= to={stop}"
+            )
+        if dtype.kind == "f":
+            start, stop = _nearest_from(start, dtype), _nearest_to(stop, dtype)
+            if start >= stop:
+                raise RuntimeError(
+                    "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, "
+                    f"but got from={start} >= to={stop}"
+                )
+    elif dtype.kind == "f":
+        start, stop = _nearest_from(start, dtype), (1 << digits(dtype)) + 1
+        if start >= stop - 1:
+            raise RuntimeError(
+                "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc' "
+                f"casted to dtype, but got from={start} > to_inc={stop - 1}"
+            )
+    elif dtype.kind == "c":
+        raise RuntimeError(
+            "random_from_to_impl handles only integral, floating-point and boolean types"
+        )
+    else:
+        stop = 2 if dtype.kind == "b" else int(np.iinfo(dtype).max) + 1
+    _check_bounds(start, stop - 1, dtype)
+    if array.size:
+        random.integers(array, start, stop, generator)
+
+
+def _random_any(array, generator):
+    """Integers that the dtype holds exactly, from 0 on."""
+    dtype = array.dtype
+    if dtype.kind == "c":
+        raise missing("random_kernel_cpu", dtype)
+    _writable(array)
+    if not array.size:
+        return
+    if dtype.kind == "b":
+        stop = 2
+    elif dtype.kind == "f":
+        stop = (1 << digits(dtype)) + 1
+    else:
+        stop = int(np.iinfo(dtype).max) + 1
+    random.integers(array, 0, stop, generator, dtype.itemsize == 8)
+
+
+# ---- other distributions ------------------------------------------------------------------------
+
+
+def _continuous(array, name, message):
+    if array.dtype.kind != "f":
+        raise (
+            RuntimeError(
+                f"{message} distribution is a continuous probability distribution. "
+                f"dtype must be a floating point but you specified {name(array.dtype)}"
+            )
+        )
+
+
+def _exponential(array, lambd, generator):
+    if not lambd > 0.0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={shown(lambd)}")
+    _writable(array)
+    if array.size:
+        _continuous(array, scalar_name, "Exponential")
+        random.exponential(array, lambd, generator)
+
+
+def _cauchy(array, median, sigma, generator):
+    if not sigma > 0.0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
+    _continuous(array, _long_name, "Cauchy")
+    _writable(array)
+    if array.size:
+        random.cauchy(array, median, sigma, generator)
+
+
+def _long_name(dtype):
+    long = {"int64": "long int", "int16": "short int", "complex64": "c10::complex<float>"}
+    return long.get(dtype.name) or _C_NAMES.get(dtype.name, dtype.name)
+
+
+def _log_normal(array, mean, std, generator):
+    if not std > 0.0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={shown(std)}")
+    _writable(array)
+    if array.size:
+        if array.dtype.kind != "f":
+            raise missing("log_normal_cpu", array.dtype)
+        random.log_normal(array, mean, std, generator)
+
+
+def _geometric(array, p, generator):
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={shown(p)}")
+    _writable(array)
+    if array.size:
+        if array.dtype.kind in "bc":
+            raise missing("geometric_cpu", array.dtype)
+        random.geometric(array, p, generator)
+
+
+def bernoulli_number(array, p, generator):
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
+    _writable(array)
+    if array.size:
+        if array.dtype.kind == "c":
+            raise missing("bernoulli_scalar_cpu_", array.dtype)
+        random.bernoulli(array, p, generator)
+
+
+def bernoulli_tensor(array, p, generator):
+    _writable(array)
+    if array.dtype.kind == "c":
+        raise missing("bernoulli_tensor_cpu_self_", array.dtype)
+    if p.dtype.kind != "f":
+        raise missing("bernoulli_tensor_cpu_p_", p.dtype)
+    try:
+        p = np.broadcast_to(p, array.shape)
+    except ValueError:
+        raise _cannot_expand(array, p) from None
+    if array.size:
+        random.bernoulli(array, p, generator)
+
+
+def _cannot_expand(array, p):
+    for back in range(1, p.ndim + 1):
+        if back > array.ndim or p.shape[-back] not in (1, array.shape[-back]):
+            break
+    if back > array.ndim:
+        return RuntimeError(
+            f"expand(torch.FloatTensor{{{list(p.shape)}}}, size={list(array.shape)}): the number "
+            f"of sizes provided ({array.ndim}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({p.ndim})"
+        )
+    return RuntimeError(
+        f"The expanded size of the tensor ({array.shape[-back]}) must match the existing size "
+        f"({p.shape[-back]}) at non-singleton dimension {array.ndim - back}.  "
+        f"Target sizes: {list(array.shape)}.  Tensor sizes: {list(p.shape)}"
+    )
+
+
+# ---- filling a tensor that exists ---------------------------------------------------------------
+
+GENERATOR = "*, Generator? generator=None"
+
+
+def zero(grad):
+    """Drawn numbers do not depend on what they replaced."""
+    return ops.zeros_like(grad)
+
+
+def _filler(schema, kernel, name, doc=None):
+    op(
+        f"{schema} -> Tensor(a!)",
+        kernel,
+        derivative={"self": zero},
+        name=name,
+        variants="method",
+        doc=doc,
+    )
+
+
+_filler(
+    f"uniform_(Tensor(a!) self, float from=0.0, float to=1.0, {GENERATOR})",
+    uniform,
+    "UniformBackward0",
+    """Fill with numbers uniform in [from, to).
+
+    Raises RuntimeError for an empty range, NotImplementedError for an integer dtype.
+
+    >>> imode.zeros(2).uniform_(5, 5)
+    tensor([5., 5.])
+    """,
+)
+_filler(
+    f"normal_(Tensor(a!) self, float mean=0.0, float std=1.0, {GENERATOR})",
+    normal,
+    "NormalBackward0",
+    """Fill with normal numbers.
+
+    >>> imode.zeros(2).normal_(3, 0)
+    tensor([3., 3.])
+    """,
+)
+_filler(f"random_(Tensor(a!) self, {GENERATOR})", _random_any, "RandomBackward2")
+_filler(
+    f"random_.to(Tensor(a!) self, int to, {GENERATOR})",
+    lambda self, to, generator: random_between(self, 0, to, generator),
+    "RandomBackward1",
+    """Fill with integers: from `from` (0) up to but not including `to`, else all that fit.
+
+    >>> imode.ones(2).random_(1)
+    tensor([0., 0.])
+    """,
+)
+_filler(
+    f"random_.from(Tensor(a!) self, int from, int? to, {GENERATOR})", random_between, "RandomBackward0"
+)
+_filler(
+    f"exponential_(Tensor(a!) self, float lambd=1.0, {GENERATOR})", _exponential, "ExponentialBackward0"
+)
+_filler(
+    f"cauchy_(Tensor(a!) self, float median=0.0, float sigma=1.0, {GENERATOR})", _cauchy, "CauchyBackward0"
+)
+_filler(
+    f"log_normal_(Tensor(a!) self, float mean=1.0, float std=2.0, {GENERATOR})",
+    _log_normal,
+    "LogNormalBackward0",
+)
+_filler(f"geometric_(Tensor(a!) self, float p, {GENERATOR})", _geometric, "GeometricBackward0")
+op(
+    f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, {GENERATOR}) -> Tensor(a!)",
+    bernoulli_tensor,
+    derivative={"self": zero, "p": lambda grad, p_shape: grad.new_zeros(p_shape)},
+    name="BernoulliBackward1",
+    variants="method",
+)
+_filler(
+    f"bernoulli_(Tensor(a!) self, float p=0.5, {GENERATOR})",
+    bernoulli_number,
+    "BernoulliBackward2",
+    """Fill with ones of probability `p`, a number or a tensor, and zeros.
+
+    >>> imode.zeros(2).bernoulli_(1)
+    tensor([1., 1.])
+    """,
+)
+
+
+# ---- the default generator ----------------------------------------------------------------------
+
+Generator = generators.Generator
+default_generator = generators.default_generator
+manual_seed = generators.manual_seed
+seed = generators.seed
+initial_seed = generators.initial_seed
+get_rng_state = generators.get_rng_state
+set_rng_state = generators.set_rng_state

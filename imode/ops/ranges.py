@@ -1,0 +1,362 @@
+"""Ranges, the identity matrix, triangles of matrices, and complex numbers from two parts."""
+
+import math
+
+import numpy as np
+
+from imode.kernels import series
+from imode.kernels.strided import scalar_name
+
+from .. import ops
+from .._core.dtype import as_numpy
+from .create import OPTIONS, allocate, default_float, dtype_of_number, factory, number_as
+from .schema import conj, op
+
+# ---- numbers and ranges -------------------------------------------------------------------------
+
+
+def _scalar_tensor(s, dtype, *options):
+    made = allocate((), dtype)
+    made.fill(number_as(s, made.dtype))
+    return made
+
+
+op(
+    f"scalar_tensor(Scalar s, *, {OPTIONS}) -> Tensor",
+    _scalar_tensor,
+    differentiable=False,
+    variants="function",
+    doc="""Return a tensor without dimensions, of the default dtype unless given.
+
+    >>> imode.scalar_tensor(3)
+    tensor(3.)
+    """,
+)
+
+
+def _shown(number):
+    return f"{number:g}" if isinstance(number, float) else str(int(number))
+
+
+def _arange(start, end, step, dtype):
+    if dtype is not None:
+        dtype = as_numpy(dtype)
+    elif any(isinstance(number, float) for number in (start, end, step)):
+        dtype = default_float()
+    else:
+        dtype = np.dtype(np.int64)
+    if dtype.kind in "bc":
+        raise NotImplementedError(f'"arange_cpu" not implemented for {scalar_name(dtype)!r}')
+    low, high, by = (number_as(n, np.dtype(np.float64)) for n in (start, end, step))
+    if dtype.kind in "iu":
+        start, end, step = (number_as(n, np.dtype(np.int64)) for n in (start, end, step))
+    if not (by > 0 or by < 0):
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
+    if (high < low) if by > 0 else (high > low):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype.num == np.dtype(np.int64).num:
+        if step == 0:
+            raise ValueError("step must be nonzero")
+        count = -((start - end) // step)
+        if abs(end - start + step) >= 1 << 63:
+            raise RuntimeError("invalid size, possible overflow?")
+    else:
+        exact = (high - low) / by
+        if not exact < 9.2e18:
+            raise RuntimeError("invalid size, possible overflow?")
+        count = math.ceil(exact)
+    made = allocate((count,), dtype)
+    series.arange(made, start, step)
+    return made
+
+
+_ARANGE = """Return the numbers from `start` up to but not including `end`, `step` apart.
+
+    int64 unless one of them is a float. Raises RuntimeError if `step` leads away from `end`.
+
+    >>> imode.arange(1, 2, 0.5)
+    tensor([1.0000, 1.5000])
+    """
+
+factory(
+    f"arange(Scalar end, *, {OPTIONS}) -> Tensor",
+    lambda end, dtype, *options: _arange(0, end, 1, dtype),
+    doc=_ARANGE,
+)
+factory(
+    f"arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor",
+    lambda start, end, dtype, *options: _arange(start, end, 1, dtype),
+)
+factory(
+    f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
+    lambda start, end, step, dtype, *options: _arange(start, end, step, dtype),
+)
+
+
+def _ends(name, start, end, dtype):
+    """The two ends as numbers, and the np.dtype of the numbers between them."""
+    numbers = []
+    for word, value in (("start", start), ("end", end)):
+        if isinstance(value, np.ndarray):
+            if value.ndim:
+                raise RuntimeError(
+                    f"{name} only supports 0-dimensional start and end tensors, but got {word} "
+                    f"with {value.ndim} dimension(s)."
+                )
+            value = value.item()
+        numbers.append(value)
+    if any(isinstance(number, complex) for number in numbers):
+        found = dtype_of_number(1j)
+        if dtype is not None and as_numpy(dtype).kind != "c":
+            shown = scalar_name(as_numpy(dtype))
+            inferred = "float" if found.itemsize == 8 else "double"
+            raise RuntimeError(
+                f"torch.{name}(): inferred dtype c10::complex<{inferred}> can't be safely cast to "
+                f"passed dtype {shown}"
+            )
+    else:
+        found = default_float()
+    return *numbers, as_numpy(dtype, found)
+
+
+def _linspace(start, end, steps, dtype, *options):
+    start, end, dtype = _ends("linspace", start, end, dtype)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if dtype.kind == "b" and steps > 1:
+        raise NotImplementedError('"linspace_cpu" not implemented for \'Bool\'')
+    made = allocate((steps,), dtype)
+    if steps:
+        start, end = number_as(start, dtype), number_as(end, dtype)
+        with np.errstate(all="ignore"):
+            series.linspace(made, start, end)
+    return made
+
+
+def _logspace(start, end, steps, base, dtype, *options):
+    start, end, dtype = _ends("logspace", start, end, dtype)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    if dtype.kind == "b" and steps > 1:
+        raise NotImplementedError('"logspace_cpu" not implemented for \'Bool\'')
+    made = allocate((steps,), dtype)
+    if not steps:
+        return made
+    start, end = number_as(start, dtype), number_as(end, dtype)
+    i = np.arange(steps)
+    work = dtype.type if dtype.kind in "fc" else np.float32
+    with np.errstate(all="ignore"):
+        first, last = work(start), work(end)
+        step = work((last - first) / work(max(steps - 1, 1)))
+        up = first + step * i.astype(work)
+        down = last - step * (steps - i - 1).astype(work)
+        exponent = np.where(i < steps // 2, up, down) if steps > 1 else np.array([first])
+        wide = np.complex128 if dtype.kind == "c" else np.float64
+        made[...] = np.power(wide(base), exponent.astype(wide)).astype(dtype)
+    return made
+
+
+factory(
+    f"linspace(Tensor|Scalar start, Tensor|Scalar end, int steps, *, {OPTIONS}) -> Tensor",
+    _linspace,
+    doc="""Return `steps` numbers at equal distances, from `start` to `end` inclusive.
+
+    >>> imode.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """,
+)
+factory(
+    f"logspace(Tensor|Scalar start, Tensor|Scalar end, int steps, float base=10.0, *, {OPTIONS})"
+    " -> Tensor",
+    _logspace,
+    doc="""Return `base` to the powers that `linspace(start, end, steps)` gives.
+
+    >>> imode.logspace(0, 2, 3)
+    tensor([  1.,  10., 100.])
+    """,
+)
+
+
+# ---- matrices -----------------------------------------------------------------------------------
+
+
+def _eye(n, m, dtype):
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    made = allocate((n, m), dtype, np.zeros)
+    np.fill_diagonal(made, 1)
+    return made
+
+
+factory(
+    f"eye(int n, *, {OPTIONS}) -> Tensor",
+    lambda n, dtype, *options: _eye(n, n, dtype),
+    doc="""Return a matrix with ones on its diagonal and zeros elsewhere: n rows, m columns.
+
+    >>> imode.eye(2, 3, dtype=imode.int64)
+    tensor([[1, 0, 0],
+            [0, 1, 0]])
+    """,
+)
+factory(
+    f"eye.m(int n, int m, *, {OPTIONS}) -> Tensor",
+    lambda n, m, dtype, *options: _eye(n, m, dtype),
+)
+
+
+def _below(rows, columns, diagonal):
+    """A bool matrix: on or below the diagonal."""
+    limit = rows + columns + 1
+    diagonal = max(-limit, min(diagonal, limit))
+    return np.arange(rows)[:, None] + diagonal >= np.arange(columns)
+
+
+def _triangle(name, upper):
+    def kernel(self, diagonal):
+        if self.ndim < 2:
+            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        keep = _below(*self.shape[-2:], diagonal - upper)
+        made = np.zeros(self.shape, self.dtype)
+        np.copyto(made, self, where=~keep if upper else keep)
+        return made
+
+    return kernel
+
+
+op(
+    "tril(Tensor self, int diagonal=0) -> Tensor",
+    _triangle("tril", False),
+    derivative={"self": lambda grad, diagonal: grad.tril(diagonal)},
+    variants="function method inplace out",
+    doc="""Return the lower triangle of the last two dimensions, zeros above the diagonal.
+
+    >>> imode.ones(2, 2).tril()
+    tensor([[1., 0.],
+            [1., 1.]])
+    """,
+)
+op(
+    "triu(Tensor self, int diagonal=0) -> Tensor",
+    _triangle("triu", True),
+    derivative={"self": lambda grad, diagonal: grad.triu(diagonal)},
+    variants="function method inplace out",
+    doc="""Return the upper triangle of the last two dimensions, zeros below the diagonal.
+
+    >>> imode.ones(2, 2).triu(1)
+    tensor([[0., 1.],
+            [0., 0.]])
+    """,
+)
+
+
+def _indices(name, upper):
+    def kernel(row, col, offset, dtype, *options):
+        for word, size in (("row", row), ("col", col)):
+            if size < 0:
+                raise RuntimeError(f"{word} must be non-negative, got{size}")
+        dtype = as_numpy(dtype, np.dtype(np.int64))
+        if dtype.name not in ("int32", "int64"):
+            raise NotImplementedError(f'"{name}" not implemented for {scalar_name(dtype)!r}')
+        keep = _below(row, col, offset - upper)
+        return np.array(np.nonzero(~keep if upper else keep)).astype(dtype)
+
+    return kernel
+
+
+for _name, _upper in (("tril_indices", False), ("triu_indices", True)):
+    op(
+        f"{_name}(int row, int col, int offset=0, *, {OPTIONS}) -> Tensor",
+        _indices(_name, _upper),
+        differentiable=False,
+        variants="function",
+        doc=f"""Return the row and column numbers of a triangle of a (row, col) matrix.
+
+        >>> imode.{_name}(2, 2).shape
+        imode.Size([2, 3])
+        """,
+    )
+
+
+# ---- complex numbers ----------------------------------------------------------------------------
+
+
+def _check_parts(first, second):
+    if first.dtype.kind != "f" or second.dtype.kind != "f":
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{scalar_name(first.dtype)} and {scalar_name(second.dtype)}"
+        )
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(first.dtype)} but got scalar type "
+            f"{scalar_name(second.dtype)} for second argument"
+        )
+
+
+def _pair(first, second):
+    """An empty complex array of the two parts' common shape."""
+    _check_parts(first, second)
+    try:
+        shape = np.broadcast_shapes(first.shape, second.shape)
+    except ValueError:
+        raise shapes_differ(first.shape, second.shape) from None
+    return np.empty(shape, np.complex128 if first.dtype.itemsize == 8 else np.complex64)
+
+
+def shapes_differ(a, b):
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            dim = max(len(a), len(b)) - back
+            return RuntimeError(
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) "
+                f"at non-singleton dimension {dim}"
+            )
+    return RuntimeError(f"shapes {list(a)} and {list(b)} do not broadcast")
+
+
+def _complex(real, imag):
+    made = _pair(real, imag)
+    made.real, made.imag = real, imag
+    return made
+
+
+def _polar(abs, angle):
+    made = _pair(abs, angle)
+    if abs.dtype.itemsize == 2:
+        raise NotImplementedError('"polar_cpu" not implemented for \'Half\'')
+    made.real, made.imag = abs * np.cos(angle), abs * np.sin(angle)
+    return made
+
+
+def _polar_backward(grad, result, needs):
+    turned = conj(grad)
+    size = ops.real(turned * ops.sgn(result)) if needs[0] else None
+    angle = ops.real(turned * (result * 1j)) if needs[1] else None
+    return size, angle
+
+
+op(
+    "complex(Tensor real, Tensor imag) -> Tensor",
+    _complex,
+    derivative={"real": lambda grad: ops.real(grad), "imag": lambda grad: ops.imag(grad)},
+    variants="function out",
+    doc="""Return complex numbers of the given real and imaginary parts.
+
+    >>> imode.complex(imode.ones(1), imode.zeros(1))
+    tensor([1.+0.j])
+    """,
+)
+op(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    _polar,
+    derivative={("abs", "angle"): _polar_backward},
+    variants="function out",
+    doc="""Return complex numbers of the given absolute values and angles.
+
+    >>> imode.polar(imode.ones(1), imode.zeros(1))
+    tensor([1.+0.j])
+    """,
+)
