@@ -110,10 +110,8 @@ cdef int code_from_object(object value) except -2:
         return NO_DTYPE
     if type(value) is dtype:
         return (<dtype>value).code
-    if value in (bool, int, complex):
+    if type(value) is type and value in _BY_PYTHON_TYPE:    # an np.dtype would compare equal too
         return _BY_PYTHON_TYPE[value]
-    if value is float:
-        return default_code()
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         descr = np.dtype(value)
         if descr.num < 24 and code_of[descr.num] != NO_DTYPE and descr.isnative:

@@ -17,7 +17,7 @@ from imode.kernels.strided import scalar_name
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.tensor import Tensor, array_of
-from .schema import op
+from .schema import op, out_form
 
 OPTIONS = (
     "dtype? dtype=None, any layout=None, device? device=None, bool requires_grad=False, "
@@ -143,7 +143,9 @@ def dtype_of_number(value):
 
 def factory(schema, kernel, **words):
     """Declare a factory; `out=` fills a given tensor, in that tensor's dtype."""
-    return op(schema, kernel, differentiable=False, variants="function", out=_into, **words)
+    operator = op(schema, kernel, differentiable=False, variants="function", **words)
+    out_form(operator, _into)
+    return operator
 
 
 def _into(functional, arguments, out):

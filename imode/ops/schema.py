@@ -299,24 +299,33 @@ def composite(schema, *, variants="function method", doc=None):
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
         if "out" in words:
-            overload = f"{parsed.overload}_out" if parsed.overload else "out"
-            last = (_KINDS["any"], "out", False, None, 0, False)
-            out = Operator(
-                parsed.name,
-                overload,
-                schema,
-                entry=entry,
-                arguments=[*parsed.arguments, last],
-                n_positional=parsed.n_positional,
-                role=_COMPOSITE,
-                n_results=parsed.n_results,
-                function=_out_of(function),
-            )
-            out._link(functional=base)
-            base._link(out=out)
+            _link_out(base, parsed, _out_of(function))
         return base
 
     return declare
+
+
+def _link_out(base, parsed, function):
+    """Give `base` an out= form that is a Python function of all arguments and the out tensor."""
+    last = (_KINDS["any"], "out", False, None, 0, False)
+    out = Operator(
+        parsed.name,
+        f"{parsed.overload}_out" if parsed.overload else "out",
+        base.schema,
+        entry=base.entry,
+        arguments=[*parsed.arguments, last],
+        n_positional=parsed.n_positional,
+        role=_COMPOSITE,
+        n_results=parsed.n_results,
+        function=function,
+    )
+    out._link(functional=base)
+    base._link(out=out)
+
+
+def out_form(base, function):
+    """Give an operator an out= form of its own: `function(base, arguments, out)`."""
+    _link_out(base, _parse(base.schema), lambda *all: function(base, all[:-1], all[-1]))
 
 
 def _inplace_of(name, function):
