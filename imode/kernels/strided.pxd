@@ -14,7 +14,9 @@ cdef ndarray make(ndarray a, int nd, npy_intp* shape, npy_intp* strides, char* d
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1                # scalars count as one dim
 cpdef str scalar_name(dtype d)                                      # PyTorch's name: "Float"
 cdef int read_ints(tuple values, npy_intp* out) except -1           # OUT; returns the length
-cdef int infer_view(ndarray a, int nd, npy_intp* shape, npy_intp* strides) except -2  # 0: no view
+cdef int infer_view(                                               # 0: there is no such view
+    int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,
+    int nd, npy_intp* shape, npy_intp* strides) noexcept
 
 # ---- one result ----
 cpdef ndarray alias(ndarray a)

@@ -51,9 +51,8 @@ cdef int _raise_dim(Py_ssize_t dim, int low, int high) except -1:
         f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")
 
 
-cdef int _raise_shape(ndarray a, tuple size) except -1:
-    raise RuntimeError(
-        f"shape '{list(size)}' is invalid for input of size {cnp.PyArray_SIZE(a)}")
+cdef int _raise_shape(npy_intp numel, tuple size) except -1:
+    raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
 
 
 cdef int _raise_expand(ndarray a, tuple size, Py_ssize_t target, Py_ssize_t have, int i) except -1:
@@ -107,9 +106,9 @@ cdef int read_ints(tuple values, npy_intp* out) except -1:
     return <int>n
 
 
-cdef int _infer_size(ndarray a, tuple size, int nd, npy_intp* shape) except -1:
+cdef int _infer_size(npy_intp numel, tuple size, int nd, npy_intp* shape) except -1:
     """Fill in the one -1 of `shape` and check that the element counts agree."""
-    cdef npy_intp numel = cnp.PyArray_SIZE(a), count = 1
+    cdef npy_intp count = 1
     cdef int i, infer = -1
     cdef bint huge = False
     for i in range(nd):
@@ -125,38 +124,38 @@ cdef int _infer_size(ndarray a, tuple size, int nd, npy_intp* shape) except -1:
         else:
             count *= shape[i]
     if huge and count != 0:
-        return _raise_shape(a, size)
+        return _raise_shape(numel, size)
     if infer < 0:
-        return 0 if numel == count else _raise_shape(a, size)
+        return 0 if numel == count else _raise_shape(numel, size)
     if count == 0:
         if numel != 0:
-            return _raise_shape(a, size)
+            return _raise_shape(numel, size)
         raise RuntimeError(
             f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified "
             "dimension size -1 can be any value and is ambiguous")
     if numel % count != 0:
-        return _raise_shape(a, size)
+        return _raise_shape(numel, size)
     shape[infer] = numel // count
     return 0
 
 
-cdef int infer_view(ndarray a, int nd, npy_intp* shape, npy_intp* strides) except -2:
-    """Fill in the `strides` that show `a` as `shape`; return 0 where none exist, else 1.
+cdef int infer_view(
+    int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,
+    int nd, npy_intp* shape, npy_intp* strides,
+) noexcept:
+    """Fill in the `strides` that show a geometry as `shape`; return 0 where none exist, else 1.
 
-    The rule is PyTorch's: split `a`'s dimensions into the longest runs that are contiguous among
-    themselves; each run must be cut into whole dimensions of the new shape.
+    The rule is PyTorch's: split the old dimensions into the longest runs that are contiguous among
+    themselves; each run must be cut into whole dimensions of the new shape. `item` is the stride
+    of neighbours, in the unit of the strides.
     """
-    cdef int old_nd = a.ndim, d, view_d = nd - 1
-    cdef npy_intp* old_shape = cnp.PyArray_DIMS(a)
-    cdef npy_intp* old_strides = cnp.PyArray_STRIDES(a)
-    cdef npy_intp step, chunk, old_count = 1, new_count = 1
-    cdef bint same
-    if old_nd == 0 or cnp.PyArray_IS_C_CONTIGUOUS(a):
-        step = cnp.PyArray_ITEMSIZE(a)
-        same = old_nd == nd and old_nd > 0
-        if same:
-            for d in range(nd):
-                same = same and shape[d] == old_shape[d]
+    cdef int d, view_d = nd - 1
+    cdef npy_intp numel = 1, step = item, chunk, old_count = 1, new_count = 1
+    cdef bint same = old_nd == nd
+    for d in range(old_nd):
+        numel *= old_shape[d]
+        same = same and shape[d] == old_shape[d]
+    if numel == 0 or old_nd == 0:
         for d in range(nd - 1, -1, -1):
             strides[d] = old_strides[d] if same else step
             step *= shape[d] if shape[d] > 0 else 1
@@ -178,13 +177,22 @@ cdef int infer_view(ndarray a, int nd, npy_intp* shape, npy_intp* strides) excep
     return 1 if view_d == -1 else 0
 
 
-def viewable(ndarray a, tuple size):
-    """Return whether ``view(a, size)`` exists; raise where the sizes are wrong for any reshape."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = read_ints(size, shape)
-    _infer_size(a, size, nd, shape)
-    return infer_view(a, nd, shape, strides) == 1
+def viewable(tuple shape, tuple strides, tuple size):
+    """Return whether a geometry can be viewed as `size`.
+
+    Raises RuntimeError where `size` is wrong for any reshape of it.
+    """
+    cdef npy_intp[64] old_shape
+    cdef npy_intp[64] old_strides
+    cdef npy_intp[64] new_shape
+    cdef npy_intp[64] new_strides
+    cdef int i, old_nd = read_ints(shape, old_shape), nd = read_ints(size, new_shape)
+    cdef npy_intp numel = 1
+    read_ints(strides, old_strides)
+    for i in range(old_nd):
+        numel *= old_shape[i]
+    _infer_size(numel, size, nd, new_shape)
+    return infer_view(old_nd, old_shape, old_strides, 1, nd, new_shape, new_strides) == 1
 
 
 cdef ndarray _storage(ndarray a):
@@ -209,8 +217,11 @@ cpdef ndarray view(ndarray a, tuple size):
     cdef npy_intp[64] shape
     cdef npy_intp[64] strides
     cdef int nd = read_ints(size, shape)
-    _infer_size(a, size, nd, shape)
-    if infer_view(a, nd, shape, strides) == 0:
+    _infer_size(cnp.PyArray_SIZE(a), size, nd, shape)
+    if infer_view(
+        a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_ITEMSIZE(a),
+        nd, shape, strides,
+    ) == 0:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead.")

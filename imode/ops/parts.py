@@ -45,7 +45,7 @@ op(
     "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
     strided.select,
     derivative={
-        "self": lambda grad, self_shape, dim, index: ops.select_backward(
+        "self": lambda grad, self_shape, dim, index: ops._select_backward(
             grad, self_shape, dim, index
         )
     },
@@ -58,21 +58,22 @@ op(
 )
 
 op(
-    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    "_slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
     strided.slice_dim,
     derivative={
-        "self": lambda grad, self_shape, dim, start, end, step: ops.slice_backward(
+        "self": lambda grad, self_shape, dim, start, end, step: ops._slice_backward(
             grad, self_shape, dim, start, end, step
         )
     },
     variants="",
+    name="SliceBackward0",
 )
 
 op(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     strided.diagonal,
     derivative={
-        "self": lambda grad, self_shape, offset, dim1, dim2: ops.diagonal_backward(
+        "self": lambda grad, self_shape, offset, dim1, dim2: ops._diagonal_backward(
             grad, self_shape, offset, dim1, dim2
         )
     },
@@ -88,7 +89,7 @@ op(
     "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
     strided.unfold,
     derivative={
-        "self": lambda grad, self_shape, dimension, size, step: ops.unfold_backward(
+        "self": lambda grad, self_shape, dimension, size, step: ops._unfold_backward(
             grad, self_shape, dimension, size, step
         )
     },
@@ -119,7 +120,7 @@ def _narrow(self, dim, start, length):
     start += size if start < 0 else 0
     if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
-    return ops.slice(self, dim, start, start + length)
+    return ops._slice(self, dim, start, start + length)
 
 
 composite(
@@ -210,7 +211,7 @@ def _cut(self, bounds, dim):
     """Return the pieces between the indices `bounds`, which may be in any order."""
     starts = (0, *bounds)
     ends = (*bounds, self.shape[dim])
-    return tuple(ops.slice(self, dim, s, e) for s, e in zip(starts, ends, strict=True))
+    return tuple(ops._slice(self, dim, s, e) for s, e in zip(starts, ends, strict=True))
 
 
 def _tensor_split_dim(self, dim):
@@ -390,13 +391,23 @@ op(
     """,
 )
 
+op(
+    "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None)"
+    " -> Tensor(a!)",
+    strided.as_strided,
+    derivative={"self": _as_strided_backward},
+    variants="function method metadata",
+    name="AsStridedBackward1",
+)
+
 # ---- the same elements --------------------------------------------------------------------------
 
 op(
-    "alias(Tensor(a) self) -> Tensor(a)",
+    "_alias(Tensor(a) self) -> Tensor(a)",
     strided.alias,
     derivative={"self": lambda grad: grad},
     variants="",
+    name="AliasBackward0",
 )
 
 op(
@@ -404,6 +415,7 @@ op(
     strided.alias,
     differentiable=False,
     variants="function method",
+    tracked=False,
     doc="""Return the tensor without its history; it shares memory and version counter.
 
     >>> imode.ones(2, requires_grad=True).detach().requires_grad
@@ -509,34 +521,38 @@ def _unfold_backward(grad, input_sizes, dim, size, step):
 
 
 op(
-    "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
+    "_select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
     lambda grad, sizes, dim, index: _put(grad, sizes, lambda a: strided.select(a, dim, index)),
     derivative={"grad_output": lambda grad, dim, index: grad.select(dim, index)},
     variants="",
+    name="SelectBackwardBackward0",
 )
 op(
-    "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step)"
-    " -> Tensor",
+    "_slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, "
+    "int step) -> Tensor",
     lambda grad, sizes, dim, start, end, step: _put(
         grad, sizes, lambda a: strided.slice_dim(a, dim, start, end, step)
     ),
     derivative={
-        "grad_output": lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step)
+        "grad_output": lambda grad, dim, start, end, step: ops._slice(grad, dim, start, end, step)
     },
     variants="",
+    name="SliceBackwardBackward0",
 )
 op(
-    "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2)"
+    "_diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2)"
     " -> Tensor",
     lambda grad, sizes, offset, dim1, dim2: _put(
         grad, sizes, lambda a: strided.diagonal(a, offset, dim1, dim2)
     ),
     derivative={"grad_output": lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)},
     variants="",
+    name="DiagonalBackwardBackward0",
 )
 op(
-    "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
+    "_unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
     _unfold_backward,
     derivative={"grad_in": lambda grad, dim, size, step: grad.unfold(dim, size, step)},
     variants="",
+    name="UnfoldBackwardBackward0",
 )

@@ -7,9 +7,8 @@ shape and strides; they write no element, yet count as writes, as in PyTorch.
 Derivatives follow PyTorch's derivatives.yaml: what each saves is what its parameters name.
 """
 
-import numpy as np
-
 from imode import ops
+from imode._core.dtype import as_numpy
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
 
@@ -63,16 +62,19 @@ op(
 
 op(
     "view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)",
-    lambda self, dtype: strided.view_dtype(self, np.dtype(dtype)),
+    lambda self, dtype: strided.view_dtype(self, as_numpy(dtype)),
     differentiable=False,
     variants="method",
+    tracked=False,
 )
 
+# A view of a copy that nobody else holds: not recorded as one.
 op(
-    "_unsafe_view(Tensor self, int[] size) -> Tensor",
+    "_unsafe_view(Tensor(a) self, int[] size) -> Tensor(a)",
     strided.view,
     derivative={"self": lambda grad, self_shape: grad.reshape(self_shape)},
     variants="",
+    tracked=False,
 )
 
 
@@ -83,9 +85,9 @@ def reshape(self, shape):
     >>> imode.arange(6).reshape(3, 2).shape
     torch.Size([3, 2])
     """
-    if self.is_contiguous() or strided.viewable(self.detach().numpy(), shape):
+    if self.is_contiguous() or strided.viewable(tuple(self.shape), self.stride(), shape):
         return self.view(shape)
-    return ops._unsafe_view(self.clone(memory_format="contiguous"), shape)
+    return ops._unsafe_view(self.contiguous(), shape)
 
 
 @composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
@@ -240,6 +242,35 @@ op(
     name="SqueezeBackward2",
 )
 
+op(
+    "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+    strided.unsqueeze,
+    derivative={"self": lambda grad, dim: grad.squeeze(dim)},
+    variants="method metadata",
+    name="UnsqueezeBackward1",
+)
+op(
+    "squeeze_(Tensor(a!) self) -> Tensor(a!)",
+    strided.squeeze,
+    derivative={"self": lambda grad, self_shape: _unsqueeze_to(grad, self_shape)},
+    variants="method metadata",
+    name="SqueezeBackward3",
+)
+op(
+    "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+    strided.squeeze_dim,
+    derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, (dim,))},
+    variants="method metadata",
+    name="SqueezeBackward4",
+)
+op(
+    "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+    strided.squeeze_dims,
+    derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, dim)},
+    variants="method metadata",
+    name="SqueezeBackward5",
+)
+
 # ---- order of dimensions ------------------------------------------------------------------------
 
 
@@ -281,6 +312,22 @@ op(
 )
 
 
+op(
+    "t_(Tensor(a!) self) -> Tensor(a!)",
+    strided.t,
+    derivative={"self": lambda grad: grad.t()},
+    variants="method metadata",
+    name="TBackward1",
+)
+op(
+    "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    strided.transpose,
+    derivative={"self": lambda grad, dim0, dim1: grad.transpose(dim0, dim1)},
+    variants="method metadata",
+    name="TransposeBackward1",
+)
+
+
 def _swap(self, dim0, dim1):
     """Return the tensor with two dimensions exchanged (NumPy's name of `transpose`)."""
     return self.transpose(dim0, dim1)
@@ -313,7 +360,7 @@ def _movedim(self, source, destination):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
     if nd == 0:
-        return ops.alias(self)
+        return ops._alias(self)
     order = [None] * nd
     for s, e in zip(start, end, strict=True):
         order[e] = s
@@ -324,6 +371,17 @@ def _movedim(self, source, destination):
 def _movedim_int(self, source, destination):
     """Return the tensor with dimension `source` moved to the place `destination`."""
     return _movedim(self, (source,), (destination,))
+
+
+def _swap_(self, dim0, dim1):
+    """Exchange two dimensions in place."""
+    return self.transpose_(dim0, dim1)
+
+
+composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", variants="method")(
+    _swap_
+)
+composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", variants="method")(_swap_)
 
 
 for _name in ("movedim", "moveaxis"):
@@ -337,7 +395,7 @@ for _name in ("movedim", "moveaxis"):
     )(_movedim)
 
 
-@composite("numpy_T(Tensor(a) self) -> Tensor(a)", variants="")
+@composite("_T(Tensor(a) self) -> Tensor(a)", variants="")
 def numpy_T(self):
     """Return the tensor with its dimensions in reverse order."""
     return self.permute(tuple(range(self.dim() - 1, -1, -1)))
@@ -351,13 +409,13 @@ def _matrix(self, name):
     return self if self.dim() == 0 else self.transpose(-2, -1)
 
 
-@composite("mT(Tensor(a) self) -> Tensor(a)", variants="")
+@composite("_mT(Tensor(a) self) -> Tensor(a)", variants="")
 def mT(self):
     """Return the tensor with its last two dimensions exchanged."""
     return _matrix(self, "mT")
 
 
-@composite("mH(Tensor(a) self) -> Tensor(a)", variants="")
+@composite("_mH(Tensor(a) self) -> Tensor(a)", variants="")
 def mH(self):
     """Return the conjugate of the tensor with its last two dimensions exchanged."""
     return conj(_matrix(self, "mH"))
@@ -369,7 +427,7 @@ def adjoint(self):
     return conj(_matrix(self, "adjoint()"))
 
 
-@composite("matrix_H(Tensor(a) self) -> Tensor(a)", variants="")
+@composite("_H(Tensor(a) self) -> Tensor(a)", variants="")
 def matrix_H(self):
     """Return the conjugate transpose of a matrix."""
     nd = self.dim()

@@ -1,0 +1,874 @@
+"""Guards: what each sets and puts back, nested, per thread, decorating, suspended, misused."""
+
+import asyncio
+import contextlib
+import functools
+import gc
+import inspect
+import itertools
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+
+import pytest
+
+import imode
+
+AD, AUTOGRAD = imode.DispatchKey.ADInplaceOrView, imode.DispatchKey.Autograd
+
+
+def state():
+    """The whole state that guards change: (inference mode, AD included, excluded keys, grad)."""
+    return (
+        imode.is_inference_mode_enabled(),
+        AD in imode.included_keys(),
+        tuple(imode.excluded_keys()),
+        imode.is_grad_enabled(),
+    )
+
+
+DEFAULT = (False, True, (), True)
+INFERENCE = (True, False, (AUTOGRAD,), False)
+NO_GRAD = (False, True, (), False)
+
+GUARDS = {
+    "inference_mode()": (imode.inference_mode, INFERENCE),
+    "inference_mode(True)": (lambda: imode.inference_mode(True), INFERENCE),
+    "inference_mode(mode=True)": (lambda: imode.inference_mode(mode=True), INFERENCE),
+    "inference_mode(False)": (lambda: imode.inference_mode(False), DEFAULT),
+    "InferenceMode()": (imode.InferenceMode, INFERENCE),
+    "normal_mode()": (imode.normal_mode, NO_GRAD),
+    "no_grad()": (imode.no_grad, NO_GRAD),
+    "enable_grad()": (imode.enable_grad, DEFAULT),
+    "set_grad_enabled(False)": (lambda: imode.set_grad_enabled(False), NO_GRAD),
+    "set_grad_enabled(True)": (lambda: imode.set_grad_enabled(True), DEFAULT),
+    "AutoDispatchBelowAutograd()": (
+        imode.AutoDispatchBelowAutograd,
+        (False, True, (AUTOGRAD,), True),
+    ),
+    "AutoDispatchBelowADInplaceOrView()": (
+        imode.AutoDispatchBelowADInplaceOrView,
+        (False, True, (AUTOGRAD, AD), True),
+    ),
+}
+each_guard = pytest.mark.parametrize(("make", "inside"), GUARDS.values(), ids=GUARDS.keys())
+
+
+@pytest.fixture(autouse=True)
+def starts_and_ends_in_the_default_state():
+    assert state() == DEFAULT
+    yield
+    assert state() == DEFAULT
+
+
+# ---- blocks ----
+
+
+@each_guard
+def test_block_sets_the_state_and_puts_it_back(make, inside):
+    with make() as entered:
+        assert entered is None
+        assert state() == inside
+    assert state() == DEFAULT
+
+
+@each_guard
+def test_exception_puts_the_state_back(make, inside):
+    with pytest.raises(ZeroDivisionError), make():
+        assert state() == inside
+        1 / 0  # noqa: B018
+    assert state() == DEFAULT
+
+
+@each_guard
+def test_a_guard_can_be_entered_again_after_it_was_left(make, inside):
+    guard = make()
+    for _ in range(3):
+        with guard:
+            assert state() == inside
+        assert state() == DEFAULT
+
+
+def _expected(names):
+    """The state after nesting the named guards, from the table in the module's docstring."""
+    included, excluded, grad = True, set(), True
+    for name in names:
+        if name.startswith(("inference_mode", "InferenceMode", "normal_mode")):
+            on = "False" not in name and "normal" not in name
+            included = not on
+            excluded = excluded | {AUTOGRAD} if on else excluded - {AUTOGRAD}
+            grad = "False" in name
+        elif "Below" in name:
+            excluded = excluded | ({AUTOGRAD, AD} if "AD" in name else {AUTOGRAD})
+        else:
+            grad = name in ("enable_grad()", "set_grad_enabled(True)")
+    return (not included, included, tuple(sorted(excluded, reverse=True)), grad)
+
+
+@pytest.mark.filterwarnings("ignore:.* has no effect inside inference_mode:UserWarning")
+@pytest.mark.parametrize("depth", [2, 3])
+def test_nesting_in_any_order(depth):
+    for names in itertools.product(GUARDS, repeat=depth):
+        with contextlib.ExitStack() as stack:
+            for i, name in enumerate(names):
+                stack.enter_context(GUARDS[name][0]())
+                assert state() == _expected(names[: i + 1]), names[: i + 1]
+                # The illegal state never arises.
+                assert AD in imode.included_keys() or AUTOGRAD in imode.excluded_keys()
+        assert state() == DEFAULT, names
+
+
+def test_inference_mode_off_inside_on():
+    with imode.inference_mode():
+        with imode.inference_mode(False):
+            assert state() == DEFAULT
+            with imode.inference_mode():
+                assert state() == INFERENCE
+            assert state() == DEFAULT
+        assert state() == INFERENCE
+
+
+def test_set_grad_enabled_acts_at_once_as_a_function():
+    before = imode.set_grad_enabled(False)
+    assert state() == NO_GRAD
+    imode.set_grad_enabled(True)
+    assert state() == DEFAULT
+    assert before.mode is False
+
+
+def test_set_grad_enabled_puts_back_what_was_before_it_was_made():
+    guard = imode.set_grad_enabled(False)
+    assert state() == NO_GRAD
+    with guard:
+        assert state() == NO_GRAD
+    assert state() == DEFAULT
+
+
+def test_a_call_of_set_grad_enabled_inside_a_block_ends_with_the_block():
+    with imode.no_grad():
+        imode.set_grad_enabled(True)
+        assert imode.is_grad_enabled()
+    assert state() == DEFAULT
+
+
+def test_exit_stack_and_several_items():
+    with imode.no_grad(), imode.inference_mode(), imode.inference_mode(False):
+        assert state() == DEFAULT
+
+
+def test_names_and_reprs():
+    assert imode.InferenceMode is imode.inference_mode
+    assert repr(imode.set_grad_enabled(True)) == "imode.set_grad_enabled(mode=True)"
+    guard = imode.inference_mode(False)
+    assert repr(guard) == "imode.inference_mode(mode=False)"
+    assert guard.mode is False
+    with guard:
+        pass
+    with imode.no_grad().clone():
+        assert state() == NO_GRAD
+
+
+# ---- threads ----
+
+
+def test_each_thread_has_its_own_modes():
+    seen = {}
+    entered, leave = threading.Barrier(3), threading.Barrier(3)
+
+    def run(name, make):
+        before = state()
+        with make():
+            entered.wait(10)
+            seen[name] = (before, state())
+            leave.wait(10)
+
+    threads = [
+        threading.Thread(target=run, args=("inference", imode.inference_mode)),
+        threading.Thread(target=run, args=("no_grad", imode.no_grad)),
+    ]
+    with imode.inference_mode():
+        for thread in threads:
+            thread.start()
+        entered.wait(10)
+        with imode.no_grad():
+            leave.wait(10)
+        for thread in threads:
+            thread.join()
+        assert state() == INFERENCE
+    assert seen == {"inference": (DEFAULT, INFERENCE), "no_grad": (DEFAULT, NO_GRAD)}
+
+
+# ---- decorators on functions ----
+
+
+@each_guard
+def test_decorates_a_function(make, inside):
+    @make()
+    def body(a, *, b):
+        """Says so."""
+        return state(), a, b
+
+    assert state() == DEFAULT
+    for _ in range(2):
+        assert body(1, b=2) == (inside, 1, 2)
+        assert state() == DEFAULT
+    assert (body.__name__, body.__doc__) == ("body", "Says so.")
+    assert str(inspect.signature(body)) == "(a, *, b)"
+    assert body.__module__ == __name__
+
+
+@pytest.mark.parametrize("guard", [imode.inference_mode, imode.no_grad, imode.normal_mode])
+def test_decorates_without_parentheses(guard):
+    @guard
+    def body():
+        return imode.is_grad_enabled()
+
+    assert body() is False
+    assert body.__name__ == "body"
+
+
+def test_decorated_enable_grad_without_parentheses():
+    @imode.enable_grad
+    def body():
+        return imode.is_grad_enabled()
+
+    with imode.no_grad():
+        assert body() is True
+        assert not imode.is_grad_enabled()
+
+
+def test_decorated_function_that_raises_puts_the_state_back():
+    @imode.inference_mode()
+    def body():
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        body()
+    assert state() == DEFAULT
+
+
+def test_decorated_function_may_call_itself():
+    @imode.inference_mode()
+    def body(n):
+        inner = body(n - 1) if n else []
+        return [state(), *inner]
+
+    assert body(5) == [INFERENCE] * 6
+
+
+def test_one_guard_decorates_several_functions_and_blocks():
+    guard = imode.no_grad()
+
+    @guard
+    def outer():
+        return inner()
+
+    @guard
+    def inner():
+        with guard:
+            return state()
+
+    assert outer() == NO_GRAD
+
+
+def test_decorates_methods_of_every_kind():
+    class Model:
+        @imode.inference_mode()
+        def method(self):
+            return self, state()
+
+        @imode.inference_mode()
+        @classmethod
+        def outside_class_method(cls):
+            return cls, state()
+
+        @classmethod
+        @imode.inference_mode
+        def class_method(cls):
+            return cls, state()
+
+        @imode.inference_mode
+        @staticmethod
+        def static_method():
+            return state()
+
+        @property
+        @imode.inference_mode()
+        def prop(self):
+            return state()
+
+    model = Model()
+    assert model.method() == (model, INFERENCE)
+    assert Model.method(model) == (model, INFERENCE)
+    assert model.class_method() == (Model, INFERENCE)
+    assert Model.outside_class_method() == (Model, INFERENCE)
+    assert Model.static_method() == model.static_method() == model.prop == INFERENCE
+
+
+def test_decorates_callables_without_code():
+    class Callable:
+        def __call__(self):
+            return state()
+
+    assert imode.no_grad()(Callable())() == NO_GRAD
+    assert imode.no_grad()(functools.partial(state))() == NO_GRAD
+    assert imode.inference_mode()(max)(1, 2) == 2
+
+
+def test_set_grad_enabled_as_a_decorator_acts_on_the_function_alone():
+    @imode.set_grad_enabled(False)
+    def body():
+        return state()
+
+    assert state() == DEFAULT
+    assert body() == NO_GRAD
+    assert state() == DEFAULT
+
+
+def test_decorating_a_class_warns():
+    with pytest.warns(FutureWarning, match=r"^Decorating classes is deprecated.*above `__init__`"):
+
+        @imode.no_grad()
+        class Made:
+            def __init__(self):
+                self.state = state()
+
+    assert Made().state == NO_GRAD
+
+
+# ---- generators ----
+
+
+def counting(seen):
+    """A generator that uses all of the protocol."""
+    try:
+        value = "start"
+        while True:
+            seen.append((value, state()))
+            try:
+                value = yield value
+            except ValueError as error:
+                value = f"caught {error}"
+            if value == "stop":
+                return "returned"
+    finally:
+        seen.append(("closed", state()))
+
+
+@each_guard
+def test_generator_has_the_mode_on_only_while_its_body_runs(make, inside):
+    seen = []
+    generator = make()(counting)(seen)
+    assert state() == DEFAULT
+    assert next(generator) == "start"
+    assert state() == DEFAULT
+    assert generator.send(1) == 1
+    assert generator.throw(ValueError("it")) == "caught it"
+    assert state() == DEFAULT
+    with pytest.raises(StopIteration) as stopped:
+        generator.send("stop")
+    assert stopped.value.value == "returned"
+    assert state() == DEFAULT
+    assert seen == [(v, inside) for v in ("start", 1, "caught it", "closed")]
+
+
+def test_generator_closed_and_collected():
+    seen = []
+    generator = imode.inference_mode(counting)(seen)
+    next(generator)
+    generator.close()
+    assert seen[-1] == ("closed", INFERENCE)
+    generator = imode.inference_mode(counting)(seen)
+    next(generator)
+    del generator
+    gc.collect()
+    assert len(seen) == 4
+    assert seen[-1] == ("closed", INFERENCE)
+
+
+def test_generator_that_raises():
+    @imode.inference_mode()
+    def body():
+        yield state()
+        raise KeyError("x")
+
+    generator = body()
+    assert next(generator) == INFERENCE
+    with pytest.raises(KeyError):
+        next(generator)
+    assert state() == DEFAULT
+    with pytest.raises(StopIteration):
+        next(generator)
+
+
+def test_generator_function_stays_one():
+    decorated = imode.no_grad()(counting)
+    assert inspect.isgeneratorfunction(decorated)
+    assert decorated.__name__ == "counting"
+    assert decorated.__wrapped__ is counting
+
+
+def test_generator_delegates():
+    @imode.inference_mode()
+    def inner():
+        received = yield state()
+        return received
+
+    def outer():
+        result = yield from inner()
+        yield result, state()
+
+    generator = outer()
+    assert next(generator) == INFERENCE
+    assert generator.send("x") == ("x", DEFAULT)
+
+
+def test_suspended_generator_keeps_the_guards_that_its_body_is_inside_of():
+    @imode.inference_mode()
+    def body():
+        with imode.inference_mode(False), imode.no_grad():
+            yield state()
+            yield state()
+        yield state()
+
+    generator = body()
+    assert next(generator) == NO_GRAD
+    assert state() == DEFAULT
+    with imode.inference_mode():
+        assert next(generator) == NO_GRAD
+        assert state() == INFERENCE
+    assert state() == DEFAULT
+    with imode.no_grad():
+        assert next(generator) == INFERENCE
+        assert state() == NO_GRAD
+
+
+def test_suspended_generator_keeps_what_its_body_set_by_a_call():
+    @imode.no_grad()
+    def body():
+        imode.set_grad_enabled(True)
+        yield imode.is_grad_enabled()
+        yield imode.is_grad_enabled()
+        with imode.no_grad():
+            imode.set_grad_enabled(True)
+            yield imode.is_grad_enabled()
+            yield imode.is_grad_enabled()
+        yield imode.is_grad_enabled()
+
+    generator = body()
+    with imode.no_grad():
+        assert next(generator) is True
+        assert not imode.is_grad_enabled()
+        assert list(generator) == [True, True, True, True]
+    assert state() == DEFAULT
+
+
+def test_interleaved_generators():
+    on = imode.inference_mode(counting)([])
+    seen_off = []
+    off = imode.inference_mode(False)(counting)(seen_off)
+    for _ in range(3):
+        next(on)
+        next(off)
+    assert [s for _, s in seen_off] == [DEFAULT] * 3
+    on.close()
+    off.close()
+
+
+def test_generator_resumed_in_another_thread():
+    @imode.inference_mode()
+    def body():
+        with imode.no_grad():
+            yield state()
+            yield state()
+
+    generator = body()
+    results = [next(generator)]
+    thread = threading.Thread(target=lambda: results.append((next(generator), state())))
+    thread.start()
+    thread.join()
+    assert results == [INFERENCE, (INFERENCE, DEFAULT)]
+    generator.close()
+
+
+def test_undecorated_generators_may_leave_their_blocks_in_any_order():
+    def body():
+        with imode.inference_mode():
+            yield
+
+    generator = body()
+    next(generator)
+    assert state() == INFERENCE  # a plain block lasts while the generator is suspended
+    with imode.no_grad():
+        assert state() == INFERENCE
+        generator.close()
+        assert state() == NO_GRAD  # only the mode of the block that is left has gone
+    assert state() == DEFAULT
+
+
+def test_guards_left_out_of_order():
+    for order in itertools.permutations(range(3)):
+        guards = [imode.inference_mode(), imode.no_grad(), imode.inference_mode(False)]
+        names = ["inference_mode()", "no_grad()", "inference_mode(False)"]
+        for guard in guards:
+            guard.__enter__()
+        on = [0, 1, 2]
+        for i in order:
+            guards[i].__exit__(None, None, None)
+            on.remove(i)
+            assert state() == _expected([names[j] for j in on]), (order, i)
+
+
+# ---- coroutines ----
+
+
+def test_two_tasks_on_one_thread_never_see_each_others_mode():
+    log = []
+
+    async def body(name, expected):
+        for _ in range(3):
+            log.append((name, state() == expected))
+            await asyncio.sleep(0)
+        return name, state()
+
+    async def main():
+        async def watch():
+            for _ in range(5):
+                log.append(("watch", state() == DEFAULT))
+                await asyncio.sleep(0)
+
+        return await asyncio.gather(
+            imode.inference_mode()(body)("inference", INFERENCE),
+            imode.no_grad(body)("no_grad", NO_GRAD),
+            body("plain", DEFAULT),
+            watch(),
+        )
+
+    results = asyncio.run(main())
+    assert results[:3] == [("inference", INFERENCE), ("no_grad", NO_GRAD), ("plain", DEFAULT)]
+    assert len(log) == 14
+    assert all(ok for _, ok in log)
+    assert len({name for name, _ in log[:4]}) == 4  # they did run interleaved
+
+
+def test_coroutine_function_stays_one():
+    @imode.inference_mode
+    async def body(x):
+        """Doc."""
+        return x, state()
+
+    assert inspect.iscoroutinefunction(body)
+    assert asyncio.iscoroutinefunction(body)
+    assert body.__doc__ == "Doc."
+    assert asyncio.run(body(3)) == (3, INFERENCE)
+
+
+def test_coroutine_exceptions_and_cancellation():
+    seen = []
+
+    @imode.inference_mode()
+    async def body():
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            seen.append(state())
+            raise
+        finally:
+            seen.append(state())
+
+    @imode.inference_mode()
+    async def fails():
+        await asyncio.sleep(0)
+        raise KeyError("x")
+
+    async def main():
+        task = asyncio.ensure_future(body())
+        await asyncio.sleep(0)
+        assert state() == DEFAULT
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        with pytest.raises(KeyError):
+            await fails()
+        assert state() == DEFAULT
+
+    asyncio.run(main())
+    assert seen == [INFERENCE, INFERENCE]
+
+
+def test_coroutine_keeps_inner_guards_across_await():
+    @imode.inference_mode()
+    async def body():
+        with imode.inference_mode(False):
+            await asyncio.sleep(0)
+            return state()
+
+    async def main():
+        with imode.no_grad():
+            return await asyncio.gather(body(), body())
+
+    assert asyncio.run(main()) == [DEFAULT, DEFAULT]
+
+
+def test_coroutine_method_and_nested_coroutines():
+    class Server:
+        @imode.inference_mode()
+        async def serve(self, n):
+            if n:
+                await asyncio.sleep(0)
+                return [state(), *await self.serve(n - 1)]
+            return []
+
+    assert asyncio.run(Server().serve(3)) == [INFERENCE] * 3
+
+
+def test_async_generator():
+    seen = []
+
+    @imode.inference_mode()
+    async def body():
+        try:
+            with imode.inference_mode(False):
+                received = yield state()
+            await asyncio.sleep(0)
+            try:
+                yield received, state()
+            except ValueError:
+                yield "caught", state()
+            yield "last"
+        finally:
+            await asyncio.sleep(0)
+            seen.append(state())
+
+    async def main():
+        generator = body()
+        assert await generator.asend(None) == DEFAULT
+        assert await generator.asend("sent") == ("sent", INFERENCE)
+        assert state() == DEFAULT
+        assert await generator.athrow(ValueError) == ("caught", INFERENCE)
+        await generator.aclose()
+        assert seen == [INFERENCE]
+        assert [x async for x in body()][1:] == [(None, INFERENCE), "last"]
+        assert state() == DEFAULT
+
+    assert inspect.isasyncgenfunction(body)
+    asyncio.run(main())
+
+
+# ---- misuse ----
+
+
+def test_entered_twice():
+    guard = imode.inference_mode()
+    with guard:
+        with pytest.raises(RuntimeError, match=r"already on \(entered at .*test_guards.py:\d+\)"):
+            guard.__enter__()
+        assert state() == INFERENCE
+    assert state() == DEFAULT
+
+
+def test_left_without_being_entered():
+    guard = imode.no_grad()
+    with pytest.raises(RuntimeError, match=r"^no_grad: this guard is not on"):
+        guard.__exit__(None, None, None)
+    assert state() == DEFAULT
+    with guard:
+        pass
+    with pytest.raises(RuntimeError, match="is not on"):
+        guard.__exit__(None, None, None)
+
+
+def test_left_in_another_thread():
+    guard = imode.inference_mode()
+    errors = []
+
+    def leave():
+        try:
+            guard.__exit__(None, None, None)
+        except RuntimeError as error:
+            errors.append((str(error), state()))
+
+    with guard:
+        thread = threading.Thread(target=leave)
+        thread.start()
+        thread.join()
+        assert state() == INFERENCE
+    ((message, other),) = errors
+    assert other == DEFAULT
+    assert "entered in another thread" in message
+    assert "test_guards.py" in message
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: imode.inference_mode(1), "must be bool, not int: 1"),
+        (lambda: imode.inference_mode(None), "must be bool, not NoneType"),
+        (lambda: imode.inference_mode("on"), "must be bool, not str: 'on'"),
+        (lambda: imode.inference_mode(True, False), "takes at most 1 argument"),
+        (lambda: imode.inference_mode(on=True), "unexpected keyword argument 'on'"),
+        (lambda: imode.no_grad("x"), "a function to decorate, not str"),
+        (lambda: imode.set_grad_enabled(), "missing 1 required positional argument: 'mode'"),
+        (lambda: imode.set_grad_enabled(1), "must be bool, not int"),
+        (lambda: imode.enable_grad()(3), "expected a function to decorate, got 3"),
+        (lambda: imode.guards.Guard(), "not made directly"),
+        (lambda: imode.is_inference(1), "must be Tensor, not int"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*never entered:RuntimeWarning")
+def test_wrong_arguments(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+    assert state() == DEFAULT
+
+
+def test_guard_never_entered_warns_with_its_line():
+    line = inspect.currentframe().f_lineno + 2
+    with pytest.warns(RuntimeWarning) as caught:
+        imode.inference_mode()
+        gc.collect()
+    (warning,) = caught
+    assert (warning.filename, warning.lineno) == (__file__, line)
+    assert f"inference_mode(...) was made at {__file__}:{line} and never entered" in str(
+        warning.message
+    )
+    with pytest.warns(RuntimeWarning, match=r"no_grad\(\.\.\.\) was made"):
+        guard = imode.no_grad()
+        del guard
+
+
+def test_guards_that_were_used_do_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with imode.inference_mode():
+            pass
+        imode.set_grad_enabled(True)
+        imode.no_grad()(state)()
+        imode.inference_mode(state)()
+        guard = imode.enable_grad()
+        guard.__enter__()
+        guard.__exit__(None, None, None)
+        del guard
+
+
+def test_no_warning_at_interpreter_shutdown():
+    code = "import imode\nguard = imode.no_grad()\nkept = [imode.inference_mode()]"
+    done = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
+def test_pending_exception_survives_the_warning():
+    with pytest.warns(RuntimeWarning, match="never entered"), pytest.raises(KeyError):
+        guard = imode.no_grad()
+        try:
+            raise KeyError("x")
+        finally:
+            del guard
+
+
+def test_enable_grad_inside_inference_mode_warns_once_per_place():
+    def once():
+        with imode.enable_grad():
+            assert imode.is_grad_enabled()
+
+    def again():
+        imode.set_grad_enabled(True)
+
+    with imode.inference_mode():
+        for function, name in ((once, "enable_grad"), (again, "set_grad_enabled")):
+            with pytest.warns(UserWarning) as caught:
+                function()
+                function()
+            (warning,) = caught
+            assert str(warning.message).startswith(f"{name} has no effect inside inference_mode")
+            assert "(entered at " in str(warning.message)
+            assert warning.lineno == function.__code__.co_firstlineno + 1
+    with imode.no_grad():
+        once()  # it does have an effect here
+
+
+def test_warning_as_an_error_leaves_the_state():
+    with imode.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        guard = imode.enable_grad()
+        with pytest.raises(UserWarning, match="no effect"):
+            guard.__enter__()
+        assert state() == INFERENCE
+        with pytest.warns(UserWarning, match="no effect"), guard:
+            pass
+
+
+def test_auto_non_variable_type_mode_names_its_successors():
+    with pytest.warns(FutureWarning) as caught, imode.AutoNonVariableTypeMode():
+        assert state() == (False, True, (AUTOGRAD, AD), True)
+    (warning,) = caught
+    assert "inference_mode" in str(warning.message)
+    assert "AutoDispatchBelowADInplaceOrView" in str(warning.message)
+    assert warning.filename == __file__
+    with pytest.raises(RuntimeError, match="enabled must be True"):
+        imode.AutoNonVariableTypeMode(False)
+
+
+# ---- what messages need, and the cost ----
+
+
+def test_place_of_entry():
+    def names():
+        name, place = imode.guards.why_not_recording()
+        return name, imode.errors.place(place)
+
+    assert imode.guards.why_not_recording() is None
+    line = inspect.currentframe().f_lineno
+    with imode.inference_mode():
+        assert names() == ("inference_mode", f"{__file__}:{line + 1}")
+        with imode.no_grad():
+            assert names() == ("inference_mode", f"{__file__}:{line + 1}")
+    guard = imode.no_grad()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(guard)
+        assert names() == ("no_grad", f"{__file__}:{line + 7}")
+
+    @imode.inference_mode()
+    def body():
+        return names()
+
+    assert body() == ("inference_mode", f"{__file__}:{body.__wrapped__.__code__.co_firstlineno}")
+
+
+def test_places_of_code_that_is_gone_are_not_confused():
+    seen = set()
+    for i in range(300):
+        scope = {"imode": imode}
+        code = textwrap.dedent("""
+            with imode.inference_mode():
+                place = imode.guards.why_not_recording()[1]
+        """)
+        exec(compile(code, f"made_{i}.py", "exec"), scope)
+        seen.add(imode.errors.place(scope["place"]))
+    assert seen == {f"made_{i}.py:2" for i in range(300)}
+
+
+@pytest.mark.slow
+def test_a_block_costs_less_than_four_calls_of_an_empty_function():
+    def empty():
+        pass
+
+    def guarded():
+        with imode.inference_mode():
+            pass
+
+    def cost(function):
+        best = 1e9
+        for _ in range(7):
+            start = time.perf_counter()
+            for _ in range(20_000):
+                function()
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    assert cost(guarded) < 12 * cost(empty)
