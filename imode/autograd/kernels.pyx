@@ -20,7 +20,8 @@ from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, bump, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
-    FROM_ARGUMENT, FROM_DTYPE, FROM_RESULT, FROM_SHAPE, SMALL, Derivative, Node, Slot, new_node)
+    FROM_ARGUMENT, FROM_DTYPE, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL, Derivative, Node,
+    Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport check_inplace, rebase_history, track
 from libc.stdint cimport uint64_t
@@ -244,6 +245,9 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
         if op.kinds[slot.index] == TENSOR_LIST:
             return tuple([_shape(<Tensor>item) for item in <tuple>arg])
         return ()
+    if slot.source == FROM_GEOMETRY:
+        tensor = <Tensor>arg
+        return tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
     if is_tensor(arg):
         return dtype_from_typenum(typenum(<Tensor>arg))
     if op.kinds[slot.index] == TENSOR_LIST:

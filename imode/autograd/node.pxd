@@ -11,6 +11,7 @@ cdef enum Source:             # where a formula's parameter comes from
     FROM_RESULT = 1           # a result, saved
     FROM_SHAPE = 2            # the shape of a tensor argument (or shapes of a list): a tuple
     FROM_DTYPE = 3            # the dtype of a tensor argument
+    FROM_GEOMETRY = 4         # (shape, strides, storage offset) of a tensor argument
 
 cdef enum:                    # parameters of a formula that are not saved
     GRAD = -1                 # the gradient of the first result

@@ -113,7 +113,7 @@ cdef class Derivative:
             slot.source, slot.index = FROM_RESULT, result_names.index(name)
         else:
             for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
-                                   ("_dtype", FROM_DTYPE)):
+                                   ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY)):
                 if name.endswith(suffix) and name[:-len(suffix)] in op.names:
                     slot.source = source
                     slot.index = op.names.index(name[:-len(suffix)])

@@ -11,6 +11,7 @@ sys.modules["imode.return_types"] = types.ModuleType(
 _MODULES = (
     "copy",
     "views",
+    "parts",
     "create",
     "ranges",
     "random",
