@@ -39,6 +39,7 @@ from .guards import (
     inference_mode,
     is_inference,
     no_grad,
+    normal_mode,
     set_grad_enabled,
 )
 from .kernels.random import (
