@@ -30,6 +30,15 @@ from ._core.parallel import get_num_threads, set_num_threads
 from ._core.tensor import Tensor, fill_slots
 from .autograd.engine import fill_slots as _fill_engine
 from .counting import counters, trace_dispatch
+from .formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from .guards import (
     AutoDispatchBelowADInplaceOrView,
     AutoDispatchBelowAutograd,
@@ -42,7 +51,7 @@ from .guards import (
     normal_mode,
     set_grad_enabled,
 )
-from .kernels.random import (
+from .kernels.generator import (
     Generator,
     default_generator,
     get_rng_state,
@@ -51,6 +60,7 @@ from .kernels.random import (
     seed,
     set_rng_state,
 )
+from .legacy import legacy_constructor, legacy_types
 from .methods import (
     contains,
     install_methods,
@@ -60,7 +70,6 @@ from .methods import (
     iterate,
     numel,
 )
-from .ops.create import legacy_constructor, legacy_types
 from .ops.index import getitem, setitem
 from .ops.schema import functions as _functions
 from .printing import set_printoptions, show
@@ -85,8 +94,6 @@ float, double, half = float32, float64, float16  # noqa: A001, F821
 long, int, short = int64, int32, int16  # noqa: A001, F821
 cfloat, cdouble = complex64, complex128  # noqa: F821
 inf, nan, pi, e = map(__builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045"))
-strided = "imode.strided"
-contiguous_format, preserve_format = "imode.contiguous_format", "imode.preserve_format"
 
 # Imported when first used: they are no part of what a guard in a script costs to import.
 _LAZY = {

@@ -14,6 +14,7 @@ _MODULES = (
     "parts",
     "create",
     "ranges",
+    "exchange",
     "random",
     "sample",
     "pointwise",

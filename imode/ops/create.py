@@ -346,6 +346,9 @@ op(
 )
 
 
+ingest.install(Tensor, array_of)  # tensors may be items of nested sequences
+
+
 # ---- from data ----------------------------------------------------------------------------------
 
 

@@ -14,6 +14,8 @@ from imode.kernels import random
 from imode.kernels.strided import scalar_name
 
 from .. import ops
+from .._core.dtype import device as as_device
+from .._core.tensor import Tensor, array_of, wrap_array
 from .copy import _refuse_overlap
 from .schema import op
 
@@ -396,12 +398,12 @@ _filler(
 )
 
 
-# ---- the default generator ----------------------------------------------------------------------
+# ---- generators ---------------------------------------------------------------------------------
 
-Generator = generators.Generator
-default_generator = generators.default_generator
-manual_seed = generators.manual_seed
-seed = generators.seed
-initial_seed = generators.initial_seed
-get_rng_state = generators.get_rng_state
-set_rng_state = generators.set_rng_state
+
+def _state_array(state):
+    """The bytes of a state that a user hands back; None for what is not a tensor."""
+    return array_of(state) if isinstance(state, Tensor) else None
+
+
+generators.install(wrap_array, _state_array, as_device)

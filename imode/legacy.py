@@ -1,0 +1,88 @@
+"""The older constructors: `imode.Tensor(2, 3)`, `imode.LongTensor([1, 2])`.
+
+They make an uninitialised tensor from sizes and a filled one from a sequence. New code writes
+`imode.empty` and `imode.tensor`.
+"""
+
+import numpy as np
+
+from . import ops
+from ._core.dtype import Size, all_dtypes, get_default_dtype
+from ._core.tensor import Tensor
+
+_NAMES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+
+
+def _is_size(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _construct(dtype, args, kwargs, exact):
+    """`exact`: a tensor argument must be of the dtype already, as for `imode.FloatTensor(t)`."""
+    device = kwargs.pop("device", None)
+    if kwargs or (len(args) > 1 and not all(_is_size(arg) for arg in args)):
+        given = [type(arg).__name__ for arg in args]
+        given += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
+        raise TypeError(
+            f"new() received an invalid combination of arguments - got ({', '.join(given)}), but "
+            "expected one of:\n * (*, device = None)\n * (tuple of ints size, *, device = None)\n"
+            " * (object data, *, device = None)\n * (Tensor other)\n"
+        )
+    if not args:
+        return ops.empty((0,), dtype=dtype, device=device)
+    first = args[0]
+    if isinstance(first, Tensor):
+        if exact and first.dtype != dtype:
+            raise TypeError(f"expected a tensor of dtype {dtype} (got {first.dtype})")
+        return first.detach()
+    if _is_size(first):
+        return ops.empty(tuple(int(n) for n in args), dtype=dtype, device=device)
+    if isinstance(first, Size):
+        return ops.empty(first, dtype=dtype, device=device)
+    if isinstance(first, (str, bytes)):
+        raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+    if isinstance(first, dict) or not hasattr(type(first), "__getitem__"):
+        raise TypeError(f"new(): data must be a sequence (got {_type_name(first)})")
+    if isinstance(first, np.generic):
+        raise TypeError(f"new(): data must be a sequence (got {_type_name(first)})")
+    return ops.tensor(first, dtype=dtype, device=device)
+
+
+def _type_name(value):
+    kind = type(value)
+    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+
+
+def legacy_constructor(*args, **kwargs):
+    """What `imode.Tensor(...)` does: the default dtype."""
+    return _construct(get_default_dtype(), args, kwargs, False)
+
+
+class _LegacyType(type):
+    """The class of `imode.FloatTensor`: calling it makes a tensor, isinstance asks for the dtype."""
+
+    def __call__(cls, *args, **kwargs):
+        return _construct(cls.dtype, args, kwargs, True)
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype
+
+
+def _legacy_type(name, dtype):
+    doc = f"Tensors of dtype {dtype.name}; called, makes one from sizes or from a sequence."
+    body = {"dtype": dtype, "__doc__": doc, "__module__": "imode", "is_cuda": False}
+    return _LegacyType(name, (), body)
+
+
+_BY_NAME = {dtype.name: dtype for dtype in all_dtypes()}
+legacy_types = {name: _legacy_type(name, _BY_NAME[short]) for name, short in _NAMES.items()}

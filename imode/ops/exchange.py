@@ -1,0 +1,241 @@
+"""Tensors over memory that others own: NumPy arrays, buffers, DLPack.
+
+Such a tensor shares the memory: a write on either side shows on the other, and no version counter
+sees those of the other side. Read-only memory gives a tensor that refuses to be written to.
+"""
+
+import numpy as np
+
+from imode.kernels import ingest
+from imode.kernels.strided import scalar_name
+
+from .. import ops
+from .._core.dtype import as_numpy
+from .._core.tensor import Tensor, array_of_new_header, install
+from .create import copy_of, default_float
+from .schema import composite, op
+
+# ---- NumPy and buffers --------------------------------------------------------------------------
+
+
+def _from_numpy(array):
+    checked = ingest.check_array(array)
+    if not checked.flags.aligned:
+        raise ValueError(
+            "given numpy array is not aligned to its element size. Take a copy first: array.copy()."
+        )
+    return checked.view()  # a header of our own: the caller may reshape his in place
+
+
+op(
+    "from_numpy(any ndarray) -> Tensor",
+    _from_numpy,
+    differentiable=False,
+    variants="function",
+    doc="""Return a tensor that shares the memory of a NumPy array.
+
+    Raises TypeError for what is not an ndarray of a supported dtype, ValueError for negative
+    strides and foreign byte orders.
+
+    >>> import numpy as np
+    >>> imode.from_numpy(np.arange(3))
+    tensor([0, 1, 2])
+    """,
+)
+
+
+def _frombuffer(buffer, dtype, count, offset, requires_grad):
+    dtype = as_numpy(dtype)
+    try:
+        memory = memoryview(buffer)
+    except TypeError:
+        raise ValueError("object does not implement Python buffer protocol.") from None
+    length, item = memory.nbytes, dtype.itemsize
+    if length == 0 or count == 0:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count > 0:
+        if offset + count * item > length:
+            raise ValueError(
+                f"requested buffer length ({count} * {item} bytes) after offset ({offset} bytes) "
+                f"must not be greater than actual buffer length ({length} bytes)"
+            )
+    elif (length - offset) % item:
+        raise ValueError(
+            f"buffer length ({length - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({item})"
+        )
+    found = np.frombuffer(buffer, dtype, count if count > 0 else -1, offset)
+    if not found.flags.aligned:
+        raise ValueError(
+            f"frombuffer(): the memory at offset {offset} is not aligned for {dtype}; copy it into "
+            "a buffer of its own first"
+        )
+    return found
+
+
+op(
+    "frombuffer(any buffer, *, dtype? dtype, int count=-1, int offset=0, "
+    "bool requires_grad=False) -> Tensor",
+    _frombuffer,
+    differentiable=False,
+    variants="function",
+    doc="""Return a one-dimensional tensor over the memory of a buffer.
+
+    `offset` is in bytes, `count` in elements (negative: all). Raises ValueError where they do not
+    fit the buffer.
+
+    >>> imode.frombuffer(bytearray(8), dtype=imode.int32)
+    tensor([0, 0], dtype=torch.int32)
+    """,
+)
+
+
+# ---- DLPack -------------------------------------------------------------------------------------
+
+
+def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """Export the tensor as a DLPack capsule (see the array API standard).
+
+    Raises BufferError for a tensor that requires grad.
+    """
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")
+    array = array_of_new_header(self)
+    if copy:
+        array, copy = array.copy(), None
+    return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def _dlpack_device(self):
+    """The DLPack device: (1, 0), the CPU."""
+    return 1, 0
+
+
+install("__dlpack__", _dlpack)
+install("__dlpack_device__", _dlpack_device)
+
+
+class _Capsule:
+    """A bare capsule as an object that exports itself."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def _is_capsule(value):
+    return type(value).__name__ == "PyCapsule"
+
+
+def _from_dlpack(ext_tensor, device, copy):
+    source = _Capsule(ext_tensor) if _is_capsule(ext_tensor) else ext_tensor
+    if not hasattr(source, "__dlpack__"):
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+            "only once, so you might have already constructed a tensor from it once."
+        )
+    array = ingest.check_array(np.from_dlpack(source))
+    return array.copy() if copy else array
+
+
+op(
+    "from_dlpack(any ext_tensor, *, device? device=None, bool? copy=None) -> Tensor",
+    _from_dlpack,
+    differentiable=False,
+    variants="function",
+    doc="""Return a tensor that shares the memory of an object with `__dlpack__`, or of a capsule.
+
+    >>> import numpy as np
+    >>> imode.from_dlpack(np.arange(2))
+    tensor([0, 1])
+    """,
+)
+
+
+# ---- whatever it is -----------------------------------------------------------------------------
+
+
+@composite("as_tensor(any data, dtype? dtype=None, device? device=None) -> Tensor", variants="function")
+def as_tensor(data, dtype, device):
+    """Return `data` as a tensor: itself if it is one, over its memory if an array, else a copy.
+
+    >>> imode.as_tensor([1.0, 2.0])
+    tensor([1., 2.])
+    """
+    if isinstance(data, Tensor):
+        made = data
+    elif isinstance(data, np.ndarray):
+        made = ops.from_numpy(data)
+    else:
+        return ops.tensor(data, dtype=dtype)
+    return made if dtype is None or dtype == made.dtype else made.to(dtype)
+
+
+def _sharing(obj):
+    """A tensor over the memory of `obj`, and None if it has none to share."""
+    if isinstance(obj, Tensor):
+        return obj
+    if isinstance(obj, np.ndarray):
+        return ops.from_numpy(obj)
+    if isinstance(obj, (str, np.generic)):
+        return None
+    if hasattr(obj, "__dlpack__") or _is_capsule(obj):
+        return ops.from_dlpack(obj)
+    return None
+
+
+def _is_buffer(obj):
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return not isinstance(obj, np.generic)
+
+
+@composite(
+    "asarray(any obj, *, dtype? dtype=None, device? device=None, bool? copy=None, "
+    "bool? requires_grad=None) -> Tensor",
+    variants="function",
+)
+def asarray(obj, dtype, device, copy, requires_grad):
+    """Return `obj` as a tensor that shares its memory where possible; `copy` forces or forbids.
+
+    Takes tensors, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises ValueError
+    where `copy=False` and a copy is needed.
+
+    >>> imode.asarray([1, 2])
+    tensor([1, 2])
+    """
+    made = _sharing(obj)
+    if made is None and _is_buffer(obj):
+        flat = as_numpy(dtype, default_float())
+        made = ops.from_numpy(_frombuffer(obj, flat, -1, 0, False))
+    if made is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        made = ops.from_numpy(copy_of(obj, as_numpy(dtype)))
+    elif dtype is not None and dtype != made.dtype:
+        if copy is False:
+            raise ValueError(
+                f"can't alias tensor with dtype '{scalar_name(as_numpy(made.dtype))}' into dtype "
+                f"'{scalar_name(as_numpy(dtype))}'."
+            )
+        made = made.to(dtype)
+    elif copy:
+        made = made.clone()
+    wanted = made.requires_grad if requires_grad is None else requires_grad
+    if not made.is_leaf and not wanted:
+        return made.detach()
+    return made if wanted == made.requires_grad else made.detach().requires_grad_(wanted)
