@@ -227,10 +227,10 @@ def functional(imode, schema):
     module = imode.nn.functional
     for name in sorted(n for n in dir(module) if not n.startswith("__")):
         value = getattr(module, name)
-        if name in schema.nn_functions and name in heads:
-            body.append(define(name, signatures(chain(heads[name]), named, False)).rstrip())
-        elif inspect.isfunction(value):
+        if inspect.isfunction(value):
             body.append(python_function(name, value))
+        elif name in schema.nn_functions and name in heads:
+            body.append(define(name, signatures(chain(heads[name]), named, False)).rstrip())
     head = HEAD.format("imode.nn.functional")
     types = "from imode import Generator, Tensor, device, dtype"
     return "\n".join(

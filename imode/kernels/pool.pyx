@@ -88,7 +88,7 @@ cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, t
     """Check everything and fill in p."""
     cdef int ndim = len(shape)
     _pair(op, "kernel_size", "must either be", kernel, &p.kh, &p.kw)
-    if len(stride) == 0:
+    if stride is None or len(stride) == 0:
         p.sh = p.kh
         p.sw = p.kw
     else:

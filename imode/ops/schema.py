@@ -444,6 +444,21 @@ def alias(name, operator, variants=None):
             install(name + "_", Tensor.__dict__[operator.inplace.name])
 
 
+def functional(name):
+    """Publish a Python function as imode.nn.functional.<name>: a decorator.
+
+    For the few whose signature there is not that of `imode.<name>`.
+    """
+
+    def declare(function):
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = "imode.nn.functional"
+        nn_functions[name] = function
+        return function
+
+    return declare
+
+
 def published():
     """Every name of imode.ops and its operator (the first of the overloads)."""
     return dict(_first)

@@ -1,0 +1,424 @@
+"""Convolution of one and two dimensions, and pooling over windows of images.
+
+The kernels are `imode.kernels.conv`'s and `imode.kernels.pool`'s; here are schemas, derivatives
+and the operators composed of them. Shapes are (n, channels, height, width), or without n.
+
+Convolution is linear in its input and in its weight, so its two gradients and itself are each
+other's derivatives: three operators, differentiable as often as one likes.
+"""
+
+from imode import ops
+from imode.kernels import conv as kernels
+from imode.kernels import pool
+
+from .schema import composite, op
+
+# ---- convolution --------------------------------------------------------------------------------
+
+
+def _convolve(input, weight, stride, padding, dilation, groups):
+    call = ops.conv1d if weight.dim() == 3 else ops.conv2d
+    return call(input, weight, None, stride, padding, dilation, groups)
+
+
+def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
+    rest = (stride, padding, dilation, groups)
+    return (
+        ops._conv_grad_input(grad, input, weight, *rest) if needs[0] else None,
+        ops._conv_grad_weight(grad, input, weight, *rest) if needs[1] else None,
+        grad.sum([d for d in range(grad.dim()) if d != grad.dim() - weight.dim() + 1])
+        if needs[2]
+        else None,
+    )
+
+
+_GRADIENTS = {("input", "weight", "bias"): _conv_backward}
+
+_CONV1D = """Convolve a signal (n, channels, length) or (channels, length).
+
+    `weight` is (out_channels, channels / groups, kernel); `padding` is a number, "valid" or "same".
+    Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv1d(imode.ones(1, 1, 5), imode.ones(2, 1, 3), padding=1).shape
+    torch.Size([1, 2, 5])
+    """
+
+_CONV2D = """Convolve an image (n, channels, height, width) or (channels, height, width).
+
+    `weight` is (out_channels, channels / groups, height, width); `padding` is one or two numbers,
+    "valid" or "same". Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv2d(imode.ones(1, 1, 4, 4), imode.ones(1, 1, 3, 3)).tolist()
+    [[[[9.0, 9.0], [9.0, 9.0]]]]
+    """
+
+for _name, _kernel, _n, _doc in (
+    ("conv1d", kernels.conv1d, 1, _CONV1D),
+    ("conv2d", kernels.conv2d, 2, _CONV2D),
+):
+    for _overload, _padding in (("", f"int[{_n}] padding=0"), (".padding", "str padding='valid'")):
+        op(
+            f"{_name}{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
+            f"int[{_n}] stride=1, {_padding}, int[{_n}] dilation=1, int groups=1) -> Tensor",
+            _kernel,
+            derivative=_GRADIENTS,
+            name="ConvolutionBackward0",
+            variants="function nn",
+            doc=_doc,
+        )
+
+op(
+    "_conv_grad_input(Tensor grad_output, Tensor input, Tensor weight, int[] stride, any padding, "
+    "int[] dilation, int groups) -> Tensor",
+    kernels.grad_input,
+    derivative={
+        "grad_output": lambda grad, weight, stride, padding, dilation, groups: _convolve(
+            grad, weight, stride, padding, dilation, groups
+        ),
+        "weight": lambda grad, grad_output, weight, stride, padding, dilation, groups: (
+            ops._conv_grad_weight(grad_output, grad, weight, stride, padding, dilation, groups)
+        ),
+    },
+    variants="",
+    name="ConvolutionBackwardBackward0",
+)
+
+op(
+    "_conv_grad_weight(Tensor grad_output, Tensor input, Tensor weight, int[] stride, any padding, "
+    "int[] dilation, int groups) -> Tensor",
+    kernels.grad_weight,
+    derivative={
+        "grad_output": lambda grad, input, stride, padding, dilation, groups: _convolve(
+            input, grad, stride, padding, dilation, groups
+        ),
+        "input": lambda grad, grad_output, input, stride, padding, dilation, groups: (
+            ops._conv_grad_input(grad_output, input, grad, stride, padding, dilation, groups)
+        ),
+    },
+    variants="",
+    name="ConvolutionBackwardBackward0",
+)
+
+
+# ---- the largest of a window --------------------------------------------------------------------
+
+
+def _at_maxima(x, indices):
+    """The elements of the planes of x at `indices`, positions in each plane."""
+    return x.flatten(-2).gather(-1, indices.flatten(-2)).view(indices.shape)
+
+
+op(
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor indices)",
+    pool.max_pool2d,
+    derivative={
+        "self": lambda grad, self, indices: ops._max_pool2d_backward(grad, self, indices),
+    },
+    name="MaxPool2DWithIndicesBackward0",
+    variants="nn",
+    doc="""Return the largest element of each window and its position in its plane.
+
+    Positions are int64, `row * width + column`. NaN counts as largest. Raises RuntimeError for
+    windows that do not fit.
+
+    >>> imode.nn.functional.max_pool2d_with_indices(imode.arange(4.0).view(1, 2, 2), 2)[1].item()
+    3
+    """,
+)
+
+op(
+    "_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+    pool.max_pool2d_backward,
+    derivative={"grad_output": lambda grad, indices: _at_maxima(grad, indices)},
+    variants="",
+    name="MaxPool2DWithIndicesBackwardBackward0",
+)
+
+
+@composite(
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+    "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    variants="function nn",
+)
+def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    """Return the largest element of each window of (n, channels, height, width).
+
+    `stride` is the kernel's size unless given. NaN counts as largest. `return_indices` also gives
+    the positions in each plane. Raises RuntimeError for windows that do not fit.
+
+    >>> imode.max_pool2d(imode.arange(16.0).view(1, 1, 4, 4), 2).tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
+    both = ops.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
+    """max_pool1d's own checks, in its own words."""
+    shape = list(self.shape)
+    if self.dim() not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError(
+            f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{shape}"
+        )
+    k, s, p, d = kernel_size[0], stride[0], padding[0], dilation[0]
+    if k <= 0:
+        raise RuntimeError(f"{name}() kernel_size must be greater than zero, but got {k}")
+    if s <= 0:
+        raise RuntimeError(f"{name}() stride must be greater than zero, but got {s}")
+    if p < 0:
+        raise RuntimeError(f"{name}() padding must be non-negative, but got {p}")
+    if p > k // 2:
+        raise RuntimeError(
+            f"{name}() padding should be at most half of kernel size, but got padding={p} and "
+            f"kernel_size={k}"
+        )
+    if d <= 0:
+        raise RuntimeError(f"{name}() dilation must be greater than zero, but got {d}")
+    size = (shape[-1] + 2 * p - d * (k - 1) - 1) // s + 1
+    if size <= 0:
+        raise RuntimeError(f"{name}() Invalid computed output size: {size}")
+
+
+@composite(
+    "max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+    "int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    variants="function nn",
+)
+def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    """Return the largest element of each window of (n, channels, length) or (channels, length).
+
+    As `max_pool2d`, over one dimension.
+
+    >>> imode.max_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[1.0, 3.0]]
+    """
+    stride = stride or kernel_size
+    _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
+    if not self.is_floating_point():
+        name = type(self).__name__ if self.is_complex() else _scalar_type(self)
+        raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{name}'")
+    values, indices = ops.max_pool2d_with_indices(
+        self.unsqueeze(-2),
+        (1, *kernel_size),
+        (1, *stride),
+        (0, *padding),
+        (1, *dilation),
+        ceil_mode,
+    )
+    values = values.squeeze(-2)
+    return (values, indices.squeeze(-2)) if return_indices else values
+
+
+_SCALAR_TYPES = {
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
+def _scalar_type(tensor):
+    return _SCALAR_TYPES.get(str(tensor.dtype).rpartition(".")[2])
+
+
+# ---- the mean of a window -----------------------------------------------------------------------
+
+
+def _avg_backward(
+    grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    return ops._avg_pool2d_backward(
+        grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+def _avg_backward_backward(
+    grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    return ops.avg_pool2d(
+        grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+_WINDOW = "int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+_COUNTED = "bool count_include_pad=True, int? divisor_override=None"
+
+op(
+    f"avg_pool2d(Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
+    pool.avg_pool2d,
+    derivative={"self": _avg_backward},
+    name="AvgPool2DBackward0",
+    variants="nn",
+    doc="""Return the mean of each window of (n, channels, height, width).
+
+    The padding's zeros count unless `count_include_pad` is false; `divisor_override` replaces the
+    number of elements. Raises RuntimeError for windows that do not fit.
+
+    >>> imode.nn.functional.avg_pool2d(imode.arange(4.0).view(1, 2, 2), 2).tolist()
+    [[[1.5]]]
+    """,
+)
+
+op(
+    f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
+    pool.avg_pool2d_backward,
+    derivative={"grad_output": _avg_backward_backward},
+    variants="",
+    name="AvgPool2DBackwardBackward0",
+)
+
+
+@composite(
+    "avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+    "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+    variants="function nn",
+)
+def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+    """Return the mean of each window of (n, channels, length) or (channels, length).
+
+    As `avg_pool2d`, over one dimension.
+
+    >>> imode.avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[0.5, 2.5]]
+    """
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for avg_pool1d)"
+        )
+    for name, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
+        if value and len(value) != 1:
+            raise RuntimeError(
+                f"avg_pool1d() argument '{name}' should contain one int (got {len(value)})"
+            )
+    result = ops.avg_pool2d(
+        self.unsqueeze(-2),
+        (1, *kernel_size),
+        (1, *(stride or kernel_size)),
+        (0, *padding),
+        ceil_mode,
+        count_include_pad,
+    )
+    return result.squeeze(-2)
+
+
+# ---- windows that follow from the output's size -------------------------------------------------
+
+op(
+    "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+    pool.adaptive_avg_pool2d,
+    derivative={"self": lambda grad, self: ops._adaptive_avg_pool2d_backward(grad, self)},
+    name="AdaptiveAvgPool2DBackward0",
+    variants="",
+)
+
+op(
+    "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
+    pool.adaptive_avg_pool2d_backward,
+    derivative={
+        "grad_output": lambda grad, grad_output_shape: ops._adaptive_avg_pool2d(
+            grad, tuple(grad_output_shape[-2:])
+        ),
+    },
+    name="AdaptiveAvgPool2DBackwardBackward0",
+    variants="",
+)
+
+op(
+    "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor indices)",
+    pool.adaptive_max_pool2d,
+    derivative={
+        "self": lambda grad, self, indices: ops._max_pool2d_backward(grad, self, indices),
+    },
+    name="AdaptiveMaxPool2DBackward0",
+    variants="",
+)
+
+
+def _sizes(self, output_size, n):
+    """The output's last n sizes; None keeps the input's."""
+    sizes = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    if self.dim() <= len(sizes):
+        raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
+    return tuple(
+        size if given is None else given
+        for given, size in zip(sizes, self.shape[-len(sizes) :], strict=True)
+    )
+
+
+@composite("adaptive_avg_pool2d(Tensor self, any output_size) -> Tensor", variants="nn")
+def adaptive_avg_pool2d(self, output_size):
+    """Return the means of windows that cover each plane evenly, `output_size` of them.
+
+    `output_size` is one number, or two of which None keeps the input's size.
+
+    >>> imode.nn.functional.adaptive_avg_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
+    [[[1.5]]]
+    """
+    size = _sizes(self, output_size, 2)
+    if size == (1, 1):
+        return self.mean((-1, -2), keepdim=True)
+    return ops._adaptive_avg_pool2d(self, size)
+
+
+@composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", variants="function nn")
+def adaptive_avg_pool1d(self, output_size):
+    """Return the means of windows that cover (n, channels, length) evenly.
+
+    >>> imode.adaptive_avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[0.5, 2.5]]
+    """
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for adaptive_avg_pool1d)"
+        )
+    if len(output_size) != 1:
+        raise RuntimeError(
+            "adaptive_avg_pool1d() argument 'output_size' should contain one int (got "
+            f"{len(output_size)})"
+        )
+    size = (1, *output_size)
+    return ops.adaptive_avg_pool2d(self.unsqueeze(-2), size).squeeze(-2)
+
+
+@composite(
+    "adaptive_max_pool2d(Tensor self, any output_size, bool return_indices=False) -> Tensor",
+    variants="nn",
+)
+def adaptive_max_pool2d(self, output_size, return_indices):
+    """Return the largest elements of windows that cover each plane evenly.
+
+    As `adaptive_avg_pool2d`; `return_indices` also gives the positions in each plane.
+
+    >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
+    [[[3.0]]]
+    """
+    both = ops._adaptive_max_pool2d(self, _sizes(self, output_size, 2))
+    return both if return_indices else both[0]
+
+
+@composite(
+    "adaptive_max_pool1d(Tensor self, int[1] output_size, bool return_indices=False) -> Tensor",
+    variants="nn",
+)
+def adaptive_max_pool1d(self, output_size, return_indices):
+    """Return the largest elements of windows that cover (n, channels, length) evenly.
+
+    >>> imode.nn.functional.adaptive_max_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[1.0, 3.0]]
+    """
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for adaptive_max_pool1d)"
+        )
+    values, indices = ops._adaptive_max_pool2d(self.unsqueeze(-2), (1, *output_size))
+    values = values.squeeze(-2)
+    return (values, indices.squeeze(-2)) if return_indices else values

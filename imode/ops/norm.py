@@ -1,0 +1,284 @@
+"""Normalisation over batches, layers and groups of channels.
+
+The kernels are `imode.kernels.norm`'s. A backward pass that is itself recorded (create_graph) uses
+formulas in differentiable operators instead of the fused kernel, so that it can be differentiated
+as often as one likes.
+"""
+
+from math import prod
+
+from imode import ops
+from imode._core.dispatch import is_grad_enabled
+from imode.kernels import norm
+
+from .schema import composite, functional, op
+
+# ---- formulas for recorded backward passes ------------------------------------------------------
+
+
+def _through(grad, hat, rstd, dims):
+    """The gradient through (x - mean) * rstd, where `hat` is that result and both depend on x."""
+    common = grad.mean(dims, keepdim=True) + hat * (grad * hat).mean(dims, keepdim=True)
+    return (grad - common) * rstd
+
+
+def _standardise(x, dims, eps):
+    """Return (x - mean) * rstd and rstd over `dims`."""
+    centered = x - x.mean(dims, keepdim=True)
+    rstd = (centered.square().mean(dims, keepdim=True) + eps).rsqrt()
+    return centered * rstd, rstd
+
+
+# ---- batch norm ---------------------------------------------------------------------------------
+
+
+def _batch_norm_formula(grad, input, weight, running_mean, running_var, training, eps):
+    dims = [d for d in range(input.dim()) if d != 1]
+    shape = [1, -1] + [1] * (input.dim() - 2)
+    if training:
+        hat, rstd = _standardise(input, dims, eps)
+    else:
+        rstd = (running_var.view(shape) + eps).rsqrt()
+        hat = (input - running_mean.view(shape)) * rstd
+    scaled = grad if weight is None else grad * weight.view(shape)
+    grad_input = _through(scaled, hat, rstd, dims) if training else scaled * rstd
+    return grad_input, (grad * hat).sum(dims), grad.sum(dims)
+
+
+def _batch_norm_backward(
+    grad, input, weight, running_mean, running_var, training, eps, result1, result2, needs
+):
+    if is_grad_enabled():
+        return _batch_norm_formula(grad, input, weight, running_mean, running_var, training, eps)
+    return ops._native_batch_norm_backward(
+        grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs
+    )
+
+
+op(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    norm.batch_norm,
+    derivative={("input", "weight", "bias"): _batch_norm_backward},
+    variants="function",
+    doc="""Normalise each channel of a batch; also return what was subtracted and multiplied by.
+
+    In training these are the batch's mean and 1 / standard deviation, and the running statistics
+    move towards the batch's by `momentum`; no version counts these writes. Otherwise the running
+    statistics normalise. Raises RuntimeError where lengths do not fit.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.native_batch_norm(x, None, None, None, None, True, 0.1, 0.0)[0].tolist()
+    [[-1.0], [1.0]]
+    """,
+)
+
+op(
+    "_native_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, "
+    "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
+    "bool training, float eps, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
+    norm.batch_norm_backward,
+    differentiable=False,
+    variants="",
+)
+
+
+def _refuse_grad(name, **tensors):
+    for argument, tensor in tensors.items():
+        if tensor is not None and tensor.requires_grad:
+            raise RuntimeError(
+                f"The function '{name}' is not differentiable with respect to argument "
+                f"'{argument}'. This input cannot have requires_grad True."
+            )
+
+
+@composite(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    variants="function",
+)
+def batch_norm(
+    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+):
+    """Normalise each channel of (n, channels, ...), then scale and shift it.
+
+    In training by the batch's own mean and variance, towards which the running ones move;
+    otherwise by the running ones. `cudnn_enabled` has no effect. Raises RuntimeError where lengths
+    do not fit.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.batch_norm(x, None, None, None, None, True, 0.1, 0.0, False).tolist()
+    [[-1.0], [1.0]]
+    """
+    if is_grad_enabled():
+        _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    return ops.native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )[0]
+
+
+def _check_batch(size):
+    """Refuse to normalise single values: their variance is zero."""
+    if size[0] * prod(size[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
+
+
+@functional("batch_norm")
+def batch_norm_functional(
+    input,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-5,
+):
+    """Normalise each channel of (n, channels, ...), then scale and shift it.
+
+    As `imode.batch_norm`. Raises ValueError for a training batch of single values.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.nn.functional.batch_norm(x, None, None, training=True, eps=0.0).tolist()
+    [[-1.0], [1.0]]
+    """
+    if training:
+        _check_batch(input.shape)
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    return ops.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+    )
+
+
+# ---- layer norm ---------------------------------------------------------------------------------
+
+
+def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, result1, result2, needs):
+    if not is_grad_enabled():
+        return ops._native_layer_norm_backward(
+            grad, input, normalized_shape, result1, result2, weight, needs
+        )
+    lead = input.dim() - len(normalized_shape)
+    hat, rstd = _standardise(input, list(range(lead, input.dim())), eps)
+    scaled = grad if weight is None else grad * weight
+    grad_input = _through(scaled, hat, rstd, list(range(lead, input.dim())))
+    rows = list(range(lead))
+    grad_weight, grad_bias = grad * hat, grad
+    if rows:
+        grad_weight, grad_bias = grad_weight.sum(rows), grad_bias.sum(rows)
+    return grad_input, grad_weight, grad_bias
+
+
+op(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "float eps) -> (Tensor result, Tensor result1, Tensor result2)",
+    norm.layer_norm,
+    derivative={("input", "weight", "bias"): _layer_norm_backward},
+    variants="function",
+    doc="""Normalise the last dimensions; also return each row's mean and 1 / standard deviation.
+
+    `normalized_shape` is the shape of these dimensions, of `weight` and of `bias`. Raises
+    RuntimeError where they differ.
+
+    >>> imode.native_layer_norm(imode.tensor([1.0, 3.0]), (2,), None, None, 0.0)[0].tolist()
+    [-1.0, 1.0]
+    """,
+)
+
+op(
+    "_native_layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, "
+    "Tensor mean, Tensor rstd, Tensor? weight, any needs) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    norm.layer_norm_backward,
+    differentiable=False,
+    variants="",
+)
+
+
+@composite(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    variants="function nn",
+)
+def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
+    """Normalise the last dimensions, then scale and shift them.
+
+    `normalized_shape` is the shape of these dimensions, of `weight` and of `bias`. `cudnn_enable`
+    has no effect. Raises RuntimeError where the shapes differ.
+
+    >>> imode.layer_norm(imode.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
+    [-1.0, 1.0]
+    """
+    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+# ---- group norm ---------------------------------------------------------------------------------
+
+
+def _group_norm_backward(grad, input, weight, groups, eps, result1, result2, needs):
+    if not is_grad_enabled():
+        return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
+    n, channels = input.shape[:2]
+    one_each = [1, channels] + [1] * (input.dim() - 2)
+    hat, rstd = _standardise(input.reshape(n, groups, -1), [2], eps)
+    scaled = grad if weight is None else grad * weight.view(one_each)
+    grad_input = _through(scaled.reshape(n, groups, -1), hat, rstd, [2]).reshape(input.shape)
+    dims = [d for d in range(input.dim()) if d != 1]
+    return grad_input, (grad * hat.reshape(input.shape)).sum(dims), grad.sum(dims)
+
+
+op(
+    "_native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    norm.group_norm,
+    derivative={("input", "weight", "bias"): _group_norm_backward},
+    name="NativeGroupNormBackward0",
+    variants="",
+)
+
+op(
+    "_native_group_norm_backward(Tensor grad_output, Tensor input, Tensor mean, Tensor rstd, "
+    "Tensor? weight, int groups, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
+    norm.group_norm_backward,
+    differentiable=False,
+    variants="",
+)
+
+
+@composite(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+    variants="function",
+)
+def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
+    """Normalise groups of channels of each sample, then scale and shift each channel.
+
+    `input` is (n, channels, ...). `cudnn_enabled` has no effect. Raises RuntimeError where the
+    channels do not divide into the groups.
+
+    >>> imode.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    return ops._native_group_norm(input, weight, bias, num_groups, eps)[0]
+
+
+@functional("group_norm")
+def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Normalise groups of channels of each sample, then scale and shift each channel.
+
+    As `imode.group_norm`. Raises ValueError where a group is a single value.
+
+    >>> imode.nn.functional.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    if input.dim() < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
+    n, channels, *rest = input.shape
+    _check_batch([n * channels // num_groups, num_groups, *rest])
+    return ops.group_norm(input, num_groups, weight, bias, eps)
