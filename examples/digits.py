@@ -24,6 +24,11 @@ from imode.utils.data import DataLoader, TensorDataset, random_split
 
 DATA = Path(__file__).parent / "data" / "digits.csv.gz"
 EPOCHS = 12
+LEGEND = """
+  nodes   graph nodes: what a backward pass would need of each operator
+  views   views recorded, so that a later write through one is seen by the other
+  bumps   in-place writes counted, so that backward can tell a changed tensor from a saved one
+  hops    kernels that the dispatcher called: one per operator in inference mode"""
 MODES = {"normal": nullcontext, "no_grad": imode.no_grad, "inference_mode": imode.inference_mode}
 
 
@@ -152,12 +157,12 @@ def compare_modes(model, images):
     print(
         f"  {len(singles)} images, one at a time: every mode gives the same answers, bit for bit.\n"
     )
-    heads = ["mode", "µs per image", "graph nodes", "views", "version bumps", "dispatcher hops"]
-    print("  " + "".join(f"{head:>17}" if i else f"{head:<16}" for i, head in enumerate(heads)))
+    print(f"  {'':<16}{'µs':>8}{'nodes':>8}{'views':>8}{'bumps':>8}{'hops':>8}   per image")
     for mode, count in counts.items():
-        cells = [count.nodes, count.views, count.version_bumps, count.hops]
         micros = fastest[mode] / len(singles) * 1e6
-        print(f"  {mode:<16}{micros:>17.1f}" + "".join(f"{cell:>17}" for cell in cells))
+        counted = (count.nodes, count.views, count.version_bumps, count.hops)
+        print(f"  {mode:<16}{micros:>8.1f}" + "".join(f"{number:>8}" for number in counted))
+    print(LEGEND)
 
 
 # ---- misuse ----
