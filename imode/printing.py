@@ -127,6 +127,26 @@ def format_tensor(array, spec, text):
     return text()
 
 
+def show(tensor):
+    """Return `repr(tensor)`."""
+    from ._core.dtype import get_default_dtype
+    from ._core.tensor import array_of, is_parameter
+
+    try:
+        node = tensor.grad_fn
+        name = None if node is None else node.name().rpartition("::")[2]
+    except RuntimeError:  # the history of a view that was written to under no_grad is gone
+        name = "Invalid"
+    return tensor_str(
+        array_of(tensor),
+        requires_grad=tensor.requires_grad,
+        grad_fn_name=name,
+        dtype=tensor.dtype,
+        is_parameter=is_parameter(tensor),
+        default_dtype=get_default_dtype().numpy,
+    )
+
+
 # ---- the parts --------------------------------------------------------------------------------------
 
 

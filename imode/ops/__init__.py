@@ -25,6 +25,7 @@ _MODULES = (
     "linalg",
     "shape",
     "index",
+    "masks",
     "sort",
     "conv",
     "norm",

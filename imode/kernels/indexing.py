@@ -1,0 +1,555 @@
+"""Kernels over ndarrays that pick and place elements by index tensors.
+
+Two addressing schemes. *Advanced* (`get`, `put`): one index array per leading dimension, None for
+"all of it", masks standing for the places where they are true. *Along a dimension* (`gather`,
+`scatter`, ...): an index array of the result's shape, whose values replace one coordinate.
+
+Every index is checked before the first element is written: NumPy does that itself in `a[key]` and
+`ufunc.at`, but takes negative indices where PyTorch refuses them, so the second scheme checks here.
+"""
+
+import warnings
+
+import numpy as np
+
+from imode.kernels.strided import scalar_name, wrap_dim
+
+_ROW = 64  # rows this long are added up faster one by one than element by element
+
+
+# ---- checks ---------------------------------------------------------------------------------------
+
+
+def check_index(index, size, dim, error=RuntimeError, prefix=""):
+    """Refuse an index below 0 or from `size` on."""
+    unsigned = index.view(np.uint64 if index.itemsize == 8 else np.uint32)
+    if index.size and int(unsigned.max()) >= size:
+        flat = index.ravel()
+        bad = int(flat[(flat < 0) | (flat >= size)][0])
+        raise error(f"{prefix}index {bad} is out of bounds for dimension {dim} with size {size}")
+
+
+def check_written(*arrays):
+    """Refuse to write to arrays whose elements share memory, or that are read-only.
+
+    The first is written; the others are read while it is.
+    """
+    target = arrays[0]
+    if not target.flags.writeable:
+        raise RuntimeError(
+            "the written-to tensor is over read-only memory; clone() it before writing"
+        )
+    if target.size > 1 and any(
+        step == 0 and n > 1 for step, n in zip(target.strides, target.shape)
+    ):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    for other in arrays[1:]:
+        if np.may_share_memory(target, other) and np.shares_memory(target, other):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
+            )
+
+
+# ---- advanced indices -----------------------------------------------------------------------------
+
+
+def spread(indices, dims):
+    """Put each index at its place of `dims`, with None for the dimensions between; None: in a row."""
+    if dims is None:
+        return indices
+    placed, at = [], 0
+    for index, dim in zip(indices, dims, strict=True):
+        placed += [None] * (dim - at)
+        placed.append(index)
+        at = dim + (index.ndim if index.dtype in (np.bool_, np.uint8) else 1)
+    return placed
+
+
+def expand_indices(a, indices):
+    """Masks become the coordinates where they are true; the number and dtypes are checked."""
+    expanded = []
+    for index in indices:
+        if index is None:
+            expanded.append(None)
+            continue
+        if index.dtype == np.uint8:
+            warnings.warn(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+                "torch.bool instead.",
+                UserWarning,
+                stacklevel=2,
+            )
+        elif index.dtype != np.bool_:
+            if index.dtype != np.int64 and index.dtype != np.int32:
+                raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+            expanded.append(index)
+            continue
+        at = len(expanded)
+        for j, n in enumerate(index.shape):
+            if at + j >= a.ndim or a.shape[at + j] != n:
+                raise IndexError(
+                    f"The shape of the mask {list(index.shape)} at index {j} does not match the "
+                    f"shape of the indexed tensor {list(a.shape)} at index {at + j}"
+                )
+        if index.ndim:
+            expanded.extend(index.nonzero())
+    if len(expanded) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(expanded)})")
+    return expanded
+
+
+class Key:
+    """Advanced indices resolved for one array: NumPy's key and the result's shape.
+
+    Index arrays that are all 0-dim would make NumPy drop dimensions in place, so they get one
+    dimension, `extra`, which is the result's to drop.
+    """
+
+    __slots__ = ("arrays", "extra", "first", "key", "shape")
+
+    def __init__(self, a, indices):
+        expanded = expand_indices(a, indices)
+        self.arrays = [x for x in expanded if x is not None]
+        common = self.arrays[0].shape if self.arrays else ()
+        if any(x.shape != common for x in self.arrays):
+            try:
+                common = np.broadcast_shapes(*(x.shape for x in self.arrays))
+            except ValueError:
+                shapes = ", ".join(str(list(x.shape)) for x in self.arrays)
+                raise IndexError(
+                    "shape mismatch: indexing tensors could not be broadcast together with "
+                    f"shapes {shapes}"
+                ) from None
+        where = [i for i, x in enumerate(expanded) if x is not None]
+        self.first = where[0] if where and where[-1] - where[0] == len(where) - 1 else 0
+        rest = [n for i, n in enumerate(a.shape) if i not in where]
+        self.shape = (*rest[: self.first], *common, *rest[self.first :])
+        self.extra = bool(where) and common == ()
+        if self.extra:
+            expanded = [None if x is None else x.reshape(1) for x in expanded]
+        self.key = tuple(slice(None) if x is None else x for x in expanded)
+
+    def complain(self, a):
+        """Raise for the first index out of bounds, in the order of the result's elements."""
+        sizes = [a.shape[i] for i, x in enumerate(self.key) if not isinstance(x, slice)]
+        worst = None
+        common = np.broadcast_shapes(*(x.shape for x in self.arrays))
+        for k, (x, n) in enumerate(zip(self.arrays, sizes)):
+            bad = np.broadcast_to((x < -n) | (x >= n), common).ravel()
+            if bad.any():
+                at = int(bad.argmax())
+                value = int(np.broadcast_to(x, common).ravel()[at])
+                if worst is None or at < worst[0]:
+                    worst = (at, value, k, n)
+        if 0 in sizes:
+            return IndexError("index is out of bounds for dimension with size 0")
+        return IndexError(
+            "index {1} is out of bounds for dimension {2} with size {3}".format(*worst)
+        )
+
+
+def get(a, indices, dims=None):
+    """Return ``a[indices]``, a copy, in the memory order of PyTorch's `index`."""
+    if not indices:
+        raise IndexError("at least one index must be provided")
+    indices = spread(indices, dims)
+    if len(indices) == 1 and indices[0].dtype == np.bool_ and indices[0].shape == a.shape:
+        return a[indices[0]] if a.ndim else a.reshape(1)[indices[0].reshape(1)]
+    k = Key(a, indices)
+    if 0 in k.shape:
+        if k.arrays and all(x.size for x in k.arrays):
+            for x, n in zip((x for x in k.key if not isinstance(x, slice)), _indexed_sizes(a, k)):
+                if ((x < -n) | (x >= n)).any():
+                    raise k.complain(a)
+        return np.empty(k.shape, a.dtype)
+    try:
+        if len(k.arrays) == 1:
+            found = a.take(k.arrays[0], k.first)
+        else:
+            found = a[k.key]
+            if k.extra:
+                found = found.reshape(k.shape)
+    except IndexError:
+        raise k.complain(a) from None
+    order = None
+    if not (a.flags.c_contiguous and all(x.flags.c_contiguous for x in k.arrays)):
+        order = _index_order(a, k)
+    if order is not None:
+        result = np.empty([k.shape[d] for d in order], a.dtype).transpose(np.argsort(order))
+        result[...] = found
+        return result
+    return found if found.flags.c_contiguous else found.copy()
+
+
+def _indexed_sizes(a, k):
+    return [a.shape[i] for i, x in enumerate(k.key) if not isinstance(x, slice)]
+
+
+def _index_order(a, k):
+    """The dimensions of an `index` result from outermost in memory in; None for row order.
+
+    The result is laid out like its operands: the source, standing still (stride 0) along the
+    indexed dimensions, and the index arrays, standing still along the others.
+    """
+    nd = len(k.shape)
+    common = np.broadcast_shapes(*(x.shape for x in k.arrays))
+    where = [i for i, x in enumerate(k.key) if not isinstance(x, slice)]
+    rest = [s if n > 1 else 0 for i, (s, n) in enumerate(zip(a.strides, a.shape)) if i not in where]
+    operands = [[*rest[: k.first], *[0] * len(common), *rest[k.first :]]]
+    for x in k.arrays:
+        steps = np.broadcast_to(x, common).strides
+        steps = [s if n > 1 else 0 for s, n in zip(steps, common)]
+        operands.append([*[0] * k.first, *steps, *[0] * (len(rest) - k.first)])
+    return memory_order(k.shape, operands) if nd > 1 else None
+
+
+def memory_order(shape, operands):
+    """The order in which PyTorch lays out an elementwise result, from the operands' strides.
+
+    A stable insertion sort by stride; an operand with stride 0 in one of two dimensions has no
+    say about them. Returns the dimensions from the outermost in; None for row order.
+    """
+
+    def compare(a, b):
+        for strides in operands:
+            if strides[a] == 0 or strides[b] == 0:
+                continue
+            if strides[a] != strides[b]:
+                return -1 if strides[a] < strides[b] else 1
+            if shape[a] > shape[b]:
+                return 1
+        return 0
+
+    nd = len(shape)
+    order = list(range(nd - 1, -1, -1))  # innermost first
+    for i in range(1, nd):
+        at = i
+        for j in range(i - 1, -1, -1):
+            found = compare(order[j], order[at])
+            if found > 0:
+                order[j], order[at] = order[at], order[j]
+                at = j
+            elif found < 0:
+                break
+    order.reverse()
+    return None if order == list(range(nd)) else order
+
+
+def put(a, indices, values, accumulate=False, dims=None):
+    """Write `values` to ``a[indices]`` in place; `accumulate` adds, index by index."""
+    indices = spread(indices, dims)
+    if len(indices) > a.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
+    if not accumulate and values.size == 1 and _put_one(a, indices, values):
+        return
+    check_written(a, values, *(x for x in indices if x is not None))
+    k = Key(a, indices)
+    try:
+        fits = np.broadcast_shapes(values.shape, k.shape) == k.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+            f"indexing result of shape {list(k.shape)}"
+        )
+    if values.dtype != a.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{scalar_name(a.dtype)} for the destination and {scalar_name(values.dtype)} for the "
+            "source."
+        )
+    if k.extra:
+        values = np.expand_dims(np.broadcast_to(values, k.shape), k.first)
+    try:
+        if accumulate:
+            _accumulate(a, k, values)
+        else:
+            a[k.key] = values
+    except IndexError:
+        raise k.complain(a) from None
+
+
+def _put_one(a, indices, values):
+    """One value to where a single mask is true; the only case that casts. False: another case."""
+    masks = [(i, x) for i, x in enumerate(indices) if x is not None]
+    if len(masks) != 1 or masks[0][1].dtype not in (np.bool_, np.uint8):
+        return False
+    at, mask = masks[0]
+    for j, n in enumerate(mask.shape):
+        if at + j >= a.ndim or a.shape[at + j] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {j} does not match the shape "
+                f"of the indexed tensor {list(a.shape)} at index {at + j}"
+            )
+    after = a.ndim - at - mask.ndim
+    masked_fill(a, mask.reshape(mask.shape + (1,) * after), values.reshape(()))
+    return True
+
+
+def _accumulate(a, k, values):
+    """``a[key] += values`` where indices that come twice count twice."""
+    if not k.arrays:
+        a[k.key] += values
+        return
+    if len(k.arrays) == 1 and k.first == 0 and not k.extra and a.flags.c_contiguous:
+        n, index = a.shape[0], k.arrays[0]
+        if ((index < -n) | (index >= n)).any():
+            raise IndexError
+        values = np.broadcast_to(values, k.shape)
+        add_rows(a.reshape(n, -1), np.where(index < 0, index + n, index).ravel(), values)
+        return
+    np.add.at(a, k.key, values)
+
+
+def add_rows(target, index, values):
+    """Add the rows of `values` to the rows `index` of a contiguous matrix."""
+    width = target.shape[1]
+    values = np.ascontiguousarray(values).reshape(index.size, width)
+    if width == 0:
+        return
+    if width >= _ROW:
+        for i, row in zip(index.tolist(), values):
+            target[i] += row
+        return
+    places = (index.astype(np.int64)[:, None] * width + np.arange(width)).ravel()
+    np.add.at(target.reshape(-1), places, values.reshape(-1))
+
+
+# ---- masks ----------------------------------------------------------------------------------------
+
+
+def check_mask(mask, text):
+    """Refuse a mask that is not boolean, with the operator's own words."""
+    if mask.dtype != np.bool_:
+        names = {"uint8": "unsigned char", "int64": "long int", "int32": "int"}
+        names |= {"float32": "float", "float64": "double", "int16": "short int"}
+        raise RuntimeError(f"{text}{names.get(mask.dtype.name, mask.dtype.name)}")
+
+
+def broadcast_error(a, b):
+    """The error for two shapes that do not broadcast."""
+    nd = max(len(a), len(b))
+    first, second = (1,) * (nd - len(a)) + tuple(a), (1,) * (nd - len(b)) + tuple(b)
+    for dim in range(nd - 1, -1, -1):
+        m, n = first[dim], second[dim]
+        if m != n and m != 1 and n != 1:
+            return RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
+                f"non-singleton dimension {dim}"
+            )
+    return None
+
+
+def broadcast_shape(*shapes):
+    """The common shape, or PyTorch's error."""
+    result = shapes[0]
+    for shape in shapes[1:]:
+        error = broadcast_error(result, shape)
+        if error is not None:
+            raise error
+        result = np.broadcast_shapes(result, shape)
+    return result
+
+
+def cast_number(value, dtype):
+    """A Python number as an element of `dtype`; refuses what its range does not hold."""
+    kind = dtype.kind
+    names = {"float32": "float", "float64": "double", "float16": "at::Half", "int64": "int64_t"}
+    names |= {"int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char"}
+    name = names.get(dtype.name, dtype.name)
+    bad = isinstance(value, complex) and kind != "c" and value.imag != 0
+    if not bad and kind in "iu":
+        real = value.real
+        bad = real != real or real in (np.inf, -np.inf)
+        if not bad:
+            info = np.iinfo(dtype)
+            low = -info.max if kind == "u" else info.min
+            bad = not low <= int(real) <= info.max
+            value = int(real)
+            if not bad and value < 0 and kind == "u":
+                value += info.max + 1
+    elif not bad and kind == "f":
+        value = value.real
+        if abs(value) != np.inf and value == value:
+            bad = abs(value) > np.finfo(dtype).max
+    if bad:
+        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+    return np.array(value, dtype)
+
+
+def masked_fill(a, mask, value):
+    """Write a number or 0-dim array where `mask` is true, in place."""
+    check_mask(mask, "masked_fill_ only supports boolean masks, but got mask with dtype ")
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise RuntimeError(
+                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        with np.errstate(invalid="ignore", over="ignore"):
+            value = (value.real if a.dtype.kind not in "cb" else value).astype(a.dtype)
+    else:
+        value = cast_number(value, a.dtype)
+    if broadcast_shape(a.shape, mask.shape) != a.shape:
+        raise RuntimeError(
+            f"output with shape {list(a.shape)} doesn't match the broadcast shape "
+            f"{list(np.broadcast_shapes(a.shape, mask.shape))}"
+        )
+    check_written(a)
+    np.copyto(a, value, where=mask)
+
+
+# ---- along a dimension ----------------------------------------------------------------------------
+
+
+def places(index, shape, dim):
+    """Flat positions, in a row-order array of `shape`, of the elements that `index` names."""
+    step, result = 1, None
+    nd = len(shape)
+    for d in range(nd - 1, -1, -1):
+        if d == dim:
+            part = index.astype(np.int64) * step if step > 1 else index.astype(np.int64)
+        elif index.shape[d] > 1:
+            part = (np.arange(index.shape[d]) * step).reshape((-1,) + (1,) * (nd - d - 1))
+        else:
+            part = None
+        if part is not None:
+            result = part if result is None else result + part
+        step *= shape[d]
+    return result
+
+
+def check_along(name, index, a, dim, source=None):
+    """Check dtype and shape of an index for gather and scatter; return the wrapped dim."""
+    dim = wrap_dim(dim, a.ndim)
+    if index.size == 0:
+        return dim
+    if index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    other = "input" if name == "gather" else "self"
+    if max(index.ndim, 1) != max(a.ndim, 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {other} tensor"
+        )
+    shape, limit = index.shape or (1,), a.shape or (1,)
+    if name != "gather" and source is not None:
+        if max(source.ndim, 1) != len(shape):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    too_large = any(m > n for d, (m, n) in enumerate(zip(shape, limit)) if d != dim)
+    if name == "gather":
+        if too_large:
+            d = next(i for i, (m, n) in enumerate(zip(shape, limit)) if i != dim and m > n)
+            raise RuntimeError(
+                f"Size does not match at dimension {d} expected index {list(index.shape)} to be "
+                f"no larger than self {list(a.shape)} apart from dimension {dim}"
+            )
+    elif source is None:
+        if too_large:
+            raise RuntimeError(
+                f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} "
+                f"apart from dimension {dim}"
+            )
+    elif too_large or any(m > n for m, n in zip(shape, source.shape or (1,))):
+        raise RuntimeError(
+            f"Expected index {list(index.shape)} to be no larger than self {list(a.shape)} apart "
+            f"from dimension {dim} and to be no larger size than src {list(source.shape)}"
+        )
+    return dim
+
+
+def gather(a, dim, index):
+    """Return the elements of `a` whose coordinate along `dim` is the value of `index`."""
+    dim = check_along("gather", index, a, dim)
+    if index.size == 0:
+        return np.empty(index.shape, a.dtype)
+    lifted, flat = index.reshape(index.shape or (1,)), np.ascontiguousarray(a)
+    shape = a.shape or (1,)
+    check_index(lifted, shape[dim], dim)
+    return flat.reshape(-1).take(places(lifted, shape, dim)).reshape(index.shape)
+
+
+_REDUCE = {
+    "sum": np.add,
+    "add": np.add,
+    "prod": np.multiply,
+    "multiply": np.multiply,
+    "amax": np.maximum,
+    "amin": np.minimum,
+    "mean": np.add,
+}
+
+
+def scatter(a, dim, index, source, reduce=None):
+    """Write `source` (an array or a number) into `a` in place, at `index` along `dim`."""
+    number = not isinstance(source, np.ndarray)
+    dim = check_along("scatter", index, a, dim, None if number else source)
+    if not number and source.dtype != a.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if number:
+        source = cast_number(source, a.dtype)
+    if index.size == 0:
+        return
+    lifted, shape = index.reshape(index.shape or (1,)), a.shape or (1,)
+    check_index(lifted, shape[dim], dim)
+    check_written(a, index, source)
+    if not number:
+        source = source.reshape(source.shape or (1,))[tuple(slice(n) for n in lifted.shape)]
+        source = source.ravel()
+    at = places(lifted, shape, dim).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        write(a, at, source, reduce)
+
+
+def write(a, at, source, reduce):
+    """Write to flat positions; through a row-order copy where `a` has another order."""
+    flat = np.ascontiguousarray(a).reshape(-1)
+    if reduce is None:
+        flat[at] = source
+    else:
+        _REDUCE[reduce].at(flat, at, source)
+    if not a.flags.c_contiguous:
+        a[...] = flat.reshape(a.shape)
+
+
+_EMPTY = {
+    "sum": lambda dtype: 0,
+    "mean": lambda dtype: 0,
+    "prod": lambda dtype: 1,
+    "amax": lambda dtype: _bound(dtype, -1),
+    "amin": lambda dtype: _bound(dtype, 1),
+}
+
+
+def _bound(dtype, sign):
+    if dtype.kind == "f":
+        return sign * np.inf
+    if dtype.kind == "b":
+        return sign > 0
+    return np.iinfo(dtype).max if sign > 0 else np.iinfo(dtype).min
+
+
+def scatter_reduce(a, dim, index, source, reduce, include_self=True):
+    """Combine the elements of `source` with those of `a` that `index` names, in place."""
+    if reduce not in _EMPTY:
+        raise RuntimeError(
+            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    if not include_self:
+        check_along("scatter", index, a, dim, source)
+        scatter(a, dim, index, np.full(index.shape, _EMPTY[reduce](a.dtype), a.dtype))
+    scatter(a, dim, index, source, reduce)
+    if reduce != "mean" or not index.size:
+        return
+    count = np.full(a.shape, 1 if include_self else 0, np.int64)
+    scatter(count, dim, index, np.ones(index.shape, np.int64), "sum")
+    np.maximum(count, 1, out=count)
+    if a.dtype.kind in "fc":
+        np.divide(a, count.astype(a.dtype), out=a)
+    else:
+        np.floor_divide(a, count.astype(a.dtype), out=a)

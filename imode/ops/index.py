@@ -1,0 +1,517 @@
+"""Picking and placing elements by index tensors: index, gather, scatter and their kin.
+
+The kernels are `imode.kernels.indexing`'s; `tensor[...]` itself is in `subscript`. Every index is
+checked before the first element is written.
+"""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import indexing
+from imode.kernels.indexing import check_index, check_written, places
+from imode.kernels.strided import scalar_name, wrap_dim
+
+from .schema import composite, op
+from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call
+from .written import written
+
+# ---- advanced indices -----------------------------------------------------------------------------
+
+
+def _index_backward(grad, shape, indices, dims):
+    result = np.zeros(shape, grad.dtype)
+    indexing.put(result, indices, grad, True, dims)
+    return result
+
+
+op(
+    "_index_backward(Tensor grad, int[] shape, Tensor[] indices, int[]? dims) -> Tensor",
+    _index_backward,
+    derivative={"grad": lambda grad, indices, dims: ops.index(grad, indices, dims)},
+    variants="",
+)
+
+op(
+    "index(Tensor self, Tensor[] indices, int[]? dims=None) -> Tensor",
+    indexing.get,
+    derivative={
+        "self": lambda grad, self_shape, indices, dims: ops._index_backward(
+            grad, self_shape, indices, dims
+        )
+    },
+    variants="",
+    doc="""Return the elements that index tensors name: integers, or masks of what to take.
+
+    dims: the dimension that each index starts at; without it they stand for the first dimensions
+    in a row. The index tensors are broadcast together.
+
+    >>> imode.ops.index(imode.tensor([[1, 2], [3, 4]]), [imode.tensor([1, 0])], [1])
+    tensor([[2, 1],
+            [4, 3]])
+    """,
+)
+
+
+def _put_self(grad, indices, values_shape, accumulate, dims):
+    if accumulate:
+        return grad
+    return ops.index_put(grad, indices, grad.new_zeros(values_shape), dims=dims)
+
+
+written(
+    "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False, *, "
+    "int[]? dims=None) -> Tensor",
+    indexing.put,
+    keep_order=True,
+    derivative={
+        "self": _put_self,
+        "values": lambda grad, indices, dims: ops.index(grad, indices, dims),
+    },
+    doc="""Return the tensor with `values` at the places that index tensors name.
+
+    values: broadcast to the shape of what the indices pick; its dtype must be self's. accumulate:
+    add the values instead, an index that comes twice counting twice. dims: see `index`.
+
+    >>> imode.zeros(3).index_put((imode.tensor([0, 2]),), imode.tensor(5.0))
+    tensor([5., 0., 5.])
+    """,
+)
+
+# ---- gather and scatter ---------------------------------------------------------------------------
+
+
+def _gather_backward(grad, self_shape, dim, index):
+    return grad.new_zeros(self_shape).scatter_add(dim, index, grad)
+
+
+op(
+    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    lambda self, dim, index, sparse_grad: indexing.gather(self, dim, index),
+    derivative={"self": _gather_backward},
+    variants="function method out",
+    doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
+
+    index: int64 or int32, as many dimensions as self, no longer than self except along `dim`; the
+    result has its shape.
+
+    >>> imode.tensor([[1, 2], [3, 4]]).gather(1, imode.tensor([[0], [1]]))
+    tensor([[1],
+            [4]])
+    """,
+)
+
+
+def _mode(reduce):
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    return reduce
+
+
+def _scatter_value(self, dim, index, value):
+    indexing.scatter(self, dim, index, value)
+
+
+def _scatter_reduce_mode(self, dim, index, source, reduce):
+    indexing.scatter(self, dim, index, source, _mode(reduce))
+
+
+def _not_implemented(name):
+    def formula(grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return formula
+
+
+_WITHOUT = {"self": lambda grad, dim, index: grad.scatter(dim, index, 0)}
+
+written(
+    "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    indexing.scatter,
+    derivative={**_WITHOUT, "src": lambda grad, dim, index: grad.gather(dim, index)},
+    doc="""Return the tensor with elements of `src` (or one number) put where `index` says.
+
+    Element i of src goes to the place of i, its coordinate along `dim` replaced by index[i].
+    reduce: "add" or "multiply" instead of replacing (such a result cannot be differentiated).
+
+    >>> imode.zeros(1, 3).scatter(1, imode.tensor([[2, 0]]), imode.tensor([[5.0, 6.0]]))
+    tensor([[6., 0., 5.]])
+    """,
+)
+written(
+    "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    _scatter_value,
+    derivative=_WITHOUT,
+    name="ScatterBackward1",
+    doc="""Return the tensor with one number put where `index` says.""",
+)
+written(
+    "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    _scatter_reduce_mode,
+    derivative={
+        "self": _not_implemented("scatter"),
+        "src": _not_implemented("scatter"),
+    },
+    name="NotImplemented",
+    doc="""Return the tensor with `src` added to, or multiplied into, the places of `index`.""",
+)
+written(
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)"
+    " -> Tensor",
+    _scatter_reduce_mode,
+    derivative={"self": _not_implemented("scatter")},
+    name="NotImplemented",
+    doc="""Return the tensor with a number added to, or multiplied into, the places of `index`.""",
+)
+
+written(
+    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    lambda self, dim, index, src: indexing.scatter(self, dim, index, src, "add"),
+    derivative={
+        "self": lambda grad: grad,
+        "src": lambda grad, dim, index: grad.gather(dim, index),
+    },
+    doc="""Return the tensor with the elements of `src` added where `index` says (see `scatter`).
+
+    >>> imode.zeros(2).scatter_add(0, imode.tensor([1, 1]), imode.tensor([2.0, 3.0]))
+    tensor([0., 5.])
+    """,
+)
+
+
+def _scatter_reduce_backward(
+    grad, self, dim, index, src, reduce, include_self, result, needs=(True, True)
+):
+    if reduce == "sum":
+        to_self, to_src = grad, grad.gather(dim, index)
+    elif reduce == "mean":
+        count = (ops.ones_like if include_self else ops.zeros_like)(grad)
+        count = count.scatter_add(dim, index, ops.ones_like(src))
+        count = count.masked_fill(count == 0, 1)
+        to_self, to_src = grad / count, grad.gather(dim, index) / count.gather(dim, index)
+    elif reduce == "prod":
+        to_self, to_src = _scatter_prod_backward(
+            grad, self, dim, index, src, include_self, result
+        )
+    else:
+        own = (self == result).to(grad.dtype)
+        other = (src == result.gather(dim, index)).to(grad.dtype)
+        share = grad / own.scatter_add(dim, index, other)
+        to_self, to_src = own * share, other * share.gather(dim, index)
+    if not include_self:
+        to_self = to_self.scatter(dim, index, 0)
+    return to_self, to_src
+
+
+def _scatter_prod_backward(grad, self, dim, index, src, include_self, result):
+    """Products without one factor: a quotient, or, where that factor is 0, computed anew."""
+    nonzero_self = self.masked_fill(self == 0, 1)
+    without = nonzero_self.scatter_reduce(dim, index, src, "prod", include_self=include_self)
+    to_self = grad * without / nonzero_self
+    zero = src == 0
+    zeros = ops.zeros_like(self).scatter_add(dim, index, zero.to(self.dtype)).gather(dim, index)
+    single = zero & (zeros == 1)
+    others = self.scatter_reduce(
+        dim, index, src.masked_fill(single, 1), "prod", include_self=include_self
+    )
+    quotient = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
+    return to_self, ops.where(single, (grad * others).gather(dim, index), quotient)
+
+
+written(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, "
+    "bool include_self=True) -> Tensor",
+    indexing.scatter_reduce,
+    derivative={("self", "src"): _scatter_reduce_backward},
+    doc="""Return the tensor with `src` combined into the places of `index` (see `scatter`).
+
+    reduce: "sum", "prod", "mean", "amax" or "amin". include_self: whether the tensor's own element
+    takes part.
+
+    >>> imode.zeros(2).scatter_reduce(0, imode.tensor([1, 1]), imode.tensor([2.0, 3.0]), "amax")
+    tensor([0., 3.])
+    """,
+)
+
+# ---- whole slices along a dimension ---------------------------------------------------------------
+
+
+def _index_select(self, dim, index):
+    dim = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
+    if self.ndim == 0:
+        if index.size != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+            )
+        _check_select(self.reshape(1), index, 0)
+        return self.copy()
+    index = index.reshape(-1)
+    shape = (*self.shape[:dim], index.size, *self.shape[dim + 1 :])
+    if self.ndim > 1 and self.shape[dim] == 0 and index.size:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
+    if 0 in shape and (self.ndim > 1 or not index.size):
+        return np.empty(shape, self.dtype)
+    _check_select(self, index, dim)
+    return self.take(index, dim)
+
+
+def _check_select(self, index, dim):
+    size = self.shape[dim]
+    if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
+        if dim == 1 and self.ndim > 1:
+            bad = int(index[(index < 0) | (index >= size)][0])
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={size}")
+        raise IndexError("index out of range in self")
+
+
+op(
+    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    _index_select,
+    derivative={
+        "self": lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).index_add(
+            dim, index, grad
+        )
+    },
+    variants="function method out",
+    doc="""Return the slices along `dim` that a vector of indices names.
+
+    index: int64 or int32, each at least 0 and below the size of `dim`.
+
+    >>> imode.tensor([[1, 2], [3, 4]]).index_select(1, imode.tensor([1, 1]))
+    tensor([[2, 2],
+            [4, 4]])
+    """,
+)
+
+
+def _slices(self, dim, index):
+    """Flat positions of the slices `index` along `dim`, in the shape of such slices together."""
+    shape = self.shape or (1,)
+    wide = (*shape[:dim], index.size, *shape[dim + 1 :])
+    column = index.reshape((-1,) + (1,) * (len(shape) - dim - 1))
+    return places(np.broadcast_to(column, wide), shape, dim)
+
+
+def _index_add(self, dim, index, source, alpha):
+    dim = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with "
+            f"type: {scalar_name(index.dtype)} and size: {list(index.shape)}"
+        )
+    if index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError(
+            "index_add_(): Expected dtype int32/int64 for index but got: "
+            f"{scalar_name(index.dtype)}"
+        )
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({scalar_name(self.dtype)}) and source "
+            f"({scalar_name(source.dtype)}) must have the same scalar type"
+        )
+    length = source.shape[dim] if dim < source.ndim else 1
+    if index.size != length:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.size}) should be equal to "
+            f"source.size(dim): ({length}), for dim: {dim}"
+        )
+    if source.ndim != self.ndim or any(
+        m != n for d, (m, n) in enumerate(zip(self.shape, source.shape)) if d != dim
+    ):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. "
+            f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
+    index = index.reshape(-1)
+    check_index(index, (self.shape or (1,))[dim], dim)
+    check_written(self, index, source)
+    if alpha != 1:
+        source = source * indexing.cast_number(alpha, self.dtype)
+    if dim == 0 and self.ndim > 1 and self.flags.c_contiguous:
+        indexing.add_rows(self.reshape(self.shape[0], -1), index, source)
+    else:
+        indexing.write(self, _slices(self, dim, index).ravel(), source.ravel(), "add")
+
+
+def _picked(grad, source, source_shape, dim, index):
+    if len(source_shape) > 0:
+        return grad.index_select(dim, index).expand(source_shape)
+    return grad.index_select(dim, index.reshape(1)).reshape(())
+
+
+def _index_add_source(grad, source_shape, dim, index, alpha):
+    picked = _picked(grad, None, source_shape, dim, index)
+    return picked if alpha == 1 else picked * alpha
+
+
+written(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    _index_add,
+    derivative={"self": lambda grad: grad, "source": _index_add_source},
+    doc="""Return the tensor with slices of `source`, times `alpha`, added to those `index` names.
+
+    >>> imode.zeros(3).index_add(0, imode.tensor([2, 2]), imode.tensor([1.0, 2.0]))
+    tensor([0., 0., 3.])
+    """,
+)
+
+
+def _index_copy(self, dim, index, source):
+    dim = wrap_dim(dim, self.ndim)
+    if index.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
+    if source.ndim == 0 and index.size != 1:
+        raise IndexError(
+            f"index_copy_(): When source is scalar, index should have one element (got {index.size})"
+        )
+    if source.ndim != self.ndim and source.ndim and self.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must "
+            f"match. Source dimensionality ({source.ndim}), destination dimensionality "
+            f"({self.ndim})"
+        )
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"index_copy_(): Expected a long tensor for index, but got {scalar_name(index.dtype)}"
+        )
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            "index_copy_(): self and source expected to have the same dtype, but got (self) "
+            f"{scalar_name(self.dtype)} and (source) {scalar_name(source.dtype)}"
+        )
+    own, other = list(self.shape), list(source.shape)
+    if own:
+        del own[dim]
+    if other:
+        del other[dim]
+    if own != other:
+        raise RuntimeError(
+            "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+            f"slice shape: {' '.join(map(str, own))} at dimension {dim} and source slice shape: "
+            f"{' '.join(map(str, other))} at dimension 0."
+        )
+    length = source.shape[dim] if source.ndim else 1
+    if index.size != length:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.size}) should be equal to "
+            f"source.size(dim) ({length})"
+        )
+    index = index.reshape(-1)
+    check_index(index, (self.shape or (1,))[dim], dim, IndexError, "index_copy_(): ")
+    check_written(self, index, source)
+    if self.ndim:
+        self[(slice(None),) * dim + (index,)] = source
+    elif index.size:
+        self[...] = source.reshape(-1)[-1]
+
+
+written(
+    "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    _index_copy,
+    derivative={
+        "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
+        "source": lambda grad, source_shape, dim, index: _picked(
+            grad, None, source_shape, dim, index
+        ),
+    },
+    doc="""Return the tensor with slices of `source` in place of those that `index` names.
+
+    >>> imode.zeros(3).index_copy(0, imode.tensor([2, 0]), imode.tensor([1.0, 2.0]))
+    tensor([2., 0., 1.])
+    """,
+)
+
+
+def _index_fill(self, dim, index, value):
+    dim = wrap_dim(dim, self.ndim)
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            raise RuntimeError(
+                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        value = value.item()
+    if index.dtype != np.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    if index.ndim > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if isinstance(value, complex) and self.dtype.kind != "c":
+        raise RuntimeError(
+            "index_fill_(): Converting complex Scalar to non-complex type is not supported"
+        )
+    index, n = index.reshape(-1), (self.shape or (1,))[dim]
+    bad = (index < -n) | (index >= n)
+    if bad.any():
+        raise IndexError(
+            f"index {int(index[bad][0])} is out of bounds for dimension {dim} with size {n}"
+        )
+    check_written(self, index)
+    value = indexing.cast_number(value, self.dtype)
+    if self.ndim:
+        self[(slice(None),) * dim + (index,)] = value
+    elif index.size:
+        self[...] = value
+
+
+written(
+    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    _index_fill,
+    keep_order=True,
+    derivative={"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)},
+    doc="""Return the tensor with one value in the slices along `dim` that `index` names.
+
+    value: a number or a 0-dim tensor.
+
+    >>> imode.zeros(3).index_fill(0, imode.tensor([0, -1]), 7)
+    tensor([7., 0., 7.])
+    """,
+)
+written(
+    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    _index_fill,
+    keep_order=True,
+    name="IndexFillBackward1",
+    derivative={
+        "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
+        "value": lambda grad, dim, index: grad.index_select(dim, ops.unique(index)).sum(),
+    },
+    doc="""Return the tensor with a 0-dim tensor's value in the slices that `index` names.""",
+)
+
+
+@composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+           variants="function method out")  # fmt: skip
+def take_along_dim(self, indices, dim):
+    """Return the elements at `indices` along `dim`, both broadcast together in the others.
+
+    indices: int64, as `argsort` and `argmax(keepdim=True)` give them. dim: None for flat indices
+    into all of the tensor.
+
+    >>> x = imode.tensor([[3, 1, 2]])
+    >>> x.take_along_dim(x.argsort(1), 1)
+    tensor([[1, 2, 3]])
+    """
+    kind = indices.detach().numpy().dtype
+    if kind != np.int64:
+        raise RuntimeError(
+            "torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(kind)
+        )
+    if dim is None:
+        return self.reshape(-1).gather(0, indices.reshape(-1))
+    if self.dim() != indices.dim():
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    dim = wrap_dim(dim, self.dim())
+    own, wanted = list(self.shape), list(indices.shape)
+    length, count = own[dim], wanted[dim]
+    own[dim] = wanted[dim] = 1
+    common = list(indexing.broadcast_shape(tuple(own), tuple(wanted)))
+    common[dim] = length
+    source = self.expand(common)
+    common[dim] = count
+    return source.gather(dim, indices.expand(common))

@@ -1,0 +1,297 @@
+"""Picking and placing elements by masks and by flat positions; where elements are not zero."""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import indexing
+from imode.kernels.indexing import check_index, check_written
+from imode.kernels.strided import scalar_name
+
+from .schema import composite, op
+from .written import written
+
+# ---- masked_fill, masked_select, masked_scatter ---------------------------------------------------
+
+_MASKED = {"self": lambda grad, mask: grad.masked_fill(mask, 0)}
+
+
+def _common(self, mask, *rest):
+    """The shape of a masked result: self and mask broadcast together."""
+    return indexing.broadcast_shape(self.shape, mask.shape)
+
+
+written(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    indexing.masked_fill,
+    widen=_common,
+    derivative=_MASKED,
+    doc="""Return the tensor with `value` where a boolean mask is true.
+
+    mask: broadcast with self. value: a number or a 0-dim tensor.
+
+    >>> imode.tensor([1.0, 2.0]).masked_fill(imode.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """,
+)
+written(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    indexing.masked_fill,
+    widen=_common,
+    name="MaskedFillBackward1",
+    derivative={
+        **_MASKED,
+        "value": lambda grad, mask: grad.masked_fill(~mask, 0).sum(),
+    },
+    doc="""Return the tensor with the value of a 0-dim tensor where a boolean mask is true.""",
+)
+
+
+def _masked_select(self, mask):
+    if mask.dtype != np.bool_:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    if self.shape != mask.shape:
+        common = indexing.broadcast_shape(self.shape, mask.shape)
+        self, mask = np.broadcast_to(self, common), np.broadcast_to(mask, common)
+    return self[mask] if self.ndim else self.reshape(1)[mask.reshape(1)]
+
+
+def _masked_select_backward(grad, self_shape, mask):
+    common = np.broadcast_shapes(tuple(self_shape), tuple(mask.shape))
+    return grad.new_zeros(common).masked_scatter(mask, grad)
+
+
+op(
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    _masked_select,
+    derivative={"self": _masked_select_backward},
+    variants="function method out",
+    doc="""Return the elements where a boolean mask, broadcast with self, is true, in one row.
+
+    >>> imode.tensor([1, 2, 3]).masked_select(imode.tensor([True, False, True]))
+    tensor([1, 3])
+    """,
+)
+
+
+def _masked_scatter(self, mask, source):
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"
+            f"{scalar_name(self.dtype)} and {scalar_name(source.dtype)}"
+        )
+    if mask.dtype != np.bool_:
+        raise RuntimeError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            + scalar_name(mask.dtype)
+        )
+    if _common(self, mask) != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+            f"{list(_common(self, mask))}"
+        )
+    mask = np.broadcast_to(mask, self.shape)
+    count = int(np.count_nonzero(mask))
+    if count > source.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
+    check_written(self, mask, source)
+    if self.ndim:
+        self[mask] = source.reshape(-1)[:count]
+    elif count:
+        self[...] = source.reshape(-1)[0]
+
+
+def _masked_scatter_source(grad, mask, source_shape):
+    picked = grad.masked_select(mask)
+    missing = math.prod(source_shape) - picked.numel()
+    if missing > 0:
+        picked = ops.cat([picked, grad.new_zeros((missing,))])
+    return picked.reshape(source_shape)
+
+
+written(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    _masked_scatter,
+    widen=_common,
+    derivative={**_MASKED, "source": _masked_scatter_source},
+    doc="""Return the tensor with the elements of `source`, in order, where a boolean mask is true.
+
+    >>> imode.zeros(3).masked_scatter(imode.tensor([True, False, True]), imode.tensor([1.0, 2.0]))
+    tensor([1., 0., 2.])
+    """,
+)
+
+# ---- flat positions -------------------------------------------------------------------------------
+
+
+def _flat_index(name, self, index):
+    """Check flat positions; return them counted from the front."""
+    if index.dtype != np.int64:
+        raise RuntimeError(
+            f"{name}(): Expected a long tensor for index, but got {scalar_name(index.dtype)}"
+        )
+    n = self.size
+    if n == 0 and index.size:
+        if name == "take":
+            raise IndexError("take(): tried to take from an empty tensor")
+        raise IndexError(f"{name}_(): index out of bounds of an empty tensor")
+    bad = (index < -n) | (index >= n)
+    if bad.any():
+        value = int(index[bad].ravel()[0])
+        raise IndexError(
+            f"out of range: tried to access index {value} on a tensor of {n} elements."
+        )
+    return np.where(index < 0, index + n, index)
+
+
+def _take(self, index):
+    index = _flat_index("take", self, index)
+    if not index.size:
+        return np.empty(index.shape, self.dtype)
+    return np.asarray(self.reshape(-1).take(index))
+
+
+op(
+    "take(Tensor self, Tensor index) -> Tensor",
+    _take,
+    derivative={
+        "self": lambda grad, self_shape, index: grad.new_zeros(self_shape).put(index, grad, True)
+    },
+    variants="function method out",
+    doc="""Return the elements at flat positions; the result has the shape of `index` (int64).
+
+    >>> imode.tensor([[1, 2], [3, 4]]).take(imode.tensor([0, -1]))
+    tensor([1, 4])
+    """,
+)
+
+
+def _put(self, index, source, accumulate):
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{scalar_name(self.dtype)} and source.dtype = {scalar_name(source.dtype)}"
+        )
+    if index.dtype == np.int64 and index.size != source.size:
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got "
+            f"source.numel() = {source.size}, index.numel() = {index.size}"
+        )
+    index = _flat_index("put", self, index)
+    check_written(self, source)
+    if index.size:
+        mode = "add" if accumulate else None
+        indexing.write(self, index.ravel(), source.ravel(), mode)
+
+
+written(
+    "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    _put,
+    keep_order=True,
+    derivative={
+        "self": lambda grad, index, source_shape, accumulate: (
+            grad if accumulate else grad.put(index, grad.new_zeros(source_shape))
+        ),
+        "source": lambda grad, index, source_shape: grad.take(index).reshape(source_shape),
+    },
+    doc="""Return the tensor with the elements of `source` at flat positions, or added there.
+
+    >>> imode.zeros(2, 2).put(imode.tensor([3]), imode.tensor([5.0]))
+    tensor([[0., 0.],
+            [0., 5.]])
+    """,
+)
+
+# ---- where elements are not zero ------------------------------------------------------------------
+
+
+def _nonzero(self):
+    if self.ndim == 0:
+        return np.empty((int(bool(self)), 0), np.int64)
+    return np.array(self.nonzero(), np.int64).T
+
+
+op(
+    "nonzero(Tensor self) -> Tensor",
+    _nonzero,
+    differentiable=False,
+    variants="function method out",
+    doc="""Return the coordinates of the elements that are not 0, one row each (int64).
+
+    as_tuple: return one tensor of coordinates per dimension instead, to index with.
+
+    >>> imode.tensor([0, 3, 5]).nonzero()
+    tensor([[1],
+            [2]])
+    """,
+)
+
+
+def _columns(self):
+    if self.dim() == 0:
+        self = self.unsqueeze(0)
+    return tuple(column.contiguous() for column in ops.nonzero(self).unbind(1))
+
+
+@composite("nonzero.tuple(Tensor self, *, bool as_tuple) -> any", variants="function method")
+def nonzero_tuple(self, as_tuple):
+    """Return the coordinates of the elements that are not 0, one tensor per dimension."""
+    return _columns(self) if as_tuple else ops.nonzero(self)
+
+
+@composite("argwhere(Tensor self) -> Tensor", variants="function method")
+def argwhere(self):
+    """Return the coordinates of the elements that are not 0, one row each.
+
+    >>> imode.argwhere(imode.tensor([[0, 1], [2, 0]]))
+    tensor([[0, 1],
+            [1, 0]])
+    """
+    return ops.nonzero(self)
+
+
+@composite("where.condition(Tensor condition) -> any", variants="function")
+def where_condition(condition):
+    """Return the coordinates of the elements that are not 0, one tensor per dimension.
+
+    >>> imode.where(imode.tensor([False, True]))
+    (tensor([1]),)
+    """
+    return _columns(condition)
+
+
+def _one_hot(self, num_classes):
+    if self.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if self.size == 0:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return np.zeros((*self.shape, num_classes), np.int64)
+    if int(self.min()) < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(self.max()) + 1
+    elif num_classes <= int(self.max()):
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    result = np.zeros((*self.shape, num_classes), np.int64)
+    flat = result.reshape(-1, num_classes)
+    check_index(self.reshape(-1), num_classes, 0)
+    flat[np.arange(self.size), self.reshape(-1)] = 1
+    return result
+
+
+op(
+    "one_hot(Tensor self, int num_classes=-1) -> Tensor",
+    _one_hot,
+    differentiable=False,
+    variants="nn",
+    doc="""Return int64 rows with a 1 at the position of each class and 0 elsewhere.
+
+    num_classes: the length of a row; -1 for the largest class plus one.
+
+    >>> imode.nn.functional.one_hot(imode.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """,
+)

@@ -1,0 +1,296 @@
+"""`tensor[index]` and `tensor[index] = value`, by PyTorch's rules.
+
+Integers, slices, None and Ellipsis become view operators (select, slice, unsqueeze), one after the
+other, so that gradients, versions and strides are theirs. What is left, tensors and sequences, goes
+to `index` or `index_put_` together with the dimension of each.
+"""
+
+import operator
+import warnings
+
+import numpy as np
+
+from imode import ops
+from imode._core.tensor import Tensor, array_of, wrap_array
+
+_SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
+_KINDS = {"Float": "f4", "Double": "f8", "Half": "f2"}
+
+
+# ---- reading --------------------------------------------------------------------------------------
+
+
+def getitem(self, index):
+    """Return ``self[index]``: a view for basic indices, a copy where index tensors take part."""
+    kind = type(index)
+    if kind is int:
+        return _select(self, 0, index, 0)
+    if kind is slice:
+        return _slice(self, 0, index)
+    if kind is not tuple:
+        if index is None:
+            return ops.unsqueeze(self, 0)
+        if index is Ellipsis:
+            return ops.alias(self)
+        index = _as_tuple(index)
+    view, indices, dims = _apply(self, index)
+    if indices:
+        return ops.index(view, indices, dims)
+    return ops.alias(view) if view is self else view
+
+
+def _select(self, dim, index, place):
+    """One index of a dimension; `place` is what the message calls that dimension."""
+    shape = self.shape
+    if not shape:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        )
+    size = shape[dim]
+    if not -size <= index < size:
+        if not -(2**63) <= index < 2**63:
+            raise ValueError("Overflow when unpacking long long")
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {place} with size {size}"
+        )
+    return ops.select(self, dim, index)
+
+
+def _slice(self, dim, index):
+    shape = self.shape
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    start, stop, step = index.indices(shape[dim])
+    if step < 0:
+        raise ValueError("step must be greater than zero")
+    return ops.slice(self, dim, start, stop, step)
+
+
+def _apply(self, index):
+    """Apply the basic indices of a tuple; return (view, index tensors, their dimensions)."""
+    wanted = 0
+    for item in index:
+        if item is None or item is Ellipsis or item is True or item is False:
+            continue
+        if type(item) is Tensor and array_of(item).dtype in (np.bool_, np.uint8):
+            wanted += item.ndim
+        else:
+            wanted += 1
+    nd = self.ndim
+    if wanted > nd:
+        raise IndexError(f"too many indices for tensor of dimension {nd}")
+    view, dim, indices, dims = self, 0, [], []
+    for place, item in enumerate(index):
+        kind = type(item)
+        if kind is int:
+            view = _select(view, dim, item, place)
+        elif kind is slice:
+            if item.start is not None or item.stop is not None or item.step is not None:
+                start, stop, step = item.indices(view.shape[dim])
+                if step < 0:
+                    raise ValueError("step must be greater than zero")
+                if start != 0 or stop != view.shape[dim] or step != 1:
+                    view = ops.slice(view, dim, start, stop, step)
+            dim += 1
+        elif item is Ellipsis:
+            dim += nd - wanted
+        elif item is None:
+            view = ops.unsqueeze(view, dim)
+            dim += 1
+        elif kind is bool:
+            view = ops.unsqueeze(view, dim)
+            indices.append(_position(item))
+            dims.append(dim)
+            dim += 1
+        else:
+            tensor = item if kind is Tensor else _as_index(item)
+            if tensor is None:
+                view = _select(view, dim, operator.index(item), place)
+                continue
+            array = array_of(tensor)
+            if array.ndim or array.dtype.kind not in "iub":
+                indices.append(tensor)
+                dims.append(dim)
+                dim += array.ndim if array.dtype in (np.bool_, np.uint8) else 1
+            elif array.dtype in (np.bool_, np.uint8):
+                view = ops.unsqueeze(view, dim)
+                indices.append(_position(bool(array)))
+                dims.append(dim)
+                dim += 1
+            else:
+                view = _select(view, dim, int(array), place)
+    return view, indices, dims
+
+
+def _position(flag):
+    """True and False as indices of a dimension of length 1: its element, or none."""
+    return wrap_array(np.zeros(1 if flag else 0, np.int64))
+
+
+def _as_index(item):
+    """An index tensor of a sequence or array; None for what stands for an integer."""
+    if isinstance(item, np.ndarray):
+        return _of_array(item)
+    if isinstance(item, np.generic):
+        if isinstance(item, np.integer):
+            return None
+    elif isinstance(item, _SEQUENCES):
+        return _of_sequence(item)
+    elif hasattr(item, "__index__"):
+        return None
+    elif hasattr(item, "__getitem__") and hasattr(item, "__len__") and not hasattr(item, "keys"):
+        return _of_sequence(list(item))
+    kind = type(item)
+    name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ != "builtins" else kind.__name__
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {name})"
+    )
+
+
+def _of_array(array):
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only "
+            "supported types are: float64, float32, float16, complex64, complex128, int64, int32, "
+            "int16, int8, uint64, uint32, uint16, uint8, and bool."
+        )
+    if array.dtype.kind == "c":
+        array = array.real
+    kept = array.dtype.kind == "b" or array.dtype == np.uint8
+    return wrap_array(np.array(array, array.dtype if kept else np.int64, order="C"))
+
+
+def _of_sequence(items):
+    """Nested sequences of integers or booleans as an index tensor; floats are cut off."""
+    if isinstance(items, (str, bytes, bytearray)):
+        raise TypeError(f"new(): invalid data type '{type(items).__name__}'")
+    shape, flat = [], [items]
+    while flat and all(isinstance(x, (list, tuple, range)) for x in flat):
+        length = len(flat[0])
+        for x in flat:
+            if len(x) != length:
+                raise ValueError(
+                    f"expected sequence of length {length} at dim {len(shape)} (got {len(x)})"
+                )
+        shape.append(length)
+        flat = [y for x in flat for y in x]
+    if all(type(x) is bool for x in flat) and flat:
+        return wrap_array(np.array(flat, np.bool_).reshape(shape))
+    values = []
+    for x in flat:
+        if isinstance(x, complex):
+            raise TypeError("'complex' object cannot be interpreted as an integer")
+        if not isinstance(x, (bool, int, float, np.number, np.bool_, Tensor)):
+            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
+        values.append(int(x))
+    if any(not -(2**63) <= v < 2**63 for v in values):
+        raise ValueError("Overflow when unpacking long long")
+    return wrap_array(np.array(values, np.int64).reshape(shape))
+
+
+def _as_tuple(index):
+    """The tuple that an index outside a tuple stands for; PyTorch still unpacks short lists."""
+    if type(index) is Tensor or isinstance(index, np.ndarray):
+        return (index,)
+    if isinstance(index, _SEQUENCES) and len(index) < 32:
+        for item in index:
+            nested = isinstance(item, (Tensor, slice, np.ndarray, *_SEQUENCES))
+            if nested or item is None or item is Ellipsis:
+                if isinstance(index, tuple):
+                    return tuple(index)
+                if not isinstance(index, (str, bytes)):
+                    warnings.warn(
+                        "Using a non-tuple sequence for multidimensional indexing is deprecated "
+                        "and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq].",
+                        UserWarning,
+                        stacklevel=3,
+                    )
+                return tuple(index)
+    return tuple(index) if isinstance(index, tuple) else (index,)
+
+
+# ---- writing --------------------------------------------------------------------------------------
+
+
+def setitem(self, index, value):
+    """``self[index] = value``: a number, or a tensor that broadcasts to the place."""
+    if type(value) is not Tensor:
+        value = _as_value(self, value)
+    kind = type(index)
+    if kind is int:
+        _copy_to(_select(self, 0, index, 0), value)
+        return
+    if kind is slice:
+        _copy_to(_slice(self, 0, index), value)
+        return
+    if kind is not tuple:
+        if index is None or index is True:
+            _copy_to(ops.unsqueeze(self, 0), value)
+            return
+        if index is Ellipsis:
+            _copy_to(self, value)
+            return
+        if index is False:
+            return
+        index = _as_tuple(index)
+    view, indices, dims = _apply(self, index)
+    if not indices:
+        _copy_to(view, value)
+        return
+    if type(value) is not Tensor:
+        value = wrap_array(value)
+    short = _without_ones(value.shape)
+    if len(short) != value.ndim:
+        value = value.view(short)
+    ops.index_put_(view, indices, value, dims=dims)
+
+
+def _as_value(self, value):
+    """A number as a 0-dim array of the tensor's dtype."""
+    from imode.kernels.indexing import cast_number
+
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, (bool, int, float, complex)):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("Overflow when unpacking long long")
+        return cast_number(value, array_of(self).dtype)
+    kind = type(value)
+    name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ != "builtins" else kind.__name__
+    raise TypeError(f"can't assign a {name} to a {self.type()}")
+
+
+def _without_ones(shape):
+    """The shape without the ones it begins with."""
+    at = 0
+    while at < len(shape) and shape[at] == 1:
+        at += 1
+    return shape[at:]
+
+
+def _copy_to(view, value):
+    if type(value) is not Tensor:
+        view.fill_(value.item())
+        return
+    shape = view.shape
+    if shape != value.shape:
+        if value.ndim == 0:
+            view.fill_(value)
+            return
+        value = value.view(_without_ones(value.shape))
+        if shape != value.shape:
+            value = _expand(value, shape)
+    view.copy_(value)
+
+
+def _expand(value, shape):
+    own = value.shape
+    if len(own) > len(shape):
+        raise RuntimeError(
+            f"expand({value.type()}{{{list(own)}}}, size={list(shape)}): the number of sizes "
+            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(own)})"
+        )
+    return value.expand(shape)

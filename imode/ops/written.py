@@ -1,0 +1,68 @@
+"""Operators whose in-place form is the kernel and whose functional form is a copy, then the kernel.
+
+Writing a few elements of a large tensor in place must not cost a copy of all of it.
+"""
+
+import numpy as np
+
+from imode.kernels.order import empty_like
+
+from .schema import op
+
+
+def copied(array, keep_order=True):
+    """A copy to write to: laid out as PyTorch's `clone`, or in row order."""
+    made = empty_like(array) if keep_order else np.empty(array.shape, array.dtype)
+    made[...] = array
+    return made
+
+
+def written(
+    schema,
+    write,
+    *,
+    derivative,
+    name=None,
+    doc=None,
+    keep_order=False,
+    widen=None,
+    public=True,
+    inplace_doc=None,
+):
+    """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
+
+    keep_order: the functional result keeps the layout of self, else it is in row order.
+    widen: ``widen(self, ...)`` gives the shape of the functional result where that may be larger.
+    """
+
+    def functional(self, *rest):
+        if widen is not None:
+            self = np.broadcast_to(self, widen(self, *rest))
+        result = copied(self, keep_order)
+        write(result, *rest)
+        return result
+
+    def inplace(self, *rest):
+        write(self, *rest)
+
+    base = op(
+        schema,
+        functional,
+        derivative=derivative,
+        name=name,
+        doc=doc,
+        variants="function method out" if public else "out",
+    )
+    head, _, rest = schema.partition("(Tensor self")
+    bare, dot, overload = head.partition(".")
+    written_to = op(
+        f"{bare}_{dot}{overload}(Tensor(a!) self{rest.replace('-> Tensor', '-> Tensor(a!)')}",
+        inplace,
+        derivative=derivative,
+        name=name,
+        doc=inplace_doc or f"In-place form of `{bare}`.",
+        variants="method function" if public else "",
+    )
+    written_to._link(functional=base)
+    base._link(inplace=written_to)
+    return base
