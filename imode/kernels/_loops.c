@@ -1,0 +1,465 @@
+/* Elementwise kernels, and the loops that bring operands of any stride to them.
+
+   A kernel is a plain loop over contiguous arrays, which the compiler vectorises. `run_same` hands
+   it contiguous operands as they are; others go through a buffer of BLOCK elements, as float16
+   operands do in `run_half`, which computes in float32. A scalar operand (stride 0) fills its
+   buffer once. */
+
+#include "_loops.h"
+#include "vmath.h"
+
+#include <complex.h>
+
+#define BLOCK 256
+#define MAX_OPERANDS 5
+
+typedef struct {
+    imode_kernel kernel;
+    int nin, in_size, out_size; /* sizes of an element in bytes; all operands have the same type */
+} loop_info;
+
+/* ---- from NumPy's loop convention to contiguous kernels ---- */
+
+#define GATHER(T)                                                                                  \
+    for (npy_intp i = 0; i < n; i++)                                                               \
+    ((T *)to)[i] = *(const T *)(from + i * step)
+#define SCATTER(T)                                                                                 \
+    for (npy_intp i = 0; i < n; i++)                                                               \
+    *(T *)(to + i * step) = ((const T *)from)[i]
+
+typedef struct {
+    uint64_t a, b;
+} pair64;
+
+static void gather(char *to, const char *from, npy_intp step, npy_intp n, int size) {
+    switch (size) {
+    case 1: GATHER(uint8_t); break;
+    case 2: GATHER(uint16_t); break;
+    case 4: GATHER(uint32_t); break;
+    case 8: GATHER(uint64_t); break;
+    default: GATHER(pair64);
+    }
+}
+
+static void scatter(char *to, const char *from, npy_intp step, npy_intp n, int size) {
+    switch (size) {
+    case 1: SCATTER(uint8_t); break;
+    case 2: SCATTER(uint16_t); break;
+    case 4: SCATTER(uint32_t); break;
+    case 8: SCATTER(uint64_t); break;
+    default: SCATTER(pair64);
+    }
+}
+
+static void run_blocks(char **args, npy_intp n, const npy_intp *steps, const loop_info *info) {
+    _Alignas(64) char buffer[MAX_OPERANDS][BLOCK * 16];
+    char *p[MAX_OPERANDS];
+    const int nin = info->nin, in = info->in_size, out = info->out_size;
+    for (int k = 0; k < nin; k++)
+        if (steps[k] == 0)
+            gather(buffer[k], args[k], 0, n < BLOCK ? n : BLOCK, in);
+    for (npy_intp done = 0; done < n; done += BLOCK) {
+        npy_intp m = n - done < BLOCK ? n - done : BLOCK;
+        for (int k = 0; k < nin; k++) {
+            char *from = args[k] + done * steps[k];
+            p[k] = steps[k] == in ? from : buffer[k];
+            if (steps[k] != in && steps[k] != 0)
+                gather(buffer[k], from, steps[k], m, in);
+        }
+        char *to = args[nin] + done * steps[nin];
+        p[nin] = steps[nin] == out ? to : buffer[nin];
+        info->kernel(p, m);
+        if (p[nin] != to)
+            scatter(to, buffer[nin], steps[nin], m, out);
+    }
+}
+
+static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    npy_intp n = dims[0];
+    int contiguous = steps[info->nin] == info->out_size;
+    for (int k = 0; k < info->nin; k++)
+        contiguous &= steps[k] == info->in_size;
+    if (contiguous || n == 1)
+        info->kernel(args, n);
+    else
+        run_blocks(args, n, steps, info);
+}
+
+V_CLONES static void from_half(float *to, const char *from, npy_intp step, npy_intp n) {
+    if (step == 2)
+        for (npy_intp i = 0; i < n; i++)
+            to[i] = v_from_half(((const uint16_t *)from)[i]);
+    else
+        for (npy_intp i = 0; i < n; i++)
+            to[i] = v_from_half(*(const uint16_t *)(from + i * step));
+}
+
+V_CLONES static void to_half(char *to, const float *from, npy_intp step, npy_intp n) {
+    if (step == 2)
+        for (npy_intp i = 0; i < n; i++)
+            ((uint16_t *)to)[i] = v_to_half(from[i]);
+    else
+        for (npy_intp i = 0; i < n; i++)
+            *(uint16_t *)(to + i * step) = v_to_half(from[i]);
+}
+
+/* float16: the float32 kernel, a block at a time. */
+static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    _Alignas(64) float buffer[MAX_OPERANDS][BLOCK];
+    char *p[MAX_OPERANDS];
+    const int nin = info->nin;
+    for (int k = 0; k <= nin; k++)
+        p[k] = (char *)buffer[k];
+    for (npy_intp done = 0; done < dims[0]; done += BLOCK) {
+        npy_intp m = dims[0] - done < BLOCK ? dims[0] - done : BLOCK;
+        for (int k = 0; k < nin; k++)
+            from_half(buffer[k], args[k] + done * steps[k], steps[k], m);
+        info->kernel(p, m);
+        char *to = args[nin] + done * steps[nin];
+        if (info->out_size == 1)
+            scatter(to, p[nin], steps[nin], m, 1);
+        else
+            to_half(to, buffer[nin], steps[nin], m);
+    }
+}
+
+/* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
+
+#define IVDEP _Pragma("GCC ivdep")
+#define MAP1(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0];                                                              \
+        R *out = (R *)p[1];                                                                        \
+        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+            const T x = a[i];                                                                      \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP2(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
+        R *out = (R *)p[2];                                                                        \
+        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+            const T x = a[i], y = b[i];                                                            \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP3(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
+        R *out = (R *)p[3];                                                                        \
+        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+            const T x = a[i], y = b[i], z = c[i];                                                  \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP4(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
+        const T *d = (const T *)p[3];                                                              \
+        R *out = (R *)p[4];                                                                        \
+        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+            const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+
+#define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
+#define TYPES_1(IN, OUT) IN, OUT
+#define TYPES_2(IN, OUT) IN, IN, OUT
+#define TYPES_3(IN, OUT) IN, IN, IN, OUT
+#define TYPES_4(IN, OUT) IN, IN, IN, IN, OUT
+
+/* A function of float operands, for float16, float32 and float64, with the same result type. */
+#define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
+    MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+#define ROW(NIN, NAME)                                                                             \
+    {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
+
+#define FLOATS_SAME(NIN, NAME, VALUE) FLOATS(NIN, NAME, VALUE, VALUE)
+
+/* exp and friends */
+FLOATS(1, exp, v_expf(x), v_exp(x))
+FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
+FLOATS(1, log, v_logf(x), v_log(x))
+FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
+FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
+FLOATS(1, erf, v_erff(x), v_erf(x))
+FLOATS(1, rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
+FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
+/* float16 rounds after each step here, as in PyTorch */
+#define AS_HALF(x) v_from_half(v_to_half(x))
+MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
+MAP1(logit_f, float, float, v_logf(x / (1.0f - x)))
+MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
+static loop_info logit_info[] = {INFO(1, logit_e, float, float), INFO(1, logit_f, float, float),
+                                 INFO(1, logit_d, double, double)};
+static imode_loop logit_loops[] = {run_half, run_same, run_same};
+static void *logit_data[] = {&logit_info[0], &logit_info[1], &logit_info[2]};
+static const char logit_types[] = {NPY_HALF,  NPY_HALF,   NPY_FLOAT,
+                                   NPY_FLOAT, NPY_DOUBLE, NPY_DOUBLE};
+FLOATS(2, pow, v_powf(x, y), v_pow(x, y))
+FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
+       (x < 0 ? x : 0) - v_log1p(v_exp(-fabs(x))))
+
+/* activations */
+#define SQRT_HALF 0.70710678118654752440
+#define GELU_BETA 0.79788456080286535588 /* sqrt(2 / pi) */
+#define GELU_KAPPA 0.044715
+FLOATS(1, silu, x / (1.0f + v_expf(-x)), x / (1.0 + v_exp(-x)))
+FLOATS(1, gelu, x * 0.5f * (1.0f + v_erff(x * (float)SQRT_HALF)),
+       x * 0.5 * (1.0 + v_erf(x * SQRT_HALF)))
+FLOATS(1, gelu_tanh,
+       0.5f * x * (1.0f + v_tanhf((float)GELU_BETA * (x + (float)GELU_KAPPA * x * x * x))),
+       0.5 * x * (1.0 + v_tanh(GELU_BETA * (x + GELU_KAPPA * x * x * x))))
+FLOATS(1, mish, x * v_tanhf(v_log1pf(v_expf(x))), x * v_tanh(v_log1p(v_exp(x))))
+FLOATS(3, softplus, x * y > z ? x : v_log1pf(v_expf(x * y)) / y,
+       x * y > z ? x : v_log1p(v_exp(x * y)) / y)
+/* x, alpha, scale, input_scale */
+FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z, x < 0 ? v_expm1(x * w) * (y * z) : x * z)
+FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
+#define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
+FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
+FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
+FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
+FLOATS_SAME(2, softshrink, x > y ? x - y : x < -y ? x + y : x * 0)
+
+/* gradients of the above: operands in PyTorch's order, the incoming gradient first */
+FLOATS_SAME(2, sigmoid_backward, x * (1 - y) * y)
+FLOATS_SAME(2, tanh_backward, x * (1 - y * y))
+V_INLINE float silu_slope_f(float x) {
+    float s = 1.0f / (1.0f + v_expf(-x));
+    return s * (1.0f + x * (1.0f - s));
+}
+V_INLINE double silu_slope_d(double x) {
+    double s = 1.0 / (1.0 + v_exp(-x));
+    return s * (1.0 + x * (1.0 - s));
+}
+FLOATS(2, silu_backward, x * silu_slope_f(y), x * silu_slope_d(y))
+#define GELU_PDF 0.39894228040143267794 /* 1 / sqrt(2 pi) */
+FLOATS(2, gelu_backward,
+       x * (0.5f * (1.0f + v_erff(y * (float)SQRT_HALF)) +
+            y * (float)GELU_PDF * v_expf(-0.5f * y * y)),
+       x * (0.5 * (1.0 + v_erf(y * SQRT_HALF)) + y * GELU_PDF * v_exp(-0.5 * y * y)))
+#define GELU_TANH_SLOPE(T, TANH, y)                                                                \
+    T t = TANH((T)GELU_BETA * (y + (T)GELU_KAPPA * y * y * y));                                    \
+    return (T)0.5 * (1 + t) +                                                                      \
+           (T)0.5 * y * (1 - t * t) * (T)GELU_BETA * (1 + 3 * (T)GELU_KAPPA * y * y)
+V_INLINE float gelu_tanh_slope_f(float y) { GELU_TANH_SLOPE(float, v_tanhf, y); }
+V_INLINE double gelu_tanh_slope_d(double y) { GELU_TANH_SLOPE(double, v_tanh, y); }
+FLOATS(2, gelu_tanh_backward, x * gelu_tanh_slope_f(y), x * gelu_tanh_slope_d(y))
+FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))),
+       y * z > w ? x : x * (1.0 / (1.0 + v_exp(-y * z))))
+FLOATS_SAME(3, leaky_relu_backward, y > 0 ? x : x * z)
+/* grad, self, min, max */
+FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
+
+/* arithmetic where NumPy's own loops are slow */
+FLOATS_SAME(1, reciprocal, 1 / x)
+V_INLINE double hypot_of_d(double x, double y) {
+    double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
+    double h = high * sqrt(1.0 + r * r);
+    h = low == 0 ? high : h;
+    h = x != x || y != y ? x + y : h;
+    return a == INFINITY || b == INFINITY ? INFINITY : h;
+}
+V_INLINE float hypot_of_f(float x, float y) {
+    float h = (float)sqrt((double)x * x + (double)y * y);
+    return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : h;
+}
+FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
+
+/* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
+
+/* One step in double: the quotient, if below 2^29, is right to within one, so that x - q * y is
+   exact; where it is not, the caller asks libm. */
+#define QUOTIENT_LIMIT 536870912.0
+V_INLINE float fmod_small(float x, float y) {
+    double a = fabs((double)x), b = fabs((double)y);
+    double r = a - (double)(int32_t)(a / b) * b;
+    r = r < 0 ? r + b : r;
+    r = r >= b ? r - b : r;
+    return copysignf((float)r, x);
+}
+V_INLINE int is_small_quotient(float x, float y) {
+    return fabs((double)x) < QUOTIENT_LIMIT * fabs((double)y) && fabsf(y) <= 3.40282347e38f;
+}
+
+#define REMAINDER(m, y) ((m) != 0 && ((y) < 0) != ((m) < 0) ? (m) + (y) : (m))
+V_INLINE float floor_of_f(float x, float y, float m) {
+    float q = (x - m) / y;
+    q = m != 0 && (y < 0) != (m < 0) ? q - 1.0f : q;
+    float f = floorf(q);
+    f = q - f > 0.5f ? f + 1.0f : f;
+    f = q != 0 ? f : copysignf(0.0f, x / y);
+    return y == 0 ? x / y : f;
+}
+V_INLINE double floor_of_d(double x, double y) {
+    if (y == 0)
+        return x / y;
+    double m = fmod(x, y), q = (x - m) / y;
+    if (m != 0 && (y < 0) != (m < 0))
+        q -= 1.0;
+    if (q == 0)
+        return copysign(0.0, x / y);
+    double f = floor(q);
+    return q - f > 0.5 ? f + 1.0 : f;
+}
+
+#define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
+    V_CLONES static void NAME##_f(char *const *p, npy_intp n) {                                    \
+        const float *a = (const float *)p[0], *b = (const float *)p[1];                            \
+        float *out = (float *)p[2];                                                                \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            int small = 1;                                                                         \
+            for (npy_intp i = start; i < end; i++)                                                 \
+                small &= is_small_quotient(a[i], b[i]);                                            \
+            if (small) {                                                                           \
+                IVDEP for (npy_intp i = start; i < end; i++) {                                     \
+                    const float x = a[i], y = b[i], m = fmod_small(x, y);                          \
+                    out[i] = VALUE_F;                                                              \
+                }                                                                                  \
+            } else {                                                                               \
+                for (npy_intp i = start; i < end; i++) {                                           \
+                    const float x = a[i], y = b[i], m = fmodf(x, y);                               \
+                    out[i] = VALUE_F;                                                              \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void NAME##_d(char *const *p, npy_intp n) {                                             \
+        const double *a = (const double *)p[0], *b = (const double *)p[1];                         \
+        double *out = (double *)p[2];                                                              \
+        for (npy_intp i = 0; i < n; i++) {                                                         \
+            const double x = a[i], y = b[i], m = fmod(x, y);                                       \
+            (void)m;                                                                               \
+            out[i] = VALUE_D;                                                                      \
+        }                                                                                          \
+    }
+#define FLOAT_TABLE(NIN, NAME)                                                                     \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+BY_FMOD(fmod, m, m)
+FLOAT_TABLE(2, fmod)
+BY_FMOD(remainder, REMAINDER(m, y), REMAINDER(m, y))
+FLOAT_TABLE(2, remainder)
+BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y))
+FLOAT_TABLE(2, floor_divide)
+
+/* ---- operators of every real type ---- */
+
+#define INTEGERS(NIN, NAME, VALUE)                                                                 \
+    MAP##NIN(NAME##_u1, uint8_t, uint8_t, VALUE) MAP##NIN(NAME##_i1, int8_t, int8_t, VALUE)        \
+    MAP##NIN(NAME##_i2, int16_t, int16_t, VALUE) MAP##NIN(NAME##_i4, int32_t, int32_t, VALUE)      \
+    MAP##NIN(NAME##_i8, int64_t, int64_t, VALUE)
+#define INTEGER_INFO(NIN, NAME)                                                                    \
+    INFO(NIN, NAME##_u1, uint8_t, uint8_t), INFO(NIN, NAME##_i1, int8_t, int8_t),                  \
+        INFO(NIN, NAME##_i2, int16_t, int16_t), INFO(NIN, NAME##_i4, int32_t, int32_t),            \
+        INFO(NIN, NAME##_i8, int64_t, int64_t)
+#define REALS(NIN, NAME, VALUE_FLOAT, VALUE_INT)                                                   \
+    INTEGERS(NIN, NAME, VALUE_INT)                                                                 \
+    MAP##NIN(NAME##_f, float, float, VALUE_FLOAT) MAP##NIN(NAME##_d, double, double, VALUE_FLOAT)  \
+    static loop_info NAME##_info[] = {INTEGER_INFO(NIN, NAME),                                     \
+                                      INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_same, run_same, run_same, run_same,                    \
+                                        run_same, run_half, run_same, run_same};                   \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
+                                  &NAME##_info[3], &NAME##_info[4], &NAME##_info[5],               \
+                                  &NAME##_info[5], &NAME##_info[6]};                               \
+    static const char NAME##_types[] = {                                                           \
+        TYPES_##NIN(NPY_UINT8, NPY_UINT8),   TYPES_##NIN(NPY_INT8, NPY_INT8),                      \
+        TYPES_##NIN(NPY_INT16, NPY_INT16),   TYPES_##NIN(NPY_INT32, NPY_INT32),                    \
+        TYPES_##NIN(NPY_INT64, NPY_INT64),   TYPES_##NIN(NPY_HALF, NPY_HALF),                      \
+        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),   TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+
+#define REALS_SAME(NIN, NAME, VALUE) REALS(NIN, NAME, VALUE, VALUE)
+
+/* Comparisons are written so that a NaN in x comes through. */
+REALS_SAME(1, relu, x < 0 ? 0 : x)
+REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
+REALS(1, sign, (x > 0) - (x < 0), (x > 0) - (x < 0))
+REALS_SAME(3, threshold, x <= y ? z : x)
+REALS_SAME(3, threshold_backward, y <= z ? 0 : x)
+#define AT_LEAST(x, y) ((x) < (y) || (y) != (y) ? (y) : (x))
+#define AT_MOST(x, y) ((x) > (y) || (y) != (y) ? (y) : (x))
+REALS(2, clamp_min, AT_LEAST(x, y), x < y ? y : x)
+REALS(2, clamp_max, AT_MOST(x, y), x > y ? y : x)
+/* max wins where min > max; NaN in a bound wins over all */
+REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : x,
+      x < y ? (y > z ? z : y) : x > z ? z : x)
+
+/* ---- of complex ones too ---- */
+
+typedef float _Complex cfloat;
+typedef double _Complex cdouble;
+#define ALL_FLOATS(NIN, NAME, VALUE)                                                               \
+    MAP##NIN(NAME##_f, float, float, VALUE) MAP##NIN(NAME##_d, double, double, VALUE)              \
+    MAP##NIN(NAME##_cf, cfloat, cfloat, VALUE) MAP##NIN(NAME##_cd, cdouble, cdouble, VALUE)
+#define FLOAT_INFO(NIN, NAME)                                                                      \
+    INFO(NIN, NAME##_f, float, float), INFO(NIN, NAME##_d, double, double),                        \
+        INFO(NIN, NAME##_cf, cfloat, cfloat), INFO(NIN, NAME##_cd, cdouble, cdouble)
+#define FLOAT_TYPES(NIN)                                                                           \
+    TYPES_##NIN(NPY_HALF, NPY_HALF), TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                            \
+        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE), TYPES_##NIN(NPY_CFLOAT, NPY_CFLOAT),                  \
+        TYPES_##NIN(NPY_CDOUBLE, NPY_CDOUBLE)
+#define WITH_COMPLEX(NIN, NAME, VALUE)                                                             \
+    ALL_FLOATS(NIN, NAME, VALUE)                                                                   \
+    static loop_info NAME##_info[] = {FLOAT_INFO(NIN, NAME)};                                      \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same, run_same, run_same};         \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1],               \
+                                  &NAME##_info[2], &NAME##_info[3]};                               \
+    static const char NAME##_types[] = {FLOAT_TYPES(NIN)};
+
+/* start, end, weight: from the nearer end, so that weight 0 and 1 are exact */
+#define LERP(x, y, z, size) ((size) < 0.5 ? (x) + (z) * ((y) - (x)) : (y) - ((y) - (x)) * (1 - (z)))
+V_INLINE float lerp_of_f(float x, float y, float z) { return LERP(x, y, z, fabsf(z)); }
+V_INLINE double lerp_of_d(double x, double y, double z) { return LERP(x, y, z, fabs(z)); }
+V_INLINE cfloat lerp_of_cf(cfloat x, cfloat y, cfloat z) { return LERP(x, y, z, cabsf(z)); }
+V_INLINE cdouble lerp_of_cd(cdouble x, cdouble y, cdouble z) { return LERP(x, y, z, cabs(z)); }
+WITH_COMPLEX(3, lerp,
+             _Generic(x, float: lerp_of_f, double: lerp_of_d, cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
+/* self, tensor1, tensor2, value */
+WITH_COMPLEX(4, addcdiv, x + w * (y / z))
+
+ALL_FLOATS(4, addcmul, x + w * y * z)
+INTEGERS(4, addcmul, x + w * y * z)
+static loop_info addcmul_info[] = {FLOAT_INFO(4, addcmul), INTEGER_INFO(4, addcmul)};
+static imode_loop addcmul_loops[] = {run_same, run_same, run_same, run_same, run_same,
+                                     run_half, run_same, run_same, run_same, run_same};
+static void *addcmul_data[] = {&addcmul_info[4], &addcmul_info[5], &addcmul_info[6],
+                               &addcmul_info[7], &addcmul_info[8], &addcmul_info[0],
+                               &addcmul_info[0], &addcmul_info[1], &addcmul_info[2],
+                               &addcmul_info[3]};
+static const char addcmul_types[] = {TYPES_4(NPY_UINT8, NPY_UINT8), TYPES_4(NPY_INT8, NPY_INT8),
+                                     TYPES_4(NPY_INT16, NPY_INT16), TYPES_4(NPY_INT32, NPY_INT32),
+                                     TYPES_4(NPY_INT64, NPY_INT64), FLOAT_TYPES(4)};
+
+const imode_ufunc imode_pointwise[] = {
+    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
+    ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
+    ROW(1, reciprocal), ROW(2, hypot), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
+    ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
+    ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
+    ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
+    ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
+    ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
+    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(4, addcmul), ROW(4, addcdiv),
+    {NULL, NULL, 0, 0, NULL, NULL, NULL},
+};

@@ -1,0 +1,214 @@
+/* Elementary functions as straight-line float code, so that a loop over them vectorises on any
+   target: no branches, no tables, no libm. Errors are below 2 ulp with and without fused
+   multiply-add; NaN, infinities, signed zeros and subnormals come out as C's functions give them.
+   The double forms call libm, which glibc has in vector form too (libmvec). */
+#ifndef IMODE_VMATH_H
+#define IMODE_VMATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define V_INLINE static inline __attribute__((always_inline, unused))
+
+/* One body, compiled for three levels of x86-64; the loader picks. Elsewhere the plain function. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
+    defined(__linux__) && defined(__GLIBC__) && !defined(IMODE_DEBUG)
+#define V_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define V_CLONES
+#endif
+
+/* ---- double: libm, in vector form where glibc has one ---- */
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 35)
+#define V_SIMD __attribute__((simd("notinbranch"), const, nothrow))
+#endif
+#endif
+#ifdef V_SIMD
+/* Under names of our own: the compiler's builtin exp has no vector form without -ffast-math. */
+V_SIMD double v_exp(double) __asm__("exp");
+V_SIMD double v_expm1(double) __asm__("expm1");
+V_SIMD double v_log(double) __asm__("log");
+V_SIMD double v_log1p(double) __asm__("log1p");
+V_SIMD double v_tanh(double) __asm__("tanh");
+V_SIMD double v_erf(double) __asm__("erf");
+V_SIMD double v_pow(double, double) __asm__("pow");
+V_SIMD float v_powf(float, float) __asm__("powf");
+#else
+#define v_exp exp
+#define v_expm1 expm1
+#define v_log log
+#define v_log1p log1p
+#define v_tanh tanh
+#define v_erf erf
+#define v_pow pow
+#define v_powf powf
+#endif
+
+/* ---- float ---- */
+
+V_INLINE uint32_t v_bits(float x) {
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return u;
+}
+
+V_INLINE float v_float(uint32_t u) {
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+
+#define V_ROUND 12582912.0f /* 1.5 * 2^23: adding it rounds to the nearest integer */
+#define V_LN2_HI 0.693359375f /* nine bits: k * V_LN2_HI is exact for every exponent k */
+#define V_LN2_LO -2.12194440e-4f
+
+/* exp(x) = 2^k * exp(r), |r| <= ln2 / 2. 2^k in two factors: the result may be subnormal. */
+V_INLINE float v_expf(float x) {
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    float shifted = x * 1.44269504f + V_ROUND;
+    int32_t k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    float kf = shifted - V_ROUND;
+    float r = x - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    float p = 1.37805939e-3f;
+    p = p * r + 8.37312452e-3f;
+    p = p * r + 4.16695364e-2f;
+    p = p * r + 1.66664720e-1f;
+    p = p * r + 4.99999851e-1f;
+    p = p * (r * r) + r;
+    p = p + 1.0f;
+    int32_t half = k >> 1;
+    float scale = v_float((uint32_t)(half + 127) << 23);
+    return p * scale * v_float((uint32_t)(k - half + 127) << 23);
+}
+
+/* expm1(x) = 2^k * expm1(r) + (2^k - 1) */
+V_INLINE float v_expm1f(float x) {
+    float y = x > 89.0f ? 89.0f : x;
+    y = y < -20.0f ? -20.0f : y;
+    float shifted = y * 1.44269504f + V_ROUND;
+    int32_t k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    float kf = shifted - V_ROUND;
+    float r = y - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    float p = 1.98423862e-4f;
+    p = p * r + 1.39347725e-3f;
+    p = p * r + 8.33332818e-3f;
+    p = p * r + 4.16664183e-2f;
+    p = p * r + 1.66666672e-1f;
+    p = p * r + 5.00000000e-1f;
+    p = p * (r * r) + r;
+    /* 2^(k-1): 2^128 itself is out of range */
+    float scale = v_float((uint32_t)(k + 126) << 23);
+    float result = 2.0f * (scale * p + (scale - 0.5f));
+    return x == 0.0f ? x : result; /* keep -0 */
+}
+
+/* log(m * 2^e) for m in [2/3, 4/3), with `tail` added to the mantissa's small end. */
+V_INLINE float v_log_split(float x, float tail_over_x, int subnormals) {
+    float e = 0.0f, y = x;
+    if (subnormals) {
+        int small = x < 1.17549435e-38f;
+        y = small ? x * 8388608.0f : x;
+        e = small ? -23.0f : 0.0f;
+    }
+    uint32_t shifted = v_bits(y) - 0x3F2AAAABu; /* 2/3 */
+    int32_t exponent = (int32_t)shifted >> 23;
+    float m = v_float(v_bits(y) - ((uint32_t)exponent << 23));
+    e = e + (float)exponent;
+    float f = m - 1.0f, s = f * f;
+    /* log1p(f) on [-1/3, 1/3] */
+    float r = -0.130310059f, t = 0.140869141f;
+    r = r * s + -0.121483512f;
+    t = t * s + 0.139814854f;
+    r = r * s + -0.166846126f;
+    t = t * s + 0.200120345f;
+    r = r * s + -0.249996200f;
+    r = t * f + r;
+    r = r * f + 0.333331972f;
+    r = r * f + -0.500000000f;
+    r = r * s + (f + tail_over_x);
+    r = e * V_LN2_LO + r;
+    r = e * V_LN2_HI + r;
+    return r;
+}
+
+V_INLINE float v_logf(float x) {
+    float r = v_log_split(x, 0.0f, 1);
+    r = x > 3.40282347e38f ? x : r;
+    r = x == 0.0f ? -INFINITY : r;
+    return x >= 0.0f ? r : NAN;
+}
+
+/* log(1 + x): the rounding error of 1 + x, relative to it, goes back in. */
+V_INLINE float v_log1pf(float x) {
+    float u = 1.0f + x;
+    float c = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+    float r = v_log_split(u, c / u, 0);
+    r = u > 3.40282347e38f ? u : r;
+    r = u == 0.0f ? -INFINITY : r;
+    r = u >= 0.0f ? r : NAN;
+    return fabsf(x) < 1e-7f ? x : r; /* keeps -0 and subnormals */
+}
+
+V_INLINE float v_tanhf(float x) {
+    float a = fabsf(x), z = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z + -5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z + -3.33332819422e-1f;
+    float small = p * z * a + a;
+    float large = 1.0f - 2.0f / (v_expf(a + a) + 1.0f);
+    return copysignf(a > 0.625f ? large : small, x); /* NaN takes the small way and stays NaN */
+}
+
+V_INLINE float v_erff(float x) {
+    float t = fabsf(x), s = x * x;
+    float r = -1.72853470e-5f * t + 3.83197126e-4f;
+    float u = -3.88396438e-3f * t + 2.42546219e-2f;
+    r = r * s + u;
+    r = r * t + -1.06777877e-1f;
+    r = r * t + -6.34846687e-1f;
+    r = r * t + -1.28717512e-1f;
+    r = r * t + -t;
+    float large = copysignf(1.0f - v_expf(r), x);
+    float p = -5.96761703e-4f;
+    p = p * s + 4.99119423e-3f;
+    p = p * s + -2.67681349e-2f;
+    p = p * s + 1.12819925e-1f;
+    p = p * s + -3.76125336e-1f;
+    p = p * s + 1.28379166e-1f;
+    float small = p * x + x;
+    /* Past 4 the polynomial would overflow to +inf at the far end: erf is 1 there. */
+    large = t > 4.0f ? copysignf(1.0f, x) : large;
+    return t > 0.927734375f ? large : small;
+}
+
+/* ---- float16, as its bits ---- */
+
+V_INLINE float v_from_half(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7FFFu;
+    /* Shifted into place the exponent is 112 too low; the product also makes subnormals right. */
+    float magnitude = v_float(rest << 13) * 0x1p+112f;
+    uint32_t bits = v_bits(magnitude);
+    bits = rest >= 0x7C00u ? (rest << 13) + 0x70000000u : bits;
+    return v_float(bits | sign);
+}
+
+V_INLINE uint16_t v_to_half(float x) {
+    uint32_t bits = v_bits(x), sign = bits >> 31 << 15, rest = bits & 0x7FFFFFFFu;
+    uint32_t odd = rest >> 13 & 1;
+    uint32_t normal = (rest + 0xFFFu + odd - 0x38000000u) >> 13; /* rounds half to even */
+    uint32_t tiny = v_bits(v_float(rest) + 0.5f) - 0x3F000000u;  /* the adder rounds */
+    uint32_t half = rest < 0x38800000u ? tiny : normal;
+    half = rest >= 0x477FF000u ? 0x7C00u : half;
+    half = rest > 0x7F800000u ? 0x7E00u | (rest >> 13 & 0x1FFu) : half;
+    return (uint16_t)(half | sign);
+}
+
+#endif

@@ -1,0 +1,170 @@
+"""The compiled inner loops against float64 references: values, special values, strides, float16."""
+
+import math
+
+import numpy as np
+import pytest
+
+from imode.kernels import loops, rows
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38]
+SPECIAL += [88.7, 88.8, 89.5, -87.4, -103.0, -104.5, 0.625, -0.625, 0.9277344, 1e-8, 2.0**-24]
+erf = np.vectorize(math.erf)
+
+UNARY = {
+    "exp": np.exp,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log1p": np.log1p,
+    "tanh": np.tanh,
+    "erf": erf,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "reciprocal": lambda x: 1 / x,
+    "relu": lambda x: np.where(x < 0, 0, x),
+    "sign": lambda x: np.where(np.isnan(x), 0, np.sign(x)),
+}
+BINARY = {
+    "pow": np.power,
+    "hypot": np.hypot,
+    "fmod": np.fmod,
+    "leaky_relu": lambda x, y: np.where(x > 0, x, x * y),
+}
+SLACK = {"erf": 3, "sigmoid": 3, "pow": 3}
+
+
+def ulps(got, want):
+    """How far `got` is from the float64 `want`, in units of the last place of got's dtype."""
+    with np.errstate(all="ignore"):
+        rounded = want.astype(got.dtype)
+        same = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+        away = np.abs(got.astype(np.float64) - want) / np.spacing(np.abs(rounded)).astype(float)
+    away[same] = 0
+    return np.where(np.isnan(away), np.inf, away)
+
+
+def numbers(dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    spread = [rng.standard_normal(2000) * scale for scale in (1e-6, 0.01, 1, 10, 100)]
+    with np.errstate(over="ignore"):
+        return np.concatenate([*spread, rng.permutation(SPECIAL)]).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_values(name, dtype):
+    args = [numbers(dtype, seed) for seed in range(1 if name in UNARY else 2)]
+    with np.errstate(all="ignore"):
+        got = getattr(loops, name)(*args)
+        want = (UNARY | BINARY)[name](*(x.astype(np.float64) for x in args))
+    assert got.dtype == args[0].dtype
+    limit = SLACK.get(name, 2) * (2 if dtype == "float64" else 1)
+    error = ulps(got, want)
+    if name == "sigmoid":  # as in PyTorch: exp(-x) overflows before the result is subnormal
+        error[(np.abs(want) < np.finfo(dtype).tiny) & (got == 0)] = 0
+    worst = error.argmax()
+    assert error[worst] <= limit, [x[worst] for x in (*args, got, want)]
+
+
+@pytest.mark.parametrize("name", ["exp", "expm1", "log1p", "tanh", "erf"])
+def test_sign_of_zero(name):
+    for zero in (0.0, -0.0):
+        for dtype in (np.float32, np.float64):
+            result = getattr(loops, name)(np.full(37, zero, dtype))
+            want = 0.0 if name == "exp" else zero
+            assert (np.signbit(result) == np.signbit(np.float64(want))).all()
+
+
+def test_every_length_and_stride():
+    rng = np.random.default_rng(1)
+    for n in [*range(40), 255, 256, 257, 1000]:
+        for step in (1, 2, -1, -3):
+            x = rng.standard_normal(max(n, 1) * abs(step))[::step][:n].astype(np.float32)
+            wide = np.zeros((n, 3), np.float32)[:, 1]
+            np.testing.assert_allclose(loops.tanh(x), np.tanh(x), rtol=1e-6)
+            loops.clamp(x, np.float32(-0.5), rng.standard_normal(n).astype(np.float32), out=wide)
+            assert (wide[wide > -0.5] <= x[wide > -0.5]).all()
+            half = np.repeat(x.astype(np.float16), 2)[::2]
+            assert (loops.relu(half) == np.maximum(half, 0)).all()
+
+
+def test_in_place():
+    x = np.linspace(-3, 3, 999, dtype=np.float32)
+    want = loops.silu(x)
+    assert loops.silu(x, out=x) is x
+    assert (x == want).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_exact_remainders():
+    rng = np.random.default_rng(2)
+    x = np.concatenate([rng.standard_normal(500) * s for s in (1, 1e4, 1e12)]).astype(np.float32)
+    y = (rng.standard_normal(1500) * 3).astype(np.float32)
+    for a, b in ((x[:500], y[:500]), (x, y)):
+        assert (loops.fmod(a, b) == np.fmod(a, b)).all()
+        np.testing.assert_allclose(loops.remainder(a, b), np.remainder(a, b), rtol=1e-6)
+    whole = rng.integers(-50, 50, 500).astype(np.float32)
+    parts = rng.choice([-3.0, -1.0, 2.0, 7.0], 500).astype(np.float32)
+    assert (loops.floor_divide(whole, parts) == np.floor(whole / parts)).all()
+    assert np.isnan(loops.remainder(np.float32(1), np.float32(0)))
+    assert loops.floor_divide(np.float32(-1), np.float32(0)) == -np.inf
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_every_half():
+    every = np.arange(65536, dtype=np.uint16).view(np.float16)
+    same = loops.leaky_relu(every, np.float16(1))
+    assert ((same == every) | np.isnan(every)).all()
+    assert np.isnan(same[np.isnan(every)]).all()
+
+
+# ---- rows ----
+
+
+@pytest.mark.parametrize("dtype", "?bBhilefdFD")
+@pytest.mark.parametrize("shape", [(0,), (1,), (5,), (1023,), (70_001,), (30, 40), (9, 700), (3, 0)])
+def test_sum(dtype, shape):
+    rng = np.random.default_rng(3)
+    x = (rng.standard_normal(shape) * 9).astype(dtype)
+    wide = "D" if dtype in "FD" else "d" if dtype in "efd" else "l"
+    tolerance = {"rtol": 1e-3 if dtype == "e" else 1e-6, "atol": 1e-2 if dtype in "efF" else 1e-9}
+    for view in (x, x.T, x[..., ::-1], np.repeat(x, 2, -1)[..., ::2]):
+        got = rows.sum(view)
+        assert got.dtype == (np.int64 if wide == "l" else x.dtype)
+        np.testing.assert_allclose(got, view.astype(wide).sum(-1), **tolerance)
+
+
+def test_sum_stays_exact_over_many():
+    x = np.full(1 << 24, 0.1, np.float32)
+    assert rows.sum(x) == pytest.approx(float(np.float32(0.1)) * x.size, rel=1e-6)
+    columns = x.reshape(-1, 16)
+    np.testing.assert_allclose(rows.sum(columns.T), float(x[0]) * len(columns), rtol=1e-6)
+    assert rows.sum(np.full(5000, 1, np.float16)) == 5000
+
+
+@pytest.mark.parametrize("dtype", "efd")
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+def test_softmax_family(name, dtype):
+    rng = np.random.default_rng(4)
+    for shape in ((1,), (7,), (513,), (3000,), (20, 33), (600, 2)):
+        x = (rng.standard_normal(shape) * 4).astype(dtype)
+        for view in (x, x.T):
+            wide = view.astype(np.float64)
+            total = np.log(np.exp(wide).sum(-1, keepdims=True))
+            want = {"softmax": np.exp(wide - total), "log_softmax": wide - total}
+            want = want.get(name, total[..., 0])
+            tolerance = {"e": 2e-3, "f": 3e-6, "d": 1e-12}[dtype]
+            got = getattr(rows, name)(view)
+            assert got.dtype == x.dtype
+            np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def test_softmax_of_infinities():
+    inf, nan = np.inf, np.nan
+    with np.errstate(all="ignore"):
+        for row in ([inf, 1], [-inf, -inf], [nan, 1], [nan] + [1] * 99):
+            assert np.isnan(rows.softmax(np.float32(row))).all()
+        assert rows.softmax(np.float32([-inf, 0])).tolist() == [0, 1]
+        assert rows.logsumexp(np.float32([inf, 1])) == inf
+        assert rows.logsumexp(np.float32([-inf, -inf])) == -inf
+        assert np.isnan(rows.logsumexp(np.float32([1, nan])))
