@@ -9,7 +9,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, shape_str, type_str
-from imode._core.allocator cimport empty, fields
+from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
@@ -31,7 +31,8 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLong(PyObject*) except? -1
     int PyFloat_CheckExact(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
-    object PyTuple_GetItem(object, Py_ssize_t)
+    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    PyObject* PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UFunc "PyUFuncObject":
@@ -47,6 +48,8 @@ cdef enum:
     NDIM = 32                     # most dimensions that a broadcast may have
     GIL_FREE = 32768              # elements from which the GIL is released
     GRAIN = 32768                 # elements per thread at least
+    C_CONTIGUOUS = 0x1            # flags of an ndarray
+    WRITEABLE = 0x400
 
 
 cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out) except -1:
@@ -105,6 +108,11 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where):
 
 # ---- the kernel ----
 
+cdef npy_intp[11] _sizes          # bytes per element of each Code
+cdef int _i
+for _i in range(N_DTYPES):
+    _sizes[_i] = dtype_from_code(_i).numpy.itemsize
+
 ctypedef struct Operand:
     char* data
     npy_intp* dims                # NULL: a number or a 0-dim tensor
@@ -114,66 +122,119 @@ ctypedef struct Operand:
 
 
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
+    """The common case first: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
     cdef Loops* loops = <Loops*>kernel.data
-    cdef ndarray first
-    cdef ndarray out
-    cdef PyObject* arg
     cdef PyObject* target = args[op.nargs]
-    cdef int nin = loops.nin
-    cdef int i
-    cdef int code = NO_DTYPE
-    cdef bint alike = True        # every operand a tensor of one dtype
-    cdef npy_intp n
-    cdef npy_intp steps[MAX_IN + 1]
+    cdef PyObject* arg
+    cdef Fields* array
+    cdef Fields* model = NULL     # the first operand with dimensions
+    cdef ndarray out
     cdef char* data[MAX_IN + 1]
+    cdef npy_intp steps[MAX_IN + 1]
+    cdef int64_t numbers[MAX_IN]
+    cdef npy_intp n = 1
+    cdef int nin = loops.nin
+    cdef int code = NO_DTYPE
+    cdef int i, d, nd
 
     for i in range(nin, op.nargs):
-        if args[i] != <PyObject*>op.defaults[i]:
+        if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             return run_numpy(op, _otherwise(op, kernel), args)
     for i in range(nin):
         arg = args[i]
-        if is_tensor(arg):
-            if code == NO_DTYPE:
-                code = code_of[fields((<Tensor>arg).array).descr.type_num]
-            elif code != code_of[fields((<Tensor>arg).array).descr.type_num]:
-                alike = False
-        elif arg == <PyObject*>None:
-            return run_numpy(op, _otherwise(op, kernel), args)
+        if not is_tensor(arg):
+            if arg == <PyObject*>None:
+                return run_numpy(op, _otherwise(op, kernel), args)
+            data[i] = NULL
+            continue
+        array = fields((<Tensor>arg).array)
+        if code == NO_DTYPE:
+            code = code_of[array.descr.type_num]
+        elif code != code_of[array.descr.type_num]:
+            return _general(op, kernel, loops, args, target)
+        data[i] = array.data
+        if array.nd == 0:
+            steps[i] = 0
+        elif not array.flags & C_CONTIGUOUS:
+            return _general(op, kernel, loops, args, target)
         else:
-            alike = False
-    if target == NULL and alike and loops.loop[code] != NULL and (
-            loops.ints == SAME or not is_integral(code)) and (
-            nin == 1 or _same_geometry(args, nin)):
-        # The common case: contiguous, one shape, one dtype.
-        first = storage(<Tensor>args[0])
-        if cnp.PyArray_IS_C_CONTIGUOUS(first):
-            out = empty(typenum_of[loops.out[code]], first.ndim, first.shape)
-            n = cnp.PyArray_SIZE(out)
-            for i in range(nin):
-                data[i] = fields((<Tensor>args[i]).array).data
-                steps[i] = _itemsize(code)
-            data[nin] = <char*>cnp.PyArray_DATA(out)
-            steps[nin] = _itemsize(loops.out[code])
-            if n:
-                _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
-            return wrap(out)
-    return _general(op, kernel, loops, args, target)
+            steps[i] = _sizes[code]
+            if model == NULL:
+                model = array
+            elif array.nd != model.nd:
+                return _general(op, kernel, loops, args, target)
+            else:
+                for d in range(array.nd):
+                    if array.dimensions[d] != model.dimensions[d]:
+                        return _general(op, kernel, loops, args, target)
+    if code == NO_DTYPE or loops.loop[code] == NULL or (
+            loops.ints != SAME and is_integral(code)):
+        return _general(op, kernel, loops, args, target)
+    for i in range(nin):
+        if data[i] == NULL:
+            if not _small_number(args[i], code, <char*>&numbers[i]):
+                return _general(op, kernel, loops, args, target)
+            data[i] = <char*>&numbers[i]
+            steps[i] = 0
+    nd = 0 if model == NULL else model.nd
+    for d in range(nd):
+        n *= model.dimensions[d]
+    steps[nin] = _sizes[loops.out[code]]
+    if target == NULL:
+        out = empty(typenum_of[loops.out[code]], nd, NULL if model == NULL else model.dimensions)
+        data[nin] = fields(<PyObject*>out).data
+        if n:
+            _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
+        return wrap(out)
+    array = fields((<Tensor>target).array)
+    if not _takes(array, nd, model, loops.out[code]):
+        return _general(op, kernel, loops, args, target)
+    for i in range(nin):
+        # The loop may read what it writes only element by element.
+        if steps[i] and data[i] != array.data and (
+                data[i] < array.data + n * steps[nin] and array.data < data[i] + n * steps[i]):
+            return _general(op, kernel, loops, args, target)
+        if not steps[i] and data[i] != <char*>&numbers[i] and n > 1 and (
+                array.data <= data[i] < array.data + n * steps[nin]):
+            return _general(op, kernel, loops, args, target)
+    data[nin] = array.data
+    if n:
+        _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
+    return <object>target
 
 
-cdef bint _same_geometry(PyObject** args, int nin) noexcept:
-    """Whether all operands are C-contiguous and of the first one's shape."""
-    cdef int i, d
-    cdef int nd = fields((<Tensor>args[0]).array).nd
-    cdef npy_intp* dims = fields((<Tensor>args[0]).array).dimensions
-    for i in range(1, nin):
-        if fields((<Tensor>args[i]).array).nd != nd or not (
-                fields((<Tensor>args[i]).array).flags & 1):
+cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept:
+    """Whether an array is of the result's shape and dtype, contiguous and writeable."""
+    cdef int d
+    if array.nd != nd or code_of[array.descr.type_num] != code or (
+            array.flags & (C_CONTIGUOUS | WRITEABLE)) != C_CONTIGUOUS | WRITEABLE:
+        return False
+    for d in range(nd):
+        if array.dimensions[d] != model.dimensions[d]:
             return False
-        for d in range(nd):
-            if fields((<Tensor>args[i]).array).dimensions[d] != dims[d]:
-                return False
     return True
+
+
+cdef inline bint _small_number(PyObject* number, int code, char* where) except -1:
+    """Store a Python float or int where it does not change the common dtype; False: it may."""
+    cdef double value
+    if PyFloat_CheckExact(number):
+        value = PyFloat_AS_DOUBLE(number)
+    elif PyLong_CheckExact(number):
+        if code == INT64:
+            (<int64_t*>where)[0] = PyLong_AsLongLong(number)
+            return True
+        value = PyFloat_AsDouble(number)
+    else:
+        return False
+    if code == FLOAT32:
+        (<float*>where)[0] = <float>value
+        return True
+    if code == FLOAT64:
+        (<double*>where)[0] = value
+        return True
+    return False
 
 
 cdef object _otherwise(Operator op, CKernel kernel):
@@ -181,16 +242,6 @@ cdef object _otherwise(Operator op, CKernel kernel):
     if config.otherwise is None:
         raise RuntimeError(f"{op.name}(): no kernel serves these arguments")
     return config.otherwise
-
-
-cdef npy_intp[11] _sizes
-cdef int _i
-for _i in range(N_DTYPES):
-    _sizes[_i] = dtype_from_code(_i).numpy.itemsize
-
-
-cdef inline npy_intp _itemsize(int code) noexcept nogil:
-    return _sizes[code]
 
 
 # ---- the general case: numbers, casts, broadcasting, strides, in-place, out= ----

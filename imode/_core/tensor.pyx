@@ -124,11 +124,6 @@ cdef class Tensor:
     tensor([2., 4.])
     """
 
-    def __cinit__(self):
-        if DEBUGGING:
-            global _live
-            _live += 1
-
     def __init__(self, *args, **kwargs):
         _construct(self, args, kwargs)
 
@@ -350,7 +345,7 @@ cdef class Tensor:
     def data(self):
         """A tensor with the same storage that autograd does not connect to this one, and whose
         in-place writes it does not see."""
-        cdef Tensor out = Tensor.__new__(Tensor)
+        cdef Tensor out = _new()
         replace_array(out, storage(self))
         out.keys, out.guard_id = self.keys, self.guard_id
         return out
@@ -581,6 +576,9 @@ cdef class Tensor:
 cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
     if self.array != NULL:
         raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
+    if DEBUGGING:
+        global _live
+        _live += 1
     cdef Tensor made = _ops.constructor(*args, **kwargs)
     replace_array(self, storage(made))
     self.keys, self.guard_id = made.keys, made.guard_id
@@ -623,8 +621,15 @@ cdef bint _may_require_grad(Tensor self) noexcept:
 
 # ---- making tensors ----
 
+cdef inline Tensor _new():
+    if DEBUGGING:
+        global _live
+        _live += 1
+    return Tensor.__new__(Tensor)
+
+
 cdef Tensor wrap(ndarray array):
-    cdef Tensor self = Tensor.__new__(Tensor)
+    cdef Tensor self = _new()
     cdef TLS* state = tls()
     Py_INCREF(array)
     self.array = <PyObject*>array
@@ -637,7 +642,7 @@ cdef Tensor wrap(ndarray array):
 
 
 cdef Tensor wrap_view(ndarray array, Tensor base):
-    cdef Tensor self = Tensor.__new__(Tensor)
+    cdef Tensor self = _new()
     Py_INCREF(array)
     self.array = <PyObject*>array
     self.keys = base.keys
@@ -692,7 +697,7 @@ def make_parameter(data, requires_grad=True):
 def make_normal(Tensor data not None):
     """A normal tensor with the values of `data`, detached: shares its storage unless it is an
     inference tensor, which is copied."""
-    cdef Tensor self = Tensor.__new__(Tensor)
+    cdef Tensor self = _new()
     replace_array(self, storage(data).copy() if is_inference(data) else storage(data))
     self.keys = NORMAL_KEYS
     return self
