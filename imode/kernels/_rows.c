@@ -90,23 +90,25 @@ SUM_STRIDED(sum_cd, sum_d, double, double, 2, READ)
 #define SUM_COLUMNS(NAME, T)                                                                       \
     V_CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, T *out,        \
                                         npy_intp width) {                                          \
-        T whole[TILE], part[TILE];                                                                 \
-        for (npy_intp j = 0; j < width; j++)                                                       \
-            whole[j] = 0;                                                                          \
-        for (npy_intp start = 0; start < n; start += 64) { /* two levels: short partial sums */    \
-            npy_intp end = n - start < 64 ? n : start + 64;                                        \
+        T levels[3][TILE]; /* of all rows, of the last 4096, of the last 64: short partial sums */ \
+        for (int k = 0; k < 3; k++)                                                                \
             for (npy_intp j = 0; j < width; j++)                                                   \
-                part[j] = 0;                                                                       \
+                levels[k][j] = 0;                                                                  \
+        for (npy_intp start = 0; start < n; start += 64) {                                         \
+            npy_intp end = n - start < 64 ? n : start + 64;                                        \
             for (npy_intp i = start; i < end; i++) {                                               \
                 const T *row = (const T *)(a + i * stride);                                        \
                 for (npy_intp j = 0; j < width; j++)                                               \
-                    part[j] += row[j];                                                             \
+                    levels[2][j] += row[j];                                                        \
             }                                                                                      \
-            for (npy_intp j = 0; j < width; j++)                                                   \
-                whole[j] += part[j];                                                               \
+            for (int k = 1; k >= (end % 4096 == 0 || end == n ? 0 : 1); k--)                       \
+                for (npy_intp j = 0; j < width; j++) {                                             \
+                    levels[k][j] += levels[k + 1][j];                                              \
+                    levels[k + 1][j] = 0;                                                          \
+                }                                                                                  \
         }                                                                                          \
         for (npy_intp j = 0; j < width; j++)                                                       \
-            out[j] = whole[j];                                                                     \
+            out[j] = levels[0][j];                                                                 \
     }
 SUM_COLUMNS(sum_f, float)
 SUM_COLUMNS(sum_d, double)
