@@ -6,7 +6,6 @@ converted (a list of ints to a tuple, a NumPy number to a Python one).
 """
 from numpy import bool_ as _np_bool
 from numpy import generic as _np_generic
-from numpy import integer as _np_integer
 
 from cpython.bool cimport PyBool_Check
 from cpython.object cimport PyObject
@@ -16,9 +15,11 @@ from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
     INT_OPT, INTS, INTS_OPT, OPERAND, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
-from imode._core.dtype cimport as_device, code_from_object, dtype, dtype_from_code
+from imode._core.dtype cimport (
+    FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code)
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, is_tensor, requires_grad, set_requires_grad, storage
+from imode._core.tensor cimport (
+    Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
 
 from libc.stdlib cimport calloc
 
@@ -51,6 +52,7 @@ cdef enum Problem:
     TOO_MANY
     TWICE
     WRONG_ELEMENT
+    WRONG_SIZE
     NO_OUT
 
 
@@ -81,20 +83,27 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
     cdef PyObject* value
     bound.n_owned = 0
     bound.out = NULL
+    # Methods take their sizes one by one, functions only where nothing stands before them.
+    cdef int varargs = op.varargs if op.varargs == n_self else -1
     if n > op.n_positional:
-        if op.varargs < 0 or n <= op.varargs or not _may_be_varargs(args[op.varargs - n_self]):
+        if varargs < 0 or n <= varargs or not _may_be_varargs(args[varargs - n_self]):
             why.problem = TOO_MANY
             why.given = <int>n
             return 0
     for i in range(<int>n if n < op.nargs else op.nargs):
         value = self if i < n_self else args[i - n_self]
-        if i == op.varargs and not (n == i + 1 and not _may_be_varargs(value)):
+        if i == varargs and not (n == i + 1 and not _may_be_varargs(value)):
             if not _bind_varargs(op, i, args + i - n_self, <int>(n - i), bound, why):
+                if why.problem == TOO_MANY:
+                    why.given = <int>n
+                elif why.problem == WRONG_TYPE:
+                    why.given = i + 1 - n_self
                 return 0
             n = i + 1
             break
         if not check(op, i, value, bound, why):
-            why.given = i + 1 - n_self
+            if why.problem == WRONG_TYPE:
+                why.given = i + 1 - n_self
             return 0
     if keywords == NULL:
         if n < op.n_required:
@@ -123,7 +132,8 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
             why.argument = i
             return 0
         if not check(op, i, value, bound, why):
-            why.given = 0
+            if why.problem == WRONG_TYPE:
+                why.given = 0
             return 0
     for i in range(<int>n, op.nargs):
         if bound.args[i] == NULL:
@@ -184,9 +194,9 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
         if not PyLong_CheckExact(args[k]):
             item = _as_int(<object>args[k])
             if item is None:
-                why.problem = WRONG_TYPE if k == 0 else WRONG_ELEMENT
+                why.problem = WRONG_SIZE if k else WRONG_TYPE if n == 1 else TOO_MANY
                 why.argument = i
-                why.given = k if k else i
+                why.given = k + 1
                 why.value = args[k]
                 return 0
     sizes = tuple([<object>args[k] if PyLong_CheckExact(args[k]) else _as_int(<object>args[k])
@@ -294,8 +304,8 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
     elif PyList_Check(value) or PyTuple_Check(value):
         items = tuple(<object>value)
     else:
-        # A lone int stands for int[n] all alike, or for a list of one.
-        item = _as_int(<object>value)
+        # A lone int stands for int[n] all alike.
+        item = _as_int(<object>value) if op.lengths[i] or op.kinds[i] == INTS_OPT else None
         if item is None:
             return _wrong_type(i, value, why)
         return _own(bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
@@ -323,13 +333,11 @@ cdef object _as_int(object value):
         return None
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, (_np_integer, Tensor)):
+    if hasattr(type(value), "__index__"):
         try:
             return value.__index__()
-        except TypeError:
+        except TypeError:    # an array of several elements has the method, but no index
             return None
-    if hasattr(type(value), "__index__"):
-        return value.__index__()
     return None
 
 
@@ -356,11 +364,21 @@ cdef str _argument_name(Operator op, int i):
     return "input" if i == 0 and op.names[0] == "self" else op.names[i]
 
 
+cdef str _type_name(object value):
+    cls = type(value)
+    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+
+
 cdef object _refusal(Operator op, Mismatch* why, bint is_method):
     cdef str name = op.name
+    if why.problem == WRONG_SIZE:
+        return TypeError(
+            f"{name}(): argument '{op.names[why.argument]}' failed to unpack the object at pos "
+            f'{why.given} with error "type must be tuple of ints,but got '
+            f'{_type_name(<object>why.value)}"')
     if why.problem == WRONG_TYPE or why.problem == WRONG_ELEMENT:
         expected = _KIND_NAMES[op.kinds[why.argument]]
-        found = type(<object>why.value).__name__
+        found = _type_name(<object>why.value)
         argument = _argument_name(op, why.argument)
         if why.problem == WRONG_ELEMENT:
             position = why.argument + 1 - is_method
@@ -382,6 +400,22 @@ cdef object _refusal(Operator op, Mismatch* why, bint is_method):
     return TypeError(f"{name}() takes {most} positional argument{'s' if most != 1 else ''} but "
                      f"{why.given - is_method} {'were' if why.given - is_method != 1 else 'was'} "
                      "given")
+
+
+cdef Operator _only_plausible(Operator first, Py_ssize_t n):
+    """The only overload that could take n arguments; None if there is no such or several."""
+    cdef Operator found = None, each = first
+    cdef int i, required
+    while each is not None:
+        required = 0
+        for i in range(each.nargs):
+            required += each.defaults[i] is REQUIRED
+        if required <= n <= each.nargs:
+            if found is not None:
+                return None
+            found = each
+        each = each.next_overload
+    return found
 
 
 cdef object _no_overload(Operator op, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -423,17 +457,29 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
         if op is None:
             if first.next_overload is None:
                 raise _refusal(first, &why, self != NULL)
-            raise _no_overload(first, self, args, n, keywords)
+            op = _only_plausible(first, n + (self != NULL) + (
+                PyTuple_GET_SIZE(<object>keywords) if keywords != NULL else 0))
+            if op is None:
+                raise _no_overload(first, self, args, n, keywords)
+            bind(op, self, args, n, keywords, &bound, &why)
+            _release(&bound)
+            raise _refusal(op, &why, self != NULL)
     try:
         if bound.out != NULL:
             return _call_out(op, &bound)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
-                bound.args[op.requires_grad_arg] == <PyObject*>True):
-            set_requires_grad(<Tensor?>result, True)
+                <object>bound.args[op.requires_grad_arg] is True):
+            require_grad(<Tensor?>result)
         return result
     finally:
         _release(&bound)
+
+
+cdef int require_grad(Tensor made) except -1:
+    if code_of[typenum(made)] < FLOAT16:
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return set_requires_grad(made, True)
 
 
 cdef object _call_out(Operator op, Bound* bound):

@@ -755,7 +755,7 @@ cdef int set_requires_grad(Tensor self, bint value) except -1:
                 "var_no_grad = var.detach().")
         return 0
     if value and not _may_require_grad(self):
-        raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
+        raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if value and is_inference(self) and not inference_mode_on(tls()):
         raise RuntimeError(
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
