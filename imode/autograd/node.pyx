@@ -128,6 +128,7 @@ cdef class Derivative:
 # ---- nodes ----
 
 @cython.freelist(256)         # one per recorded operator
+@cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class Node:
     """One recorded operation: what `tensor.grad_fn` shows.
 
@@ -399,7 +400,6 @@ cdef class Node:
 
 
 @cython.final
-@cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class _OpNode(Node):
     # The node of an operator from the table.
     pass
