@@ -48,9 +48,10 @@ cdef enum:
     MAX_DIMS = 4              # arrays of more dimensions are not recycled
     N_CLASSES = 5
     DEPTH = 32                # arrays kept per dtype, dimension count and class
-    RECYCLED = 1 << 24        # flags bit: the block has its class's size
-    VIEW = 1 << 25            # flags bit: a header made by `view`
-    CLASS_SHIFT = 26          # flags bits 26..28: the class
+    # NumPy uses bits up to 14 and from 27 up (WAS_PYTHON_INT and its kin: views inherit them).
+    RECYCLED = 1 << 18        # flags bit: the block has its class's size
+    VIEW = 1 << 19            # flags bit: a header made by `view`
+    CLASS_SHIFT = 20          # flags bits 20..22: the class
     ONE_ELEMENT = 7           # the class of a 0-d array: its block is one element, not 64 bytes
     CONTIGUOUS = 0x1 | 0x2    # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS
     C_CONTIGUOUS = 0x1
