@@ -7,7 +7,7 @@ and the rest one by one. Every `a + b * c` is a fused multiply-add.
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport fma
+from libc.math cimport fma, pow
 from libc.stdint cimport int64_t
 from numpy cimport ndarray
 
@@ -120,3 +120,14 @@ cdef void _span_double(double *out, int64_t n, double start, double end) noexcep
         out[i] = fma(step, <double> i, start)
     for i in range(half, n):
         out[i] = fma(-step, <double> (n - i - 1), end)
+
+
+def powers(double base, ndarray exponents):
+    """`base` to each exponent (float64, one dimension), by the C library's pow."""
+    cdef double *exponent = <double *> cnp.PyArray_DATA(exponents)
+    cdef ndarray made = np.empty(exponents.size, np.float64)
+    cdef double *out = <double *> cnp.PyArray_DATA(made)
+    cdef int64_t i
+    for i in range(cnp.PyArray_SIZE(made)):
+        out[i] = pow(base, exponent[i])
+    return made

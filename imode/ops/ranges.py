@@ -145,16 +145,21 @@ def _logspace(start, end, steps, base, dtype, *options):
     if not steps:
         return made
     start, end = number_as(start, dtype), number_as(end, dtype)
+    # Exponents and powers in double, as PyTorch computes them for every real dtype.
+    wide = np.complex128 if dtype.kind == "c" else np.float64
     i = np.arange(steps)
-    work = dtype.type if dtype.kind in "fc" else np.float32
     with np.errstate(all="ignore"):
-        first, last = work(start), work(end)
-        step = work((last - first) / work(max(steps - 1, 1)))
-        up = first + step * i.astype(work)
-        down = last - step * (steps - i - 1).astype(work)
-        exponent = np.where(i < steps // 2, up, down) if steps > 1 else np.array([first])
-        wide = np.complex128 if dtype.kind == "c" else np.float64
-        made[...] = np.power(wide(base), exponent.astype(wide)).astype(dtype)
+        if dtype.kind == "f":  # the difference alone is rounded to the dtype
+            start, end = dtype.type(start), dtype.type(end)
+        step = wide(end - start) / max(steps - 1, 1)
+        start, end = wide(start), wide(end)
+        exponent = np.where(i < steps // 2, start + step * i, end - step * (steps - i - 1))
+        if steps == 1:
+            exponent = np.array([start])
+        if dtype.kind == "c":
+            made[...] = np.power(wide(base), exponent)
+        else:
+            made[...] = series.powers(base, exponent).astype(dtype)
     return made
 
 
