@@ -10,12 +10,13 @@ ctypedef void (*loop_t)(char** args, const npy_intp* dimensions, const npy_intp*
                         void* data) noexcept nogil
 
 cdef enum:
-    MAX_IN = 3                    # operands of a pointwise operator
+    MAX_IN = 4                    # operands of a pointwise operator
 
 cdef enum Ints:                   # what integer and bool operands compute in
     SAME = 0
     AS_FLOAT = 1                  # the default float dtype
     REFUSED = 2
+    NO_BOOL = 3                   # themselves; a bool operand goes to `otherwise`
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
     int nin

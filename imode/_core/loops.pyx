@@ -91,7 +91,7 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where):
-    """The CKernel of a ufunc with one result and at most three operands."""
+    """The CKernel of a ufunc with one result and at most MAX_IN operands."""
     cdef _Config config = _Config()
     cdef int code
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
@@ -271,7 +271,10 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         else:
             add_number(&state, <object>args[i])
     code = result(&state)
-    if is_integral(code) and loops.ints != SAME:
+    if loops.ints == NO_BOOL:
+        if _any_bool(args, nin):
+            return run_numpy(op, _unsupported(op, kernel, BOOL), args)
+    elif is_integral(code) and loops.ints != SAME:
         if loops.ints == REFUSED:
             raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
         code = default_code()
@@ -319,6 +322,17 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     if out is not storage(<Tensor>target):
         copy_into(<Tensor>target, out)
     return <object>target
+
+
+cdef bint _any_bool(PyObject** args, int nin):
+    cdef int i
+    for i in range(nin):
+        if is_tensor(args[i]):
+            if cnp.PyArray_TYPE(storage(<Tensor>args[i])) == cnp.NPY_BOOL:
+                return True
+        elif isinstance(<object>args[i], bool):
+            return True
+    return False
 
 
 cdef object _unsupported(Operator op, CKernel kernel, int code):

@@ -207,7 +207,6 @@ static imode_loop logit_loops[] = {run_half, run_same, run_same};
 static void *logit_data[] = {&logit_info[0], &logit_info[1], &logit_info[2]};
 static const char logit_types[] = {NPY_HALF,  NPY_HALF,   NPY_FLOAT,
                                    NPY_FLOAT, NPY_DOUBLE, NPY_DOUBLE};
-FLOATS(2, pow, v_powf(x, y), v_pow(x, y))
 FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
        (x < 0 ? x : 0) - v_log1p(v_exp(-fabs(x))))
 
@@ -437,18 +436,63 @@ WITH_COMPLEX(3, lerp,
 /* self, tensor1, tensor2, value */
 WITH_COMPLEX(4, addcdiv, x + w * (y / z))
 
-ALL_FLOATS(4, addcmul, x + w * y * z)
-INTEGERS(4, addcmul, x + w * y * z)
-static loop_info addcmul_info[] = {FLOAT_INFO(4, addcmul), INTEGER_INFO(4, addcmul)};
-static imode_loop addcmul_loops[] = {run_same, run_same, run_same, run_same, run_same,
-                                     run_half, run_same, run_same, run_same, run_same};
-static void *addcmul_data[] = {&addcmul_info[4], &addcmul_info[5], &addcmul_info[6],
-                               &addcmul_info[7], &addcmul_info[8], &addcmul_info[0],
-                               &addcmul_info[0], &addcmul_info[1], &addcmul_info[2],
-                               &addcmul_info[3]};
-static const char addcmul_types[] = {TYPES_4(NPY_UINT8, NPY_UINT8), TYPES_4(NPY_INT8, NPY_INT8),
-                                     TYPES_4(NPY_INT16, NPY_INT16), TYPES_4(NPY_INT32, NPY_INT32),
-                                     TYPES_4(NPY_INT64, NPY_INT64), FLOAT_TYPES(4)};
+/* operators of every type but bool */
+#define NUMBERS(NIN, NAME, VALUE)                                                                  \
+    ALL_FLOATS(NIN, NAME, VALUE) INTEGERS(NIN, NAME, VALUE)                                        \
+    static loop_info NAME##_info[] = {FLOAT_INFO(NIN, NAME), INTEGER_INFO(NIN, NAME)};             \
+    static imode_loop NAME##_loops[] = {run_same, run_same, run_same, run_same, run_same,          \
+                                        run_half, run_same, run_same, run_same, run_same};         \
+    static void *NAME##_data[] = {&NAME##_info[4], &NAME##_info[5], &NAME##_info[6],               \
+                                  &NAME##_info[7], &NAME##_info[8], &NAME##_info[0],               \
+                                  &NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
+                                  &NAME##_info[3]};                                                \
+    static const char NAME##_types[] = {                                                           \
+        TYPES_##NIN(NPY_UINT8, NPY_UINT8), TYPES_##NIN(NPY_INT8, NPY_INT8),                        \
+        TYPES_##NIN(NPY_INT16, NPY_INT16), TYPES_##NIN(NPY_INT32, NPY_INT32),                      \
+        TYPES_##NIN(NPY_INT64, NPY_INT64), FLOAT_TYPES(NIN)};
+NUMBERS(2, rsub, y - x)
+NUMBERS(4, addcmul, x + w * y * z)
+
+/* ---- pow: a scalar exponent that a product or a root serves better ---- */
+
+MAP1(square_f, float, float, x *x) MAP1(square_d, double, double, x *x)
+MAP1(cube_f, float, float, x *x *x) MAP1(cube_d, double, double, x *x *x)
+MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
+MAP2(pow_f, float, float, v_powf(x, y)) MAP2(pow_d, double, double, v_pow(x, y))
+static const struct {
+    double exponent;
+    loop_info info[2]; /* float, double */
+} powers[] = {
+    {2, {INFO(1, square_f, float, float), INFO(1, square_d, double, double)}},
+    {3, {INFO(1, cube_f, float, float), INFO(1, cube_d, double, double)}},
+    {0.5, {INFO(1, root_f, float, float), INFO(1, root_d, double, double)}},
+    {-1, {INFO(1, reciprocal_f, float, float), INFO(1, reciprocal_d, double, double)}},
+    {-0.5, {INFO(1, rsqrt_f, float, float), INFO(1, rsqrt_d, double, double)}},
+};
+static void run_pow(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    int is_half = info->in_size == 2, is_double = info->in_size == 8;
+    loop_info general = {is_double ? pow_d : pow_f, 2, is_double ? 8 : 4, is_double ? 8 : 4};
+    if (steps[1] == 0 && dims[0] > 0) {
+        double exponent = is_double ? *(double *)args[1]
+                          : is_half ? v_from_half(*(uint16_t *)args[1])
+                                    : *(float *)args[1];
+        for (size_t k = 0; k < sizeof powers / sizeof *powers; k++)
+            if (exponent == powers[k].exponent) {
+                char *two[] = {args[0], args[2]};
+                npy_intp two_steps[] = {steps[0], steps[2]};
+                (is_half ? run_half : run_same)(two, dims, two_steps,
+                                                (void *)&powers[k].info[is_double]);
+                return;
+            }
+    }
+    (is_half ? run_half : run_same)(args, dims, steps, &general);
+}
+static loop_info pow_info[] = {{NULL, 2, 2, 2}, {NULL, 2, 4, 4}, {NULL, 2, 8, 8}};
+static imode_loop pow_loops[] = {run_pow, run_pow, run_pow};
+static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2]};
+static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
+                                 TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
@@ -460,6 +504,6 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
     ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
-    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(2, rsub), ROW(4, addcmul), ROW(4, addcdiv),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -91,7 +91,8 @@ class Entry:
 class ufunc:  # noqa: N801 - reads as the kind of kernel it is
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
-    `ints`: what integer operands compute in: "same", "float" (the default float dtype), "error".
+    `ints`: what integer operands compute in: "same", "float" (the default float dtype),
+    "error"; "nobool": as "same", and `otherwise` is called where an operand is bool.
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     """
@@ -100,7 +101,7 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
 
     def __init__(self, ufunc, ints="same", otherwise=None):
         self.ufunc, self.otherwise = ufunc, otherwise
-        self.ints = ("same", "float", "error").index(ints)
+        self.ints = ("same", "float", "error", "nobool").index(ints)
 
 
 def conj(x):
