@@ -8,6 +8,7 @@ Every index is checked before the first element is written: NumPy does that itse
 `ufunc.at`, but takes negative indices where PyTorch refuses them, so the second scheme checks here.
 """
 
+import math
 import warnings
 
 import numpy as np
@@ -29,12 +30,12 @@ def check_index(index, size, dim, error=RuntimeError, prefix=""):
         raise error(f"{prefix}index {bad} is out of bounds for dimension {dim} with size {size}")
 
 
-def check_written(*arrays):
-    """Refuse to write to arrays whose elements share memory, or that are read-only.
+def check_written(target, *others, expanded=None):
+    """Refuse to write to an array whose elements share memory, or that is read-only.
 
-    The first is written; the others are read while it is.
+    others: what is read meanwhile. expanded: the name of an operator that still allows elements to
+    share memory, with a warning.
     """
-    target = arrays[0]
     if not target.flags.writeable:
         raise RuntimeError(
             "the written-to tensor is over read-only memory; clone() it before writing"
@@ -42,11 +43,19 @@ def check_written(*arrays):
     if target.size > 1 and any(
         step == 0 and n > 1 for step, n in zip(target.strides, target.shape)
     ):
+        if expanded is not None:
+            warnings.warn(
+                f"Use of {expanded} on expanded tensors is deprecated. Please clone() the tensor "
+                "before performing this operation.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation."
         )
-    for other in arrays[1:]:
+    for other in others:
         if np.may_share_memory(target, other) and np.shares_memory(target, other):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to "
@@ -110,7 +119,7 @@ class Key:
     dimension, `extra`, which is the result's to drop.
     """
 
-    __slots__ = ("arrays", "extra", "first", "key", "shape")
+    __slots__ = ("arrays", "extra", "first", "key", "shape", "sizes", "where")
 
     def __init__(self, a, indices):
         expanded = expand_indices(a, indices)
@@ -126,6 +135,7 @@ class Key:
                     f"shapes {shapes}"
                 ) from None
         where = [i for i, x in enumerate(expanded) if x is not None]
+        self.where, self.sizes = where, [a.shape[i] for i in where]
         self.first = where[0] if where and where[-1] - where[0] == len(where) - 1 else 0
         rest = [n for i, n in enumerate(a.shape) if i not in where]
         self.shape = (*rest[: self.first], *common, *rest[self.first :])
@@ -134,20 +144,24 @@ class Key:
             expanded = [None if x is None else x.reshape(1) for x in expanded]
         self.key = tuple(slice(None) if x is None else x for x in expanded)
 
-    def complain(self, a):
+    def check_empty(self):
+        """Refuse any index into a dimension of length 0."""
+        if 0 in self.sizes and all(x.size for x in self.arrays):
+            raise self.complain()
+
+    def complain(self):
         """Raise for the first index out of bounds, in the order of the result's elements."""
-        sizes = [a.shape[i] for i, x in enumerate(self.key) if not isinstance(x, slice)]
+        if 0 in self.sizes:
+            return IndexError("index is out of bounds for dimension with size 0")
         worst = None
         common = np.broadcast_shapes(*(x.shape for x in self.arrays))
-        for k, (x, n) in enumerate(zip(self.arrays, sizes)):
+        for k, (x, n) in enumerate(zip(self.arrays, self.sizes)):
             bad = np.broadcast_to((x < -n) | (x >= n), common).ravel()
             if bad.any():
                 at = int(bad.argmax())
                 value = int(np.broadcast_to(x, common).ravel()[at])
                 if worst is None or at < worst[0]:
                     worst = (at, value, k, n)
-        if 0 in sizes:
-            return IndexError("index is out of bounds for dimension with size 0")
         return IndexError(
             "index {1} is out of bounds for dimension {2} with size {3}".format(*worst)
         )
@@ -161,11 +175,8 @@ def get(a, indices, dims=None):
     if len(indices) == 1 and indices[0].dtype == np.bool_ and indices[0].shape == a.shape:
         return a[indices[0]] if a.ndim else a.reshape(1)[indices[0].reshape(1)]
     k = Key(a, indices)
+    k.check_empty()
     if 0 in k.shape:
-        if k.arrays and all(x.size for x in k.arrays):
-            for x, n in zip((x for x in k.key if not isinstance(x, slice)), _indexed_sizes(a, k)):
-                if ((x < -n) | (x >= n)).any():
-                    raise k.complain(a)
         return np.empty(k.shape, a.dtype)
     try:
         if len(k.arrays) == 1:
@@ -175,7 +186,7 @@ def get(a, indices, dims=None):
             if k.extra:
                 found = found.reshape(k.shape)
     except IndexError:
-        raise k.complain(a) from None
+        raise k.complain() from None
     order = None
     if not (a.flags.c_contiguous and all(x.flags.c_contiguous for x in k.arrays)):
         order = _index_order(a, k)
@@ -186,10 +197,6 @@ def get(a, indices, dims=None):
     return found if found.flags.c_contiguous else found.copy()
 
 
-def _indexed_sizes(a, k):
-    return [a.shape[i] for i, x in enumerate(k.key) if not isinstance(x, slice)]
-
-
 def _index_order(a, k):
     """The dimensions of an `index` result from outermost in memory in; None for row order.
 
@@ -198,8 +205,9 @@ def _index_order(a, k):
     """
     nd = len(k.shape)
     common = np.broadcast_shapes(*(x.shape for x in k.arrays))
-    where = [i for i, x in enumerate(k.key) if not isinstance(x, slice)]
-    rest = [s if n > 1 else 0 for i, (s, n) in enumerate(zip(a.strides, a.shape)) if i not in where]
+    rest = [
+        s if n > 1 else 0 for i, (s, n) in enumerate(zip(a.strides, a.shape)) if i not in k.where
+    ]
     operands = [[*rest[: k.first], *[0] * len(common), *rest[k.first :]]]
     for x in k.arrays:
         steps = np.broadcast_to(x, common).strides
@@ -247,8 +255,11 @@ def put(a, indices, values, accumulate=False, dims=None):
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     if not accumulate and values.size == 1 and _put_one(a, indices, values):
         return
-    check_written(a, values, *(x for x in indices if x is not None))
+    check_written(
+        a, values, *(x for x in indices if x is not None), expanded="index_put_"
+    )
     k = Key(a, indices)
+    k.check_empty()
     try:
         fits = np.broadcast_shapes(values.shape, k.shape) == k.shape
     except ValueError:
@@ -264,6 +275,8 @@ def put(a, indices, values, accumulate=False, dims=None):
             f"{scalar_name(a.dtype)} for the destination and {scalar_name(values.dtype)} for the "
             "source."
         )
+    if 0 in k.shape:
+        return
     if k.extra:
         values = np.expand_dims(np.broadcast_to(values, k.shape), k.first)
     try:
@@ -272,7 +285,7 @@ def put(a, indices, values, accumulate=False, dims=None):
         else:
             a[k.key] = values
     except IndexError:
-        raise k.complain(a) from None
+        raise k.complain() from None
 
 
 def _put_one(a, indices, values):
@@ -302,14 +315,15 @@ def _accumulate(a, k, values):
         if ((index < -n) | (index >= n)).any():
             raise IndexError
         values = np.broadcast_to(values, k.shape)
-        add_rows(a.reshape(n, -1), np.where(index < 0, index + n, index).ravel(), values)
+        add_rows(a, np.where(index < 0, index + n, index).ravel(), values)
         return
     np.add.at(a, k.key, values)
 
 
 def add_rows(target, index, values):
-    """Add the rows of `values` to the rows `index` of a contiguous matrix."""
-    width = target.shape[1]
+    """Add slices of `values` to the slices `index` of a contiguous array's first dimension."""
+    width = math.prod(target.shape[1:])
+    target = target.reshape(target.shape[0], width)
     values = np.ascontiguousarray(values).reshape(index.size, width)
     if width == 0:
         return
@@ -401,7 +415,7 @@ def masked_fill(a, mask, value):
             f"output with shape {list(a.shape)} doesn't match the broadcast shape "
             f"{list(np.broadcast_shapes(a.shape, mask.shape))}"
         )
-    check_written(a)
+    check_written(a, expanded="masked_fill_")
     np.copyto(a, value, where=mask)
 
 

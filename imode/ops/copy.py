@@ -105,15 +105,23 @@ def _fill(self, value):
 
 
 op(
-    "fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)",
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     _fill,
     derivative={
         "self": lambda grad: grad.new_zeros(grad.shape),
         "value": lambda grad: grad.sum(),
     },
-    name="FillBackward0",
+    name="FillBackward3",
     variants="function method",
-    doc="""Set every element to `value` and return the tensor.
+    doc="Set every element to the value of a 0-dim tensor and return the tensor.",
+)
+op(
+    "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    _fill,
+    derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
+    name="FillBackward2",
+    variants="function method",
+    doc="""Set every element to `value`, a number or a 0-dim tensor, and return the tensor.
 
 >>> imode.zeros(2).fill_(7)
 tensor([7., 7.])

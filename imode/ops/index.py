@@ -331,7 +331,7 @@ def _index_add(self, dim, index, source, alpha):
     if alpha != 1:
         source = source * indexing.cast_number(alpha, self.dtype)
     if dim == 0 and self.ndim > 1 and self.flags.c_contiguous:
-        indexing.add_rows(self.reshape(self.shape[0], -1), index, source)
+        indexing.add_rows(self, index, source)
     else:
         indexing.write(self, _slices(self, dim, index).ravel(), source.ravel(), "add")
 
@@ -448,7 +448,7 @@ def _index_fill(self, dim, index, value):
         raise IndexError(
             f"index {int(index[bad][0])} is out of bounds for dimension {dim} with size {n}"
         )
-    check_written(self, index)
+    check_written(self, index, expanded="index_fill_")
     value = indexing.cast_number(value, self.dtype)
     if self.ndim:
         self[(slice(None),) * dim + (index,)] = value
@@ -456,6 +456,17 @@ def _index_fill(self, dim, index, value):
         self[...] = value
 
 
+written(
+    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    _index_fill,
+    keep_order=True,
+    name="IndexFillBackward1",
+    derivative={
+        "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
+        "value": lambda grad, dim, index: grad.index_select(dim, ops.unique(index)).sum(),
+    },
+    doc="""Return the tensor with a 0-dim tensor's value in the slices that `index` names.""",
+)
 written(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     _index_fill,
@@ -468,17 +479,6 @@ written(
     >>> imode.zeros(3).index_fill(0, imode.tensor([0, -1]), 7)
     tensor([7., 0., 7.])
     """,
-)
-written(
-    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-    _index_fill,
-    keep_order=True,
-    name="IndexFillBackward1",
-    derivative={
-        "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
-        "value": lambda grad, dim, index: grad.index_select(dim, ops.unique(index)).sum(),
-    },
-    doc="""Return the tensor with a 0-dim tensor's value in the slices that `index` names.""",
 )
 
 

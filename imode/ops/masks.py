@@ -23,6 +23,17 @@ def _common(self, mask, *rest):
 
 
 written(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    indexing.masked_fill,
+    widen=_common,
+    name="MaskedFillBackward1",
+    derivative={
+        **_MASKED,
+        "value": lambda grad, mask: grad.masked_fill(~mask, 0).sum(),
+    },
+    doc="""Return the tensor with the value of a 0-dim tensor where a boolean mask is true.""",
+)
+written(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     indexing.masked_fill,
     widen=_common,
@@ -34,17 +45,6 @@ written(
     >>> imode.tensor([1.0, 2.0]).masked_fill(imode.tensor([True, False]), 0)
     tensor([0., 2.])
     """,
-)
-written(
-    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    indexing.masked_fill,
-    widen=_common,
-    name="MaskedFillBackward1",
-    derivative={
-        **_MASKED,
-        "value": lambda grad, mask: grad.masked_fill(~mask, 0).sum(),
-    },
-    doc="""Return the tensor with the value of a 0-dim tensor where a boolean mask is true.""",
 )
 
 

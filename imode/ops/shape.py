@@ -557,7 +557,7 @@ def meshgrid(tensors, indexing):
 
 
 def _step(self, dim, start, end):
-    return ops.slice(self, dim, start, end)
+    return ops._slice(self, dim, start, end)
 
 
 @composite(

@@ -31,23 +31,23 @@ def getitem(self, index):
         if index is None:
             return ops.unsqueeze(self, 0)
         if index is Ellipsis:
-            return ops.alias(self)
+            return ops._alias(self)
         index = _as_tuple(index)
     view, indices, dims = _apply(self, index)
     if indices:
         return ops.index(view, indices, dims)
-    return ops.alias(view) if view is self else view
+    return ops._alias(view) if view is self else view
 
 
 def _select(self, dim, index, place):
     """One index of a dimension; `place` is what the message calls that dimension."""
     shape = self.shape
-    if not shape:
+    if not shape and index == 0:
         raise IndexError(
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
-    size = shape[dim]
+    size = shape[dim] if shape else 0
     if not -size <= index < size:
         if not -(2**63) <= index < 2**63:
             raise ValueError("Overflow when unpacking long long")
@@ -59,12 +59,22 @@ def _select(self, dim, index, place):
 
 def _slice(self, dim, index):
     shape = self.shape
-    if not shape:
-        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    start, stop, step = index.indices(shape[dim])
+    start, stop, step = index.indices(shape[dim] if shape else 0)
     if step < 0:
         raise ValueError("step must be greater than zero")
-    return ops.slice(self, dim, start, stop, step)
+    if not shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    return ops._slice(self, dim, start, stop, step)
+
+
+def _is_all(index, size):
+    """Whether a slice is written as one of everything; such ones are skipped within a tuple."""
+    start, stop, step = index.start, index.stop, index.step
+    if step is not None and operator.index(step) != 1:
+        return False
+    if start is not None and operator.index(start) != 0:
+        return False
+    return stop is None or operator.index(stop) >= size
 
 
 def _apply(self, index):
@@ -86,12 +96,12 @@ def _apply(self, index):
         if kind is int:
             view = _select(view, dim, item, place)
         elif kind is slice:
-            if item.start is not None or item.stop is not None or item.step is not None:
-                start, stop, step = item.indices(view.shape[dim])
-                if step < 0:
-                    raise ValueError("step must be greater than zero")
-                if start != 0 or stop != view.shape[dim] or step != 1:
-                    view = ops.slice(view, dim, start, stop, step)
+            try:
+                skipped = _is_all(item, view.shape[dim])
+            except TypeError:
+                skipped = False  # let `slice.indices` say what is wrong
+            if not skipped:
+                view = _slice(view, dim, item)
             dim += 1
         elif item is Ellipsis:
             dim += nd - wanted
@@ -223,9 +233,8 @@ def setitem(self, index, value):
         _copy_to(_select(self, 0, index, 0), value)
         return
     if kind is slice:
-        _copy_to(_slice(self, 0, index), value)
-        return
-    if kind is not tuple:
+        index = (index,) if self.ndim else _slice(self, 0, index)
+    elif kind is not tuple:
         if index is None or index is True:
             _copy_to(ops.unsqueeze(self, 0), value)
             return
@@ -271,10 +280,14 @@ def _without_ones(shape):
 
 
 def _copy_to(view, value):
-    if type(value) is not Tensor:
-        view.fill_(value.item())
-        return
     shape = view.shape
+    if type(value) is not Tensor:
+        value = wrap_array(value)
+        if shape:
+            view.fill_(value)
+        else:
+            view.copy_(value)
+        return
     if shape != value.shape:
         if value.ndim == 0:
             view.fill_(value)

@@ -63,6 +63,5 @@ def written(
         doc=inplace_doc or f"In-place form of `{bare}`.",
         variants="method function" if public else "",
     )
-    written_to._link(functional=base)
     base._link(inplace=written_to)
     return base
