@@ -205,13 +205,10 @@ def _index_order(a, k):
     """
     nd = len(k.shape)
     common = np.broadcast_shapes(*(x.shape for x in k.arrays))
-    rest = [
-        s if n > 1 else 0 for i, (s, n) in enumerate(zip(a.strides, a.shape)) if i not in k.where
-    ]
+    rest = [step for i, step in enumerate(a.strides) if i not in k.where]
     operands = [[*rest[: k.first], *[0] * len(common), *rest[k.first :]]]
     for x in k.arrays:
         steps = np.broadcast_to(x, common).strides
-        steps = [s if n > 1 else 0 for s, n in zip(steps, common)]
         operands.append([*[0] * k.first, *steps, *[0] * (len(rest) - k.first)])
     return memory_order(k.shape, operands) if nd > 1 else None
 
