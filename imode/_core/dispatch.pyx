@@ -16,6 +16,8 @@ from imode._core.keyset cimport (
     ALL_KEYS, AUTOGRAD, DispatchKeySet, key_index, key_object)
 from imode._core.tensor cimport Tensor, is_tensor
 
+from imode.errors import illegal_state, missing_kernel
+
 cdef extern from *:
     """
     #if defined(__ELF__) && defined(__GNUC__)
@@ -49,18 +51,19 @@ cdef object call(Operator op, PyObject** args):
         keys |= _out_keys(args[op.nargs])
     if not keys & BACKENDS:
         keys |= BIT_CPU
-    keys = (keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded & op.mask
+    keys = (keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded
     state.hops += 1
-    if keys == 0 or state.trace != NULL:
-        return _slow_enter(op, keys, args)
+    if not keys & op.mask or state.trace != NULL:
+        return _slow_enter(op, keys & op.mask, args, keys & BACKENDS)
+    keys &= op.mask
     return op.table[highest_key(keys)](op, keys, args)
 
 
 cdef object redispatch(Operator op, keyset_t keys, PyObject** args):
-    keys &= op.mask
     imode_state.hops += 1
-    if keys == 0 or imode_state.trace != NULL:
-        return _slow_enter(op, keys, args)
+    if not keys & op.mask or imode_state.trace != NULL:
+        return _slow_enter(op, keys & op.mask, args, keys)
+    keys &= op.mask
     return op.table[highest_key(keys)](op, keys, args)
 
 
@@ -79,30 +82,15 @@ cdef keyset_t _out_keys(PyObject* out) noexcept:
     return (<Tensor>out).keys if is_tensor(out) else _list_keys(out)
 
 
-cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args):
+cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t asked):
     """Enter a kernel with the trace on, or refuse a call that no kernel serves."""
     if keys == 0:
-        raise _missing_kernel(op, args)
+        have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
+        wanted = key_object(highest_key(asked)).name if asked else "none"
+        raise missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
     return op.table[key](op, keys, args)
-
-
-cdef object _missing_kernel(Operator op, PyObject** args):
-    cdef keyset_t keys = 0
-    cdef int i
-    for i in range(op.n_tensors):
-        if is_tensor(args[op.tensors[i]]):
-            keys |= (<Tensor>args[op.tensors[i]]).keys
-        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
-            keys |= _list_keys(args[op.tensors[i]])
-    keys = (keys & BACKENDS or BIT_CPU) & ~imode_state.excluded
-    wanted = key_object(highest_key(keys)).name if keys else "no key at all"
-    have = [key_object(i).name for i in range(N_KEYS) if op.kernels[i] is not None]
-    return NotImplementedError(
-        f"Could not run '{op.qualified_name}' with arguments from the '{wanted}' backend. "
-        f"The keys that have a kernel are: {', '.join(have) or 'none'}; register one with "
-        f"imode.ops.{op.qualified_name}.register('{wanted}', kernel)")
 
 
 cdef object _call_composite(Operator op, PyObject** args):
@@ -398,10 +386,7 @@ def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not
     the included set while Autograd is not excluded.
     """
     if not included.bits & BIT_AD and not excluded.bits & BIT_AUTOGRAD:
-        raise RuntimeError(
-            "illegal dispatch state: ADInplaceOrView is not included while Autograd is not "
-            "excluded, so autograd would record operators whose version bumps are skipped; "
-            "exclude Autograd too, or use imode.inference_mode()")
+        raise illegal_state()
     imode_state.included = included.bits ^ DEFAULT_INCLUDED
     imode_state.excluded = excluded.bits
 
