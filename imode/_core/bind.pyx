@@ -56,6 +56,15 @@ cdef enum Problem:
     NO_OUT
 
 
+cdef object _Generator = object
+
+
+def name_generator_class(cls):
+    """Name the class that `Generator?` arguments take: it belongs to a layer above."""
+    global _Generator
+    _Generator = cls
+
+
 # ---- binding ----
 
 cdef int _own(Bound* bound, int i, object value) except -1:
@@ -260,6 +269,8 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             converted = None
     elif kind == DEVICE_OPT:
         converted = as_device(<object>value)
+    elif kind == GENERATOR_OPT:
+        return 1 if isinstance(<object>value, _Generator) else _wrong_type(i, value, why)
     else:
         return 1
     if converted is None:

@@ -496,7 +496,7 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
             score = weights / noise
         if count == 1:
             return score.argmax(axis=-1, keepdims=True)
-        return np.argsort(-score, axis=-1, kind="stable")[..., :count]
+        return np.ascontiguousarray(np.argsort(-score, axis=-1, kind="stable")[..., :count])
     picks = _with_replacement(rows, count, generator)
     return picks.reshape((<object> weights).shape[:weights.ndim - 1] + (count,))
 

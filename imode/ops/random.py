@@ -14,6 +14,7 @@ from imode.kernels import random
 from imode.kernels.strided import scalar_name
 
 from .. import ops
+from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.tensor import Tensor, array_of, wrap_array
 from .copy import _refuse_overlap
@@ -294,15 +295,13 @@ def bernoulli_tensor(array, p, generator):
 
 
 def _cannot_expand(array, p):
-    for back in range(1, p.ndim + 1):
-        if back > array.ndim or p.shape[-back] not in (1, array.shape[-back]):
-            break
-    if back > array.ndim:
+    if p.ndim > array.ndim:
         return RuntimeError(
             f"expand(torch.FloatTensor{{{list(p.shape)}}}, size={list(array.shape)}): the number "
             f"of sizes provided ({array.ndim}) must be greater or equal to the number of "
             f"dimensions in the tensor ({p.ndim})"
         )
+    back = next(i for i in range(1, p.ndim + 1) if p.shape[-i] not in (1, array.shape[-i]))
     return RuntimeError(
         f"The expanded size of the tensor ({array.shape[-back]}) must match the existing size "
         f"({p.shape[-back]}) at non-singleton dimension {array.ndim - back}.  "
@@ -406,4 +405,5 @@ def _state_array(state):
     return array_of(state) if isinstance(state, Tensor) else None
 
 
+name_generator_class(generators.Generator)
 generators.install(wrap_array, _state_array, as_device)

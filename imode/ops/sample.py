@@ -59,7 +59,7 @@ def _randperm(n, generator, dtype, *options):
     if dtype.kind == "f" and n > (1 << digits(dtype)) + 1:
         limit = (1 << digits(dtype)) + 1
         raise RuntimeError(f"n cannot be greater than {limit} for {scalar_name(dtype)} type.")
-    if dtype.kind in "iu" and n > np.iinfo(dtype).max + (0 if dtype.kind == "i" else 0):
+    if dtype.kind in "iu" and n > np.iinfo(dtype).max + 1:
         raise RuntimeError(
             f"value cannot be converted to type {dtype.name}_t without overflow"
         )
