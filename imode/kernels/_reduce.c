@@ -1,0 +1,142 @@
+/* Inner loops of the reductions that NumPy lacks or does slowly.
+
+   A sum is taken in WIDTH independent partial sums, which vectorise without reordering what is
+   written, over blocks of BLOCK elements, whose sums are added in double: a million float32
+   elements lose no more than a few thousand do. */
+#include "reduce.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "vmath.h"
+
+#define WIDTH 32
+#define BLOCK 4096
+
+/* ---- sums of a term of each element ---- */
+
+#define RUN_OF(NAME, T, TERM)                                                                  \
+    V_CLONES static double NAME##_run(const T* x, ptrdiff_t n) {                               \
+        double total = 0;                                                                      \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                 \
+            ptrdiff_t i = start, end = n - start < BLOCK ? n : start + BLOCK;                  \
+            T acc[WIDTH] = {0};                                                                \
+            for (; i + WIDTH <= end; i += WIDTH)                                               \
+                for (int j = 0; j < WIDTH; j++) {                                              \
+                    T v = x[i + j];                                                            \
+                    acc[j] += TERM;                                                            \
+                }                                                                              \
+            for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
+            for (; i < end; i++) {                                                             \
+                T v = x[i];                                                                    \
+                total += TERM;                                                                 \
+            }                                                                                  \
+        }                                                                                      \
+        return total;                                                                          \
+    }
+
+#define SUM_OF(NAME, T, TERM, FINISH)                                                          \
+    RUN_OF(NAME, T, TERM)                                                                      \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            double total = 0;                                                                  \
+            if (steps[2] == sizeof(T) && dims[1] >= WIDTH) {                                   \
+                total = NAME##_run((const T*)in, dims[1]);                                     \
+            } else {                                                                           \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) {                                      \
+                    T v = *(const T*)(in + i * steps[2]);                                      \
+                    total += TERM;                                                             \
+                }                                                                              \
+            }                                                                                  \
+            *(T*)(args[1] + lane * steps[1]) = (T)FINISH(total);                               \
+        }                                                                                      \
+    }
+
+#define SAME(x) (x)
+SUM_OF(imode_nansum_f, float, (v == v ? v : 0), SAME)
+SUM_OF(imode_nansum_d, double, (v == v ? v : 0), SAME)
+SUM_OF(imode_norm1_f, float, fabsf(v), SAME)
+SUM_OF(imode_norm1_d, double, fabs(v), SAME)
+SUM_OF(norm2_narrow, float, v* v, SAME)
+SUM_OF(imode_norm2_d, double, v* v, sqrt)
+
+/* Squares of large or tiny float32 leave its range: only then is the lane gone over in double. */
+void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
+    norm2_narrow(args, dims, steps, data);
+    for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {
+        float* out = (float*)(args[1] + lane * steps[1]);
+        if (isfinite(*out) && *out > 1e-30f) {
+            *out = sqrtf(*out);
+            continue;
+        }
+        const char* in = args[0] + lane * steps[0];
+        double total = 0;
+        for (ptrdiff_t i = 0; i < dims[1]; i++) {
+            double v = *(const float*)(in + i * steps[2]);
+            total += v * v;
+        }
+        *out = (float)sqrt(total);
+    }
+}
+
+void imode_count_b(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
+    (void)data;
+    for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {
+        const char* in = args[0] + lane * steps[0];
+        int64_t total = 0;
+        if (steps[2] == 1)
+            for (ptrdiff_t i = 0; i < dims[1]; i++) total += in[i] != 0;
+        else
+            for (ptrdiff_t i = 0; i < dims[1]; i++) total += in[i * steps[2]] != 0;
+        *(int64_t*)(args[1] + lane * steps[1]) = total;
+    }
+}
+
+/* ---- variance and mean: the mean first, then squares of what is left ---- */
+
+RUN_OF(sum_f, float, v)
+RUN_OF(sum_d, double, v)
+
+#define MOMENTS(NAME, T, SUM)                                                                  \
+    V_CLONES static double NAME##_squares(const T* x, ptrdiff_t n, T mean) {                   \
+        double total = 0;                                                                      \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                 \
+            ptrdiff_t i = start, end = n - start < BLOCK ? n : start + BLOCK;                  \
+            T acc[WIDTH] = {0};                                                                \
+            for (; i + WIDTH <= end; i += WIDTH)                                               \
+                for (int j = 0; j < WIDTH; j++) {                                              \
+                    T away = x[i + j] - mean;                                                  \
+                    acc[j] += away * away;                                                     \
+                }                                                                              \
+            for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
+            for (; i < end; i++) total += (double)(x[i] - mean) * (x[i] - mean);               \
+        }                                                                                      \
+        return total;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        ptrdiff_t n = dims[1];                                                                 \
+        double freedom = (double)n - *(const double*)data;                                     \
+        freedom = freedom > 0 ? freedom : 0;                                                   \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            double total = 0, mean;                                                            \
+            if (steps[3] == sizeof(T) && n >= WIDTH) {                                         \
+                mean = SUM##_run((const T*)in, n) / n;                                         \
+                total = NAME##_squares((const T*)in, n, (T)mean);                              \
+            } else {                                                                           \
+                for (ptrdiff_t i = 0; i < n; i++) total += *(const T*)(in + i * steps[3]);     \
+                mean = total / n;                                                              \
+                total = 0;                                                                     \
+                for (ptrdiff_t i = 0; i < n; i++) {                                            \
+                    double away = *(const T*)(in + i * steps[3]) - mean;                       \
+                    total += away * away;                                                      \
+                }                                                                              \
+            }                                                                                  \
+            *(T*)(args[1] + lane * steps[1]) = (T)(total / freedom);                           \
+            *(T*)(args[2] + lane * steps[2]) = (T)mean;                                        \
+        }                                                                                      \
+    }
+MOMENTS(imode_moments_f, float, sum_f)
+MOMENTS(imode_moments_d, double, sum_d)

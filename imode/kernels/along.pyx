@@ -1,0 +1,387 @@
+"""Compiled kernels of operators along one dimension that give an index or a whole lane.
+
+The tensor is seen as (outer, n, inner), copied first if it is not contiguous. With inner == 1 lanes
+are taken where they lie. Otherwise they lie side by side: a few at a time are gathered into a
+buffer, worked on, and scattered back.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_numpy
+from imode._core.allocator cimport empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport (
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, code_of, is_complex,
+    is_integral, typenum_of)
+from imode._core.keyset cimport keyset_t
+from imode._core.loops cimport find_loop, loop_t
+from imode._core.tensor cimport Tensor, storage, wrap
+from imode.kernels import rows
+from imode.kernels.reduce cimport ALL, BAD, NDIM, axes_of
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject* Py_True
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef int (*find_t "PyArray_ArgFunc *")(void* data, npy_intp n, npy_intp* index,
+                                               void* array) noexcept
+    ctypedef struct ArrFuncs "PyArray_ArrFuncs":
+        find_t argmax
+        find_t argmin
+    ArrFuncs* PyDataType_GetArrFuncs(cnp.PyArray_Descr*)
+    cnp.PyArray_Descr* PyArray_DESCR(ndarray)
+
+cdef extern from "lanes.h" nogil:
+    void imode_gather(char* rows, const char* data, npy_intp n, npy_intp stride, npy_intp lanes,
+                      npy_intp apart, npy_intp item) noexcept
+    void imode_scatter(const char* rows, char* data, npy_intp n, npy_intp stride, npy_intp lanes,
+                       npy_intp apart, npy_intp item) noexcept
+
+cdef enum:
+    GIL_FREE = 32768              # elements from which the GIL is released
+    SIDE_BY_SIDE = 16             # lanes gathered at a time
+    SMALL = 8192                  # bytes of buffers that lie on the stack
+
+
+cdef inline int _axis(PyObject* dim, int nd) noexcept:
+    """The axis that an int argument names; BAD if it names none."""
+    cdef long long axes = axes_of(dim, nd)
+    cdef int axis = 0
+    if axes == BAD or axes == ALL:
+        return BAD
+    while not axes >> axis & 1:
+        axis += 1
+    return axis
+
+
+cdef inline ndarray _contiguous(ndarray x):
+    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else x.copy("C")
+
+
+ctypedef struct Block:            # a contiguous array seen as (outer, n, inner)
+    npy_intp outer
+    npy_intp n
+    npy_intp inner
+    npy_intp item                 # bytes of an element
+
+
+cdef inline Block _block(ndarray x, int axis) noexcept:
+    cdef Block block
+    cdef int d
+    block.outer = block.inner = 1
+    for d in range(axis):
+        block.outer *= x.shape[d]
+    for d in range(axis + 1, x.ndim):
+        block.inner *= x.shape[d]
+    block.n = x.shape[axis]
+    block.item = cnp.PyArray_ITEMSIZE(x)
+    return block
+
+
+# ---- argmax(self, dim, keepdim), max.dim(self, dim, keepdim) ----
+
+cdef class _Extremum:
+    cdef bint least               # min rather than max
+    cdef object otherwise         # the Python function over ndarrays
+
+
+def arg_extremum(str name, otherwise):
+    """The kernel of argmax or argmin."""
+    cdef _Extremum self = _Extremum()
+    self.least, self.otherwise = name.endswith("min"), otherwise
+    return CKernel.new(_arg_kernel, self, f"compiled {name}", False)
+
+
+def extremum_along(str name, otherwise):
+    """The kernel of max.dim or min.dim."""
+    cdef _Extremum self = _Extremum()
+    self.least, self.otherwise = name.endswith("min"), otherwise
+    return CKernel.new(_extremum_kernel, self, f"compiled {name}.dim", False)
+
+
+cdef inline bint _has_order(ndarray x) noexcept:
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    return code != BOOL and not is_complex(code)
+
+
+cdef int _find(ndarray x, bint least, Block* block, int64_t* found, char* values) except -1:
+    """The index of the extremum of each lane of a contiguous array; unless NULL, its value too."""
+    cdef ArrFuncs* functions = PyDataType_GetArrFuncs(PyArray_DESCR(x))
+    cdef find_t find = functions.argmin if least else functions.argmax
+    cdef char* data = <char*>cnp.PyArray_DATA(x)
+    cdef npy_intp item = block.item
+    cdef npy_intp step = block.n * item
+    cdef char[SMALL] small
+    cdef char* rows = data
+    cdef char* buffer = NULL
+    cdef npy_intp o, b, first, count, index, j
+    if block.inner > 1:
+        buffer = small
+        if SIDE_BY_SIDE * step > SMALL:
+            buffer = <char*>malloc(SIDE_BY_SIDE * step)
+            if buffer == NULL:
+                raise MemoryError()
+        rows = buffer
+    for o in range(block.outer):
+        for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
+            first = b * SIDE_BY_SIDE
+            count = min(block.inner - first, SIDE_BY_SIDE)
+            if block.inner == 1:
+                rows = data
+            else:
+                imode_gather(rows, data + first * item, block.n, block.inner * item, count, item,
+                             item)
+            for j in range(count):
+                find(rows + j * step, block.n, &index, <void*>x)
+                found[0] = index
+                found += 1
+                if values != NULL:
+                    memcpy(values, rows + j * step + index * item, item)
+                    values += item
+        data += step * block.inner
+    if block.inner > 1 and buffer != small:
+        free(buffer)
+    return 0
+
+
+cdef int _result_dims(ndarray x, int axis, bint keepdim, npy_intp* dims) noexcept:
+    cdef int d
+    cdef int nd = 0
+    for d in range(x.ndim):
+        if d != axis:
+            dims[nd] = x.shape[d]
+            nd += 1
+        elif keepdim:
+            dims[nd] = 1
+            nd += 1
+    return nd
+
+
+cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[0]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef npy_intp[NDIM] dims
+    cdef Block block
+    cdef bint keepdim = args[2] == Py_True
+    cdef int d, nd, axis
+    if args[op.nargs] != NULL or x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not _has_order(x):
+        return run_numpy(op, self.otherwise, args)
+    if args[1] == <PyObject*>None:
+        for d in range(x.ndim):
+            dims[d] = 1
+        nd = x.ndim if keepdim else 0
+        block.outer = block.inner = 1
+        block.n, block.item = cnp.PyArray_SIZE(x), cnp.PyArray_ITEMSIZE(x)
+    else:
+        axis = _axis(args[1], x.ndim)
+        if axis == BAD or x.ndim == 0:
+            return run_numpy(op, self.otherwise, args)
+        nd = _result_dims(x, axis, keepdim, dims)
+        block = _block(x, axis)
+    out = empty(cnp.NPY_INT64, nd, dims)
+    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(out), NULL)
+    return wrap(out)
+
+
+cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[0]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray values
+    cdef ndarray indices
+    cdef npy_intp[NDIM] dims
+    cdef Block block
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef int nd
+    if args[op.nargs] != NULL or x.ndim > NDIM or x.ndim == 0 or axis == BAD or (
+            cnp.PyArray_SIZE(x) == 0 or not _has_order(x)):
+        return run_numpy(op, self.otherwise, args)
+    nd = _result_dims(x, axis, args[2] == Py_True, dims)
+    values = empty(cnp.PyArray_TYPE(x), nd, dims)
+    indices = empty(cnp.NPY_INT64, nd, dims)
+    block = _block(x, axis)
+    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(indices),
+          <char*>cnp.PyArray_DATA(values))
+    results = (wrap(values), wrap(indices))
+    return results if op.result_type is None else op.result_type(results)
+
+
+# ---- softmax(self, dim), log_softmax, and their gradients (grad_output, output, dim) ----
+
+cdef class _Softmax:
+    cdef loop_t loop[N_DTYPES]    # NULL: not served
+    cdef void* data[N_DTYPES]
+    cdef object ufunc             # keeps the loops alive
+    cdef object otherwise         # the Python function over ndarrays
+
+
+def softmax(str name, otherwise):
+    """The kernel of softmax or log_softmax."""
+    cdef _Softmax self = _Softmax()
+    cdef int ignored
+    cdef int code
+    self.otherwise, self.ufunc = otherwise, getattr(rows, name)
+    for code in (FLOAT16, FLOAT32, FLOAT64):
+        find_loop(self.ufunc, code, &self.loop[code], &self.data[code], &ignored)
+    return CKernel.new(_softmax_kernel, self, f"compiled {name}", False)
+
+
+def softmax_backward(str name, otherwise):
+    """The kernel of _softmax_backward_data or _log_softmax_backward_data."""
+    cdef _Softmax self = _Softmax()
+    self.otherwise = otherwise
+    if name == "softmax":
+        self.loop[<int>FLOAT32] = imode_softmax_backward_f
+        self.loop[<int>FLOAT64] = imode_softmax_backward_d
+    else:
+        self.loop[<int>FLOAT32] = imode_log_softmax_backward_f
+        self.loop[<int>FLOAT64] = imode_log_softmax_backward_d
+    return CKernel.new(_softmax_backward_kernel, self, f"compiled {name} backward", False)
+
+
+cdef void _run_lanes(loop_t loop, void* data, int nargs, Block* block, char** args,
+                     char* buffer) noexcept nogil:
+    """Run a loop over lanes of contiguous arrays; the last of them is the result."""
+    cdef npy_intp[2] dims
+    cdef npy_intp[6] steps
+    cdef char* rows[3]
+    cdef npy_intp n = block.n
+    cdef npy_intp item = block.item
+    cdef npy_intp o, b, first, offset
+    cdef int i
+    for i in range(nargs):
+        steps[i] = n * item
+        steps[nargs + i] = item
+        rows[i] = buffer + i * SIDE_BY_SIDE * n * item
+    dims[1] = n
+    if block.inner == 1:
+        dims[0] = block.outer
+        loop(args, dims, steps, data)
+        return
+    for o in range(block.outer):
+        for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
+            first = b * SIDE_BY_SIDE
+            offset = (o * n * block.inner + first) * item
+            dims[0] = min(block.inner - first, SIDE_BY_SIDE)
+            for i in range(nargs - 1):
+                imode_gather(rows[i], args[i] + offset, n, block.inner * item, dims[0], item, item)
+            loop(rows, dims, steps, data)
+            imode_scatter(rows[nargs - 1], args[nargs - 1] + offset, n, block.inner * item,
+                          dims[0], item, item)
+
+
+cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) except -1:
+    """As `_run_lanes`, with a buffer and without the GIL where it is worth it."""
+    cdef npy_intp size = nargs * SIDE_BY_SIDE * block.n * block.item
+    cdef char[SMALL] small
+    cdef char* buffer = small
+    if block.inner > 1 and size > SMALL:
+        buffer = <char*>malloc(size)
+        if buffer == NULL:
+            raise MemoryError()
+    if block.outer * block.n * block.inner < GIL_FREE:
+        _run_lanes(loop, data, nargs, block, args, buffer)
+    else:
+        with nogil:
+            _run_lanes(loop, data, nargs, block, args, buffer)
+    if buffer != small:
+        free(buffer)
+    return 0
+
+
+cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[0]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef Block block
+    cdef char* pointers[2]
+    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or (
+            cnp.PyArray_SIZE(x) == 0 or x.ndim == 0):
+        return run_numpy(op, self.otherwise, args)
+    block = _block(x, axis)
+    x = _contiguous(x)
+    out = empty(typenum_of[code], x.ndim, x.shape)
+    pointers[0] = <char*>cnp.PyArray_DATA(x)
+    pointers[1] = <char*>cnp.PyArray_DATA(out)
+    _lanes(self.loop[code], self.data[code], 2, &block, pointers)
+    return wrap(out)
+
+
+cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[0]).config
+    cdef ndarray grad = storage(<Tensor>args[0])
+    cdef ndarray y = storage(<Tensor>args[1])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(y)]
+    cdef int axis = _axis(args[2], y.ndim)
+    cdef Block block
+    cdef char* pointers[3]
+    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or (
+            cnp.PyArray_SIZE(y) == 0 or y.ndim == 0
+            or cnp.PyArray_TYPE(grad) != cnp.PyArray_TYPE(y)
+            or not cnp.PyArray_SAMESHAPE(grad, y)):
+        return run_numpy(op, self.otherwise, args)
+    block = _block(y, axis)
+    grad, y = _contiguous(grad), _contiguous(y)
+    out = empty(typenum_of[code], y.ndim, y.shape)
+    pointers[0] = <char*>cnp.PyArray_DATA(grad)
+    pointers[1] = <char*>cnp.PyArray_DATA(y)
+    pointers[2] = <char*>cnp.PyArray_DATA(out)
+    _lanes(self.loop[code], NULL, 3, &block, pointers)
+    return wrap(out)
+
+
+# ---- cumsum(self, dim, *, dtype), cumprod ----
+
+cdef class _Scan:
+    cdef scan_t loop[N_DTYPES]    # index: Code of the result; NULL: not served
+    cdef object otherwise         # the Python function over ndarrays
+
+
+def scan(str name, otherwise):
+    """The kernel of cumsum or cumprod."""
+    cdef _Scan self = _Scan()
+    self.otherwise = otherwise
+    if name == "cumsum":
+        self.loop[<int>FLOAT32], self.loop[<int>FLOAT64] = imode_cumsum_f, imode_cumsum_d
+        self.loop[<int>INT64] = imode_cumsum_l
+    else:
+        self.loop[<int>FLOAT32], self.loop[<int>FLOAT64] = imode_cumprod_f, imode_cumprod_d
+        self.loop[<int>INT64] = imode_cumprod_l
+    return CKernel.new(_scan_kernel, self, f"compiled {name}", False)
+
+
+cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Scan self = <_Scan>(<CKernel>op.kernels[0]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef Block block
+    cdef char* source
+    cdef char* target
+    if is_integral(code):
+        code = INT64
+    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
+            args[2] != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
+        return run_numpy(op, self.otherwise, args)
+    if cnp.PyArray_TYPE(x) != typenum_of[code]:
+        x = cnp.PyArray_Cast(x, typenum_of[code])
+    block = _block(x, axis)
+    x = _contiguous(x)
+    out = empty(typenum_of[code], x.ndim, x.shape)
+    source = <char*>cnp.PyArray_DATA(x)
+    target = <char*>cnp.PyArray_DATA(out)
+    if cnp.PyArray_SIZE(x) < GIL_FREE:
+        self.loop[code](source, target, block.outer, block.n, block.inner)
+    else:
+        with nogil:
+            self.loop[code](source, target, block.outer, block.n, block.inner)
+    return wrap(out)

@@ -1,0 +1,542 @@
+"""Matrix products as compiled kernels.
+
+Every product is one of matrices: a vector is a row on the left and a column on the right, a stack
+of contiguous matrices times one matrix is a taller matrix. A transposed operand is only a pair of
+strides; both C loops and BLAS take them as they lie. What does not fit (other dtypes, shapes that
+raise, nothing to multiply) goes to the operator's Python function over ndarrays.
+
+`matmul` and `linear` are composed of other operators. Where nothing is recorded, traced or
+replaced in between, the products are computed here at once.
+"""
+import numpy as np
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_numpy
+from imode._core.allocator cimport empty, fields
+from imode._core.dispatch cimport (
+    DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, kernel_t, operator, tls)
+from imode._core.dtype cimport (
+    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, is_integral)
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
+from imode._core.loops cimport find_loop, loop_t
+from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyLong_CheckExact(PyObject*) noexcept
+    int PyFloat_CheckExact(PyObject*) noexcept
+    double PyFloat_AsDouble(PyObject*) except? -1
+
+cdef enum:
+    GIL_FREE = 32768              # multiplications from which the GIL is released
+    NDIM = 32
+
+cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
+cdef void* _loop_data[N_DTYPES]
+cdef object _ufunc = np.matmul    # keeps them alive
+
+cdef int _code
+cdef int _ignored
+for _code in range(N_DTYPES):
+    if _code == BOOL or _code == FLOAT16 or not find_loop(
+            _ufunc, _code, &_loop[_code], &_loop_data[_code], &_ignored):
+        _loop[_code] = NULL
+
+
+# ---- the product of two matrices ----
+
+cdef inline Matrix _matrix(ndarray x):
+    """A 2-D array as a matrix; a 1-D one as a row."""
+    cdef Matrix m
+    cdef int last = x.ndim - 1
+    m.data = <char*>cnp.PyArray_DATA(x)
+    m.columns = x.shape[last]
+    m.column_stride = x.strides[last]
+    m.rows = x.shape[last - 1] if last else 1
+    m.row_stride = x.strides[last - 1] if last else m.columns * m.column_stride
+    return m
+
+
+cdef inline Matrix _transposed(Matrix m) noexcept nogil:
+    cdef Matrix t
+    t.data = m.data
+    t.rows, t.columns = m.columns, m.rows
+    t.row_stride, t.column_stride = m.column_stride, m.row_stride
+    return t
+
+
+cdef inline bint _blas_takes(Matrix* m, npy_intp item) noexcept nogil:
+    """Whether one of the dimensions is contiguous and the other does not overlap it."""
+    return (m.column_stride == item and (m.rows == 1 or m.row_stride >= m.columns * item)) or (
+        m.row_stride == item and (m.columns == 1 or m.column_stride >= m.rows * item))
+
+
+cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_apart,
+                    Matrix* b, npy_intp b_apart, char* out) noexcept nogil:
+    """`batch` products of matrices that lie `apart` bytes from each other; `out` is contiguous."""
+    cdef npy_intp n = a.rows
+    cdef npy_intp k = a.columns
+    cdef npy_intp m = b.columns
+    cdef npy_intp[4] dims = [batch, n, k, m]
+    cdef npy_intp[9] steps = [a_apart, b_apart, n * m * item, a.row_stride, a.column_stride,
+                              b.row_stride, b.column_stride, m * item, item]
+    cdef char* args[3]
+    cdef npy_intp i
+    args[0], args[1], args[2] = a.data, b.data, out
+    if code == FLOAT32 and imode_small_product(n, k, m, b.column_stride // 4):
+        for i in range(batch):
+            imode_small_matmul_f(
+                <float*>(a.data + i * a_apart), a.row_stride // 4, a.column_stride // 4,
+                <float*>(b.data + i * b_apart), b.row_stride // 4, b.column_stride // 4,
+                <float*>(out + i * n * m * 4), n, k, m)
+    elif code == FLOAT64 and imode_small_product(n, k, m, b.column_stride // 8):
+        for i in range(batch):
+            imode_small_matmul_d(
+                <double*>(a.data + i * a_apart), a.row_stride // 8, a.column_stride // 8,
+                <double*>(b.data + i * b_apart), b.row_stride // 8, b.column_stride // 8,
+                <double*>(out + i * n * m * 8), n, k, m)
+    else:
+        _loop[code](args, dims, steps, _loop_data[code])
+
+
+cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
+                      npy_intp a_apart=0, npy_intp b_apart=0):
+    """A new array of shape `dims` with the products."""
+    cdef int typenum
+    cdef ndarray out
+    cdef npy_intp item
+    out = empty(_typenums[code], nd, dims)
+    item = cnp.PyArray_ITEMSIZE(out)
+    if batch * a.rows * a.columns * b.columns < GIL_FREE:
+        _multiply(code, item, batch, &a, a_apart, &b, b_apart, <char*>cnp.PyArray_DATA(out))
+    else:
+        with nogil:
+            _multiply(code, item, batch, &a, a_apart, &b, b_apart, <char*>cnp.PyArray_DATA(out))
+    return out
+
+
+from imode._core.dtype cimport typenum_of as _typenums
+
+
+cdef inline ndarray _for_blas(ndarray x):
+    """The same matrix or vector, copied if the BLAS would not take it as it lies."""
+    cdef Matrix m = _matrix(x)
+    if _blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64:
+        return x
+    return x.copy("C")
+
+
+cdef inline int _common(ndarray x, ndarray y) noexcept:
+    """The Code of both, where there is a loop for it and something to multiply; else -1."""
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    if cnp.PyArray_TYPE(y) != cnp.PyArray_TYPE(x) or _loop[code] == NULL or (
+            cnp.PyArray_SIZE(x) == 0 or cnp.PyArray_SIZE(y) == 0):
+        return -1
+    return code
+
+
+# ---- mm, mv, dot, bmm ----
+
+cdef ndarray _mm_arrays(ndarray x, ndarray y):
+    """The product of two 2-D arrays, or None where the Python function must decide."""
+    cdef int code = _common(x, y)
+    cdef npy_intp[2] dims
+    if code < 0 or x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        return None
+    dims = [x.shape[0], y.shape[1]]
+    return _product(code, _matrix(_for_blas(x)), _matrix(_for_blas(y)), 2, dims)
+
+
+cdef ndarray _mv_arrays(ndarray x, ndarray v):
+    cdef int code = _common(x, v)
+    if code < 0 or x.ndim != 2 or v.ndim != 1 or x.shape[1] != v.shape[0]:
+        return None
+    # The transposed product has the same elements: a row times the matrix's transpose.
+    return _product(code, _matrix(v), _transposed(_matrix(_for_blas(x))), 1, x.shape)
+
+
+cdef ndarray _dot_arrays(ndarray x, ndarray y):
+    cdef int code = _common(x, y)
+    if code < 0 or x.ndim != 1 or y.ndim != 1 or x.shape[0] != y.shape[0]:
+        return None
+    return _product(code, _matrix(x), _transposed(_matrix(y)), 0, x.shape)
+
+
+cdef ndarray _bmm_arrays(ndarray x, ndarray y):
+    cdef int code = _common(x, y)
+    cdef npy_intp[3] dims
+    cdef Matrix a
+    cdef Matrix b
+    if code < 0 or x.ndim != 3 or y.ndim != 3 or (
+            x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]):
+        return None
+    dims = [x.shape[0], x.shape[1], y.shape[2]]
+    a, b = _matrix(x), _matrix(y)
+    if not _blas_takes(&a, cnp.PyArray_ITEMSIZE(x)):
+        x = x.copy("C")
+        a = _matrix(x)
+    if not _blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
+        y = y.copy("C")
+        b = _matrix(y)
+    return _product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
+
+
+cdef object _mm_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out = None
+    if args[op.nargs] == NULL:
+        out = _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+
+
+cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out = None
+    if args[op.nargs] == NULL:
+        out = _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+
+
+cdef object _dot_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out = None
+    if args[op.nargs] == NULL:
+        out = _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+
+
+cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
+    # The conjugate of a real vector is the vector.
+    if cnp.PyArray_ISCOMPLEX(storage(<Tensor>args[0])):
+        return run_numpy(op, _otherwise(op), args)
+    return _dot_kernel(op, keys, args)
+
+
+cdef object _bmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out = None
+    if args[op.nargs] == NULL:
+        out = _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+
+
+cdef inline object _otherwise(Operator op):
+    return (<CKernel>op.kernels[0]).config
+
+
+def mm(otherwise):
+    """The kernel of mm; `otherwise` is the Python function over ndarrays, here and below."""
+    return CKernel.new(_mm_kernel, otherwise, "compiled mm", False)
+
+
+def mv(otherwise):
+    """The kernel of mv."""
+    return CKernel.new(_mv_kernel, otherwise, "compiled mv", False)
+
+
+def dot(otherwise):
+    """The kernel of dot."""
+    return CKernel.new(_dot_kernel, otherwise, "compiled dot", False)
+
+
+def vdot(otherwise):
+    """The kernel of vdot."""
+    return CKernel.new(_vdot_kernel, otherwise, "compiled vdot", False)
+
+
+def bmm(otherwise):
+    """The kernel of bmm."""
+    return CKernel.new(_bmm_kernel, otherwise, "compiled bmm", False)
+
+
+# ---- addmm(self, mat1, mat2, *, beta, alpha), baddbmm, addmv ----
+
+cdef bint _factor(PyObject* number, double* value) except -1:
+    """Whether it is a Python int or float, and which."""
+    if PyFloat_CheckExact(number):
+        value[0] = PyFloat_AsDouble(number)
+        return True
+    if PyLong_CheckExact(number):
+        value[0] = PyFloat_AsDouble(number)
+        return True
+    return False
+
+
+cdef bint _addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* rows,
+                   npy_intp* columns) noexcept:
+    """Whether `addend` expands to (n, m), and its strides in elements when it does."""
+    cdef int nd = addend.ndim
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(addend)
+    cdef npy_intp size
+    rows[0] = columns[0] = 0
+    if code_of[cnp.PyArray_TYPE(addend)] != code or nd > 2:
+        return False
+    if nd > 0:
+        size = addend.shape[nd - 1]
+        if size != m and size != 1:
+            return False
+        if size != 1 or m == 1:
+            columns[0] = addend.strides[nd - 1] // item
+    if nd > 1:
+        size = addend.shape[0]
+        if size != n and size != 1:
+            return False
+        if size != 1:
+            rows[0] = addend.strides[0] // item
+    return True
+
+
+cdef bint _add(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
+               double alpha) noexcept:
+    """out = beta * addend + alpha * out; False where it is not that simple."""
+    cdef npy_intp rows, columns
+    if not _addable(addend, code, n, m, &rows, &columns):
+        return False
+    if code == FLOAT32:
+        imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
+                           <float*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)
+    elif code == FLOAT64:
+        imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
+                           <double*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)
+    else:
+        return False
+    return True
+
+
+cdef object _addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray y = storage(<Tensor>args[2])
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef ndarray out
+    cdef double beta, alpha
+    cdef npy_intp rows, columns
+    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
+            x.ndim == 2 and y.ndim == 2 and (
+                _addable(addend, code, x.shape[0], y.shape[1], &rows, &columns))):
+        out = _mm_arrays(x, y)
+        if out is not None:
+            _add(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
+            return wrap(out)
+    return run_numpy(op, _otherwise(op), args)
+
+
+cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray v = storage(<Tensor>args[2])
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef ndarray out
+    cdef double beta, alpha
+    cdef npy_intp rows, columns
+    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
+            x.ndim == 2 and addend.ndim == 1 and (
+                _addable(addend, code, 1, x.shape[0], &rows, &columns))):
+        out = _mv_arrays(x, v)
+        if out is not None:
+            _add(out, code, 1, x.shape[0], addend, beta, alpha)
+            return wrap(out)
+    return run_numpy(op, _otherwise(op), args)
+
+
+cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray y = storage(<Tensor>args[2])
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef ndarray out
+    cdef double beta, alpha
+    cdef npy_intp n, m
+    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
+            x.ndim == 3 and y.ndim == 3 and cnp.PyArray_IS_C_CONTIGUOUS(addend) and (
+                addend.ndim == 3)) and addend.shape[0] == x.shape[0] and (
+            addend.shape[1] == x.shape[1] and addend.shape[2] == y.shape[2]) and (
+            code_of[cnp.PyArray_TYPE(addend)] == code):
+        out = _bmm_arrays(x, y)
+        if out is not None:
+            n, m = x.shape[0] * x.shape[1], y.shape[2]
+            if code == FLOAT32:
+                imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
+                                   <float*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
+            else:
+                imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
+                                   <double*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
+            return wrap(out)
+    return run_numpy(op, _otherwise(op), args)
+
+
+def addmm(otherwise):
+    """The kernel of addmm."""
+    return CKernel.new(_addmm_kernel, otherwise, "compiled addmm", False)
+
+
+def addmv(otherwise):
+    """The kernel of addmv."""
+    return CKernel.new(_addmv_kernel, otherwise, "compiled addmv", False)
+
+
+def baddbmm(otherwise):
+    """The kernel of baddbmm."""
+    return CKernel.new(_baddbmm_kernel, otherwise, "compiled baddbmm", False)
+
+
+# ---- matmul and linear ----
+
+cdef class _Operators:
+    # The operators that matmul and linear are composed of, looked up when first needed.
+    cdef Operator mm, mv, dot, bmm, addmm, t
+
+
+cdef _Operators _ops = None
+
+
+cdef int _find_operators() except -1:
+    global _ops
+    cdef _Operators found = _Operators()
+    found.mm, found.mv, found.dot = operator("mm"), operator("mv"), operator("dot")
+    found.bmm, found.addmm, found.t = operator("bmm"), operator("addmm"), operator("t")
+    _ops = found
+    return 0
+
+
+cdef inline bint _is_ours(Operator op, kernel_t kernel) noexcept:
+    """Whether calls with the CPU's key alone run this module's kernel."""
+    return op.kernels[0] is not None and (<CKernel>op.kernels[0]).fn == kernel
+
+
+cdef bint _unwatched(Tensor a, Tensor b, Tensor c) noexcept:
+    """Whether nothing sees the difference between one product and the operators it is made of."""
+    cdef TLS* state = tls()
+    cdef keyset_t keys = a.keys | b.keys
+    cdef bint grad = requires_grad(a) or requires_grad(b)
+    if c is not None:
+        keys |= c.keys
+        grad = grad or requires_grad(c)
+    if grad and not (state.no_grad or state.excluded & BIT_AUTOGRAD):
+        return False
+    return (state.trace == NULL and not keys & ~(BIT_CPU | BIT_AD | BIT_AUTOGRAD)
+            and not (state.included ^ DEFAULT_INCLUDED) & ~BIT_AD
+            and not state.excluded & BIT_CPU
+            and _is_ours(_ops.mm, _mm_kernel) and _is_ours(_ops.bmm, _bmm_kernel)
+            and _is_ours(_ops.addmm, _addmm_kernel))
+
+
+cdef ndarray _stacked(ndarray x, ndarray y, int code):
+    """A stack of contiguous matrices times one matrix, or times a like stack; else None."""
+    cdef npy_intp[NDIM] dims
+    cdef npy_intp batch = 1
+    cdef int d
+    cdef Matrix a
+    cdef Matrix b
+    if x.ndim < 2 or x.ndim > NDIM or not cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return None
+    for d in range(x.ndim - 1):
+        dims[d] = x.shape[d]
+    if y.ndim == 2:
+        if x.shape[x.ndim - 1] != y.shape[0]:
+            return None
+        y = _for_blas(y)
+        dims[x.ndim - 1] = y.shape[1]
+        a = _matrix(x)
+        a.rows = cnp.PyArray_SIZE(x) // a.columns
+        return _product(code, a, _matrix(y), x.ndim, dims)
+    if y.ndim != x.ndim or x.shape[x.ndim - 1] != y.shape[y.ndim - 2]:
+        return None
+    for d in range(x.ndim - 2):
+        if x.shape[d] != y.shape[d]:
+            return None
+        batch *= x.shape[d]
+    # The stack of the right operand may lie in any order inside its matrices, not between them.
+    for d in range(y.ndim - 3):
+        if y.strides[d] != y.strides[d + 1] * y.shape[d + 1]:
+            return None
+    a, b = _matrix(x), _matrix(y)
+    if not _blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
+        return None
+    dims[x.ndim - 1] = y.shape[y.ndim - 1]
+    return _product(code, a, b, x.ndim, dims, batch, x.strides[x.ndim - 3],
+                    y.strides[y.ndim - 3])
+
+
+def matmul(composed):
+    """The function of matmul; `composed` is the one over other operators."""
+
+    def matmul(Tensor self not None, Tensor other not None):
+        cdef ndarray x = storage(self)
+        cdef ndarray y = storage(other)
+        cdef ndarray out = None
+        cdef ndarray row
+        cdef int code
+        if _ops is None:
+            _find_operators()
+        if x.ndim == 2:
+            if y.ndim == 2:
+                return call2(_ops.mm, self, other)
+            if y.ndim == 1:
+                return call2(_ops.mv, self, other)
+        elif x.ndim == 1 and y.ndim == 1:
+            return call2(_ops.dot, self, other)
+        code = _common(x, y)
+        if code >= 0 and x.ndim and y.ndim > 1 and _unwatched(self, other, None):
+            if x.ndim == 1:
+                if y.ndim == 2 and x.shape[0] == y.shape[0]:
+                    out = _product(code, _matrix(x), _matrix(_for_blas(y)), 1, &y.shape[1])
+            else:
+                out = _stacked(x, y, code)
+            if out is not None:
+                return wrap(out)
+        return composed(self, other)
+
+    return matmul
+
+
+def linear(composed):
+    """The function of linear; `composed` is the one over other operators."""
+
+    def linear(Tensor input not None, Tensor weight not None, Tensor bias=None):
+        cdef ndarray x = storage(input)
+        cdef ndarray w = storage(weight)
+        cdef ndarray out
+        if _ops is None:
+            _find_operators()
+        if _unwatched(input, weight, bias):
+            out = _linear_arrays(x, w, None if bias is None else storage(bias))
+            if out is not None:
+                return wrap(out)
+        elif x.ndim == 2 and w.ndim == 2:
+            if bias is None:
+                return call2(_ops.mm, input, call1(_ops.t, weight))
+            return call3(_ops.addmm, bias, input, call1(_ops.t, weight))
+        return composed(input, weight, bias)
+
+    return linear
+
+
+cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
+    """x @ w.T + bias of float32 or float64 arrays of fitting shapes; else None."""
+    cdef int code = _common(x, w)
+    cdef npy_intp[NDIM] dims
+    cdef npy_intp rows, columns
+    cdef ndarray out
+    cdef Matrix a
+    cdef int d
+    if not (code == FLOAT32 or code == FLOAT64) or x.ndim == 0 or w.ndim != 2 or (
+            x.ndim > NDIM or x.shape[x.ndim - 1] != w.shape[1]):
+        return None
+    if x.ndim != 2 and not cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return None
+    x, w = _for_blas(x), _for_blas(w)
+    a = _matrix(x)
+    if x.ndim > 2:
+        a.rows = cnp.PyArray_SIZE(x) // a.columns
+    if bias is not None and not (bias.ndim == 1 and (
+            _addable(bias, code, a.rows, w.shape[0], &rows, &columns))):
+        return None
+    for d in range(x.ndim - 1):
+        dims[d] = x.shape[d]
+    dims[x.ndim - 1] = w.shape[0]
+    out = _product(code, a, _transposed(_matrix(w)), x.ndim, dims)
+    if bias is not None:
+        _add(out, code, a.rows, w.shape[0], bias, 1, 1)
+    return out

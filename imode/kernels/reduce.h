@@ -1,0 +1,24 @@
+/* Inner loops of the reductions that NumPy lacks or does slowly. See _reduce.c. */
+#ifndef IMODE_REDUCE_H
+#define IMODE_REDUCE_H
+
+#include <stddef.h>
+
+/* Those declared like this are gufunc loops: dims = {lanes, n}, steps = {bytes from lane to lane
+   of each argument, then from element to element of each that has lanes}. */
+#define IMODE_LANES(name) \
+    void name(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data);
+
+/* (n)->(): sums of a term of each element; the norms' square root is taken here too. */
+IMODE_LANES(imode_nansum_f)
+IMODE_LANES(imode_nansum_d)
+IMODE_LANES(imode_norm1_f)
+IMODE_LANES(imode_norm1_d)
+IMODE_LANES(imode_norm2_f)
+IMODE_LANES(imode_norm2_d)
+IMODE_LANES(imode_count_b)
+/* (n)->(),(): variance and mean; data: the correction, a double. */
+IMODE_LANES(imode_moments_f)
+IMODE_LANES(imode_moments_d)
+
+#endif

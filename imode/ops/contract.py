@@ -1,0 +1,517 @@
+"""Products composed of mm, bmm, mv and dot: matmul, linear, tensordot, einsum and their kin.
+
+Which operators they call, and the views in between, are visible in the graph, so they are called
+as PyTorch calls them.
+"""
+
+import math
+import string
+
+from imode import ops
+from imode.kernels import matmul as fast
+
+from . import dims
+from .schema import composite
+
+# ---- matmul ----
+
+
+def _folds(tensor1, tensor2):
+    """Whether a stack times a matrix or vector is done as one product of the folded stack.
+
+    It always is where the smaller one requires grad, because its gradient would otherwise be as
+    large as the stack; else only where folding needs no copy.
+    """
+    first_larger = tensor1.dim() >= tensor2.dim()
+    larger, smaller = (tensor1, tensor2) if first_larger else (tensor2, tensor1)
+    if larger.dim() < 3 or smaller.dim() > 2:
+        return False
+    if smaller.requires_grad:
+        return True
+    if tensor1.dim() == 2:
+        return False
+    if larger.numel() == 0:
+        return True
+    shape, strides = list(larger.shape), list(larger.stride())
+    if not first_larger:  # folded as its transpose
+        shape[-2:], strides[-2:] = shape[:-3:-1], strides[:-3:-1]
+    return all(strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2))
+
+
+def _folded(tensor1, tensor2):
+    transpose = tensor2.dim() > tensor1.dim()
+    if transpose:
+        larger = tensor2.transpose(-2, -1)
+        smaller = tensor1.t() if tensor1.dim() == 2 else tensor1
+    else:
+        larger, smaller = tensor1, tensor2
+    lead = tuple(larger.shape)[:-1]
+    flat = larger.reshape((math.prod(lead), larger.size(-1)))
+    if smaller.dim() == 1:
+        return ops._unsafe_view(flat.mv(smaller), lead)
+    output = ops._unsafe_view(flat.mm(smaller), (*lead, smaller.size(1)))
+    return output.transpose(-2, -1).contiguous() if transpose else output
+
+
+def _batched(tensor1, tensor2):
+    n = tensor1.size(-2) if tensor1.dim() > 1 else 1
+    p = tensor2.size(-1) if tensor2.dim() > 1 else 1
+    batch1, batch2 = tuple(tensor1.shape)[:-2], tuple(tensor2.shape)[:-2]
+    if tensor1.dim() == tensor2.dim() == 3 and batch1 != batch2:
+        # Folded for the gradient's sake, as above.
+        if batch1 == (1,) and tensor1.requires_grad:
+            return _matmul(tensor1.squeeze(0), tensor2)
+        if batch2 == (1,) and tensor2.requires_grad:
+            return _matmul(tensor1, tensor2.squeeze(0))
+    batch = dims.broadcast(batch1, batch2)
+    count, m = math.prod(batch), tensor1.size(-1)
+    left = tensor1.expand((*batch, n, m)).reshape((count, n, m))
+    if tensor2.dim() == 1:
+        right = tensor2.expand((*batch, m)).reshape((count, m)).unsqueeze(2)
+        return ops._unsafe_view(left.bmm(right).squeeze(-1), (*batch, n))
+    k = tensor2.size(-2)
+    right = tensor2.expand((*batch, k, p)).reshape((count, k, p))
+    shape = (*batch, p) if tensor1.dim() == 1 else (*batch, n, p)
+    return ops._unsafe_view(left.bmm(right), shape)
+
+
+def _matmul(self, other):
+    dim1, dim2 = self.dim(), other.dim()
+    if not dim1 or not dim2:
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {dim1}D and {dim2}D"
+        )
+    if dim1 == 1 and dim2 == 1:
+        return self.dot(other)
+    if dim1 == 2 and dim2 == 1:
+        return self.mv(other)
+    if dim1 == 1 and dim2 == 2:
+        return self.unsqueeze(0).mm(other).squeeze_(0)
+    if dim1 == 2 and dim2 == 2:
+        return self.mm(other)
+    if _folds(self, other):
+        return _folded(self, other)
+    return _batched(self, other)
+
+
+composite(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    doc="""Multiply matrices, vectors or stacks of matrices, whose leading dimensions broadcast.
+
+    A vector is a row on the left and a column on the right, and leaves no dimension behind.
+    Raises RuntimeError where shapes or dtypes do not fit together.
+
+    >>> imode.matmul(imode.ones(5, 2, 3), imode.ones(3, 4)).shape
+    Size([5, 2, 4])
+    """,
+)(fast.matmul(_matmul))
+
+# ---- linear ----
+
+
+def _linear(input, weight, bias):
+    dim1, dim2 = input.dim(), weight.dim()
+    if not dim1 or not dim2:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {dim1}D and {dim2}D"
+        )
+    if bias is None:
+        return ops.matmul(input, weight.t())
+    if dim1 == 2:
+        return ops.addmm(bias, input, weight.t())
+    if dim2 == 2 and input.is_contiguous():
+        flat = input.view((math.prod(input.shape[:-1]), input.size(-1)))
+        output = ops.addmm(bias, flat, weight.t())
+        return output.view((*input.shape[:-1], output.size(1)))
+    return ops.matmul(input, weight.t()).add_(bias)
+
+
+composite(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    variants="nn",
+    doc="""Return input @ weight.T + bias, for inputs of any number of leading dimensions.
+
+    >>> imode.nn.functional.linear(imode.ones(2, 3), imode.ones(1, 3), imode.ones(1))
+    tensor([[4.],
+            [4.]])
+    """,
+)(fast.linear(_linear))
+
+# ---- outer, inner, tensordot ----
+
+
+@composite("outer(Tensor self, Tensor vec2) -> Tensor", variants="function method out")
+def outer(self, vec2):
+    """Return the matrix of the products of each element of one vector with each of another.
+
+    >>> imode.outer(imode.tensor([1.0, 2.0]), imode.tensor([3.0, 4.0]))
+    tensor([[3., 4.],
+            [6., 8.]])
+    """
+    for name, vec in (("self", self), ("vec2", vec2)):
+        if vec.dim() != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vec.dim()}-D")
+    return self.reshape((self.size(0), 1)) * vec2
+
+
+@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out")
+def ger(self, vec2):
+    """An older name of outer.
+
+    >>> imode.ger(imode.ones(1), imode.ones(2))
+    tensor([[1., 1.]])
+    """
+    return ops.outer(self, vec2)
+
+
+@composite("inner(Tensor self, Tensor other) -> Tensor", variants="function method out")
+def inner(self, other):
+    """Return the sums of products along the last dimension of both; a 0-dim tensor multiplies.
+
+    >>> imode.inner(imode.ones(2, 3), imode.ones(3))
+    tensor([3., 3.])
+    """
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    if self.size(-1) != other.size(-1):
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(self.shape)} and {list(other.shape)}"
+        )
+    return _tensordot(self, other, (-1,), (-1,))
+
+
+def _tensordot(self, other, dims1, dims2):
+    if len(dims1) != len(dims2):
+        raise RuntimeError("both dimension lists should have same length")
+    if self.dtype != other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    contracted = 1
+    first, second = self, other
+    for dim1, dim2 in zip(dims1, dims2, strict=True):
+        size1, size2 = first.size(dim1), second.size(dim2)
+        if size2 == 1:
+            first = first.sum(dim1, keepdim=True)
+        elif size1 == 1:
+            second = second.sum(dim2, keepdim=True)
+        elif size1 != size2:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {size1} in dim {dim1} "
+                f"and second has size {size2} in dim {dim2}"
+            )
+        else:
+            contracted *= size1
+    dims1 = dims.wrap_all(dims1, self.dim()) if dims1 else ()
+    dims2 = dims.wrap_all(dims2, other.dim()) if dims2 else ()
+    rest1 = [i for i in range(self.dim()) if i not in dims1]
+    rest2 = [i for i in range(other.dim()) if i not in dims2]
+    shape = [first.size(i) for i in rest1] + [second.size(i) for i in rest2]
+    rows, columns = (
+        math.prod(tensor.size(i) for i in rest)
+        for tensor, rest in ((first, rest1), (second, rest2))
+    )
+    first = first.permute((*rest1, *dims1))
+    second = second.permute((*dims2, *rest2))
+    if rows == columns == 1:  # contracted to one element: a dot product, and a third less work
+        return first.reshape((contracted,)).dot(second.reshape((contracted,))).reshape(shape)
+    first, second = first.reshape((rows, contracted)), second.reshape((contracted, columns))
+    return first.mm(second).reshape(shape)
+
+
+@composite("tensordot(Tensor self, Tensor other, any dims=2) -> Tensor", variants="function")
+def tensordot(self, other, along):
+    """Sum products over dimensions of both: the last and first `dims`, or two lists of them.
+
+    >>> imode.tensordot(imode.ones(2, 3), imode.ones(3, 4), 1).shape
+    Size([2, 4])
+    """
+    if isinstance(along, int):
+        if along < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={along}")
+        if along > min(self.dim(), other.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={along}")
+        return _tensordot(self, other, tuple(range(-along, 0)), tuple(range(along)))
+    dims1, dims2 = (d.tolist() if hasattr(d, "tolist") else d for d in along)
+    dims1, dims2 = ((d,) if isinstance(d, int) else tuple(d) for d in (dims1, dims2))
+    return _tensordot(self, other, dims1, dims2)
+
+
+@composite("chain_matmul(Tensor[] matrices) -> Tensor", variants="")
+def chain_matmul(matrices):
+    """Multiply matrices in the order that takes the fewest multiplications."""
+    sizes = [matrix.size(0) for matrix in matrices] + [matrices[-1].size(1)]
+    count = len(matrices)
+    cost = {(i, i): 0 for i in range(count)}
+    split = {}
+    for span in range(1, count):
+        for i in range(count - span):
+            j = i + span
+            cost[i, j], split[i, j] = min(
+                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                for k in range(i, j)
+            )
+
+    def multiply(i, j):
+        if i == j:
+            return matrices[i]
+        return multiply(i, split[i, j]).mm(multiply(split[i, j] + 1, j))
+
+    return multiply(0, count - 1)
+
+
+@composite("kron(Tensor self, Tensor other) -> Tensor", variants="function method")
+def kron(self, other):
+    """Return the Kronecker product: each element of `self` times the whole of `other`.
+
+    >>> imode.kron(imode.tensor([1.0, 2.0]), imode.ones(2))
+    tensor([1., 1., 2., 2.])
+    """
+    ndim = max(self.dim(), other.dim())
+    shape1 = (1,) * (ndim - self.dim()) + tuple(self.shape)
+    shape2 = (1,) * (ndim - other.dim()) + tuple(other.shape)
+    left = ops._unsafe_view(self, [n for size in shape1 for n in (size, 1)])
+    right = ops._unsafe_view(other, [n for size in shape2 for n in (1, size)])
+    shape = [a * b for a, b in zip(shape1, shape2, strict=True)]
+    return ops._unsafe_view(left * right, shape)
+
+
+# ---- einsum ----
+
+_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+
+
+def _labels(term, what):
+    """The subscripts of one operand, an ellipsis as one of them."""
+    labels, i = [], 0
+    while i < len(term):
+        if term[i] == " ":
+            i += 1
+        elif term[i] == ".":
+            if term[i : i + 3] != "..." or "..." in labels:
+                raise RuntimeError(
+                    f"einsum(): found '.' for {what} that is not part of any ellipsis"
+                    if "..." not in labels
+                    else f"einsum(): found '.' for {what} for which an ellipsis was already found"
+                )
+            labels.append("...")
+            i += 3
+        elif term[i] in _LETTERS:
+            labels.append(term[i])
+            i += 1
+        else:
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {i} in the equation string, "
+                "subscripts must be in [a-zA-Z]"
+            )
+    return labels
+
+
+def _parse(equation, operands):
+    """The labels of the operands and of the output, and how many dimensions `...` stands for."""
+    arrow = equation.find("->")
+    left = equation if arrow < 0 else equation[:arrow]
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        few = "fewer" if len(operands) < len(terms) else "more"
+        raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
+    inputs, hidden = [], 0
+    for i, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+        labels = _labels(term, f"operand {i}")
+        named = len(labels) - ("..." in labels)
+        if "..." in labels:
+            if named > operand.dim():
+                raise RuntimeError(
+                    f"einsum(): the number of subscripts in the equation ({named}) is more than "
+                    f"the number of dimensions ({operand.dim()}) for operand {i}"
+                )
+            hidden = max(hidden, operand.dim() - named)
+        elif named != operand.dim():
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) does not match "
+                f"the number of dimensions ({operand.dim()}) for operand {i} and no ellipsis was "
+                "given"
+            )
+        inputs.append(labels)
+    seen = [label for labels in inputs for label in labels]
+    if arrow < 0:
+        once = sorted(label for label in seen if label != "..." and seen.count(label) == 1)
+        return inputs, (["..."] if "..." in seen else []) + once, hidden
+    output = _labels(equation[arrow + 2 :], "the output")
+    for label in output:
+        if label == "...":
+            continue
+        if output.count(label) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
+            )
+        if label not in seen:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any "
+                "input operand"
+            )
+    return inputs, output, hidden
+
+
+def _align(operand, labels, places, hidden, ndim, position):
+    """`operand` with a dimension for every label, in the order of `places`."""
+    order = [None] * ndim
+    at, first = 0, {}
+    for label in labels:
+        if label == "...":
+            for _ in range(hidden - (operand.dim() - at - _after(labels, first, label))):
+                operand = operand.unsqueeze(at)
+            for k in range(hidden):
+                order[places["..."] + k] = at
+                at += 1
+        elif label in first:
+            dim = first[label]
+            if operand.size(at) != operand.size(dim):
+                raise RuntimeError(
+                    f"einsum(): subscript {label} is repeated for operand {position} but the "
+                    f"sizes don't match, {operand.size(at)} != {operand.size(dim)}"
+                )
+            operand = operand.diagonal(0, dim, at).movedim(-1, dim)
+        else:
+            first[label] = order[places[label]] = at
+            at += 1
+    for i, dim in enumerate(order):
+        if dim is None:
+            operand = operand.unsqueeze(-1)
+            order[i] = at
+            at += 1
+    return operand.permute(tuple(order))
+
+
+def _after(labels, first, label):
+    """How many dimensions the labels after `label` still take up."""
+    return len(labels) - labels.index(label) - 1
+
+
+def _sum_product(left, right, summed):
+    """Multiply two aligned operands and sum over `summed`, by one batched matrix product."""
+    both, only_left, only_right = [], [], []
+    for i in range(left.dim()):
+        in_left, in_right = left.size(i) != 1, right.size(i) != 1
+        if i in summed:
+            if in_left and not in_right:
+                left = left.sum(i, keepdim=True)
+            elif in_right and not in_left:
+                right = right.sum(i, keepdim=True)
+        elif in_left and in_right:
+            both.append(i)
+        elif in_left:
+            only_left.append(i)
+        else:
+            only_right.append(i)
+    if only_left and only_right and only_right[-1] < only_left[0]:
+        # Swapped, the product comes out in the order of the result.
+        left, right, only_left, only_right = right, left, only_right, only_left
+    shape = [left.size(i) for i in both + only_left] + [1] * len(summed)
+    shape += [right.size(i) for i in only_right]
+    order = both + only_left + summed + only_right
+
+    def size(tensor, axes):
+        return math.prod(tensor.size(i) for i in axes)
+
+    batch, inner_size = size(left, both), size(left, summed)
+    first = left.permute(order).reshape((batch, size(left, only_left), inner_size))
+    second = right.permute(both + summed + only_right + only_left)
+    second = second.reshape((batch, inner_size, size(right, only_right)))
+    back = [order.index(i) for i in range(len(order))]
+    return first.bmm(second).view(shape).permute(back)
+
+
+def _einsum(equation, operands):
+    inputs, output, hidden = _parse(equation, operands)
+    places, kept = {}, 0
+    for label in output:
+        places[label] = kept
+        kept += hidden if label == "..." else 1
+    ndim = kept
+    if "..." not in places:
+        places["..."] = ndim
+        ndim += hidden
+    for label in _LETTERS:
+        if label not in places and any(label in labels for labels in inputs):
+            places[label] = ndim
+            ndim += 1
+    aligned = [
+        _align(operand, labels, places, hidden, ndim, i)
+        for i, (operand, labels) in enumerate(zip(operands, inputs, strict=True))
+    ]
+    names = {place: label for label, place in places.items()}
+    waiting = [0] * ndim  # how many operands still have each dimension
+    for dim in range(ndim):
+        size = 1
+        for i, operand in enumerate(aligned):
+            have = operand.size(dim)
+            if have != 1:
+                if size not in (1, have):
+                    raise RuntimeError(
+                        f"einsum(): subscript {names.get(dim, '...')} has size {have} for operand "
+                        f"{i} which does not broadcast with previously seen size {size}"
+                    )
+                size = have
+                waiting[dim] += 1
+    result = aligned[0]
+    for other in aligned[1:]:
+        summed, first, second = [], [], []
+        for dim in range(kept, ndim):
+            in_first, in_second = result.size(dim) != 1, other.size(dim) != 1
+            if in_first and in_second:
+                waiting[dim] -= 1
+                if waiting[dim] == 1:
+                    summed.append(dim)
+                    waiting[dim] = 0
+            elif waiting[dim] == 1 and (in_first or in_second):
+                (first if in_first else second).append(dim)
+                waiting[dim] = 0
+        if first:
+            result = result.sum(first, keepdim=True)
+        if second:
+            other = other.sum(second, keepdim=True)
+        result = _sum_product(result, other, summed) if summed else result * other
+    if ndim == kept:
+        return result
+    if len(aligned) > 1:
+        return result.view(tuple(result.shape)[:kept])
+    return result.sum(tuple(range(kept, ndim)))
+
+
+def _from_lists(arguments):
+    """The equation and operands of the form einsum(op1, [0, 1], op2, [1, 2], [0, 2])."""
+    operands, terms = list(arguments[0:-1:2]), list(arguments[1::2])
+
+    def text(labels):
+        return "".join("..." if label is Ellipsis else _LETTERS[label] for label in labels)
+
+    equation = ",".join(text(labels) for labels in terms)
+    if len(arguments) % 2:
+        equation += "->" + text(arguments[-1])
+    return equation, operands
+
+
+def einsum(*args):
+    """Sum products of operands over the subscripts the equation leaves out of its output.
+
+    Raises RuntimeError where the equation and the operands do not fit together.
+
+    >>> imode.einsum("ij,jk->ik", imode.ones(2, 3), imode.ones(3, 4)).shape
+    Size([2, 4])
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, "
+            "or at least one operand and its subscripts list"
+        )
+    if not isinstance(args[0], str):
+        equation, operands = _from_lists(args)
+    else:
+        equation, operands = args[0], args[1:]
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    return ops._einsum(equation, list(operands))
+
+
+composite("_einsum(str equation, Tensor[] operands) -> Tensor", variants="")(_einsum)

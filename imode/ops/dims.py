@@ -1,0 +1,114 @@
+"""What reductions and scans share: wrapping dimensions, accumulation types, restoring shapes."""
+
+import numpy as np
+
+FLOATING = "fc"  # dtype kinds that have fractions
+
+_TYPE_NAMES = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+
+def type_name(dtype):
+    """The name error messages give a NumPy dtype: Long, Float, ComplexDouble..."""
+    return _TYPE_NAMES.get(dtype.name, dtype.name)
+
+
+def numpy_dtype(dtype):
+    """The NumPy dtype of an imode dtype; NumPy's own pass through."""
+    return dtype if isinstance(dtype, np.dtype) else np.dtype(dtype.numpy)
+
+
+def wrap(dim, ndim):
+    """`dim` counted from the front; a 0-dim tensor is treated as having one dimension."""
+    span = ndim or 1
+    if not -span <= dim < span:
+        raise IndexError(
+            "Dimension out of range (expected to be in range of "
+            f"[{-span}, {span - 1}], but got {dim})"
+        )
+    return dim + span if dim < 0 else dim
+
+
+def wrap_one(dim, ndim):
+    """One dimension as a tuple of axes; () for a 0-dim tensor."""
+    axis = wrap(dim, ndim)
+    return (axis,) if ndim else ()
+
+
+def wrap_all(dim, ndim):
+    """`dim`, None or a tuple, as a tuple of distinct axes; None and () mean all of them."""
+    if dim is None or dim == ():
+        return tuple(range(ndim))
+    axes = []
+    for each in dim:
+        axis = wrap(each, ndim)
+        if axis in axes:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+        axes.append(axis)
+    return tuple(axes) if ndim else ()
+
+
+def count(shape, dim):
+    """How many elements are reduced into one along `dim` of `shape`."""
+    axes = (dim,) if isinstance(dim, int) else dim
+    total = 1
+    for axis in wrap_all(axes, len(shape)):
+        total *= shape[axis]
+    return total
+
+
+def restore(grad, dim, keepdim, ndim):
+    """Put dimensions of size 1 where a reduction along `dim` removed them."""
+    if keepdim or ndim == 0 or dim is None or dim == ():
+        return grad
+    for axis in sorted(wrap_all((dim,) if isinstance(dim, int) else dim, ndim)):
+        grad = grad.unsqueeze(axis)
+    return grad
+
+
+def accumulate_type(dtype):
+    """The type to add up in: float32 for float16, which runs out of precision at 2048."""
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def convert(x, dtype):
+    return x.astype(dtype, copy=False)
+
+
+def reduced(values, dtype):
+    """What a reduction returns: an ndarray, contiguous, of exactly this dtype."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values, dtype=dtype, order="C")
+
+
+def broadcast(first, second):
+    """The shape two shapes broadcast to."""
+    ndim = max(len(first), len(second))
+    a, b = ((1,) * (ndim - len(shape)) + tuple(shape) for shape in (first, second))
+    for i in range(ndim - 1, -1, -1):
+        if a[i] != b[i] and 1 not in (a[i], b[i]):
+            raise RuntimeError(
+                f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at "
+                f"non-singleton dimension {i}"
+            )
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+
+
+def promote(*dtypes):
+    """The common dtype, where an integer does not widen a floating point type."""
+    floating = [dtype for dtype in dtypes if dtype.kind in FLOATING]
+    return np.result_type(*(floating or dtypes))

@@ -1,0 +1,263 @@
+"""Norms of vectors and matrices, and distances between tensors."""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import reduce as fast
+
+from . import dims
+from .dims import FLOATING, accumulate_type, reduced, restore, type_name
+from .schema import composite, op
+
+# ---- vector norms ----
+
+
+def _no_identity(self, order, dim, axes):
+    """Refuse the largest or smallest of nothing."""
+    shown = "inf" if order == math.inf else "-inf" if order == -math.inf else f"{order:g}"
+    if dim is None or dim == ():
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {shown} norm on an empty tensor because the "
+            "operation does not have an identity"
+        )
+    for axis in axes:
+        if self.shape[axis] == 0:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {shown} norm on the dimension {axis} "
+                "because this dimension is empty and the operation does not have an identity"
+            )
+
+
+def _vector_norm(self, ord, dim, keepdim, dtype):
+    if self.dtype.kind not in FLOATING:
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
+            f"Got {type_name(self.dtype)}"
+        )
+    to = self.dtype
+    if dtype is not None:
+        to = dims.numpy_dtype(dtype)
+        if to.kind not in FLOATING:
+            raise RuntimeError(
+                "linalg.vector_norm: dtype should be floating point or complex, "
+                f"but got {type_name(to)}"
+            )
+        if self.dtype.kind == "c" and to.kind != "c":
+            raise RuntimeError(
+                "linalg.vector_norm: dtype should be complex for complex inputs, "
+                f"but got {type_name(to)}"
+            )
+    ord = float(ord)
+    axes = dims.wrap_all(dim, self.ndim)
+    if (math.isinf(ord) or ord < 0) and self.size == 0:
+        _no_identity(self, ord, dim, axes)
+    real = np.dtype(to.char.lower()) if to.kind == "c" else to
+    with np.errstate(all="ignore"):
+        x = np.abs(self.astype(accumulate_type(to), copy=False))
+        keep = {"axis": axes, "keepdims": keepdim}
+        if ord == math.inf:
+            norm = np.maximum.reduce(x, **keep)
+        elif ord == -math.inf:
+            norm = np.minimum.reduce(x, **keep)
+        elif ord == 0:
+            norm = np.add.reduce(x != 0, dtype=x.dtype, **keep)
+        elif ord == 1:
+            norm = np.add.reduce(x, **keep)
+        elif ord == 2:
+            norm = np.sqrt(np.add.reduce(x * x, **keep))
+        else:
+            power = x.dtype.type(ord)
+            norm = np.power(np.add.reduce(np.power(x, power), **keep), 1 / power)
+    return reduced(norm, real)
+
+
+def norm_backward(grad, self, result, ord, dim, keepdim):
+    """The gradient of (sum |x|^ord)^(1/ord) along `dim`, 0 where the norm has a kink at 0."""
+    grad = restore(grad, dim, keepdim, self.dim())
+    norm = restore(result, dim, keepdim, self.dim())
+    if ord == 0:
+        return None
+    if ord == 1:
+        return self.sgn() * grad
+    if ord == 2:
+        return grad * (self / norm).masked_fill(norm == 0, 0)
+    if math.isinf(ord):
+        size = self.abs()
+        mask = (size == norm).logical_or(size.isnan())
+        count = mask.sum(dim, keepdim=True)
+        return self.sgn() * ((grad / count) * mask)
+    if ord < 1:
+        scaled = self.sgn() * self.abs().pow(ord - 1).masked_fill(self == 0, 0)
+        return scaled * grad * norm.pow(1 - ord)
+    scale = (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+    if ord < 2:
+        return self.sgn() * self.abs().pow(ord - 1) * scale
+    return self * self.abs().pow(ord - 2) * scale
+
+
+op(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
+    "dtype? dtype=None) -> Tensor",
+    fast.vector_norm(_vector_norm),
+    derivative={
+        "self": lambda grad, self, result, ord, dim, keepdim: norm_backward(
+            grad, self, result, ord, dim, keepdim
+        )
+    },
+    variants="function out",
+    doc="""Return (sum |x| ** ord) ** (1 / ord), of all elements or along `dim`.
+
+    `ord` inf and -inf give the largest and smallest |x|, 0 the number of elements that are not
+    zero. Raises RuntimeError for integers and booleans.
+
+    >>> imode.linalg_vector_norm(imode.tensor([3.0, 4.0]))
+    tensor(5.)
+    """,
+)
+
+# ---- norm, as it is mostly called ----
+
+
+@composite(
+    "linalg_matrix_norm(Tensor self, any ord='fro', int[] dim=(-2, -1), bool keepdim=False, *, "
+    "dtype? dtype=None) -> Tensor",
+    variants="function",
+)
+def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
+    """Return a norm of matrices: "fro", or 1, -1, inf, -inf: the extreme sum of |x| of a line.
+
+    >>> imode.linalg_matrix_norm(imode.ones(2, 2))
+    tensor(2.)
+    """
+    if self.dim() < 2:
+        raise RuntimeError(
+            "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
+        )
+    if len(dim) != 2:
+        raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + str(dim))
+    row, column = (dims.wrap(each, self.dim()) for each in dim)
+    if row == column:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
+    if ord == "fro":
+        return ops.linalg_vector_norm(self, 2, (row, column), keepdim, dtype=dtype)
+    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    summed, best = (row, column) if abs(ord) == 1 else (column, row)
+    if not keepdim and best > summed:
+        best -= 1
+    sums = ops.linalg_vector_norm(self, 1, (summed,), keepdim, dtype=dtype)
+    return (ops.amax if ord > 0 else ops.amin)(sums, (best,), keepdim)
+
+
+@composite(
+    "norm(Tensor self, any p='fro', any dim=None, bool keepdim=False, dtype? dtype=None) -> Tensor",
+    variants="function method",
+)
+def norm(self, p, dim, keepdim, dtype):
+    """Return the norm of order `p` of all elements or along `dim`; "fro" and None mean 2.
+
+    >>> imode.norm(imode.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    axes = (dim,) if isinstance(dim, int) else None if dim is None else tuple(dim)
+    if p is None or p == "fro":
+        p = 2.0
+    elif isinstance(p, str):
+        return ops.linalg_matrix_norm(self, p, axes or (-2, -1), keepdim, dtype=dtype)
+    return ops.linalg_vector_norm(self, p, axes, keepdim, dtype=dtype)
+
+
+@composite(
+    "linalg_norm(Tensor self, any ord=None, int[1]? dim=None, bool keepdim=False, *, "
+    "dtype? dtype=None) -> Tensor",
+    variants="function",
+)
+def linalg_norm(self, ord, dim, keepdim, dtype):
+    """Return a vector norm, or a matrix norm of a matrix or of two dimensions with an order.
+
+    >>> imode.linalg_norm(imode.tensor([3.0, 4.0]))
+    tensor(5.)
+    """
+    if ord is not None:
+        if dim is not None and len(dim) not in (1, 2):
+            raise RuntimeError(
+                f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
+            )
+        if dim is None and self.dim() not in (1, 2):
+            raise RuntimeError(
+                "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
+                f"Got {self.dim()}D."
+            )
+        if (len(dim) if dim is not None else self.dim()) == 2:
+            return ops.linalg_matrix_norm(self, ord, dim or (0, 1), keepdim, dtype=dtype)
+        return ops.linalg_vector_norm(self, ord, dim, keepdim, dtype=dtype)
+    return ops.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype)
+
+
+# ---- distances ----
+
+
+def _dist(self, other, p):
+    return _vector_norm(self - other, p, None, False, None)
+
+
+def _dist_backward(grad, self, other, result, p, needs):
+    part = norm_backward(grad, self - other, result, p, None, False)
+    if part is None:
+        return None, None
+    return part if needs[0] else None, -part if needs[1] else None
+
+
+op(
+    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    _dist,
+    derivative={("self", "other"): _dist_backward},
+    variants="function method",
+    doc="""Return the norm of order `p` of self - other.
+
+    >>> imode.dist(imode.tensor([1.0, 1.0]), imode.tensor([4.0, 5.0]))
+    tensor(5.)
+    """,
+)
+
+
+def _check_cdist(x1, x2, p):
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+
+
+def _cdist(x1, x2, p, compute_mode):
+    _check_cdist(x1, x2, p)
+    dtype = np.result_type(x1, x2)
+    away = x1[..., :, None, :].astype(dtype) - x2[..., None, :, :]
+    return _vector_norm(away, p, (-1,), False, None)
+
+
+def _cdist_backward(grad, x1, x2, result, p, needs):
+    away = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    part = norm_backward(grad, away, result, p, (-1,), False)
+    if part is None:
+        return None, None
+    return part.sum(-2) if needs[0] else None, -part.sum(-3) if needs[1] else None
+
+
+op(
+    "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
+    _cdist,
+    derivative={("x1", "x2"): _cdist_backward},
+    variants="function",
+    doc="""Return the distances of order `p` between the rows of two matrices, or stacks of them.
+
+    >>> imode.cdist(imode.zeros(1, 2), imode.tensor([[3.0, 4.0]]))
+    tensor([[5.]])
+    """,
+)

@@ -1,0 +1,384 @@
+"""Maxima, minima, medians, and where they are."""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import along
+from imode.kernels import reduce as fast
+
+from . import dims
+from .dims import FLOATING, reduced, restore
+from .schema import composite, op
+
+_INT64 = np.dtype(np.int64)
+
+# ---- checks ----
+
+
+def _need_elements(name, x, dim, error=RuntimeError):
+    """A maximum of nothing does not exist: name the dimension, or the lack of one."""
+    if dim is None or dim == ():
+        if x.size == 0:
+            raise error(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                "Specify the reduction dim with the 'dim' argument."
+            )
+        return
+    for each in (dim,) if isinstance(dim, int) else dim:
+        axis = dims.wrap(each, x.ndim)
+        if x.ndim and x.shape[axis] == 0:
+            raise IndexError(f"{name}(): Expected reduction dim {each} to have non-zero size.")
+
+
+def _need_order(kernel, x):
+    if x.dtype.kind == "c":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dims.type_name(x.dtype)}'")
+
+
+# ---- gradients ----
+
+
+def _where_equal(grad, self, result, dim):
+    """Share `grad` evenly among the elements that equal `result`, NaN among NaN."""
+    mask = (self == result).logical_or(self.isnan().logical_and(result.isnan()))
+    share = grad / (mask.sum() if dim is None else mask.sum(dim, keepdim=True))
+    return share * mask
+
+
+def _whole_backward(grad, self, result):
+    return _where_equal(grad, self, result, None)
+
+
+def _amax_backward(grad, self, result, dim, keepdim):
+    grad = restore(grad, dim, keepdim, self.dim())
+    mask = restore(result, dim, keepdim, self.dim()) == self
+    return (grad * mask) / mask.sum(dim, keepdim=True)
+
+
+def _select(grad, dim, indices, sizes, keepdim):
+    out = np.zeros(sizes, grad.dtype)
+    if not sizes:
+        out[()] = grad
+        return out
+    if not keepdim:
+        grad, indices = np.expand_dims(grad, dim), np.expand_dims(indices, dim)
+    np.put_along_axis(out, indices, grad, dim)
+    return out
+
+
+def _select_backward(grad, dim, indices, keepdim):
+    if grad.dim() == 0:
+        return grad
+    if keepdim:
+        return grad.gather(dim, indices)
+    return grad.gather(dim, indices.unsqueeze(dim)).squeeze(dim)
+
+
+op(
+    "_value_selecting_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) "
+    "-> Tensor",
+    _select,
+    derivative={"grad": _select_backward},
+    variants="",
+    doc="""Put each of `grad` at its index along `dim` of a tensor of zeros.""",
+)
+
+
+def _index_backward(grad, self_shape, indices, dim, keepdim):
+    return ops._value_selecting_backward(grad, dim, indices, self_shape, keepdim)
+
+
+# ---- whole or several dimensions ----
+
+
+def _make_whole(name, reduce):
+    def whole(self):
+        _need_elements(name, self, None)
+        _need_order(f"{name}_all", self)
+        return reduced(reduce(self, axis=None), self.dtype)
+
+    return whole
+
+
+def _make_several(name, reduce, kernel):
+    def several(self, dim, keepdim):
+        _need_elements(name, self, dim)
+        axes = dims.wrap_all(dim, self.ndim)
+        _need_order(kernel, self)
+        return reduced(reduce(self, axis=axes, keepdims=keepdim), self.dtype)
+
+    return several
+
+
+def _make_one(name, find):
+    def one(self, dim, keepdim):
+        axis = dims.wrap(dim, self.ndim)
+        _need_elements(name, self, axis)
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input")
+        if self.ndim == 0:
+            return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
+        indices = np.expand_dims(find(self, axis=axis), axis)
+        values = np.take_along_axis(self, indices, axis)
+        if not keepdim:
+            indices, values = indices.squeeze(axis), values.squeeze(axis)
+        return reduced(values, self.dtype), reduced(indices, _INT64)
+
+    return one
+
+
+def _make_where(name, find):
+    def where(self, dim, keepdim):
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name}(): does not support complex input")
+        if self.dtype.kind == "b":
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if dim is None:
+            _need_elements(name, self, None, IndexError)
+            found = find(self, axis=None)
+            return reduced(np.reshape(found, (1,) * self.ndim if keepdim else ()), _INT64)
+        axis = dims.wrap(dim, self.ndim)
+        if self.ndim == 0:
+            return np.zeros((), _INT64)
+        _need_elements(name, self, axis)
+        return reduced(find(self, axis=axis, keepdims=keepdim), _INT64)
+
+    return where
+
+
+for _name, _reduce, _find, _word, _shown, _at in (
+    ("max", np.maximum.reduce, np.argmax, "largest", "3.", "1"),
+    ("min", np.minimum.reduce, np.argmin, "smallest", "1.", "0"),
+):
+    op(
+        f"{_name}(Tensor self) -> Tensor",
+        fast.kernel(_name, _make_whole(_name, _reduce)),
+        derivative={"self": _whole_backward},
+        name=f"{_name.title()}Backward1",
+        variants="function method out",
+        doc=f"""Return the {_word} element; NaN if there is one.
+
+        The gradient is shared evenly among equal elements. Raises RuntimeError for a tensor
+        without elements.
+
+        >>> imode.{_name}(imode.tensor([1.0, 3.0, 2.0]))
+        tensor({_shown})
+        """,
+    )
+    op(
+        f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        along.extremum_along(_name, _make_one(_name, _find)),
+        derivative={"self": _index_backward},
+        name=f"{_name.title()}Backward0",
+        variants="function method out",
+        doc=f"""Return the {_word} elements along `dim` and their indices, the first of equals.
+
+        The gradient goes to the element the index names.
+
+        >>> imode.{_name}(imode.tensor([[1.0, 3.0, 2.0]]), 1).indices
+        tensor([{_at}])
+        """,
+    )
+    op(
+        f"a{_name}(Tensor self, int[1] dim=(), bool keepdim=False) -> Tensor",
+        fast.kernel(f"a{_name}", _make_several(f"a{_name}", _reduce, f"{_name}_values_cpu"), dim=1),
+        derivative={"self": _amax_backward},
+        variants="function method out",
+        doc=f"""Return the {_word} elements along `dim`, one dimension or several; () means all.
+
+        Unlike `{_name}` it shares the gradient evenly among equal elements.
+
+        >>> imode.a{_name}(imode.tensor([[1.0, 3.0], [3.0, 1.0]]), (0, 1))
+        tensor({_shown})
+        """,
+    )
+    op(
+        f"arg{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+        along.arg_extremum(f"arg{_name}", _make_where(f"arg{_name}", _find)),
+        differentiable=False,
+        variants="function method out",
+        doc=f"""Return the index of the {_word} element, the first of equals.
+
+        Without `dim` it is the index into the flattened tensor. A NaN counts as the {_word}.
+
+        >>> imode.arg{_name}(imode.tensor([1.0, 3.0, 2.0]))
+        tensor({_at})
+        """,
+    )
+
+
+@composite("max.other(Tensor self, Tensor other) -> Tensor", variants="function method out")
+def max_other(self, other):
+    return ops.maximum(self, other)
+
+
+@composite("min.other(Tensor self, Tensor other) -> Tensor", variants="function method out")
+def min_other(self, other):
+    return ops.minimum(self, other)
+
+
+# ---- both ends ----
+
+
+def _aminmax(self, dim, keepdim):
+    if dim is not None:
+        dims.wrap(dim, self.ndim)
+        if self.dtype.kind == "c" and self.ndim == 0:
+            raise RuntimeError(f"aminmax not implemented for {dims.type_name(self.dtype)}")
+    _need_order("aminmax_cpu", self)
+    if dim is None:
+        if self.size == 0:
+            raise RuntimeError(
+                "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+                "no identity."
+            )
+        axes = None
+    else:
+        axes = dims.wrap_one(dim, self.ndim)
+        if axes and self.shape[axes[0]] == 0:
+            raise IndexError(f"aminmax: Expected reduction dim {axes[0]} to have non-zero size.")
+    low = np.minimum.reduce(self, axis=axes, keepdims=keepdim)
+    high = np.maximum.reduce(self, axis=axes, keepdims=keepdim)
+    return reduced(low, self.dtype), reduced(high, self.dtype)
+
+
+def _aminmax_backward(grads, self, min, max, dim, keepdim):
+    axes = () if dim is None else (dim,)
+    parts = [
+        _amax_backward(grad, self, result, axes, keepdim)
+        for grad, result in zip(grads, (min, max), strict=True)
+        if grad is not None
+    ]
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+op(
+    "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+    _aminmax,
+    derivative={"self": _aminmax_backward},
+    variants="function method out",
+    doc="""Return the smallest and the largest elements, of all or along `dim`.
+
+    >>> imode.aminmax(imode.tensor([1.0, 3.0, 2.0])).max
+    tensor(3.)
+    """,
+)
+
+# ---- medians ----
+
+
+def _median_places(x, axis):
+    """Index along `axis` of the lower median; of the first NaN where there is one."""
+    order = np.argsort(x, axis=axis, kind="stable")
+    places = np.take(order, [(x.shape[axis] - 1) // 2], axis=axis)
+    if x.dtype.kind == "f":
+        nans = np.isnan(x)
+        first = np.argmax(nans, axis=axis, keepdims=True)
+        places = np.where(nans.any(axis=axis, keepdims=True), first, places)
+    return places
+
+
+def _need_median(x, kernel):
+    if x.dtype.kind in "bc":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dims.type_name(x.dtype)}'")
+
+
+def _median(self):
+    _need_median(self, "median_cpu")
+    flat = self.reshape(-1)
+    if flat.size == 0:
+        return reduced(np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min, self.dtype)
+    return reduced(flat[_median_places(flat, 0)[0]], self.dtype)
+
+
+def _median_dim(self, dim, keepdim):
+    axis = dims.wrap(dim, self.ndim)
+    _need_median(self, "median_out")
+    if self.ndim == 0:
+        return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
+    if self.shape[axis] == 0:
+        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
+    indices = _median_places(self, axis)
+    values = np.take_along_axis(self, indices, axis)
+    if not keepdim:
+        indices, values = indices.squeeze(axis), values.squeeze(axis)
+    return reduced(values, self.dtype), reduced(indices, _INT64)
+
+
+op(
+    "median(Tensor self) -> Tensor",
+    _median,
+    derivative={"self": _whole_backward},
+    variants="function method",
+    doc="""Return the median, the lower of two; NaN if there is one.
+
+    >>> imode.median(imode.tensor([1.0, 4.0, 2.0, 3.0]))
+    tensor(2.)
+    """,
+)
+op(
+    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    _median_dim,
+    derivative={"self": _index_backward},
+    name="MedianBackward1",
+    variants="function method",
+    doc="""Return the medians along `dim`, the lower of two, and their indices.
+
+    >>> imode.median(imode.tensor([[1.0, 4.0, 2.0]]), 1).values
+    tensor([2.])
+    """,
+)
+
+# ---- running extrema ----
+
+
+def _running(better):
+    def run(self, dim):
+        axis = dims.wrap(dim, self.ndim)
+        if self.dtype.kind not in FLOATING + "biu" or self.dtype.kind == "c":
+            raise NotImplementedError(
+                f"\"cummax_cpu\" not implemented for '{dims.type_name(self.dtype)}'"
+            )
+        if self.ndim == 0:
+            return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
+        x = np.moveaxis(self, axis, 0)
+        values, indices = np.empty(x.shape, x.dtype), np.zeros(x.shape, _INT64)
+        for i in range(x.shape[0]):
+            if i == 0:
+                values[0] = x[0]
+                continue
+            take = better(x[i], values[i - 1])
+            if x.dtype.kind == "f":
+                take |= np.isnan(x[i])
+            values[i] = np.where(take, x[i], values[i - 1])
+            indices[i] = np.where(take, i, indices[i - 1])
+        return (
+            reduced(np.moveaxis(values, 0, axis), self.dtype),
+            reduced(np.moveaxis(indices, 0, axis), _INT64),
+        )
+
+    return run
+
+
+def _running_backward(grad, self_shape, indices, dim):
+    if grad.dim() == 0 or grad.numel() == 0:
+        return grad
+    zeros = ops.zeros(self_shape, dtype=grad.dtype)
+    return zeros.scatter_add(dim, indices, grad)
+
+
+for _name, _better, _word in (
+    ("cummax", np.greater_equal, "largest"),
+    ("cummin", np.less_equal, "smallest"),
+):
+    op(
+        f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+        _running(_better),
+        derivative={"self": _running_backward},
+        variants="function method out",
+        doc=f"""Return the {_word} element so far along `dim`, and its index, the last of equals.
+
+        >>> imode.{_name}(imode.tensor([2.0, 3.0, 1.0]), 0).indices
+        tensor({"[0, 1, 1]" if _name == "cummax" else "[0, 0, 2]"})
+        """,
+    )

@@ -1,0 +1,522 @@
+"""Products of matrices and vectors. What they are composed into is in contract.py."""
+
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import matmul as fast
+
+from . import dims
+from .dims import type_name
+from .schema import composite, conj, op
+
+# ---- checks ----
+
+_C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def _c_name(dtype):
+    return _C_NAMES.get(dtype.name, dtype.name)
+
+
+def _shape(x):
+    return "x".join(map(str, x.shape))
+
+
+def _list(shape):
+    return f"[{', '.join(map(str, shape))}]"
+
+
+def _expand(x, shape):
+    """`x` broadcast to `shape`, which it may not grow past."""
+    if x.shape == shape:
+        return x
+    lead = len(shape) - x.ndim
+    if lead < 0:
+        raise RuntimeError(
+            f"expand({_list(x.shape)}, size={_list(shape)}): the number of sizes provided "
+            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({x.ndim})"
+        )
+    for i in range(len(shape) - 1, lead - 1, -1):
+        have, want = x.shape[i - lead], shape[i]
+        if have != want and have != 1:
+            raise RuntimeError(
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
+                f"at non-singleton dimension {i}.  Target sizes: {_list(shape)}.  Tensor sizes: "
+                f"{_list(x.shape)}"
+            )
+    return np.broadcast_to(x, shape)
+
+
+def _no_bool(kernel, x):
+    if x.dtype.kind == "b":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+
+
+def _check_multiply(mat1, mat2):
+    if mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({_shape(mat1)} and {_shape(mat2)})"
+        )
+
+
+def _check_batches(batch1, batch2):
+    if batch1.ndim != 3:
+        raise RuntimeError("batch1 must be a 3D tensor")
+    if batch2.ndim != 3:
+        raise RuntimeError("batch2 must be a 3D tensor")
+
+
+def _check_batch_sizes(batch1, batch2):
+    want = (batch1.shape[0], batch1.shape[2])
+    if batch2.shape[:2] != want:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"{_list(want)} but got: {_list(batch2.shape[:2])}."
+        )
+
+
+# ---- the arithmetic ----
+
+
+def _product(a, b):
+    """np.matmul, in float32 for float16 and contiguous."""
+    if a.dtype == np.float16:
+        with np.errstate(over="ignore"):
+            return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    return np.asarray(np.matmul(a, b), order="C")
+
+
+def _number(value, dtype):
+    """A factor as the matrices' type: truncated for integers; a complex one must fit."""
+    if dtype.kind in "iu":
+        return dtype.type(int(value))
+    if isinstance(value, complex) and dtype.kind != "c":
+        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+    return dtype.type(value)
+
+
+def _add(product, self, beta, alpha):
+    """beta * self + alpha * product, with `self` not looked at where beta is 0."""
+    dtype = product.dtype
+    if alpha != 1:
+        product = product * _number(alpha, dtype)
+    if beta == 0:
+        return np.asarray(product, order="C")
+    with np.errstate(all="ignore"):
+        addend = self if beta == 1 else self * _number(beta, dtype)
+        return np.asarray(addend + product, dtype=dtype, order="C")
+
+
+# ---- kernels ----
+
+
+def _mm(self, mat2):
+    if self.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    _check_multiply(self, mat2)
+    if self.dtype != mat2.dtype:
+        raise RuntimeError(
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{_c_name(self.dtype)} != {_c_name(mat2.dtype)}"
+        )
+    _no_bool("addmm_impl_cpu_", self)
+    return _product(self, mat2)
+
+
+def _bmm(self, mat2):
+    _check_batches(self, mat2)
+    _check_batch_sizes(self, mat2)
+    if self.dtype != mat2.dtype:
+        raise RuntimeError(
+            f"expected scalar type {type_name(self.dtype)} but found {type_name(mat2.dtype)}"
+        )
+    _no_bool("bmm", self)
+    return _product(self, mat2)
+
+
+def _mv(self, vec):
+    return _addmv_checked(self.shape[:1], self, vec, lambda: _product(self, vec))
+
+
+def _addmv_checked(size, mat, vec, compute, self=None):
+    given = vec.ndim if self is None else self.ndim
+    if mat.ndim != 2 or vec.ndim != 1 or (self is not None and self.ndim > 1):
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {given if self is not None else 1}, "
+            f"{mat.ndim}, {vec.ndim}"
+        )
+    if mat.shape[1] != vec.shape[0] or (self is not None and size[0] not in (1, mat.shape[0])):
+        raise RuntimeError(
+            f"size mismatch, got input ({size[0]}), mat ({_shape(mat)}), vec ({vec.shape[0]})"
+        )
+    of_self = vec.dtype if self is None else self.dtype
+    if not of_self == mat.dtype == vec.dtype:
+        names = ", ".join(type_name(dtype) for dtype in (of_self, mat.dtype))
+        raise RuntimeError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{names}, and {type_name(vec.dtype)}"
+        )
+    _no_bool("addmv_impl_cpu", mat)
+    return compute()
+
+
+def _check_dot(self, other):
+    if self.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {other.ndim}D tensors")
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{type_name(self.dtype)} and {type_name(other.dtype)}"
+        )
+    if self.size != other.size:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to "
+            f"have the same number of elements, but got {self.size} and {other.size} elements "
+            "respectively"
+        )
+    _no_bool("dot", self)
+
+
+def _dot(self, tensor):
+    _check_dot(self, tensor)
+    return np.asarray(_product(self, tensor))
+
+
+def _vdot(self, other):
+    _check_dot(self, other)
+    return np.asarray(_product(np.conj(self), other))
+
+
+def _same(first, second, names):
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"{names} must have the same dtype, but got "
+            f"{type_name(first.dtype)} and {type_name(second.dtype)}"
+        )
+
+
+def _addmm(self, mat1, mat2, beta, alpha):
+    _same(self, mat2, "self and mat2")
+    _same(mat1, mat2, "mat1 and mat2")
+    for name, mat in (("mat1", mat1), ("mat2", mat2)):
+        if mat.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {mat.ndim}-D tensor")
+    _check_multiply(mat1, mat2)
+    _no_bool("addmm_impl_cpu_", mat1)
+    addend = _expand(self, (mat1.shape[0], mat2.shape[1]))
+    return _add(_product(mat1, mat2), addend, beta, alpha)
+
+
+def _baddbmm(self, batch1, batch2, beta, alpha):
+    _check_batches(batch1, batch2)
+    addend = _expand(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
+    if not self.dtype == batch1.dtype == batch2.dtype:
+        names = [_c_name(x.dtype) for x in (self, batch1, batch2)]
+        raise RuntimeError(
+            "Input dtypes must be the same, got: "
+            f"input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
+        )
+    _check_batch_sizes(batch1, batch2)
+    _no_bool("baddbmm", batch1)
+    return _add(_product(batch1, batch2), addend, beta, alpha)
+
+
+def _addbmm(self, batch1, batch2, beta, alpha):
+    _check_batches(batch1, batch2)
+    addend = _expand(self, (batch1.shape[1], batch2.shape[2]))
+    if batch1.shape[0] != batch2.shape[0]:
+        raise RuntimeError(
+            "batch1 and batch2 must have same number of batches, got "
+            f"{batch1.shape[0]} and {batch2.shape[0]}"
+        )
+    if batch1.shape[2] != batch2.shape[1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for bmm ({batch1.shape[1]}x{batch1.shape[2]} and "
+            f"{batch2.shape[1]}x{batch2.shape[2]})"
+        )
+    _same(self, batch2, "self and mat2")
+    _same(batch1, batch2, "mat1 and mat2")
+    _no_bool("addmm_impl_cpu_", batch1)
+    total = np.add.reduce(_product(batch1, batch2), axis=0, dtype=self.dtype)
+    return _add(total, addend, beta, alpha)
+
+
+def _addmv(self, mat, vec, beta, alpha):
+    size = self.shape if self.ndim else (1,)
+
+    def compute():
+        return _add(_product(mat, vec), _expand(self, mat.shape[:1]), beta, alpha)
+
+    return _addmv_checked(size, mat, vec, compute, self)
+
+
+def _addr(self, vec1, vec2, beta, alpha):
+    for name, vec in (("vec1", vec1), ("vec2", vec2)):
+        if vec.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vec.ndim}-D")
+    addend = _expand(self, (vec1.size, vec2.size))
+    dtype = dims.promote(self.dtype, vec1.dtype, vec2.dtype)
+    return _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)
+
+
+# ---- gradients ----
+
+
+def _times(grad, factor):
+    return grad if factor == 1 else grad * conj(factor)
+
+
+def _mh(x):
+    return conj(x.transpose(-2, -1))
+
+
+op(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    fast.mm(_mm),
+    derivative={
+        "self": lambda grad, mat2: grad.mm(_mh(mat2)),
+        "mat2": lambda grad, self: _mh(self).mm(grad),
+    },
+    variants="function method out",
+    doc="""Multiply two matrices of the same dtype.
+
+    Raises RuntimeError where their shapes or dtypes do not fit together.
+
+    >>> imode.mm(imode.ones(2, 3), imode.ones(3, 1))
+    tensor([[3.],
+            [3.]])
+    """,
+)
+op(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    fast.bmm(_bmm),
+    derivative={
+        "self": lambda grad, mat2: grad.bmm(_mh(mat2)),
+        "mat2": lambda grad, self: _mh(self).bmm(grad),
+    },
+    variants="function method out",
+    doc="""Multiply two batches of matrices, (b, n, m) and (b, m, p), one by one.
+
+    >>> imode.bmm(imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
+    Size([5, 2, 4])
+    """,
+)
+op(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    fast.mv(_mv),
+    derivative={
+        "self": lambda grad, vec: grad.ger(conj(vec)),
+        "vec": lambda grad, self: conj(self.t()).mv(grad),
+    },
+    variants="function method out",
+    doc="""Multiply a matrix and a vector.
+
+    >>> imode.mv(imode.ones(2, 3), imode.ones(3))
+    tensor([3., 3.])
+    """,
+)
+op(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    fast.dot(_dot),
+    derivative={
+        "self": lambda grad, tensor: grad * conj(tensor),
+        "tensor": lambda grad, self: grad * conj(self),
+    },
+    variants="function method out",
+    doc="""Return the sum of the products of the elements of two vectors.
+
+    >>> imode.dot(imode.tensor([1.0, 2.0]), imode.tensor([3.0, 4.0]))
+    tensor(11.)
+    """,
+)
+op(
+    "vdot(Tensor self, Tensor other) -> Tensor",
+    fast.vdot(_vdot),
+    derivative={
+        "self": lambda grad, other: conj(grad) * other,
+        "other": lambda grad, self: grad * self,
+    },
+    variants="function method out",
+    doc="""Return the dot product of two vectors, the first one conjugated.
+
+    >>> imode.vdot(imode.tensor([1.0, 2.0]), imode.tensor([3.0, 4.0]))
+    tensor(11.)
+    """,
+)
+op(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    fast.addmm(_addmm),
+    derivative={
+        "self": lambda grad, beta: _times(grad, beta),
+        "mat1": lambda grad, mat2, alpha: _times(grad.mm(_mh(mat2)), alpha),
+        "mat2": lambda grad, mat1, alpha: _times(_mh(mat1).mm(grad), alpha),
+    },
+    variants="function method inplace out",
+    doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
+
+    Where beta is 0 `self` is not looked at: a NaN in it does not spread.
+
+    >>> imode.addmm(imode.ones(1), imode.ones(1, 2), imode.ones(2, 2))
+    tensor([[3., 3.]])
+    """,
+)
+op(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor",
+    fast.baddbmm(_baddbmm),
+    derivative={
+        "self": lambda grad, beta: _times(grad, beta),
+        "batch1": lambda grad, batch2, alpha: _times(grad.bmm(_mh(batch2)), alpha),
+        "batch2": lambda grad, batch1, alpha: _times(_mh(batch1).bmm(grad), alpha),
+    },
+    variants="function method inplace out",
+    doc="""Return beta * self + alpha * bmm(batch1, batch2); `self` broadcasts.
+
+    >>> imode.baddbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
+    Size([5, 2, 4])
+    """,
+)
+
+
+def _spread(grad, batch, other):
+    return grad.unsqueeze(0).expand((batch[0], batch[1], other[2]))
+
+
+op(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    _addbmm,
+    derivative={
+        "self": lambda grad, beta: _times(grad, beta),
+        "batch1": lambda grad, batch2, alpha, batch1_shape, batch2_shape: _times(
+            _spread(grad, batch1_shape, batch2_shape).bmm(_mh(batch2)), alpha
+        ),
+        "batch2": lambda grad, batch1, alpha, batch1_shape, batch2_shape: _times(
+            _mh(batch1).bmm(_spread(grad, batch1_shape, batch2_shape)), alpha
+        ),
+    },
+    variants="function method inplace out",
+    doc="""Return beta * self + alpha * the sum over the batch of batch1 @ batch2.
+
+    >>> imode.addbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 1))
+    tensor([[15.],
+            [15.]])
+    """,
+)
+op(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    fast.addmv(_addmv),
+    derivative={
+        "self": lambda grad, beta: _times(grad, beta),
+        "mat": lambda grad, vec, alpha: _times(grad.ger(conj(vec)), alpha),
+        "vec": lambda grad, mat, alpha: _times(conj(mat.t()).mv(grad), alpha),
+    },
+    variants="function method inplace out",
+    doc="""Return beta * self + alpha * (mat @ vec).
+
+    >>> imode.addmv(imode.ones(2), imode.ones(2, 3), imode.ones(3))
+    tensor([4., 4.])
+    """,
+)
+op(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    _addr,
+    derivative={
+        "self": lambda grad, beta: _times(grad, beta),
+        "vec1": lambda grad, vec2, alpha: _times(grad.mv(conj(vec2)), alpha),
+        "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1)), alpha),
+    },
+    variants="function method inplace out",
+    doc="""Return beta * self + alpha * outer(vec1, vec2).
+
+    >>> imode.addr(imode.zeros(1), imode.ones(2), imode.ones(2))
+    tensor([[1., 1.],
+            [1., 1.]])
+    """,
+)
+
+
+def _trace(self):
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    to = self.dtype if self.dtype.kind in dims.FLOATING else np.dtype(np.int64)
+    return dims.reduced(np.trace(self, dtype=dims.accumulate_type(to)), to)
+
+
+op(
+    "trace(Tensor self) -> Tensor",
+    _trace,
+    derivative={"self": lambda grad, self_shape: grad * ops.eye(*self_shape, dtype=grad.dtype)},
+    variants="function method",
+    doc="""Return the sum of the diagonal of a matrix.
+
+    >>> imode.trace(imode.ones(3, 3))
+    tensor(3.)
+    """,
+)
+
+
+def _cross(self, other, dim):
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = dims.wrap(dim, self.ndim)
+    if self.ndim == 0 or self.shape[axis] != 3 or other.shape[axis] != 3:
+        sizes = [x.shape[axis] if x.ndim else 1 for x in (self, other)]
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {axis} must have length 3. "
+            f"Got {sizes[0]} and {sizes[1]}"
+        )
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            f"expected scalar type {type_name(self.dtype)} but found {type_name(other.dtype)}"
+        )
+    _no_bool("cross", self)
+    shape = np.broadcast_shapes(self.shape, other.shape)
+    a, b = (np.moveaxis(np.broadcast_to(x, shape), axis, 0) for x in (self, other))
+    parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
+    return np.asarray(np.stack(parts, axis), order="C")
+
+
+op(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    _cross,
+    derivative={
+        "self": lambda grad, other, dim: ops.linalg_cross(conj(other), grad, dim=dim),
+        "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),
+    },
+    variants="function",
+    doc="""Return the cross products of vectors of three along `dim`.
+
+    >>> imode.linalg_cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """,
+)
+
+
+@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method")
+def cross(self, other, dim):
+    """Return the cross products along `dim`, or the first dimension of size 3.
+
+    >>> imode.cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """
+    if dim is None:
+        dim = next((i for i, size in enumerate(self.shape) if size == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return ops.linalg_cross(self, other, dim=dim)

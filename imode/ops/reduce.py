@@ -1,0 +1,469 @@
+"""Reductions: a tensor in, fewer elements out, along some or all dimensions.
+
+Scans and the softmax family, which keep the shape, are in scan.py; maxima, minima and their
+indices are in extrema.py.
+"""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import reduce as fast
+
+from . import dims
+from .dims import FLOATING, accumulate_type, reduced, restore, type_name
+from .schema import composite, conj, op
+
+# ---- sums, products, means ----
+
+
+def _result_type(x, dtype):
+    """The dtype of a sum or product: as asked, else int64 for integers and booleans."""
+    if dtype is not None:
+        return dims.numpy_dtype(dtype)
+    return x.dtype if x.dtype.kind in FLOATING else np.dtype(np.int64)
+
+
+def _add(x, axes, keepdim, to):
+    total = np.add.reduce(x, axis=axes, dtype=accumulate_type(to), keepdims=keepdim)
+    return reduced(total, to)
+
+
+def _sum(self, dtype):
+    to = _result_type(self, dtype)
+    return _add(dims.convert(self, to), None, False, to)
+
+
+def _sum_dim(self, dim, keepdim, dtype):
+    to = _result_type(self, dtype)
+    return _add(dims.convert(self, to), dims.wrap_all(dim, self.ndim), keepdim, to)
+
+
+op(
+    "sum(Tensor self, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("sum", _sum),
+    derivative={"self": lambda grad, self_shape: grad.expand(self_shape)},
+    variants="function method out",
+    doc="""Return the sum of all elements.
+
+    Integers and booleans add up to int64 unless `dtype` says otherwise; with `dtype` the input is
+    converted before it is summed.
+
+    >>> imode.sum(imode.tensor([1.0, 2.0, 3.5]))
+    tensor(6.5000)
+    """,
+)
+op(
+    "sum.dim(Tensor self, int[1]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("sum", _sum_dim, dim=1),
+    derivative={
+        "self": lambda grad, self_shape, dim, keepdim: restore(
+            grad, dim, keepdim, len(self_shape)
+        ).expand(self_shape)
+    },
+    name="SumBackward1",
+    variants="function method out",
+    doc="""Return the sums along `dim`, one dimension or several; None or () means all.
+
+    Raises IndexError for a dimension out of range, RuntimeError for one named twice.
+
+    >>> imode.sum(imode.ones(2, 3), dim=1)
+    tensor([3., 3.])
+    """,
+)
+
+
+def _nansum_dim(self, dim, keepdim, dtype):
+    dims.wrap_all(dim, self.ndim)
+    if self.dtype.kind == "c":
+        raise RuntimeError("nansum on CPU does not support complex inputs")
+    if self.dtype.kind == "f":
+        self = np.where(np.isnan(self), self.dtype.type(0), self)
+    return _sum_dim(self, dim, keepdim, dtype)
+
+
+op(
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("nansum", _nansum_dim, dim=1),
+    derivative={
+        "self": lambda grad, self, dim, keepdim: (
+            restore(grad, dim, keepdim, self.dim()) * self.isnan().logical_not()
+        )
+    },
+    variants="function method out",
+    doc="""Return the sum with NaN counted as zero, of all elements or along `dim`.
+
+    >>> imode.nansum(imode.tensor([1.0, float("nan"), 2.0]))
+    tensor(3.)
+    """,
+)
+
+
+def _mean_type(x, dtype):
+    to = x.dtype if dtype is None else dims.numpy_dtype(dtype)
+    if to.kind not in FLOATING:
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {type_name(to)}"
+            if dtype is None
+            else "mean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {type_name(to)}"
+        )
+    return to
+
+
+def _average(x, axes, keepdim, to):
+    wide = accumulate_type(to)
+    total = np.add.reduce(dims.convert(x, to), axis=axes, dtype=wide, keepdims=keepdim)
+    count = x.size if axes is None else dims.count(x.shape, axes)
+    with np.errstate(all="ignore"):
+        return reduced(np.true_divide(total, wide.type(count)), to)
+
+
+def _mean(self, dtype):
+    return _average(self, None, False, _mean_type(self, dtype))
+
+
+def _mean_dim(self, dim, keepdim, dtype):
+    to = _mean_type(self, dtype)
+    return _average(self, dims.wrap_all(dim, self.ndim), keepdim, to)
+
+
+op(
+    "mean(Tensor self, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("mean", _mean),
+    derivative={"self": lambda grad, self_shape: grad.expand(self_shape) / math.prod(self_shape)},
+    variants="function method out",
+    doc="""Return the mean of all elements; NaN when there are none.
+
+    Raises RuntimeError for integers and booleans, unless `dtype` names a floating point type.
+
+    >>> imode.mean(imode.tensor([1.0, 2.0, 6.0]))
+    tensor(3.)
+    """,
+)
+op(
+    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("mean", _mean_dim, dim=1),
+    derivative={
+        "self": lambda grad, self_shape, dim, keepdim: (
+            restore(grad, dim, keepdim, len(self_shape)).expand(self_shape)
+            / dims.count(self_shape, dim)
+        )
+    },
+    name="MeanBackward1",
+    variants="function method out",
+    doc="""Return the means along `dim`, one dimension or several; None or () means all.
+
+    >>> imode.mean(imode.tensor([[1.0, 3.0], [5.0, 7.0]]), dim=0)
+    tensor([3., 5.])
+    """,
+)
+
+
+@composite(
+    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    variants="function method out",
+    doc="""Return the mean of the elements that are not NaN, of all or along `dim`.
+
+    >>> imode.nanmean(imode.tensor([1.0, float("nan"), 2.0]))
+    tensor(1.5000)
+    """,
+)
+def nanmean(self, dim, keepdim, dtype):
+    if not (self.is_floating_point() or self.is_complex()):
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype "
+            f"but got {type_name(dims.numpy_dtype(self.dtype))}"
+        )
+    total = ops.nansum(self, dim, keepdim, dtype=dtype)
+    return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)
+
+
+def _multiply(x, axes, keepdim, to):
+    product = np.multiply.reduce(x, axis=axes, dtype=accumulate_type(to), keepdims=keepdim)
+    return reduced(product, to)
+
+
+def _prod(self, dtype):
+    to = _result_type(self, dtype)
+    return _multiply(dims.convert(self, to), None, False, to)
+
+
+def _prod_dim(self, dim, keepdim, dtype):
+    to = _result_type(self, dtype)
+    axes = dims.wrap_one(dim, self.ndim)
+    return _multiply(dims.convert(self, to), axes, keepdim, to)
+
+
+def _products_of_others(x, dim):
+    """For each element, the product of the others along `dim`, without dividing."""
+    size = x.size(dim)
+    ones = ops.ones_like(x.narrow(dim, 0, 1))
+    before = ops.cat([ones, x.narrow(dim, 0, size - 1)], dim).cumprod(dim)
+    after = ops.cat([ones, x.narrow(dim, 1, size - 1).flip(dim)], dim).cumprod(dim).flip(dim)
+    return before * after
+
+
+def _prod_grad(grad, x, result, dim):
+    if not (x.detach() == 0).any():
+        return grad * conj(result / x)
+    return grad * conj(_products_of_others(x, dim))
+
+
+def _prod_backward(grad, self, result):
+    if self.dim() == 0:
+        return grad
+    if self.numel() == 0:
+        return ops.zeros_like(self)
+    return _prod_grad(grad, self.reshape(-1), result, 0).reshape(self.shape)
+
+
+def _prod_dim_backward(grad, self, result, dim, keepdim):
+    if self.dim() == 0:
+        return grad
+    if self.numel() == 0:
+        return ops.zeros_like(self)
+    if not keepdim:
+        grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
+    return _prod_grad(grad, self, result, dim)
+
+
+op(
+    "prod(Tensor self, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("prod", _prod),
+    derivative={"self": _prod_backward},
+    variants="function method out",
+    doc="""Return the product of all elements; 1 when there are none.
+
+    >>> imode.prod(imode.tensor([2.0, 3.0, 4.0]))
+    tensor(24.)
+    """,
+)
+op(
+    "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+    fast.kernel("prod", _prod_dim, dim=1),
+    derivative={"self": _prod_dim_backward},
+    name="ProdBackward1",
+    variants="function method out",
+    doc="""Return the products along one dimension.
+
+    >>> imode.prod(imode.tensor([[1.0, 2.0], [3.0, 4.0]]), 1)
+    tensor([ 2., 12.])
+    """,
+)
+
+# ---- truth, counts ----
+
+
+def _truth(reduce, self, dim, keepdim):
+    # () means no dimension here, where other reductions take it for all of them.
+    axes = dim if dim is None or dim == () else dims.wrap_all(dim, self.ndim)
+    to = self.dtype if self.dtype == np.uint8 else np.dtype(bool)
+    return reduced(reduce(self, axis=axes, keepdims=keepdim, dtype=bool), to)
+
+
+def _any(self, dim=None, keepdim=False):
+    return _truth(np.logical_or.reduce, self, dim, keepdim)
+
+
+def _all(self, dim=None, keepdim=False):
+    return _truth(np.logical_and.reduce, self, dim, keepdim)
+
+
+def _count_nonzero(self, dim):
+    axes = dims.wrap_all(dim, self.ndim)
+    return reduced(np.add.reduce(self != 0, axis=axes, dtype=np.int64), np.dtype(np.int64))
+
+
+for _name, _kernel, _doc, _example in (
+    ("any", _any, "Tell whether any element is true (not zero)", "True"),
+    ("all", _all, "Tell whether all elements are true (not zero)", "False"),
+):
+    _doc = f"""{_doc}, of all or along `dim`.
+
+    The result is bool, or uint8 for a uint8 tensor.
+
+    >>> imode.{_name}(imode.tensor([True, False]))
+    tensor({_example})
+    """
+    op(
+        f"{_name}(Tensor self) -> Tensor",
+        fast.kernel(_name, _kernel),
+        differentiable=False,
+        variants="function method out",
+        doc=_doc,
+    )
+    op(
+        f"{_name}.dim(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor",
+        fast.kernel(_name, _kernel, dim=1),
+        differentiable=False,
+        variants="function method out",
+        doc=_doc,
+    )
+
+op(
+    "count_nonzero(Tensor self, int[1]? dim=None) -> Tensor",
+    fast.kernel("count_nonzero", _count_nonzero, dim=1, has_keepdim=False),
+    differentiable=False,
+    variants="function method",
+    doc="""Count the elements that are not zero, of all or along `dim`; the result is int64.
+
+    >>> imode.count_nonzero(imode.tensor([0, 3, 0, 1]))
+    tensor(2)
+    """,
+)
+
+# ---- variance and standard deviation ----
+
+
+def _moments(x, dim, correction, keepdim, name="std and var"):
+    """Variance and mean along `dim`, in the type they are accumulated in."""
+    if x.dtype.kind not in FLOATING:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    axes = dims.wrap_all(dim, x.ndim)
+    wide = x.astype(accumulate_type(x.dtype), copy=False)
+    count = dims.count(x.shape, axes)
+    freedom = max(count - (1 if correction is None else correction), 0)
+    with np.errstate(all="ignore"):
+        mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.real.dtype.type(count)
+        away = wide - mean
+        if away.dtype.kind == "c":
+            squares = np.square(away.real) + np.square(away.imag)
+        else:
+            squares = np.square(away)
+        var = np.add.reduce(squares, axis=axes, keepdims=keepdim) / squares.dtype.type(freedom)
+    if not keepdim:
+        mean = mean.reshape(np.shape(var))
+    return var, mean
+
+
+def _real_type(x):
+    return np.dtype(x.dtype.char.lower()) if x.dtype.kind == "c" else x.dtype
+
+
+def _var(self, dim, correction, keepdim):
+    return reduced(_moments(self, dim, correction, keepdim)[0], _real_type(self))
+
+
+def _std(self, dim, correction, keepdim):
+    var = _moments(self, dim, correction, keepdim)[0]
+    return reduced(np.sqrt(var), _real_type(self))
+
+
+def _var_mean(self, dim, correction, keepdim):
+    var, mean = _moments(self, dim, correction, keepdim, "var_mean")
+    return reduced(var, _real_type(self)), reduced(mean, self.dtype)
+
+
+def _std_mean(self, dim, correction, keepdim):
+    var, mean = _moments(self, dim, correction, keepdim, "std_mean")
+    return reduced(np.sqrt(var), _real_type(self)), reduced(mean, self.dtype)
+
+
+def _var_backward(grad, self, dim, correction, keepdim):
+    if correction is None:
+        correction = 1
+    if self.dim() == 0 or dim is None:
+        freedom = self.numel() - correction
+        away = self - self.mean()
+        if freedom <= 0:  # 2 / 0 is infinite, and infinity times 0 is NaN
+            return grad * (away.abs() * math.inf)
+    else:
+        freedom = dims.count(self.shape, dim) - correction
+        away = self - self.mean(dim, keepdim=True)
+    grad = restore(grad, dim, keepdim, self.dim())
+    return (2.0 / freedom if freedom else math.inf) * grad * away
+
+
+def _std_backward(grad, self, result, dim, correction, keepdim):
+    grad_var = (grad / (result * 2)).masked_fill(result == 0, 0)
+    return _var_backward(grad_var, self, dim, correction, keepdim)
+
+
+def _mean_part(grad, self, dim, keepdim):
+    mean = restore(grad, dim, keepdim, self.dim()).expand(self.shape)
+    return mean / dims.count(self.shape, dim)
+
+
+def _var_mean_backward(grads, self, dim, correction, keepdim):
+    var, mean = grads
+    parts = []
+    if var is not None:
+        parts.append(_var_backward(var, self, dim, correction, keepdim))
+    if mean is not None:
+        parts.append(_mean_part(mean, self, dim, keepdim))
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+def _std_mean_backward(grads, self, std, dim, correction, keepdim):
+    of_std, mean = grads
+    parts = []
+    if of_std is not None:
+        parts.append(_std_backward(of_std, self, std, dim, correction, keepdim))
+    if mean is not None:
+        parts.append(_mean_part(mean, self, dim, keepdim))
+    return sum(parts[1:], parts[0]) if parts else None
+
+
+_ABOUT = """{what}, of all elements or along `dim`.
+
+    The divisor is the number of elements less `correction` (1 when None); `unbiased=False` is the
+    older spelling of `correction=0`. Raises RuntimeError for integers and booleans.
+
+    >>> imode.{name}(imode.tensor([1.0, 2.0, 3.0]))
+    {shown}
+    """
+
+
+def _unbiased(name):
+    def spread(self, unbiased):
+        return getattr(ops, name)(self, None, correction=int(unbiased))
+
+    return "(Tensor self, bool unbiased=True)", spread
+
+
+def _unbiased_along(name):
+    def spread(self, dim, unbiased, keepdim):
+        return getattr(ops, name)(self, dim, correction=int(unbiased), keepdim=keepdim)
+
+    arguments = "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)"
+    return ".dim" + arguments, spread
+
+
+for _name, _kernel, _backward, _returns, _what, _shown in (
+    ("var", _var, _var_backward, "Tensor", "Return the variance", "tensor(1.)"),
+    ("std", _std, _std_backward, "Tensor", "Return the standard deviation", "tensor(1.)"),
+    (
+        "var_mean",
+        _var_mean,
+        _var_mean_backward,
+        "(Tensor var, Tensor mean)",
+        "Return the variance and the mean",
+        "(tensor(1.), tensor(2.))",
+    ),
+    (
+        "std_mean",
+        _std_mean,
+        _std_mean_backward,
+        "(Tensor std, Tensor mean)",
+        "Return the standard deviation and the mean",
+        "(tensor(1.), tensor(2.))",
+    ),
+):
+    _doc = _ABOUT.format(what=_what, name=_name, shown=_shown)
+    _variants = "function" if "mean" in _name else "function method out"
+    op(
+        f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+        f"bool keepdim=False) -> {_returns}",
+        fast.moments(_name, _kernel),
+        derivative={"self": _backward},
+        name="".join(word.title() for word in _name.split("_")) + "Backward0",
+        variants=_variants,
+        doc=_doc,
+    )
+
+    for _overload in (_unbiased, _unbiased_along):
+        _arguments, _function = _overload(_name)
+        composite(f"{_name}{_arguments} -> {_returns}", variants=_variants, doc=_doc)(_function)

@@ -1,0 +1,278 @@
+"""Operators along one dimension that look at all of it: running sums, softmax, logsumexp."""
+
+import warnings
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import along, reduce
+
+from . import dims
+from .dims import FLOATING, accumulate_type, reduced, restore
+from .schema import composite, conj, op
+
+# ---- running sums and products ----
+
+
+def _running(accumulate, self, dim, dtype):
+    axis = dims.wrap(dim, self.ndim)
+    if dtype is not None:
+        to = dims.numpy_dtype(dtype)
+    else:
+        to = self.dtype if self.dtype.kind in FLOATING else np.dtype(np.int64)
+    if self.ndim == 0:
+        return reduced(self.astype(to), to)
+    wide = accumulate_type(to)
+    return reduced(accumulate(self.astype(to, copy=False), axis=axis, dtype=wide), to)
+
+
+def _cumsum(self, dim, dtype):
+    return _running(np.add.accumulate, self, dim, dtype)
+
+
+def _cumprod(self, dim, dtype):
+    return _running(np.multiply.accumulate, self, dim, dtype)
+
+
+def _reversed_cumsum(grad, dim):
+    return grad.flip(dim).cumsum(dim).flip(dim)
+
+
+def _cumsum_backward(grad, dim):
+    return grad if grad.dim() == 0 else _reversed_cumsum(grad, dim)
+
+
+def _cumprod_backward(grad, self, result, dim):
+    if self.dim() == 0 or self.numel() == 0 or self.size(dim) == 1:
+        return grad
+    if not (self.detach() == 0).any():
+        return _reversed_cumsum(grad * conj(result), dim) / conj(self)
+    # A zero hides what the other factors would have given: leave out one factor at a time.
+    size, slices = self.size(dim), []
+    for k in range(size):
+        rest = ops.ones_like(self.narrow(dim, 0, 1))
+        if k + 1 < size:
+            rest = ops.cat([rest, self.narrow(dim, k + 1, size - k - 1).cumprod(dim)], dim)
+        if k:
+            rest = rest * self.narrow(dim, 0, k).prod(dim, keepdim=True)
+        slices.append((grad.narrow(dim, k, size - k) * conj(rest)).sum(dim, keepdim=True))
+    return ops.cat(slices, dim)
+
+
+op(
+    "cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
+    along.scan("cumsum", _cumsum),
+    derivative={"self": _cumsum_backward},
+    variants="function method inplace out",
+    doc="""Return the running sums along `dim`; of integers and booleans in int64.
+
+    >>> imode.cumsum(imode.tensor([1, 2, 3]), 0)
+    tensor([1, 3, 6])
+    """,
+)
+op(
+    "cumprod(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
+    along.scan("cumprod", _cumprod),
+    derivative={"self": _cumprod_backward},
+    variants="function method inplace out",
+    doc="""Return the running products along `dim`; of integers and booleans in int64.
+
+    >>> imode.cumprod(imode.tensor([1, 2, 3]), 0)
+    tensor([1, 2, 6])
+    """,
+)
+
+# ---- logsumexp ----
+
+
+def _logsumexp(self, dim, keepdim):
+    x = self if self.dtype.kind in FLOATING else self.astype(np.float32)
+    axes = dims.wrap_all(dim, x.ndim)
+    wide = x.astype(accumulate_type(x.dtype), copy=False)
+    with np.errstate(all="ignore"):
+        if wide.size == 0:
+            return reduced(
+                np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype
+            )
+        peak = np.maximum.reduce(wide.real, axis=axes, keepdims=True)
+        peak = np.where(np.isinf(peak), wide.real.dtype.type(0), peak)
+        total = np.add.reduce(np.exp(wide - peak), axis=axes, keepdims=keepdim)
+        return reduced(np.log(total) + peak.reshape(np.shape(total)), x.dtype)
+
+
+def _logsumexp_backward(grad, self, result, dim, keepdim):
+    grad = restore(grad, dim, keepdim, self.dim())
+    result = restore(result, dim, keepdim, self.dim())
+    return grad * conj((self - result).exp())
+
+
+op(
+    "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    reduce.kernel("logsumexp", _logsumexp, dim=1),
+    derivative={"self": _logsumexp_backward},
+    variants="function method out",
+    doc="""Return the logarithm of the sum of exponentials along `dim`, without overflow.
+
+    >>> imode.logsumexp(imode.tensor([1000.0, 1000.0]), 0)
+    tensor(1000.6931)
+    """,
+)
+
+# ---- softmax and its logarithm ----
+
+
+def _check_softmax(name, self, dim):
+    axis = dims.wrap(dim, self.ndim)
+    if self.dtype.kind != "f" and self.size:
+        last = "_lastdim" if self.ndim == 0 or axis == self.ndim - 1 else ""
+        raise NotImplementedError(
+            f"\"{name}{last}_kernel_impl\" not implemented for '{dims.type_name(self.dtype)}'"
+        )
+    return (axis,) if self.ndim else ()
+
+
+def _softmax(self, dim):
+    axes = _check_softmax("softmax", self, dim)
+    if self.size == 0:
+        return np.empty(self.shape, self.dtype)
+    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    with np.errstate(all="ignore"):
+        powers = np.exp(wide - np.maximum.reduce(wide, axis=axes, keepdims=True))
+        return reduced(powers / np.add.reduce(powers, axis=axes, keepdims=True), self.dtype)
+
+
+def _log_softmax(self, dim):
+    axes = _check_softmax("log_softmax", self, dim)
+    if self.size == 0:
+        return np.empty(self.shape, self.dtype)
+    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    with np.errstate(all="ignore"):
+        away = wide - np.maximum.reduce(wide, axis=axes, keepdims=True)
+        total = np.add.reduce(np.exp(away), axis=axes, keepdims=True)
+        return reduced(away - np.log(total), self.dtype)
+
+
+def _softmax_backward_data(grad_output, output, dim):
+    axes = dims.wrap_one(dim, output.ndim)
+    weighted = grad_output * output
+    total = np.add.reduce(weighted, axis=axes, keepdims=True)
+    return reduced(weighted - output * total, output.dtype)
+
+
+def _log_softmax_backward_data(grad_output, output, dim):
+    axes = dims.wrap_one(dim, output.ndim)
+    total = np.add.reduce(grad_output, axis=axes, keepdims=True)
+    return reduced(grad_output - np.exp(output) * total, output.dtype)
+
+
+def _sum(x, dim):
+    return x if x.dim() == 0 else x.sum(dim, keepdim=True)
+
+
+def _softmax_twice(grad, grad_output, output, dim):
+    return (
+        grad_output * grad
+        - _sum(output * grad_output, dim) * grad
+        - grad_output * _sum(output * grad, dim)
+    )
+
+
+op(
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
+    along.softmax_backward("softmax", _softmax_backward_data),
+    derivative={
+        "grad_output": lambda grad, output, dim: ops._softmax_backward_data(grad, output, dim),
+        "output": _softmax_twice,
+    },
+    variants="",
+    doc="""The gradient of softmax, from the gradient of its result and the result.""",
+)
+op(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim) -> Tensor",
+    along.softmax_backward("log_softmax", _log_softmax_backward_data),
+    derivative={
+        "grad_output": lambda grad, output, dim: grad - _sum(grad * output.exp(), dim),
+        "output": lambda grad, grad_output, output, dim: (
+            -(_sum(grad_output, dim) * output.exp() * grad)
+        ),
+    },
+    variants="",
+    doc="""The gradient of log_softmax, from the gradient of its result and the result.""",
+)
+op(
+    "softmax(Tensor self, int dim) -> Tensor",
+    along.softmax("softmax", _softmax),
+    derivative={"self": lambda grad, result, dim: ops._softmax_backward_data(grad, result, dim)},
+    variants="function method nn",
+    doc="""Return exponentials divided by their sum along `dim`: positive, adding up to 1.
+
+    Raises NotImplementedError for types other than floating point ones.
+
+    >>> imode.softmax(imode.tensor([0.0, 0.0]), 0)
+    tensor([0.5000, 0.5000])
+    """,
+)
+op(
+    "log_softmax(Tensor self, int dim) -> Tensor",
+    along.softmax("log_softmax", _log_softmax),
+    derivative={
+        "self": lambda grad, result, dim: ops._log_softmax_backward_data(grad, result, dim)
+    },
+    variants="function method nn",
+    doc="""Return the logarithm of softmax along `dim`.
+
+    >>> imode.log_softmax(imode.tensor([0.0, 0.0]), 0)
+    tensor([-0.6931, -0.6931])
+    """,
+)
+
+
+def _implicit_dim(name, ndim):
+    """The dimension that was meant before `dim` had to be named."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=4,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def _with_dtype(name):
+    def typed(self, dim, dtype):
+        return getattr(ops, name)(self if dtype is None else self.to(dtype), dim)
+
+    return typed
+
+
+def _functional(name, negate=False):
+    def functional(self, dim, _stacklevel, dtype):
+        if dim is None:
+            dim = _implicit_dim("softmin" if negate else name, self.dim())
+        self = -self if negate else self
+        return getattr(ops, name)(self if dtype is None else self.to(dtype), dim)
+
+    return functional
+
+
+for _name in ("softmax", "log_softmax"):
+    composite(
+        f"{_name}.dtype(Tensor self, int dim, dtype? dtype=None) -> Tensor",
+        variants="function method out",
+        doc=f"""Convert to `dtype`, then take the {_name} along `dim`.""",
+    )(_with_dtype(_name))
+    composite(
+        f"{_name}.functional(Tensor self, int? dim=None, int _stacklevel=3, dtype? dtype=None) "
+        "-> Tensor",
+        variants="nn",
+        doc=f"""Take the {_name} along `dim`, after converting to `dtype`.""",
+    )(_functional(_name))
+
+composite(
+    "softmin(Tensor self, int? dim=None, int _stacklevel=3, dtype? dtype=None) -> Tensor",
+    variants="nn",
+    doc="""Return softmax of the negated tensor along `dim`.
+
+    >>> imode.nn.functional.softmin(imode.tensor([0.0, 0.0]), 0)
+    tensor([0.5000, 0.5000])
+    """,
+)(_functional("softmax", negate=True))
