@@ -15,13 +15,16 @@ from imode.autograd.node cimport (
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
-from numpy cimport npy_intp
+from numpy cimport ndarray, npy_intp
 
 from imode.autograd.node import add_hook
 from imode.errors import no_history
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
+
+cdef extern from "numpy/ndarraytypes.h":
+    bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
 
 
 # ---- the nodes of a task: a hash table from node to what the task knows of it ----
@@ -503,13 +506,11 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
                 gradient = <Tensor?>result
     before = meta_of(leaf).grad
     if before is None:
-        if recording:
-            leaf.meta.grad = call1(operator("clone"), gradient)
-        elif _may_steal(gradient, arrived):
+        if not recording and _may_steal(gradient, arrived) and _same_layout(gradient, leaf):
             leaf.meta.grad = gradient if gradient.grad_fn is None and (
                 not gradient.leaf_requires_grad) else call1(_op_detach, gradient)
         else:
-            leaf.meta.grad = call1(operator("clone"), call1(_op_detach, gradient))
+            leaf.meta.grad = _copy_like(gradient, leaf)
     elif recording:
         leaf.meta.grad = call2(_op_add, before, gradient)
     else:
@@ -525,6 +526,53 @@ cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
     # References: the task's slot and this function's caller's two locals; the array: the tensor.
     return (<PyObject*>gradient == arrived and Py_REFCNT(arrived) <= 3
             and gradient.view is None and Py_REFCNT(gradient.array) == 1)
+
+
+cdef bint _dense(Tensor tensor):
+    """Whether its elements fill a block of memory without holes or overlap, in any order."""
+    cdef ndarray array = storage(tensor)
+    cdef npy_intp expected = array.itemsize
+    cdef int i, found, done = 0, nd = array.ndim
+    if PyArray_IS_C_CONTIGUOUS(array):
+        return True
+    for i in range(nd):
+        done += array.shape[i] == 1
+    while done < nd:
+        found = -1
+        for i in range(nd):
+            if array.shape[i] != 1 and array.strides[i] == expected:
+                found = i
+        if found < 0:
+            return False
+        expected *= array.shape[found]
+        done += 1
+    return True
+
+
+cdef bint _same_layout(Tensor gradient, Tensor leaf):
+    """Whether the gradient lies in memory as `.grad` must: like the leaf, or contiguous where the
+    leaf has holes or overlaps."""
+    cdef ndarray array = storage(gradient)
+    cdef ndarray like = storage(leaf)
+    cdef int i
+    if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like):
+        return True
+    if not _dense(leaf):
+        return PyArray_IS_C_CONTIGUOUS(array)
+    for i in range(array.ndim):
+        if array.shape[i] != 1 and array.strides[i] // array.itemsize != (
+                like.strides[i] // like.itemsize):
+            return False
+    return True
+
+
+cdef object _copy_like(Tensor gradient, Tensor leaf):
+    """A copy laid out as `.grad` must be; a write into new memory, so its version is 1."""
+    if _dense(leaf):
+        made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
+    else:
+        made = operator("new_empty")(gradient, gradient.shape)
+    return call2(operator("copy_"), made, gradient)
 
 
 set_accumulator(_accumulate)
@@ -604,13 +652,13 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
     if grad_variables is not None:
         grad_tensors = grad_variables
     grads = _root_grads(outputs, grad_tensors, create_graph)
+    _check_roots(outputs)
     captures = None
     if inputs is not None:
         leaves = _as_tensors(inputs, "backward()")
         if not leaves:
             raise RuntimeError("'inputs' argument to backward() cannot be empty.")
         captures = [_capture(leaf, index) for index, leaf in enumerate(leaves)]
-    _check_roots(outputs)
     if captures is None:
         _run(list(outputs), grads, retain, create_graph, None, True)
         return
@@ -657,8 +705,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("grad requires non-empty inputs.")
     retain = create_graph if retain_graph is None else bool(retain_graph)
     grads = _root_grads(roots, grad_outputs, create_graph)
-    captures = [_capture(leaf, index) for index, leaf in enumerate(leaves)]
     _check_roots(roots)
+    captures = [_capture(leaf, index) for index, leaf in enumerate(leaves)]
     found = _run(list(roots), grads, retain, create_graph, captures, False)
     for index, (leaf, gradient) in enumerate(zip(leaves, found)):
         if gradient is None:
