@@ -58,7 +58,7 @@ cdef void replace_array(Tensor self, ndarray array)        # metadata changed in
 cdef Tensor wrap(ndarray array)                    # the result of a functional kernel
 cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
 cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
-cdef object raise_inference_version()
+cdef object raise_inference_version(Tensor t)
 
 
 cdef extern from *:
@@ -96,7 +96,7 @@ cdef inline VersionCounter version_of(Tensor t):
     """The version counter, made when first needed; error for an inference tensor."""
     if t.version is None:
         if is_inference(t):
-            raise_inference_version()
+            raise_inference_version(t)
         t.version = new_counter()
     return t.version
 

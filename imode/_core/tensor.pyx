@@ -3,6 +3,8 @@ import warnings
 
 from numpy import generic as _np_generic
 
+from imode import errors
+
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
@@ -749,19 +751,15 @@ cdef object grad_fn_of(Tensor self):
 cdef int set_requires_grad(Tensor self, bint value) except -1:
     if self.grad_fn is not None:
         if not value:
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a "
-                "computed variable in a subgraph that doesn't require differentiation use "
-                "var_no_grad = var.detach().")
+            raise errors.change_requires_grad()
         return 0
     if value and not _may_require_grad(self):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if value and is_inference(self) and not inference_mode_on(tls()):
-        raise RuntimeError(
-            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+        raise errors.inference_requires_grad(self.guard_id)
     self.leaf_requires_grad = value
     return 0
 
 
-cdef object raise_inference_version():
-    raise RuntimeError("Inference tensors do not track version counter.")
+cdef object raise_inference_version(Tensor t):
+    raise errors.inference_version(t.guard_id)
