@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from imode.kernels.strided import scalar_name, wrap_dim
+from imode.kernels.strided import expand, scalar_name, view, wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
 
@@ -203,14 +203,15 @@ def _index_order(a, k):
     The result is laid out like its operands: the source, standing still (stride 0) along the
     indexed dimensions, and the index arrays, standing still along the others.
     """
-    nd = len(k.shape)
     common = np.broadcast_shapes(*(x.shape for x in k.arrays))
     rest = [step for i, step in enumerate(a.strides) if i not in k.where]
     operands = [[*rest[: k.first], *[0] * len(common), *rest[k.first :]]]
+    around = ((1,) * k.first, (1,) * (len(rest) - k.first))
     for x in k.arrays:
-        steps = np.broadcast_to(x, common).strides
-        operands.append([*[0] * k.first, *steps, *[0] * (len(rest) - k.first)])
-    return memory_order(k.shape, operands) if nd > 1 else None
+        x = x if x.shape == common else expand(x, common)
+        x = view(x, around[0] + common + around[1])
+        operands.append([s if m == n else 0 for s, m, n in zip(x.strides, x.shape, k.shape)])
+    return memory_order(k.shape, operands) if len(k.shape) > 1 else None
 
 
 def memory_order(shape, operands):
