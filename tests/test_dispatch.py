@@ -127,7 +127,7 @@ def test_an_operator_shows_itself():
     assert not add.has_kernel_for("Meta")
     table = add.kernel_table
     assert table[K.ADInplaceOrView] == "fallthrough"
-    assert "pointwise" in table[K.CPU]
+    assert table[K.CPU].startswith("imode.ops.")
     assert add.inplace is imode.ops.add_
     assert add.out.overload == "out"
     assert add(imode.ones(2), 1).tolist() == [2.0, 2.0]
