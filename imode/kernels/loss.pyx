@@ -1,6 +1,7 @@
-"""Negative log-likelihood over ndarrays: (c), (n, c) or (n, c, *places), and its gradient."""
+"""Losses over ndarrays, with their gradients: negative log-likelihood, and losses of pairs."""
 
 cimport numpy as cnp
+from libc.math cimport exp, fabs, log, log1p
 
 from .channels cimport contiguous
 
@@ -12,12 +13,20 @@ ctypedef fused real:
     float
     double
 
+cdef extern from "<math.h>" nogil:
+    float expf(float)
+    float logf(float)
+    float log1pf(float)
+
 # PyTorch's words for dtypes in error messages
 cdef dict SCALAR_TYPES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
     "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
     "complex64": "ComplexFloat", "complex128": "ComplexDouble",
 }
+
+
+# ---- negative log-likelihood ---------------------------------------------------------------------
 
 
 cdef struct picks_t:
@@ -212,3 +221,193 @@ cpdef object nll_backward(grad, x, target, weight, long reduction, long ignore_i
             _spread(&p, <double*>cnp.PyArray_DATA(g), single, factor, <double*>w,
                     <double*>cnp.PyArray_DATA(out))
     return out
+
+
+# ---- losses of pairs -----------------------------------------------------------------------------
+
+
+cdef enum:
+    CHUNK = 512                  # elements whose losses are kept while they are summed
+
+
+cdef inline real _exp(real x) noexcept nogil:
+    if real is float:
+        return expf(x)
+    else:
+        return exp(x)
+
+
+cdef inline real _log(real x) noexcept nogil:
+    if real is float:
+        return logf(x)
+    else:
+        return log(x)
+
+
+cdef inline real _log1p(real x) noexcept nogil:
+    if real is float:
+        return log1pf(x)
+    else:
+        return log1p(x)
+
+
+cdef void _values(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
+    cdef long i
+    cdef real d, z
+    if kind == SQUARED:
+        for i in range(n):
+            d = x[i] - y[i]
+            out[i] = d * d
+    elif kind == SMOOTH:
+        for i in range(n):
+            z = <real>fabs(x[i] - y[i])
+            out[i] = <real>0.5 * z * z / p if z < p else z - <real>0.5 * p
+    elif kind == HUBER:
+        for i in range(n):
+            z = <real>fabs(x[i] - y[i])
+            out[i] = <real>0.5 * z * z if z <= p else p * (z - <real>0.5 * p)
+    elif kind == ENTROPY:
+        for i in range(n):                           # logarithms end at -100, as PyTorch's do
+            d = _log1p(-x[i])
+            z = _log(x[i])
+            out[i] = (y[i] - 1) * (d if d > -100 else -100) - y[i] * (z if z > -100 else -100)
+    else:
+        for i in range(n):
+            z = x[i] if x[i] < 0 else 0
+            z = z - _log1p(_exp(-<real>fabs(x[i])))  # log(sigmoid(x))
+            out[i] = (1 - y[i]) * x[i] - z
+
+
+cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
+    """The derivatives of _values by x."""
+    cdef long i
+    cdef real d, z
+    if kind == SQUARED:
+        for i in range(n):
+            out[i] = 2 * (x[i] - y[i])
+    elif kind == SMOOTH:
+        for i in range(n):
+            d = x[i] - y[i]
+            out[i] = -1 if d <= -p else 1 if d >= p else d / p
+    elif kind == HUBER:
+        for i in range(n):
+            d = x[i] - y[i]
+            out[i] = -p if d < -p else p if d > p else d
+    elif kind == ENTROPY:
+        for i in range(n):
+            z = (1 - x[i]) * x[i]
+            out[i] = (x[i] - y[i]) / (z if z > <real>1e-12 else <real>1e-12)
+    else:
+        for i in range(n):
+            out[i] = 1 / (1 + _exp(-x[i])) - y[i]
+
+
+cdef double _total(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
+    cdef real[CHUNK] part
+    cdef long i, size, start = 0
+    cdef double total = 0
+    while start < n:
+        size = n - start if n - start < CHUNK else CHUNK
+        _values(kind, x + start, y + start, size, p, &part[0])
+        for i in range(size):
+            total += part[i]
+        start += size
+    return total
+
+
+cdef object _common(cnp.ndarray x, cnp.ndarray y):
+    """The dtype of a result by PyTorch's rules: tensors with dimensions outrank those without."""
+    a, b = x.dtype, y.dtype
+    if a == b:
+        return a
+    if a.kind == "f" and b.kind == "f":
+        if (x.ndim == 0) != (y.ndim == 0):
+            return a if x.ndim else b
+        return np.promote_types(a, b)
+    return a if a.kind == "f" else b
+
+
+cdef tuple _pair(int kind, x, y):
+    """Both as contiguous arrays of one shape and dtype, and the dtype of the result."""
+    dtype = (<cnp.ndarray>x).dtype
+    if (cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.PyArray_TYPE(<cnp.ndarray>y)
+            or dtype.kind != "f"):
+        dtype = _common(x, y)
+    if dtype.kind != "f":
+        names = ("mse_cpu", "smooth_l1_cpu", "huber_cpu", "binary_cross_entropy",
+                 "log_sigmoid_cpu")
+        raise NotImplementedError(
+            f"\"{names[kind]}\" not implemented for '{SCALAR_TYPES.get(dtype.name, dtype.name)}'")
+    if not cnp.PyArray_SAMESHAPE(<cnp.ndarray>x, <cnp.ndarray>y):
+        try:
+            x, y = np.broadcast_arrays(x, y)
+        except ValueError:
+            _raise_shapes((<object>x).shape, (<object>y).shape)
+    computed = np.float32 if dtype.itemsize < 4 else dtype
+    return contiguous(x.astype(computed, copy=False)), contiguous(
+        y.astype(computed, copy=False)), dtype
+
+
+cdef int _raise_shapes(tuple a, tuple b) except -1:
+    for i in range(1, min(len(a), len(b)) + 1):
+        m, n = a[len(a) - i], b[len(b) - i]
+        if m != n and m != 1 and n != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
+                f"non-singleton dimension {max(len(a), len(b)) - i}")
+    return 0
+
+
+cpdef object pairwise(int kind, x, y, double param, long reduction):
+    """Return the losses of corresponding elements of x and y, their mean or their sum."""
+    cdef cnp.ndarray a, b, out
+    cdef int typenum
+    cdef long n
+    cdef double total = 0
+    a, b, dtype = _pair(kind, x, y)
+    typenum = cnp.PyArray_TYPE(a)
+    n = cnp.PyArray_SIZE(a)
+    if reduction == NONE:
+        out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), typenum, 0)
+        with nogil:
+            if typenum == cnp.NPY_FLOAT:
+                _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                        <float>param, <float*>cnp.PyArray_DATA(out))
+            else:
+                _values(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n,
+                        param, <double*>cnp.PyArray_DATA(out))
+    else:
+        with nogil:
+            if typenum == cnp.NPY_FLOAT:
+                total = _total(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                               <float>param)
+            else:
+                total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
+                               n, param)
+        if reduction == MEAN:
+            total = total / n                        # of nothing: NaN, as PyTorch
+        out = _scalar(total, typenum)
+    return out if out.dtype == dtype else out.astype(dtype)
+
+
+cpdef object pairwise_backward(int kind, grad, x, y, double param, long reduction):
+    """Return the gradient for x, before it is summed to x's shape."""
+    cdef cnp.ndarray a, b, out
+    cdef int typenum
+    cdef long n
+    a, b, dtype = _pair(kind, x, y)
+    typenum = cnp.PyArray_TYPE(a)
+    n = cnp.PyArray_SIZE(a)
+    out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), typenum, 0)
+    with nogil:
+        if typenum == cnp.NPY_FLOAT:
+            _slopes(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                    <float>param, <float*>cnp.PyArray_DATA(out))
+        else:
+            _slopes(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n, param,
+                    <double*>cnp.PyArray_DATA(out))
+    factor = grad.astype(out.dtype, copy=False)
+    if reduction == MEAN:
+        factor = (factor / n).astype(out.dtype, copy=False) if n else factor
+    np.multiply(out, factor, out=out)
+    return out if out.dtype == dtype else out.astype(dtype)

@@ -1,0 +1,558 @@
+"""Losses: of classes, of differences, of probabilities.
+
+The kernels are `imode.kernels.loss`'s. A public loss takes `reduction` by name and hands its number
+to a private operator, which is the one that is recorded. Backward passes that are themselves
+recorded (create_graph) use formulas in differentiable operators.
+"""
+
+import warnings
+
+from imode import ops
+from imode._core.dispatch import is_grad_enabled
+from imode.kernels import loss as kernels
+
+from .schema import composite, op
+
+_NONE, _MEAN, _SUM = 0, 1, 2
+_REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
+_SQUARED, _SMOOTH, _HUBER, _ENTROPY, _LOGITS = range(5)
+
+_LEGACY = "bool? size_average=None, bool? reduce=None, str reduction='mean'"
+
+
+def _reduction(size_average, reduce, reduction):
+    """The number of a reduction; the two older booleans outrank its name."""
+    if size_average is not None or reduce is not None:
+        mean = size_average is None or size_average
+        reduction = ("mean" if mean else "sum") if reduce is None or reduce else "none"
+        warnings.warn(
+            "size_average and reduce args will be deprecated, "
+            f"please use reduction='{reduction}' instead.",
+            UserWarning,
+            stacklevel=3,
+        )
+    try:
+        return _REDUCTIONS[reduction]
+    except KeyError:
+        raise ValueError(f"{reduction} is not a valid value for reduction") from None
+
+
+def _reduce(losses, reduction):
+    if reduction == _NONE:
+        return losses
+    return losses.mean() if reduction == _MEAN else losses.sum()
+
+
+def _scalar_type(tensor):
+    name = str(tensor.dtype).rpartition(".")[2]
+    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte"}.get(name, name)
+
+
+def _warn_of_sizes(input, target):
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+# ---- classes ------------------------------------------------------------------------------------
+
+for _name, _node in (("_nll_loss", "NllLoss"), ("_nll_loss2d", "NllLoss2D")):
+    op(
+        f"{_name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
+        "-> (Tensor result, Tensor total_weight)",
+        kernels.nll,
+        derivative={
+            "self": lambda grad, self, target, weight, reduction, ignore_index, total_weight: (
+                ops._nll_loss_backward(
+                    grad, self, target, weight, reduction, ignore_index, total_weight
+                )
+            ),
+        },
+        name=f"{_node}Backward0",
+        variants="",
+    )
+
+op(
+    "_nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
+    "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
+    kernels.nll_backward,
+    derivative={
+        "grad_output": lambda grad, target, weight, reduction, ignore_index: ops._nll_loss(
+            grad, target, weight, reduction, ignore_index
+        )[0],
+    },
+    variants="",
+)
+
+
+def _nll(input, target, weight, reduction, ignore_index):
+    """nll_loss over any number of dimensions, by the reduction's number."""
+    dim = input.dim()
+    if dim < 1:
+        raise ValueError(f"Expected 1 or more dimensions (got {dim})")
+    if dim != 1 and (target.dim() == 0 or input.shape[0] != target.shape[0]):
+        found = target.shape[0] if target.dim() else "0-dimensional"
+        raise ValueError(
+            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({found})."
+        )
+    if dim <= 2:
+        return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
+    if dim == 4:
+        return ops._nll_loss2d(input, target, weight, reduction, ignore_index)[0]
+    n, classes, *places = input.shape
+    if list(target.shape[1:]) != places:
+        raise RuntimeError(f"Expected target size {[n, *places]}, got {list(target.shape)}")
+    flat = input.reshape(n, classes, 1, -1) if input.numel() else input.reshape(n, classes, 0, 0)
+    at = target.reshape(n, 1, -1) if target.numel() else target.reshape(n, 0, 0)
+    result = ops._nll_loss2d(flat, at, weight, reduction, ignore_index)[0]
+    return result.view(n, *places) if reduction == _NONE else result
+
+
+@composite(
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
+    "int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+    variants="nn",
+)
+def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
+    """Return minus the log-probabilities of the target classes.
+
+    `input` is (classes) or (n, classes, ...) of log-probabilities, `target` () or (n, ...) of class
+    numbers; `weight` is per class, and the mean is weighted by it. Raises IndexError for a target
+    that is no class, ValueError or RuntimeError where shapes do not fit.
+
+    >>> logs = imode.tensor([[0.5, 0.25]]).log()
+    >>> round(imode.nn.functional.nll_loss(logs, imode.tensor([0])).item(), 4)
+    0.6931
+    """
+    number = _reduction(size_average, reduce, reduction)
+    return _nll(input, target, weight, number, ignore_index)
+
+
+def _check_smoothing(label_smoothing):
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _per_class(weight, log_probabilities):
+    """The weights of the classes, shaped to multiply."""
+    if log_probabilities.dim() > 1:
+        return weight.view([1, -1] + [1] * (log_probabilities.dim() - 2))
+    return weight
+
+
+def _probabilities_loss(input, target, weight, reduction, label_smoothing):
+    """Cross entropy with a probability for each class."""
+    dim = 0 if input.dim() == 1 else 1
+    classes = input.shape[dim] if input.dim() else 1
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
+            f"no classes but got weight tensor of shape: {list(weight.shape)}"
+        )
+    logs = ops.log_softmax(input, dim)
+    if label_smoothing > 0:
+        _check_smoothing(label_smoothing)
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    losses = logs * target
+    if weight is not None:
+        losses = losses * _per_class(weight, logs)
+    if reduction == _NONE:
+        return -losses.sum(dim)
+    if reduction == _SUM:
+        return -losses.sum()
+    return -losses.sum() / (logs.numel() / classes if logs.numel() else 0.0)
+
+
+def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothing):
+    """Cross entropy with class numbers, part of it spread over all classes."""
+    _check_smoothing(label_smoothing)
+    dim = 0 if input.dim() == 1 else 1
+    logs = ops.log_softmax(input, dim)
+    exact = _nll(logs, target, weight, reduction, ignore_index)
+    each = logs if weight is None else logs * _per_class(weight, logs)
+    ignored = target == ignore_index
+    spread = (-each.sum(dim)).masked_fill(ignored, 0.0)
+    if reduction == _SUM:
+        spread = spread.sum()
+    elif reduction == _MEAN and weight is None:
+        spread = spread.sum() / ops.logical_not(ignored).sum()
+    elif reduction == _MEAN:
+        counted = target.masked_select(ops.logical_not(ignored)).flatten()
+        spread = spread.sum() / weight.gather(0, counted).sum()
+    return (1 - label_smoothing) * exact + spread * (label_smoothing / input.shape[dim])
+
+
+@composite(
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
+    "int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) "
+    "-> Tensor",
+    variants="nn",
+)
+def cross_entropy(
+    input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+):
+    """Return the cross entropy of logits and target classes, or target probabilities.
+
+    `input` is (classes) or (n, classes, ...). A `target` of the same shape holds probabilities, one
+    without the class dimension class numbers. `label_smoothing` mixes in the uniform distribution.
+    Raises IndexError for a target that is no class, ValueError or RuntimeError where shapes or
+    dtypes do not fit.
+
+    >>> loss = imode.nn.functional.cross_entropy(imode.zeros(1, 2), imode.tensor([0]))
+    >>> round(loss.item(), 4)
+    0.6931
+    """
+    number = _reduction(size_average, reduce, reduction)
+    if input.shape == target.shape:
+        if not target.is_floating_point():
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{_scalar_type(target)}"
+            )
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _probabilities_loss(input, target, weight, number, label_smoothing)
+    if label_smoothing > 0:
+        return _smoothed_loss(input, target, weight, number, ignore_index, label_smoothing)
+    logs = ops.log_softmax(input, 0 if input.dim() == 1 else 1)
+    return _nll(logs, target, weight, number, ignore_index)
+
+
+# ---- differences --------------------------------------------------------------------------------
+
+
+def _slope(kind, difference, parameter):
+    """The derivative of a loss of differences, in differentiable operators."""
+    if kind == _SQUARED:
+        return 2 * difference
+    if kind == _SMOOTH:
+        inside = difference.abs() < parameter
+        return ops.where(inside, difference / parameter, difference.sign())
+    return difference.clamp(-parameter, parameter)
+
+
+def _differences_backward(kind, grad, self, target, parameter, reduction, needs):
+    if not is_grad_enabled():
+        slope = ops._pairwise_backward(kind, grad, self, target, parameter, reduction)
+    else:
+        difference = self - target
+        slope = _slope(kind, difference, parameter) * grad
+        if reduction == _MEAN:
+            slope = slope / difference.numel()
+    return slope, -slope if needs[1] else None
+
+
+op(
+    "_pairwise_backward(int kind, Tensor grad_output, Tensor self, Tensor target, "
+    "float parameter, int reduction) -> Tensor",
+    kernels.pairwise_backward,
+    differentiable=False,
+    variants="",
+)
+
+op(
+    "_mse_loss(Tensor self, Tensor target, int reduction) -> Tensor",
+    lambda self, target, reduction: kernels.pairwise(_SQUARED, self, target, 0.0, reduction),
+    derivative={
+        ("self", "target"): lambda grad, self, target, reduction, needs: _differences_backward(
+            _SQUARED, grad, self, target, 0.0, reduction, needs
+        ),
+    },
+    variants="",
+)
+
+op(
+    "_smooth_l1_loss(Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+    lambda self, target, reduction, beta: kernels.pairwise(_SMOOTH, self, target, beta, reduction),
+    derivative={
+        ("self", "target"): lambda grad, self, target, reduction, beta, needs: (
+            _differences_backward(_SMOOTH, grad, self, target, beta, reduction, needs)
+        ),
+    },
+    name="SmoothL1LossBackward0",
+    variants="",
+)
+
+
+def _huber(self, target, reduction, delta):
+    result = kernels.pairwise(_HUBER, self, target, delta, reduction)
+    return result.astype(self.dtype, copy=False)
+
+
+op(
+    "_huber_loss(Tensor self, Tensor target, int reduction, float delta) -> Tensor",
+    _huber,
+    derivative={
+        ("self", "target"): lambda grad, self, target, reduction, delta, needs: (
+            _differences_backward(_HUBER, grad, self, target, delta, reduction, needs)
+        ),
+    },
+    variants="",
+)
+
+
+def _weighted(losses, weight, input, reduction, total=True):
+    """Weight elementwise losses and reduce them; the mean is over weights where `total`."""
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    losses = losses * weight
+    if reduction == _NONE:
+        return losses
+    if reduction == _MEAN and not total:
+        return losses.mean()
+    return losses.sum() / weight.sum() if reduction == _MEAN else losses.sum()
+
+
+@composite(
+    f"mse_loss(Tensor input, Tensor target, {_LEGACY}, Tensor? weight=None) -> Tensor",
+    variants="nn",
+)
+def mse_loss(input, target, size_average, reduce, reduction, weight):
+    """Return the squared differences, their mean or their sum.
+
+    With `weight`, of input's shape, the mean is the weighted one. Warns where the shapes differ,
+    raises RuntimeError where they do not broadcast.
+
+    >>> imode.nn.functional.mse_loss(imode.tensor([1.0, 3.0]), imode.zeros(2)).item()
+    5.0
+    """
+    number = _reduction(size_average, reduce, reduction)
+    _warn_of_sizes(input, target)
+    if weight is not None:
+        return _weighted((input - target).square(), weight, input, number)
+    return ops._mse_loss(input, target, number)
+
+
+@composite(
+    f"l1_loss(Tensor input, Tensor target, {_LEGACY}, Tensor? weight=None) -> Tensor",
+    variants="nn",
+)
+def l1_loss(input, target, size_average, reduce, reduction, weight):
+    """Return the absolute differences, their mean or their sum; otherwise as `mse_loss`.
+
+    >>> imode.nn.functional.l1_loss(imode.tensor([1.0, -3.0]), imode.zeros(2)).item()
+    2.0
+    """
+    number = _reduction(size_average, reduce, reduction)
+    _warn_of_sizes(input, target)
+    losses = (input - target).abs()
+    return _reduce(losses, number) if weight is None else _weighted(losses, weight, input, number)
+
+
+@composite(
+    f"smooth_l1_loss(Tensor input, Tensor target, {_LEGACY}, float beta=1.0) -> Tensor",
+    variants="nn",
+)
+def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
+    """Return losses that are quadratic for differences below `beta` and linear above.
+
+    Quadratic ones are `difference ** 2 / (2 * beta)`. Raises RuntimeError for a negative `beta`.
+
+    >>> imode.nn.functional.smooth_l1_loss(imode.tensor([3.0]), imode.zeros(1)).item()
+    2.5
+    """
+    number = _reduction(size_average, reduce, reduction)
+    _warn_of_sizes(input, target)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    if beta == 0:
+        return _reduce((input - target).abs(), number)
+    return ops._smooth_l1_loss(input, target, number, beta)
+
+
+@composite(
+    "huber_loss(Tensor input, Tensor target, str reduction='mean', float delta=1.0, "
+    "Tensor? weight=None) -> Tensor",
+    variants="nn",
+)
+def huber_loss(input, target, reduction, delta, weight):
+    """Return losses that are quadratic for differences up to `delta` and linear above.
+
+    Quadratic ones are `difference ** 2 / 2`. Raises RuntimeError unless `delta` is positive.
+
+    >>> imode.nn.functional.huber_loss(imode.tensor([3.0]), imode.zeros(1), delta=2.0).item()
+    4.0
+    """
+    number = _reduction(None, None, reduction)
+    _warn_of_sizes(input, target)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    if weight is None:
+        return ops._huber_loss(input, target, number, delta)
+    losses = ops._huber_loss(input, target, _NONE, delta)
+    return _weighted(losses, weight, input, number, total=False)
+
+
+# ---- probabilities ------------------------------------------------------------------------------
+
+
+@composite(
+    f"kl_div(Tensor input, Tensor target, {_LEGACY}, bool log_target=False) -> Tensor",
+    variants="nn",
+)
+def kl_div(input, target, size_average, reduce, reduction, log_target):
+    """Return the Kullback-Leibler divergence of log-probabilities `input` from `target`.
+
+    `reduction` "batchmean" divides the sum by the first dimension. With `log_target` the target
+    holds log-probabilities too. Raises RuntimeError for integer and complex tensors.
+
+    >>> imode.nn.functional.kl_div(imode.zeros(1, 2), imode.ones(1, 2), reduction="sum").item()
+    0.0
+    """
+    batch = reduction == "batchmean"
+    number = _reduction(size_average, reduce, "sum" if batch else reduction)
+    for tensor in (input, target):
+        if tensor.is_complex():
+            raise RuntimeError("kl_div: Complex inputs not supported.")
+        if not tensor.is_floating_point():
+            raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        losses = target.exp() * (target - input)
+    else:
+        losses = ops.xlogy(target, target) - target * input
+    result = _reduce(losses, number)
+    return result / input.shape[0] if batch and input.dim() else result
+
+
+def _entropy(self, target, weight, reduction):
+    if self.dtype != target.dtype and self.dtype.kind == "f":
+        names = {"float16": "Half", "float32": "Float", "float64": "Double", "int64": "Long"}
+        raise RuntimeError(
+            f"Found dtype {names.get(target.dtype.name, target.dtype.name)} but expected "
+            f"{names[self.dtype.name]}"
+        )
+    for name, array in (("input", self), ("target", target)):
+        if array.dtype.kind == "f" and not ((array >= 0) & (array <= 1)).all():
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    if weight is None:
+        return kernels.pairwise(_ENTROPY, self, target, 0.0, reduction)
+    return _reduce_array(kernels.pairwise(_ENTROPY, self, target, 0.0, _NONE) * weight, reduction)
+
+
+def _reduce_array(losses, reduction):
+    if reduction == _NONE:
+        return losses
+    total = losses.sum(dtype=losses.dtype)
+    return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
+
+
+def _entropy_backward(grad, self, target, weight, reduction, needs):
+    grad_self = grad_target = None
+    if weight is not None:
+        grad = grad * weight
+    if reduction == _MEAN:
+        grad = grad / self.numel()
+    if needs[0]:
+        grad_self = grad * (self - target) / (self * (1 - self)).clamp(min=1e-12)
+    if needs[1]:
+        grad_target = grad * ((1 - self).log().clamp(min=-100) - self.log().clamp(min=-100))
+    return grad_self, grad_target
+
+
+op(
+    "_binary_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction) -> Tensor",
+    _entropy,
+    derivative={("self", "target"): _entropy_backward},
+    variants="",
+)
+
+
+@composite(
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
+    "bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
+    variants="nn",
+)
+def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
+    """Return the cross entropy of probabilities `input` and targets, both in [0, 1].
+
+    Logarithms end at -100. Raises ValueError where the shapes differ, RuntimeError for values
+    outside [0, 1].
+
+    >>> loss = imode.nn.functional.binary_cross_entropy(imode.tensor([0.5]), imode.ones(1))
+    >>> round(loss.item(), 4)
+    0.6931
+    """
+    number = _reduction(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}) is deprecated. Please ensure they have the same size."
+        )
+    if weight is not None:
+        weight = weight.expand(ops.broadcast_shapes(weight.shape, target.shape))
+    return ops._binary_cross_entropy(input, target, weight, number)
+
+
+def _logits(self, target, weight, pos_weight, reduction):
+    if target.dtype.kind != "f":
+        raise RuntimeError("result type Float can't be cast to the desired output type Long")
+    if pos_weight is None and weight is None:
+        return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)
+    losses = kernels.pairwise(_LOGITS, self, target, 0.0, _NONE)
+    if pos_weight is not None:
+        zeros = (target * 0).astype(losses.dtype, copy=False)
+        log_sigmoid = -kernels.pairwise(_LOGITS, self, zeros + 1, 0.0, _NONE)
+        losses = losses - (pos_weight - 1) * target * log_sigmoid
+    return _reduce_array(losses if weight is None else losses * weight, reduction)
+
+
+def _log_sigmoid(x):
+    return x.clamp(max=0) - (-x.abs()).exp().log1p()
+
+
+def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
+    grad_self = grad_target = None
+    if weight is not None:
+        grad = grad * weight
+    if reduction == _MEAN:
+        grad = grad / self.numel()
+    if needs[0] and pos_weight is None:
+        grad_self = grad * (self.sigmoid() - target)
+    elif needs[0]:
+        positive = pos_weight * target
+        grad_self = grad * ((positive + 1 - target) * self.sigmoid() - positive)
+    if needs[1]:
+        grad_target = grad * (
+            -self if pos_weight is None else _log_sigmoid(-self) - pos_weight * _log_sigmoid(self)
+        )
+    return grad_self, grad_target
+
+
+op(
+    "_binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight, "
+    "Tensor? pos_weight, int reduction) -> Tensor",
+    _logits,
+    derivative={("self", "target"): _logits_backward},
+    variants="",
+)
+
+
+@composite(
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+    "bool? size_average=None, bool? reduce=None, str reduction='mean', "
+    "Tensor? pos_weight=None) -> Tensor",
+    variants="nn",
+)
+def binary_cross_entropy_with_logits(
+    input, target, weight, size_average, reduce, reduction, pos_weight
+):
+    """Return the cross entropy of the sigmoid of `input` and targets in [0, 1].
+
+    `pos_weight` multiplies the losses of positive targets. Raises ValueError where the shapes
+    differ.
+
+    >>> loss = imode.nn.functional.binary_cross_entropy_with_logits(imode.zeros(1), imode.ones(1))
+    >>> round(loss.item(), 4)
+    0.6931
+    """
+    number = _reduction(size_average, reduce, reduction)
+    if target.shape != input.shape:
+        raise ValueError(
+            f"Target size ({target.shape}) must be the same as input size ({input.shape})"
+        )
+    return ops._binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)

@@ -1,0 +1,484 @@
+"""Dropout, embeddings, padding, and what is made of norms.
+
+Operators whose signature in `imode.nn.functional` is not that of `imode.<name>` have a function of
+their own for it, as in PyTorch.
+"""
+
+import warnings
+
+import numpy as np
+
+from imode import ops
+from imode._core.dispatch import is_grad_enabled, set_grad_enabled
+from imode.kernels import embedding as kernels
+
+from .schema import composite, functional, op
+
+# ---- dropout ------------------------------------------------------------------------------------
+
+
+def _drop(input, p, shape, inplace):
+    """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
+    if p == 1:
+        noise = ops.zeros((), dtype=input.dtype)
+    else:
+        empty = ops.empty_like(input) if shape is None else input.new_empty(shape)
+        noise = empty.bernoulli_(1 - p).div_(1 - p)
+    return input.mul_(noise) if inplace else input * noise
+
+
+def _dropout(input, p, train, inplace, features):
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+    if p == 0 or not train or not input.numel():
+        return input
+    shape = None
+    if features:
+        if input.dim() < 2:
+            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        shape = [*input.shape[:2], *[1] * (input.dim() - 2)]
+    return _drop(input, p, shape, inplace)
+
+
+for _name, _features, _text in (
+    ("dropout", False, "elements"),
+    ("feature_dropout", True, "channels of (n, channels, ...)"),
+):
+    _doc = f"""Zero {_text} with probability `p` where `train`; scale the others by 1 / (1 - p).
+
+    Raises RuntimeError unless `p` is within [0, 1].
+
+    >>> imode.{_name}(imode.ones(2, 2), 0.5, False).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    _schema = "(Tensor input, float p, bool train) -> Tensor"
+
+    def _outside(input, p, train, features=_features):
+        return _dropout(input, p, train, False, features)
+
+    def _inside(input, p, train, features=_features):
+        return _dropout(input, p, train, True, features)
+
+    composite(_name + _schema, variants="function", doc=_doc)(_outside)
+    composite(
+        _name + "_" + _schema.replace("Tensor input", "Tensor self"),
+        variants="function",
+        doc=f"In-place form of `{_name}`.\n\n    >>> imode.{_name}_(imode.ones(2, 2), 0.0, True)."
+        "sum().item()\n    4.0\n    ",
+    )(_inside)
+
+
+def _check_probability(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+@functional("dropout")
+def dropout_functional(input, p=0.5, training=True, inplace=False):
+    """Zero elements with probability `p` in training; scale the others by 1 / (1 - p).
+
+    Raises ValueError unless `p` is within [0, 1].
+
+    >>> imode.nn.functional.dropout(imode.ones(2), 0.5, training=False).tolist()
+    [1.0, 1.0]
+    """
+    _check_probability(p)
+    return _dropout(input, p, training, inplace, False)
+
+
+@functional("dropout1d")
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zero channels of (n, channels, length) or (channels, length); otherwise as `dropout`.
+
+    >>> imode.nn.functional.dropout1d(imode.ones(1, 2), 0.5, training=False).tolist()
+    [[1.0, 1.0]]
+    """
+    _check_probability(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
+            "Note that dropout1d exists to provide channel-wise dropout on inputs with 1 spatial "
+            "dimension, a channel dimension, and an optional batch dimension."
+        )
+    if input.dim() == 3:
+        return _dropout(input, p, training, inplace, True)
+    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    result = _dropout(batch, p, training, inplace, True)
+    return result.squeeze_(0) if inplace else result.squeeze(0)
+
+
+@functional("dropout2d")
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zero channels of (n, channels, height, width); otherwise as `dropout`.
+
+    >>> imode.nn.functional.dropout2d(imode.ones(1, 1, 1, 2), 0.5, training=False).tolist()
+    [[[[1.0, 1.0]]]]
+    """
+    _check_probability(p)
+    if input.dim() not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
+            "will result in an error in a future release. To drop elements one by one, use "
+            "dropout.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D "
+            "dropout behavior is desired - input is interpreted as shape (N, C, L). Use dropout1d "
+            "to say so.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _dropout(input, p, training, inplace, True)
+
+
+# ---- embedding ----------------------------------------------------------------------------------
+
+
+def _embedding_again(grad, indices, padding_idx, scale_grad_by_freq):
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding: no second derivative with scale_grad_by_freq=True")
+    rows = ops.embedding(grad, indices)
+    if padding_idx >= 0:
+        rows = rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
+    return rows
+
+
+op(
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
+    lambda weight, indices, *_: kernels.embedding(weight, indices),
+    derivative={
+        "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq: (
+            ops._embedding_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+        ),
+    },
+    variants="function",
+    doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
+
+    The row `padding_idx` gets no gradient; with `scale_grad_by_freq` each gradient is divided by how
+    often its row was taken. Gradients are dense whatever `sparse` says. Raises IndexError for an
+    index that is no row.
+
+    >>> imode.embedding(imode.tensor([[1.0], [2.0]]), imode.tensor([1, 1])).tolist()
+    [[2.0], [2.0]]
+    """,
+)
+
+op(
+    "_embedding_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, "
+    "bool scale_grad_by_freq) -> Tensor",
+    kernels.embedding_backward,
+    derivative={"grad_output": _embedding_again},
+    name="EmbeddingDenseBackwardBackward0",
+    variants="",
+)
+
+
+def _renorm(weight, indices, max_norm, norm_type):
+    """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
+    before = is_grad_enabled()
+    set_grad_enabled(False)
+    try:
+        taken = ops.unique(indices.flatten())
+        rows = weight.index_select(0, taken)
+        norms = rows.norm(norm_type, 1, True)
+        factor = ops.where(norms > max_norm, max_norm / (norms + 1e-7), ops.ones_like(norms))
+        weight.index_copy_(0, taken, rows * factor)
+    finally:
+        set_grad_enabled(before)
+
+
+@functional("embedding")
+def embedding_functional(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """Return the rows of `weight` at the indices `input`.
+
+    As `imode.embedding`; `max_norm` scales the rows that are taken down to that norm, in place.
+    Raises AssertionError for a `padding_idx` that is no row.
+
+    >>> table = imode.tensor([[1.0], [2.0]])
+    >>> imode.nn.functional.embedding(imode.tensor([1, 0]), table).tolist()
+    [[2.0], [1.0]]
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        n = weight.shape[0]
+        if not -n <= padding_idx < max(n, 1):
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        padding_idx = padding_idx + n if padding_idx < 0 else padding_idx
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# ---- padding ------------------------------------------------------------------------------------
+
+
+def _check_lengths(name, pad, dim):
+    if len(pad) % 2:
+        raise RuntimeError(
+            "Padding length must be divisible by 2"
+            if name == "pad"
+            else f"Length of pad must be even but instead it equals {len(pad)}"
+        )
+    if len(pad) > 2 * dim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {dim}"
+            if name == "pad"
+            else "Length of pad should be no more than twice the number of dimensions of the input."
+            f" Pad length is {len(pad)} while the input has {dim} dimensions."
+        )
+
+
+def _like_format(result, self):
+    """`result` in PyTorch's memory order: channels last if `self` is."""
+    strides = [(-s, i) for i, s in enumerate(self.strides)]
+    if self.ndim == 4 and not self.flags.c_contiguous and min(self.shape) > 0:
+        if [i for _, i in sorted(strides)] == [0, 2, 3, 1]:
+            return np.ascontiguousarray(result.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    return result
+
+
+def _constant_pad(self, pad, value):
+    _check_lengths("constant_pad_nd", pad, self.ndim)
+    shape, inner, source = list(self.shape), [slice(None)] * self.ndim, [slice(None)] * self.ndim
+    for k in range(len(pad) // 2):
+        dim, low, high = self.ndim - 1 - k, pad[2 * k], pad[2 * k + 1]
+        size = shape[dim]
+        if size + min(low, 0) < 0 or size + min(low, 0) + min(high, 0) < 0:
+            raise RuntimeError("narrow(): length must be non-negative.")
+        shape[dim] = size + low + high
+        if shape[dim] < 0:
+            raise RuntimeError(
+                f"The input size {size}, plus negative padding {low} and {high} resulted in a "
+                f"negative output size, which is invalid. Check dimension {dim} of your input."
+            )
+        inner[dim] = slice(max(low, 0), shape[dim] - max(high, 0))
+        source[dim] = slice(max(-low, 0), size - max(-high, 0))
+    result = np.full(shape, value, self.dtype)
+    result[tuple(inner)] = self[tuple(source)]
+    return _like_format(result, self)
+
+
+op(
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    _constant_pad,
+    derivative={"self": lambda grad, pad: ops.constant_pad_nd(grad, [-n for n in pad], 0)},
+    variants="function",
+    doc="""Put `value` around the last dimensions; negative widths crop.
+
+    `pad` holds (before, after) for the last dimension, then for the one before it, and so on.
+    Raises RuntimeError for more pairs than dimensions.
+
+    >>> imode.constant_pad_nd(imode.ones(2), (1, 2)).tolist()
+    [0.0, 1.0, 1.0, 0.0, 0.0]
+    """,
+)
+
+
+def _source(size, low, high, mirrored):
+    """Where each place of a padded dimension takes its element from."""
+    places = np.arange(-low, size + high)
+    if not mirrored:
+        return np.clip(places, 0, size - 1)
+    places = np.abs(places)
+    return np.where(places >= size, 2 * (size - 1) - places, places)
+
+
+def _check_borders(self, pad, mirrored):
+    n = len(pad) // 2
+    spatial = self.shape[self.ndim - n :]
+    channels = self.shape[self.ndim - n - 1]
+    if 0 in spatial or channels == 0:
+        raise RuntimeError(
+            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and "
+            f"other non-zero dimensions for input, but got: {list(self.shape)}"
+        )
+    for k in range(n):
+        low, high, dim = pad[2 * k], pad[2 * k + 1], self.ndim - 1 - k
+        if mirrored and (low >= self.shape[dim] or high >= self.shape[dim]):
+            raise RuntimeError(
+                f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({low}, {high}) at dimension {dim} of input "
+                f"{list(self.shape)}"
+            )
+
+
+def _border_pad(mirrored):
+    def kernel(self, pad):
+        _check_borders(self, pad, mirrored)
+        result = self
+        for k in range(len(pad) // 2):
+            dim = self.ndim - 1 - k
+            at = _source(self.shape[dim], pad[2 * k], pad[2 * k + 1], mirrored)
+            result = result.take(at, axis=dim)
+        return _like_format(np.ascontiguousarray(result), self)
+
+    return kernel
+
+
+def _border_pad_backward(mirrored):
+    def kernel(grad, self, pad):
+        for k in range(len(pad) // 2):
+            dim = self.ndim - 1 - k
+            at = _source(self.shape[dim], pad[2 * k], pad[2 * k + 1], mirrored)
+            moved = np.moveaxis(grad, dim, 0)
+            total = np.zeros((self.shape[dim], *moved.shape[1:]), grad.dtype)
+            np.add.at(total, at, moved)
+            grad = np.moveaxis(total, 0, dim)
+        return _like_format(np.ascontiguousarray(grad), self)
+
+    return kernel
+
+
+def _declare_borders(mode, node, n):
+    """Two operators: padding by one of the border modes, and its gradient."""
+    mirrored = mode == "reflection"
+    forward, backward = f"_{mode}_pad{n}d", f"_{mode}_pad{n}d_backward"
+    op(
+        f"{forward}(Tensor self, int[] padding) -> Tensor",
+        _border_pad(mirrored),
+        derivative={
+            "self": lambda grad, self, padding: getattr(ops, backward)(grad, self, padding),
+        },
+        name=f"{node}Pad{n}DBackward0",
+        variants="",
+    )
+    op(
+        f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
+        _border_pad_backward(mirrored),
+        derivative={"grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding)},
+        name=f"{node}Pad{n}DBackwardBackward0",
+        variants="",
+    )
+
+
+for _mode, _node in (("reflection", "Reflection"), ("replication", "Replication")):
+    for _n in (1, 2, 3):
+        _declare_borders(_mode, _node, _n)
+
+
+def _pad_circular(self, pad):
+    """Copy the tensor into the middle of a larger one, then each side from the opposite one."""
+    shape, n = list(self.shape), len(pad) // 2
+    for k in range(n):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        if low > shape[dim] or high > shape[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        shape[dim] += low + high
+        if shape[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    result = self.new_empty(shape)
+    inner, source = result, self
+    for k in range(n):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        kept = shape[dim] - max(low, 0) - max(high, 0)
+        inner = inner.narrow(dim, max(low, 0), kept)
+        source = source.narrow(dim, max(-low, 0), kept)
+    inner.copy_(source)
+    for k in range(n - 1, -1, -1):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        if low > 0:
+            start = shape[dim] - low - max(high, 0)
+            result.narrow(dim, 0, low).copy_(result.narrow(dim, start, low))
+        if high > 0:
+            opposite = result.narrow(dim, max(low, 0), high)
+            result.narrow(dim, shape[dim] - high, high).copy_(opposite)
+    return result
+
+
+@composite(
+    "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", variants="nn"
+)
+def pad(self, pad, mode, value):
+    """Pad the last dimensions: with `value`, or by mode "reflect", "replicate" or "circular".
+
+    `pad` holds (before, after) for the last dimension, then for the one before it, and so on;
+    negative widths crop. Modes other than "constant" take the last one to three dimensions of a
+    tensor with channels before them. Raises RuntimeError or NotImplementedError otherwise.
+
+    >>> imode.nn.functional.pad(imode.arange(3.0).view(1, 3), (1, 1), "reflect").tolist()
+    [[1.0, 0.0, 1.0, 2.0, 1.0]]
+    """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    _check_lengths("pad", pad, self.dim())
+    if mode == "constant":
+        return ops.constant_pad_nd(self, pad, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    n = len(pad) // 2
+    if n not in (1, 2, 3) or self.dim() not in (n + 1, n + 2):
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode == "circular":
+        return _pad_circular(self, pad)
+    kind = "reflection" if mode == "reflect" else "replication"
+    return getattr(ops, f"_{kind}_pad{n}d")(self, pad)
+
+
+# ---- what is made of norms ----------------------------------------------------------------------
+
+
+@functional("normalize")
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """Divide by the `p`-norms along `dim`, or by `eps` where they are smaller.
+
+    >>> imode.nn.functional.normalize(imode.tensor([[3.0, 4.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+    norms = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / norms if out is None else ops.div(input, norms, out=out)
+
+
+def _clamped_norm(x, dim, eps):
+    """The norms along dim, at least eps; the bound passes gradients on, as in PyTorch."""
+    norm = x.norm(2, dim, True).clone()
+    before = is_grad_enabled()
+    set_grad_enabled(False)
+    try:
+        norm.clamp_(min=eps)
+    finally:
+        set_grad_enabled(before)
+    return norm
+
+
+@composite(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    variants="function nn",
+)
+def cosine_similarity(x1, x2, dim, eps):
+    """Return the cosines of the angles between vectors along `dim`; the tensors broadcast.
+
+    Norms below `eps` count as `eps`. Raises RuntimeError for tensors of integers.
+
+    >>> imode.cosine_similarity(imode.tensor([[1.0, 0.0]]), imode.tensor([[2.0, 0.0]])).tolist()
+    [1.0]
+    """
+    common = ops.result_type(x1, x2)
+    if not common.is_floating_point:
+        name = {"int64": "Long", "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat"}
+        found = str(common).rpartition(".")[2]
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{name.get(found, found)}"
+        )
+    x1, x2 = ops.broadcast_tensors(x1.to(common), x2.to(common))
+    return (x1 / _clamped_norm(x1, dim, eps) * (x2 / _clamped_norm(x2, dim, eps))).sum(dim)
