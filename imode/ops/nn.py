@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 
 from imode import ops
-from imode._core.dispatch import is_grad_enabled, set_grad_enabled
 from imode.kernels import embedding as kernels
 
 from .schema import composite, functional, op
@@ -158,9 +157,9 @@ op(
     variants="function",
     doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
 
-    The row `padding_idx` gets no gradient; with `scale_grad_by_freq` each gradient is divided by how
-    often its row was taken. Gradients are dense whatever `sparse` says. Raises IndexError for an
-    index that is no row.
+    The row `padding_idx` gets no gradient; with `scale_grad_by_freq` each gradient is divided by
+    how often its row was taken. Gradients are dense whatever `sparse` says. Raises IndexError for
+    an index that is no row.
 
     >>> imode.embedding(imode.tensor([[1.0], [2.0]]), imode.tensor([1, 1])).tolist()
     [[2.0], [2.0]]
@@ -179,16 +178,12 @@ op(
 
 def _renorm(weight, indices, max_norm, norm_type):
     """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
-    before = is_grad_enabled()
-    set_grad_enabled(False)
-    try:
-        taken = ops.unique(indices.flatten())
-        rows = weight.index_select(0, taken)
-        norms = rows.norm(norm_type, 1, True)
-        factor = ops.where(norms > max_norm, max_norm / (norms + 1e-7), ops.ones_like(norms))
-        weight.index_copy_(0, taken, rows * factor)
-    finally:
-        set_grad_enabled(before)
+    table = weight.detach()
+    taken = ops.unique(indices.flatten())
+    rows = table.index_select(0, taken)
+    norms = rows.norm(norm_type, 1, True)
+    factor = ops.where(norms > max_norm, max_norm / (norms + 1e-7), ops.ones_like(norms))
+    table.index_copy_(0, taken, rows * factor)
 
 
 @functional("embedding")
@@ -245,10 +240,10 @@ def _check_lengths(name, pad, dim):
 def _like_format(result, self):
     """`result` in PyTorch's memory order: channels last if `self` is."""
     strides = [(-s, i) for i, s in enumerate(self.strides)]
-    if self.ndim == 4 and not self.flags.c_contiguous and min(self.shape) > 0:
-        if [i for _, i in sorted(strides)] == [0, 2, 3, 1]:
-            return np.ascontiguousarray(result.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-    return result
+    order = [i for _, i in sorted(strides)]
+    if self.ndim != 4 or self.flags.c_contiguous or 0 in self.shape or order != [0, 2, 3, 1]:
+        return result
+    return np.ascontiguousarray(result.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
 
 
 def _constant_pad(self, pad, value):
@@ -451,12 +446,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 def _clamped_norm(x, dim, eps):
     """The norms along dim, at least eps; the bound passes gradients on, as in PyTorch."""
     norm = x.norm(2, dim, True).clone()
-    before = is_grad_enabled()
-    set_grad_enabled(False)
-    try:
-        norm.clamp_(min=eps)
-    finally:
-        set_grad_enabled(before)
+    norm.detach().clamp_(min=eps)
     return norm
 
 
