@@ -24,6 +24,7 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     loop_t loop[N_DTYPES]         # NULL: none
     void* data[N_DTYPES]
     int out[N_DTYPES]             # Code of the result
+    void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 
 # The inner loop of a ufunc or gufunc for operands all of one dtype; False: it has none.

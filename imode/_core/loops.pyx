@@ -15,7 +15,7 @@ from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
     NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
-    is_integral, no_operands, result, typenum_of)
+    is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport parallel_for
 from imode._core.tensor cimport Tensor, is_tensor, storage, wrap
@@ -88,22 +88,49 @@ cdef class _Config:
     cdef object ufunc             # keeps functions and data alive
     cdef object otherwise         # the function over ndarrays for what the loops do not serve
     cdef str name
+    cdef Loops scaled_loops
+    cdef object scaled            # keeps functions and data alive
 
 
-def ufunc_ckernel(ufunc, str name, int ints, otherwise, where):
-    """The CKernel of a ufunc with one result and at most MAX_IN operands."""
+def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None):
+    """The CKernel of a ufunc with one result and at most MAX_IN operands.
+
+    `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
+    """
     cdef _Config config = _Config()
-    cdef int code
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
-    config.loops.nin = ufunc.nin
-    config.loops.ints = ints
-    for code in range(N_DTYPES):
-        if not find_loop(ufunc, code, &config.loops.loop[code], &config.loops.data[code],
-                         &config.loops.out[code]):
-            config.loops.loop[code] = NULL
+    _fill(&config.loops, ufunc, ints)
+    config.scaled, config.loops.scaled = scaled, NULL
+    if scaled is not None:
+        _fill(&config.scaled_loops, scaled, ints)
+        config.scaled_loops.scaled = NULL
+        config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
+
+
+cdef int _fill(Loops* loops, ufunc, int ints) except -1:
+    cdef int code
+    loops.nin = ufunc.nin
+    loops.ints = ints
+    for code in range(N_DTYPES):
+        if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code]):
+            loops.loop[code] = NULL
+    return 0
+
+
+cdef bint _scales(Loops* loops, PyObject** args) noexcept:
+    """Whether the operands are floating point and alpha, the argument after them, is a number."""
+    cdef PyObject* alpha = args[loops.nin]
+    cdef int i
+    if type(<object>alpha) is not float and type(<object>alpha) is not int:
+        return False
+    for i in range(loops.nin):
+        if is_tensor(args[i]) and not is_float(
+                code_of[fields((<Tensor>args[i]).array).descr.type_num]):
+            return False
+    return True
 
 
 # ---- the kernel ----
@@ -140,7 +167,11 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
 
     for i in range(nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
-            return run_numpy(op, _otherwise(op, kernel), args)
+            if loops.scaled == NULL or not _scales(loops, args):
+                return run_numpy(op, _otherwise(op, kernel), args)
+            loops = <Loops*>loops.scaled
+            nin = loops.nin
+            break
     for i in range(nin):
         arg = args[i]
         if not is_tensor(arg):

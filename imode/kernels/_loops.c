@@ -434,7 +434,10 @@ V_INLINE cdouble lerp_of_cd(cdouble x, cdouble y, cdouble z) { return LERP(x, y,
 WITH_COMPLEX(3, lerp,
              _Generic(x, float: lerp_of_f, double: lerp_of_d, cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
 /* self, tensor1, tensor2, value */
-WITH_COMPLEX(4, addcdiv, x + w * (y / z))
+WITH_COMPLEX(4, addcdiv, x + w * y / z)
+/* self, other, alpha */
+WITH_COMPLEX(3, add_scaled, x + y * z)
+WITH_COMPLEX(3, sub_scaled, x - y * z)
 
 /* operators of every type but bool */
 #define NUMBERS(NIN, NAME, VALUE)                                                                  \
@@ -505,5 +508,6 @@ const imode_ufunc imode_pointwise[] = {
     ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
     ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(2, rsub), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(3, add_scaled), ROW(3, sub_scaled),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

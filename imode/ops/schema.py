@@ -95,12 +95,13 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
     "error"; "nobool": as "same", and `otherwise` is called where an operand is bool.
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
+    `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     """
 
-    __slots__ = ("ints", "otherwise", "ufunc")
+    __slots__ = ("ints", "otherwise", "scaled", "ufunc")
 
-    def __init__(self, ufunc, ints="same", otherwise=None):
-        self.ufunc, self.otherwise = ufunc, otherwise
+    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None):
+        self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
         self.ints = ("same", "float", "error", "nobool").index(ints)
 
 
@@ -194,7 +195,9 @@ def _parse(schema):
     parsed.arguments = [tuple(a) for a in arguments]
     results = match[4].strip()
     parts = _split(results[1:-1]) if results.startswith("(") else [results]
-    parsed.n_results = 0 if parts[0].split(" ")[0] in ("bool", "int", "Scalar", "any") else len(parts)
+    parsed.n_results = (
+        0 if parts[0].split(" ")[0] in ("bool", "int", "Scalar", "any") else len(parts)
+    )
     if "[]" in results:
         parsed.n_results = 1 if parsed.role == _VIEW else -1
     names = [p.split(" ")[1] if " " in p else "result" for p in parts]
@@ -362,7 +365,9 @@ def _compile_kernel(name, kernel):
         return kernel
     where = f"imode.ops.{sys._getframe(2).f_globals['__name__'].rpartition('.')[2]}"
     if isinstance(kernel, ufunc):
-        return ufunc_ckernel(kernel.ufunc, name, kernel.ints, kernel.otherwise, where)
+        return ufunc_ckernel(
+            kernel.ufunc, name, kernel.ints, kernel.otherwise, where, kernel.scaled
+        )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")
     return numpy_ckernel(kernel, where)
