@@ -25,6 +25,8 @@ cdef extern from "Python.h":
 
 cdef extern from "numpy/ndarraytypes.h":
     bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
+    PyObject* PyArray_BASE(ndarray) noexcept
+    bint PyArray_CheckExact(PyObject*) noexcept
 
 
 # ---- the nodes of a task: a hash table from node to what the task knows of it ----
@@ -189,7 +191,8 @@ cdef object _run(list roots, list root_grads, bint retain_graph, bint create_gra
     try:
         for (root_node, number), gradient in zip(starts, root_grads):
             entry = task.find(<PyObject*>root_node)
-            _add(entry, number, gradient)
+            Py_INCREF(gradient)
+            _add(entry, number, <PyObject*>gradient)
         for root_node, number in starts:
             entry = task.find(<PyObject*>root_node)
             if entry.waiting == 0:
@@ -277,6 +280,7 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
     cdef PyObject* small[4]
     cdef PyObject** out = small
     cdef PyObject** grads = entry.grads
+    cdef PyObject* arrived
     cdef int i
     cdef int n = node.n_edges
     cdef bint any_grad = False
@@ -310,12 +314,16 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
                     _validate(node, out)
             if not retain_graph:
                 node.release()
+        # From here on only the slots they go to hold the gradients: sums may be made in place.
+        grads = _drop(grads, node.n_outputs)
         for i in range(n):
             if node.edges[i].node == NULL:
                 continue
             next_entry = task.find(node.edges[i].node)
             if out[i] != NULL:
-                _add(next_entry, node.edges[i].input_nr, <object>out[i])
+                arrived = out[i]
+                out[i] = NULL
+                _add(next_entry, node.edges[i].input_nr, arrived)
             next_entry.waiting -= 1
             if next_entry.waiting == 0 and (wanted is None or next_entry.needed):
                 task.push(next_entry.node)
@@ -324,29 +332,59 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
             Py_XDECREF(out[i])
         if out != small:
             free(out)
-        if grads != NULL:
-            for i in range(node.n_outputs):
-                Py_XDECREF(grads[i])
-            free(grads)
+        _drop(grads, node.n_outputs)
     return 0
 
 
-cdef int _add(Entry* entry, int number, object gradient) except -1:
-    """Add a gradient to those that wait for a node."""
+cdef PyObject** _drop(PyObject** grads, int n):
+    """Release gradients and their array; gives back NULL."""
+    cdef int i
+    if grads != NULL:
+        for i in range(n):
+            Py_XDECREF(grads[i])
+        free(grads)
+    return NULL
+
+
+cdef inline bint _owns_storage(Tensor tensor):
+    """Whether no other array looks at its memory; a kernel may have shaped an array of its own."""
+    cdef PyObject* base = PyArray_BASE(storage(tensor))
+    return base == NULL or (Py_REFCNT(base) == 1 and PyArray_CheckExact(base)
+                            and PyArray_BASE(<ndarray>base) == NULL)
+
+
+cdef bint _is_ours(PyObject* gradient):
+    """Whether only this task can see a gradient, so that the next one is added to it in place."""
+    cdef Tensor tensor = <Tensor>gradient
+    # References: the task's slot and the local above.
+    return (tls().no_grad and Py_REFCNT(gradient) <= 2 and Py_REFCNT(tensor.array) == 1
+            and tensor.view is None and _owns_storage(tensor)
+            and _dense(tensor))
+
+
+cdef int _add(Entry* entry, int number, PyObject* gradient) except -1:
+    """Add a gradient, whose reference it takes over, to those that wait for a node."""
     cdef int n = (<Node>entry.node).n_outputs
     cdef PyObject* before
-    if entry.grads == NULL:
-        entry.grads = <PyObject**>calloc(n, sizeof(PyObject*))
+    try:
         if entry.grads == NULL:
-            raise MemoryError()
-    before = entry.grads[number]
-    if before != NULL:
-        # The sum is a new tensor: what has arrived may be shared with other edges.
-        gradient = call2(_op_add, <object>before, gradient)
-        Py_DECREF(<object>before)
-        entry.grads[number] = NULL
-    Py_INCREF(gradient)
-    entry.grads[number] = <PyObject*>gradient
+            entry.grads = <PyObject**>calloc(n, sizeof(PyObject*))
+            if entry.grads == NULL:
+                raise MemoryError()
+        before = entry.grads[number]
+        if before == NULL:
+            Py_INCREF(<object>gradient)
+            entry.grads[number] = gradient
+        elif _is_ours(before) and (<Tensor>before).shape == (<Tensor>gradient).shape:
+            call2(_op_add_inplace, <object>before, <object>gradient)
+        else:
+            # The sum is a new tensor: what has arrived may be shared with other edges.
+            total = call2(_op_add, <object>before, <object>gradient)
+            Py_DECREF(<object>before)
+            Py_INCREF(total)
+            entry.grads[number] = <PyObject*>total
+    finally:
+        Py_DECREF(<object>gradient)
     return 0
 
 
