@@ -545,7 +545,7 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
     before = meta_of(leaf).grad
     if before is None:
         if not recording and _may_steal(gradient, arrived) and _same_layout(gradient, leaf):
-            leaf.meta.grad = gradient if gradient.grad_fn is None and (
+            leaf.meta.grad = gradient if gradient.grad_fn is None and gradient.view is None and (
                 not gradient.leaf_requires_grad) else call1(_op_detach, gradient)
         else:
             leaf.meta.grad = _copy_like(gradient, leaf)
@@ -560,10 +560,13 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
 
 
 cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
-    """Whether nothing but this task can see the gradient: then .grad may be it, uncopied."""
-    # References: the task's slot and this function's caller's two locals; the array: the tensor.
-    return (<PyObject*>gradient == arrived and Py_REFCNT(arrived) <= 3
-            and gradient.view is None and Py_REFCNT(gradient.array) == 1)
+    """Whether nothing but this task holds the gradient: then .grad may be it, uncopied.
+
+    It may be a view of a tensor that others hold, as where the root's gradient went through views
+    alone; PyTorch lets .grad share that memory.
+    """
+    # References: the task's slot and this function's caller's two locals.
+    return <PyObject*>gradient == arrived and Py_REFCNT(arrived) <= 3
 
 
 cdef bint _dense(Tensor tensor):
