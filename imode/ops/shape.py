@@ -13,7 +13,7 @@ from imode.kernels.indexing import broadcast_shape
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
-from .schema import alias, composite, op
+from .schema import alias, composite, functions, op
 from .written import copied
 
 # ---- join -----------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def column_stack(tensors):
     return ops.hstack([t.reshape((t.numel(), 1)) if t.dim() <= 1 else t for t in tensors])
 
 
-alias("row_stack", ops.vstack if hasattr(ops, "vstack") else vstack)
+alias("row_stack", vstack)
 
 # ---- copies ---------------------------------------------------------------------------------------
 
@@ -554,6 +554,23 @@ def meshgrid(tensors, indexing):
         grids = [g.swapdims(0, 1) for g in grids]
         grids[:2] = reversed(grids[:2])
     return tuple(grids)
+
+
+def _of_many(operator):
+    """The public form of an operator on a list: it also takes the tensors one by one."""
+
+    def function(*tensors, **options):
+        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+            tensors = tensors[0]
+        return operator(tensors, **options)
+
+    function.__name__ = function.__qualname__ = operator.name
+    function.__doc__, function.__module__ = operator.entry.doc, "imode"
+    return function
+
+
+for _operator in (broadcast_tensors, meshgrid):
+    functions[_operator.name] = _of_many(_operator)
 
 
 def _step(self, dim, start, end):
