@@ -17,7 +17,7 @@ def modules():
             yield found.name
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", list(modules()))
 def test_docstrings(name):
     module = importlib.import_module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)

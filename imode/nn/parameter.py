@@ -30,7 +30,16 @@ class Parameter(metaclass=_ParameterMeta):
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = ops.empty(0)
+        if requires_grad and isinstance(data, Tensor) and not _may_require_grad(data):
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients. "
+                f"Parameter() got {data.dtype}: pass requires_grad=False"
+            )
         return make_parameter(data, requires_grad)
+
+
+def _may_require_grad(tensor):
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 class Buffer:

@@ -69,7 +69,7 @@ def test_rule_to_the_last_bit(rule, dtype, exact_roots):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_repr_and_state(rule):
+def test_repr_and_state(rule, exact_roots):
     def whole(lib):
         net = lib.nn.Linear(2, 3)
         groups = [{"params": [net.weight], "lr": 0.5}, {"params": net.bias}]
