@@ -206,10 +206,8 @@ def _products_of_others(x, dim):
     return before * after
 
 
-def _prod_grad(grad, x, result, dim):
-    if not (x.detach() == 0).any():
-        return grad * conj(result / x)
-    return grad * conj(_products_of_others(x, dim))
+def _has_zeros(x):
+    return bool((x.detach() == 0).any())
 
 
 def _prod_backward(grad, self, result):
@@ -217,7 +215,9 @@ def _prod_backward(grad, self, result):
         return grad
     if self.numel() == 0:
         return ops.zeros_like(self)
-    return _prod_grad(grad, self.reshape(-1), result, 0).reshape(self.shape)
+    if not _has_zeros(self):
+        return grad * conj(result / self)
+    return grad * conj(_products_of_others(self.reshape(-1), 0)).reshape(self.shape)
 
 
 def _prod_dim_backward(grad, self, result, dim, keepdim):
@@ -227,7 +227,9 @@ def _prod_dim_backward(grad, self, result, dim, keepdim):
         return ops.zeros_like(self)
     if not keepdim:
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
-    return _prod_grad(grad, self, result, dim)
+    if not _has_zeros(self):
+        return grad * conj(result / self)
+    return grad * conj(_products_of_others(self, dim))
 
 
 op(
@@ -397,11 +399,11 @@ def _var_mean_backward(grads, self, dim, correction, keepdim):
     return sum(parts[1:], parts[0]) if parts else None
 
 
-def _std_mean_backward(grads, self, std, dim, correction, keepdim):
+def _std_mean_backward(grads, self, result0, dim, correction, keepdim):
     of_std, mean = grads
     parts = []
     if of_std is not None:
-        parts.append(_std_backward(of_std, self, std, dim, correction, keepdim))
+        parts.append(_std_backward(of_std, self, result0, dim, correction, keepdim))
     if mean is not None:
         parts.append(_mean_part(mean, self, dim, keepdim))
     return sum(parts[1:], parts[0]) if parts else None
@@ -439,7 +441,7 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
         "var_mean",
         _var_mean,
         _var_mean_backward,
-        "(Tensor var, Tensor mean)",
+        "(Tensor result0, Tensor result1)",
         "Return the variance and the mean",
         "(tensor(1.), tensor(2.))",
     ),
@@ -447,7 +449,7 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
         "std_mean",
         _std_mean,
         _std_mean_backward,
-        "(Tensor std, Tensor mean)",
+        "(Tensor result0, Tensor result1)",
         "Return the standard deviation and the mean",
         "(tensor(1.), tensor(2.))",
     ),

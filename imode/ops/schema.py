@@ -28,6 +28,7 @@ derivative says `differentiable=False`.
 
 import re
 import sys
+from functools import partial
 
 from .._core.adapter import numpy_ckernel
 from .._core.bind import REQUIRED, make_function, make_method
@@ -212,7 +213,7 @@ def _result_type(name, result_names):
     cls = namedtuple(name, result_names)
     cls.__module__ = "imode.return_types"
     sys.modules["imode.return_types"].__dict__.setdefault(name, cls)
-    return cls._make
+    return partial(tuple.__new__, cls)  # what cls._make does, in a third of the time
 
 
 # ---- declaring ----
@@ -241,7 +242,7 @@ def op(
     entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
     compiled = _compile_kernel(parsed.name, kernel)
     result_type = None
-    if parsed.n_results > 1 and "result" not in parsed.result_names:
+    if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
         result_type = _result_type(parsed.name, parsed.result_names)
     base = _operator(parsed, schema, entry, parsed.name, parsed.overload, parsed.role, result_type)
     base.register("CPU", compiled)
