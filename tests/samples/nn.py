@@ -1,0 +1,94 @@
+"""Dropout, embedding, padding, cosine similarity."""
+
+from tests.samples import S, T
+
+
+def _channels_last(t):
+    return t.permute(0, 3, 1, 2)
+
+
+_TABLE = T(5, 3)
+_INDICES = T(values=[[0, 4], [1, 1]], dtype="int64")
+_ROWS = T(1, 3, 4)
+
+SAMPLES = {
+    "dropout": [
+        S(T(3, 4), 0.5, True, values=False, grad=False),
+        S(T(3, 4), 0.5, False),
+        S(T(3, 4), 0.0, True),
+        S(T(3, 4), 1.0, True),
+        S(T(0), 0.5, True),
+        S(T(3, 4), 2.0, True, raises=RuntimeError),
+        S(T(3, 4), -1.0, True, raises=RuntimeError),
+    ],
+    "dropout_": [
+        S(T(3, 4, requires_grad=False), 0.5, True, values=False, grad=False),
+        S(T(3, 4, requires_grad=False), 0.5, False, grad=False),
+    ],
+    "feature_dropout": [
+        S(T(3, 4, 2), 0.5, True, values=False, grad=False),
+        S(T(3, 4, 2), 0.5, False),
+        S(T(3), 0.5, True, raises=RuntimeError),
+    ],
+    "feature_dropout_": [
+        S(T(3, 4, 2, requires_grad=False), 0.5, False, grad=False),
+    ],
+    "embedding": [
+        S(_TABLE, _INDICES),
+        S(_TABLE, T(values=2, dtype="int64")),
+        S(_TABLE, _INDICES, 1),
+        S(_TABLE, _INDICES, -1, True),
+        S(_TABLE, T(values=[0, 4], dtype="int32")),
+        S(_TABLE, T(0, 2, dtype="int64")),
+        S(T(5, 3, dtype="int64"), _INDICES),
+        S(T(5, 3, view="transposed"), _INDICES),
+        S(_TABLE, T(values=[5], dtype="int64"), raises=IndexError),
+        S(_TABLE, T(values=[-1], dtype="int64"), raises=IndexError),
+        S(_TABLE, T(2), raises=RuntimeError),
+        S(T(5), _INDICES, raises=RuntimeError),
+    ],
+    "constant_pad_nd": [
+        S(T(3, 4), (1, 2)),
+        S(T(3, 4), (1, 2, 0, 1), 3),
+        S(T(3, 4), (-1, 2)),
+        S(T(3, 4), ()),
+        S(T(2, 5, 4, 3, view=_channels_last), (1, 1)),
+        S(T(4, dtype="int64"), (1, 1), 2),
+        S(T(4, dtype="bool"), (1, 1)),
+        S(T(3, 4), (1,), raises=RuntimeError),
+        S(T(3, 4), (1, 1, 1, 1, 1, 1), raises=RuntimeError),
+        S(T(3, 4), (-3, -3), raises=RuntimeError),
+    ],
+    "pad": [
+        S(T(3, 4), (1, 2)),
+        S(T(3, 4), (1, 2, -1, 1), value=2.0),
+        S(_ROWS, (1, 2), "reflect"),
+        S(_ROWS, (3, 2), "replicate"),
+        S(_ROWS, (2, 1), "circular"),
+        S(T(3, 4), (-1, 2), "circular"),
+        S(T(1, 2, 4, 5), (1, 2, 3, 0), "reflect"),
+        S(T(2, 4, 5), (1, 2, 3, 0), "replicate"),
+        S(T(1, 2, 4, 5), (1, 2, 3, 0), "circular"),
+        S(T(1, 2, 3, 4, 5), (1, 2, 2, 0, 1, 1), "reflect"),
+        S(T(1, 2, 3, 4, 5), (1, 2, 2, 0, 1, 1), "replicate"),
+        S(_ROWS, (-1, 2), "reflect"),
+        S(T(2, 5, 4, 3, view=_channels_last), (1, 1, 1, 1), "replicate"),
+        S(T(2, 3, dtype="int64"), (1, 1), "reflect"),
+        S(T(3, 4), (1,), raises=RuntimeError),
+        S(T(3, 4), (1, 1), "other", raises=NotImplementedError),
+        S(T(4), (1, 1), "reflect", raises=NotImplementedError),
+        S(_ROWS, (4, 1), "reflect", raises=RuntimeError),
+        S(_ROWS, (5, 1), "circular", raises=RuntimeError),
+        S(_ROWS, (1, 1), "reflect", 1.0, raises=RuntimeError),
+    ],
+    "cosine_similarity": [
+        S(T(3, 4), T(3, 4)),
+        S(T(3, 4), T(3, 4), dim=0),
+        S(T(3, 4), T(4), dim=-1),
+        S(T(3, 4, dtype="float64"), T(3, 4)),
+        S(T(2, 3, values=[[0.0] * 3] * 2), T(2, 3), grad=False),
+        S(T(3, 4, dtype="int64"), T(3, 4, dtype="int64"), raises=RuntimeError),
+        S(T(3, 4), T(3), dim=-1, raises=RuntimeError),
+        S(T(3, 4), T(3, 4), dim=4, raises=IndexError),
+    ],
+}
