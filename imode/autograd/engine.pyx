@@ -6,19 +6,23 @@ state is its own, so tasks may nest (a hook that calls backward) and run in seve
 """
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from imode._core.allocator cimport empty
 from imode._core.dispatch cimport TLS, Operator, call1, call2, operator, tls
 from imode._core.dtype cimport code_of, is_complex, dtype_from_typenum
 from imode._core.tensor cimport (
-    Tensor, bump, grad_fn_of, is_inference, meta_of, requires_grad, storage, typenum, version_of)
+    Tensor, bump, grad_fn_of, is_inference, meta_of, requires_grad, storage, typenum, version_of,
+    wrap)
 from imode.autograd.node cimport (
     AccumulateGrad, Edge, Node, OutputMeta, meta_shape, node_edge, set_accumulator)
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
-from numpy cimport ndarray, npy_intp
+from numpy cimport import_array, ndarray, npy_intp
 
 from imode.autograd.node import add_hook
 from imode.errors import no_history
+
+import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
@@ -27,6 +31,7 @@ cdef extern from "numpy/ndarraytypes.h":
     bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
     PyObject* PyArray_BASE(ndarray) noexcept
     bint PyArray_CheckExact(PyObject*) noexcept
+    int PyArray_CopyInto(ndarray target, ndarray source) except -1
 
 
 # ---- the nodes of a task: a hash table from node to what the task knows of it ----
@@ -565,8 +570,8 @@ cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
     It may be a view of a tensor that others hold, as where the root's gradient went through views
     alone; PyTorch lets .grad share that memory.
     """
-    # References: the task's slot and this function's caller's two locals.
-    return <PyObject*>gradient == arrived and Py_REFCNT(arrived) <= 3
+    # References: the task's slot and the caller's local.
+    return <PyObject*>gradient == arrived and Py_REFCNT(arrived) == 2
 
 
 cdef bint _dense(Tensor tensor):
@@ -609,6 +614,16 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
 
 cdef object _copy_like(Tensor gradient, Tensor leaf):
     """A copy laid out as `.grad` must be; a write into new memory, so its version is 1."""
+    cdef ndarray source = storage(gradient)
+    cdef ndarray copy
+    cdef Tensor out
+    if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)):
+        copy = empty(typenum(gradient), source.ndim, source.shape)
+        PyArray_CopyInto(copy, source)
+        out = wrap(copy)
+        if not is_inference(out):
+            bump(version_of(out))
+        return out
     if _dense(leaf):
         made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
     else:
