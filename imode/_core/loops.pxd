@@ -17,6 +17,7 @@ cdef enum Ints:                   # what integer and bool operands compute in
     AS_FLOAT = 1                  # the default float dtype
     REFUSED = 2
     NO_BOOL = 3                   # themselves; a bool operand goes to `otherwise`
+    ALIKE = 4                     # themselves; tensors of different dtypes go to `otherwise`
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
     int nin

@@ -302,9 +302,9 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         else:
             add_number(&state, <object>args[i])
     code = result(&state)
-    if loops.ints == NO_BOOL:
-        if _any_bool(args, nin):
-            return run_numpy(op, _unsupported(op, kernel, BOOL), args)
+    if loops.ints >= NO_BOOL:
+        if _any_bool(args, nin) if loops.ints == NO_BOOL else _any_other(args, nin):
+            return run_numpy(op, _unsupported(op, kernel, code), args)
     elif is_integral(code) and loops.ints != SAME:
         if loops.ints == REFUSED:
             raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
@@ -362,6 +362,16 @@ cdef bint _any_bool(PyObject** args, int nin):
             if cnp.PyArray_TYPE(storage(<Tensor>args[i])) == cnp.NPY_BOOL:
                 return True
         elif isinstance(<object>args[i], bool):
+            return True
+    return False
+
+
+cdef bint _any_other(PyObject** args, int nin):
+    """Whether a tensor's dtype differs from the first one's."""
+    cdef int i
+    for i in range(1, nin):
+        if is_tensor(args[i]) and cnp.PyArray_TYPE(storage(<Tensor>args[i])) != (
+                cnp.PyArray_TYPE(storage(<Tensor>args[0]))):
             return True
     return False
 

@@ -264,6 +264,7 @@ FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 
 /* arithmetic where NumPy's own loops are slow */
 FLOATS_SAME(1, reciprocal, 1 / x)
+FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
     double h = high * sqrt(1.0 + r * r);
@@ -500,7 +501,7 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
-    ROW(1, reciprocal), ROW(2, hypot), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, reciprocal), ROW(1, frac), ROW(2, hypot), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),

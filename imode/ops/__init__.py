@@ -17,6 +17,7 @@ _MODULES = (
     "exchange",
     "random",
     "sample",
+    "arithmetic",
     "pointwise",
     "activation",
     "compare",

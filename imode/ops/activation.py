@@ -1,0 +1,555 @@
+"""Activation functions: relu, gelu, silu, softplus, elu, hardtanh, ... and their gradients.
+
+A gradient that one compiled loop computes is an operator of its own (`tanh_backward`), with a
+derivative of its own, so that gradients of gradients follow.
+"""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import loops
+
+from .refuse import by_numpy, not_implemented, refusing
+from .schema import composite, conj, functional, op, ufunc
+
+_GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
+
+
+def _zeros(grad):
+    return grad.new_zeros(grad.shape)
+
+
+# ---- gradients of sigmoid and tanh --------------------------------------------------------------
+
+op(
+    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    ufunc(
+        loops.sigmoid_backward,
+        otherwise=by_numpy(lambda grad, y: grad * np.conj((1 - y) * y)),
+    ),
+    derivative={
+        "grad_output": lambda grad, output: ops.sigmoid_backward(grad, conj(output)),
+        "output": lambda grad, grad_output, output: grad * conj(grad_output) * (1 - 2 * output),
+    },
+    variants="",
+)
+op(
+    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    ufunc(
+        loops.tanh_backward,
+        otherwise=by_numpy(lambda grad, y: grad * np.conj(1 - y * y)),
+    ),
+    derivative={
+        "grad_output": lambda grad, output: ops.tanh_backward(grad, conj(output)),
+        "output": lambda grad, grad_output, output: grad * conj(-2 * output * grad_output),
+    },
+    variants="",
+)
+
+# ---- relu, threshold ----------------------------------------------------------------------------
+
+
+def _refuse_relu(self):
+    if self.dtype == np.bool_:
+        raise RuntimeError("Boolean inputs not supported for relu")
+    raise NotImplementedError("clamp is not supported for complex types")
+
+
+op(
+    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    ufunc(loops.threshold_backward, otherwise=refusing("threshold_cpu")),
+    derivative={
+        "grad_output": lambda grad, self, threshold: ops.threshold_backward(grad, self, threshold),
+        "self": _zeros,
+    },
+    variants="",
+)
+op(
+    "relu(Tensor self) -> Tensor",
+    ufunc(loops.relu, otherwise=_refuse_relu),
+    derivative={"self": lambda grad, result: ops.threshold_backward(grad, result, 0)},
+    variants="function method inplace",
+    doc="""Return the elements, negative ones replaced by 0.
+
+>>> imode.relu(imode.tensor([-1., 2.]))
+tensor([0., 2.])
+""",
+)
+op(
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    ufunc(loops.threshold, otherwise=refusing("threshold_cpu")),
+    derivative={
+        "self": lambda grad, self, threshold: ops.threshold_backward(grad, self, threshold)
+    },
+    variants="function inplace",
+    doc="""Return the elements, those not above `threshold` replaced by `value`.
+
+>>> imode.threshold(imode.tensor([0., 2.]), 1, -5)
+tensor([-5.,  2.])
+""",
+)
+
+# ---- hardtanh and kin ---------------------------------------------------------------------------
+
+op(
+    "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+    ufunc(loops.hardtanh_backward, otherwise=refusing("hardtanh_backward_cpu")),
+    derivative={
+        "grad_output": lambda grad, self, min_val, max_val: ops.hardtanh_backward(
+            grad, self, min_val, max_val
+        ),
+        "self": _zeros,
+    },
+    variants="",
+)
+
+
+def _refuse_hardtanh(self, min_val, max_val):
+    if self.dtype == np.bool_:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    raise NotImplementedError("clamp is not supported for complex types")
+
+
+op(
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+    ufunc(loops.clamp, otherwise=_refuse_hardtanh),
+    derivative={
+        "self": lambda grad, self, min_val, max_val: ops.hardtanh_backward(
+            grad, self, min_val, max_val
+        )
+    },
+    variants="inplace",
+)
+op(
+    "hardsigmoid(Tensor self) -> Tensor",
+    ufunc(loops.hardsigmoid, otherwise=refusing("hardsigmoid_cpu")),
+    derivative={
+        "self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * (1.0 / 6.0), 0)
+    },
+    variants="inplace",
+)
+
+
+def _hardswish_backward(grad, self):
+    inside = grad * ((self / 3.0) + 0.5)
+    return ops.where(self <= -3, 0, ops.where(self < 3, inside, grad))
+
+
+op(
+    "hardswish(Tensor self) -> Tensor",
+    ufunc(loops.hardswish, otherwise=refusing("hardswish_cpu")),
+    derivative={"self": _hardswish_backward},
+    variants="inplace",
+)
+op(
+    "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    ufunc(loops.hardshrink, otherwise=refusing("hardshrink_cpu")),
+    derivative={
+        "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
+    },
+    variants="function method nn",
+    doc="""Return the elements, those within `lambd` of 0 replaced by 0.
+
+>>> imode.hardshrink(imode.tensor([0.2, 2.]))
+tensor([0., 2.])
+""",
+)
+op(
+    "_softshrink(Tensor self, Scalar lambd) -> Tensor",
+    ufunc(loops.softshrink, otherwise=refusing("softshrink_cpu")),
+    derivative={
+        "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
+    },
+    name="SoftshrinkBackward0",
+    variants="",
+)
+
+
+@composite("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="nn")
+def softshrink(self, lambd):
+    """Return the elements moved toward 0 by `lambd`, not past it.
+
+    >>> imode.nn.functional.softshrink(imode.tensor([0.2, 2.]))
+    tensor([0.0000, 1.5000])
+    """
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    return ops._softshrink(self, lambd)
+
+
+# ---- gelu ---------------------------------------------------------------------------------------
+
+
+def _gelu(self, approximate):
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    if self.dtype.kind != "f":
+        raise not_implemented("GeluKernelImpl", self.dtype)
+    return loops.gelu_tanh(self) if approximate == "tanh" else loops.gelu(self)
+
+
+def _gelu_backward(grad_output, self, approximate):
+    slope = loops.gelu_tanh_backward if approximate == "tanh" else loops.gelu_backward
+    return slope(grad_output, self)
+
+
+def _gelu_second(grad, grad_output, self, approximate):
+    if approximate == "none":
+        density = ops.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi))
+        return grad * grad_output * density * (2 - self * self)
+    square = self * self
+    t = ops.tanh(_GELU_BETA * (self + _GELU_KAPPA * square * self))
+    dt = (1 - t * t) * _GELU_BETA * (1 + 3 * _GELU_KAPPA * square)
+    bend = (1 - t * t) * _GELU_BETA * 6 * _GELU_KAPPA * self
+    bend = bend - 2 * t * dt * _GELU_BETA * (1 + 3 * _GELU_KAPPA * square)
+    return grad * grad_output * (dt + 0.5 * self * bend)
+
+
+op(
+    'gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
+    ufunc(loops.gelu_backward, otherwise=_gelu_backward),
+    derivative={
+        "grad_output": lambda grad, self, approximate: ops.gelu_backward(
+            grad, self, approximate=approximate
+        ),
+        "self": _gelu_second,
+    },
+    variants="",
+)
+op(
+    'gelu(Tensor self, *, str approximate="none") -> Tensor',
+    ufunc(loops.gelu, otherwise=_gelu),
+    derivative={
+        "self": lambda grad, self, approximate: ops.gelu_backward(
+            grad, self, approximate=approximate
+        )
+    },
+    variants="nn",
+)
+
+
+@functional("gelu")
+def gelu(input, approximate="none"):
+    """Return every element times the normal distribution function at it.
+
+    `approximate="tanh"` computes that function by tanh.
+    """
+    return ops.gelu(input, approximate=approximate)
+
+
+# ---- silu, mish, softplus, log-sigmoid ----------------------------------------------------------
+
+
+def _silu_second(grad, grad_output, self):
+    s = self.sigmoid()
+    return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s))
+
+
+op(
+    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    ufunc(loops.silu_backward, otherwise=refusing("silu_backward_cpu")),
+    derivative={
+        "grad_output": lambda grad, self: ops.silu_backward(grad, self),
+        "self": _silu_second,
+    },
+    variants="",
+)
+
+
+def _silu(self):
+    if self.dtype.kind != "c":
+        raise not_implemented("silu_cpu", self.dtype)
+    return self / (1 + np.exp(-self))
+
+
+def _silu_self(grad, self):
+    if self.is_complex():
+        s = self.sigmoid()
+        return grad * conj(s * (1 + self * (1 - s)))
+    return ops.silu_backward(grad, self)
+
+
+op(
+    "silu(Tensor self) -> Tensor",
+    ufunc(loops.silu, otherwise=_silu),
+    derivative={"self": _silu_self},
+    variants="inplace",
+)
+
+
+def _mish_self(grad, self):
+    s, t = self.sigmoid(), ops.tanh(ops.softplus(self))
+    return grad * (t + self * s * (1 - t * t))
+
+
+op(
+    "mish(Tensor self) -> Tensor",
+    ufunc(loops.mish, otherwise=refusing("mish_cpu")),
+    derivative={"self": _mish_self},
+    variants="inplace",
+)
+
+
+def _softplus_second(grad, grad_output, self, beta, threshold):
+    s = (self * beta).sigmoid()
+    return ops.where(self * beta > threshold, 0, grad * grad_output * s * (1 - s) * beta)
+
+
+op(
+    "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+    ufunc(loops.softplus_backward, otherwise=refusing("softplus_backward_cpu")),
+    derivative={
+        "grad_output": lambda grad, self, beta, threshold: ops.softplus_backward(
+            grad, self, beta, threshold
+        ),
+        "self": _softplus_second,
+    },
+    variants="",
+)
+op(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    ufunc(loops.softplus, otherwise=refusing("softplus_cpu")),
+    derivative={
+        "self": lambda grad, self, beta, threshold: ops.softplus_backward(
+            grad, self, beta, threshold
+        )
+    },
+    variants="nn",
+    doc="""Return ``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x > threshold``.
+
+>>> imode.nn.functional.softplus(imode.tensor([0.]))
+tensor([0.6931])
+""",
+)
+op(
+    "log_sigmoid(Tensor self) -> Tensor",
+    ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu")),
+    derivative={"self": lambda grad, self: grad * (-self).sigmoid()},
+    variants="",
+)
+
+
+@functional("logsigmoid")
+def logsigmoid(input):
+    """Return the logarithm of the sigmoid of every element."""
+    return ops.log_sigmoid(input)
+
+
+# ---- elu and kin --------------------------------------------------------------------------------
+
+
+def _elu_self(grad, self, alpha, scale, input_scale):
+    curve = grad * (input_scale * alpha * scale) * ops.exp(self * input_scale)
+    return ops.where(self <= 0, curve, grad * scale)
+
+
+op(
+    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    ufunc(loops.elu, otherwise=refusing("elu_cpu")),
+    derivative={"self": _elu_self},
+    variants="inplace",
+)
+
+
+def _celu(self, alpha):
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    if self.dtype.kind != "f":
+        raise not_implemented("elu_cpu", self.dtype)
+    alpha, inverse = self.dtype.type(alpha), self.dtype.type(1 / alpha)
+    return loops.elu(self, alpha, self.dtype.type(1), inverse)
+
+
+op(
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+    _celu,
+    derivative={"self": lambda grad, self, alpha: _elu_self(grad, self, alpha, 1, 1 / alpha)},
+    variants="function inplace",
+    doc="""Return the elements, x below 0 replaced by ``alpha * (exp(x / alpha) - 1)``.
+
+>>> imode.celu(imode.tensor([1., 0.]))
+tensor([1., 0.])
+""",
+)
+_SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
+
+
+@composite("selu(Tensor self) -> Tensor", variants="function inplace")
+def selu(self):
+    """Return the scaled exponential linear unit, which keeps mean 0 and variance 1.
+
+    >>> imode.selu(imode.tensor([1., 0.]))
+    tensor([1.0507, 0.0000])
+    """
+    return ops.elu(self, *_SELU)
+
+
+op(
+    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
+    ufunc(loops.leaky_relu_backward, otherwise=refusing("leaky_relu_backward_cpu")),
+    derivative={
+        "grad_output": lambda grad, self, negative_slope: ops.leaky_relu_backward(
+            grad, self, negative_slope
+        ),
+        "self": _zeros,
+    },
+    variants="",
+)
+op(
+    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    ufunc(loops.leaky_relu, otherwise=refusing("leaky_relu_cpu")),
+    derivative={
+        "self": lambda grad, self, negative_slope: ops.leaky_relu_backward(
+            grad, self, negative_slope
+        )
+    },
+    variants="inplace",
+)
+op(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
+    ufunc(loops.leaky_relu, otherwise=refusing("prelu_cpu")),
+    derivative={
+        "self": lambda grad, self, weight: ops.where(self > 0, grad, grad * weight),
+        "weight": lambda grad, self: ops.where(self > 0, 0, grad * self),
+    },
+    variants="",
+)
+
+
+@composite("prelu(Tensor self, Tensor weight) -> Tensor", variants="function method nn")
+def prelu(self, weight):
+    """Return the elements, negative ones times `weight`: one number, or one per channel (dim 1).
+
+    >>> imode.prelu(imode.tensor([-1., 2.]), imode.tensor([0.5]))
+    tensor([-0.5000,  2.0000])
+    """
+    if self.dtype != weight.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {self.dtype} and {weight.dtype}"
+        )
+    if weight.numel() != 1:
+        if self.dim() == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = self.shape[1] if self.dim() > 1 else 1
+        if channels != weight.numel():
+            raise RuntimeError(
+                "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+                f"{weight.numel()} and channel size = {channels}."
+            )
+    if weight.dim() > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}"
+        )
+    if self.dim() < 2 or weight.dim() == 0:
+        return ops._prelu_kernel(self, weight.reshape(()) if self.dim() == 0 else weight)
+    return ops._prelu_kernel(self, weight.view(-1, *[1] * (self.dim() - 2)))
+
+
+# ---- composites ---------------------------------------------------------------------------------
+
+
+@functional("softsign")
+def softsign(input):
+    """Return ``x / (1 + abs(x))``."""
+    return input / (input.abs() + 1)
+
+
+@functional("tanhshrink")
+def tanhshrink(input):
+    """Return ``x - tanh(x)``."""
+    return input - input.tanh()
+
+
+@functional("glu")
+def glu(input, dim=-1):
+    """Return the first half along `dim` times the sigmoid of the second half."""
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if input.shape[dim] % 2:
+        wrapped = dim % input.dim()
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {wrapped} is size {input.shape[dim]}"
+        )
+    first, second = input.chunk(2, dim)
+    return first * second.sigmoid()
+
+
+# ---- nn.functional: with an `inplace` parameter ---------------------------------------------------
+
+
+@functional("relu")
+def _relu(input, inplace=False):
+    """Return the elements, negative ones replaced by 0."""
+    return ops.relu_(input) if inplace else ops.relu(input)
+
+
+@functional("relu6")
+def _relu6(input, inplace=False):
+    """Return the elements moved into [0, 6]."""
+    return _hardtanh(input, 0.0, 6.0, inplace)
+
+
+@functional("hardtanh")
+def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """Return the elements moved into [min_val, max_val]."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    if not input.is_floating_point():
+        min_val, max_val = int(min_val), int(max_val)
+    return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
+
+
+@functional("hardsigmoid")
+def _hardsigmoid(input, inplace=False):
+    """Return ``relu6(x + 3) / 6``."""
+    return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
+
+
+@functional("hardswish")
+def _hardswish(input, inplace=False):
+    """Return ``x * relu6(x + 3) / 6``."""
+    return ops.hardswish_(input) if inplace else ops.hardswish(input)
+
+
+@functional("silu")
+def _silu_function(input, inplace=False):
+    """Return ``x * sigmoid(x)``."""
+    return ops.silu_(input) if inplace else ops.silu(input)
+
+
+@functional("mish")
+def _mish(input, inplace=False):
+    """Return ``x * tanh(softplus(x))``."""
+    return ops.mish_(input) if inplace else ops.mish(input)
+
+
+@functional("leaky_relu")
+def _leaky_relu(input, negative_slope=0.01, inplace=False):
+    """Return the elements, negative ones times `negative_slope`."""
+    return (ops.leaky_relu_ if inplace else ops.leaky_relu)(input, negative_slope)
+
+
+@functional("elu")
+def _elu(input, alpha=1.0, inplace=False):
+    """Return the elements, x below 0 replaced by ``alpha * (exp(x) - 1)``."""
+    return (ops.elu_ if inplace else ops.elu)(input, alpha)
+
+
+@functional("selu")
+def _selu(input, inplace=False):
+    """Return the scaled exponential linear unit, which keeps mean 0 and variance 1."""
+    return (ops.selu_ if inplace else ops.selu)(input)
+
+
+@functional("celu")
+def _celu_function(input, alpha=1.0, inplace=False):
+    """Return the elements, x below 0 replaced by ``alpha * (exp(x / alpha) - 1)``."""
+    return (ops.celu_ if inplace else ops.celu)(input, alpha)
+
+
+@functional("threshold")
+def _threshold(input, threshold, value, inplace=False):
+    """Return the elements, those not above `threshold` replaced by `value`."""
+    return (ops.threshold_ if inplace else ops.threshold)(input, threshold, value)

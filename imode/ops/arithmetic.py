@@ -1,0 +1,557 @@
+"""Arithmetic of two or more operands: add, mul, div, remainder, pow, lerp, ..."""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import loops
+
+from .._core.dtype import result_type
+from .._core.tensor import Tensor
+from .refuse import (
+    FLOATS,
+    as_float,
+    cast,
+    common,
+    not_implemented,
+    refusing,
+    type_name,
+)
+from .schema import alias, composite, conj, op, ufunc
+
+_ALL = "function method inplace out"
+
+# ---- add, sub, rsub, mul ------------------------------------------------------------------------
+
+
+def _check_alpha(dtype, alpha):
+    if isinstance(alpha, bool) and dtype != np.bool_:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and dtype.kind in "biu":
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if isinstance(alpha, complex) and dtype.kind != "c":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+
+
+def _check_sub(self, other):
+    bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
+def _add(self, other, alpha):
+    self, other = common(self, other)
+    _check_alpha(self.dtype, alpha)
+    with np.errstate(all="ignore"):
+        return np.add(self, np.multiply(other, cast(alpha, self.dtype)))
+
+
+def _sub(self, other, alpha):
+    _check_sub(self, other)
+    self, other = common(self, other)
+    _check_alpha(self.dtype, alpha)
+    with np.errstate(all="ignore"):
+        return np.subtract(self, np.multiply(other, cast(alpha, self.dtype)))
+
+
+op(
+    "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+    ufunc(np.add, otherwise=_add),
+    derivative={
+        "self": lambda grad: grad,
+        "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
+    },
+    variants=_ALL,
+    doc="""Return ``self + alpha * other``, broadcast and promoted.
+
+>>> imode.add(imode.tensor([1, 2]), imode.tensor([10, 20]), alpha=2)
+tensor([21, 42])
+""",
+)
+alias(
+    "subtract",
+    op(
+        "sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
+        ufunc(np.subtract, ints="nobool", otherwise=_sub),
+        derivative={
+            "self": lambda grad: grad,
+            "other": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
+        },
+        variants=_ALL,
+        doc="""Return ``self - alpha * other``, broadcast and promoted; bool operands raise.
+
+>>> imode.sub(imode.tensor([1, 2]), 1)
+tensor([0, 1])
+""",
+    ),
+)
+op(
+    "rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor",
+    ufunc(loops.rsub, ints="nobool", otherwise=lambda self, other, alpha: _sub(other, self, alpha)),
+    derivative={
+        "self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
+        "other": lambda grad: grad,
+    },
+    name="RsubBackward1",
+    doc="""Return ``other - alpha * self``.
+
+>>> imode.rsub(imode.tensor([1, 2]), 10)
+tensor([9, 8])
+""",
+)
+alias(
+    "multiply",
+    op(
+        "mul(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+        ufunc(np.multiply),
+        derivative={
+            "self": lambda grad, other: grad * conj(other),
+            "other": lambda grad, self: grad * conj(self),
+        },
+        variants=_ALL,
+        doc="""Return the product, broadcast and promoted.
+
+>>> imode.mul(imode.tensor([1, 2]), 0.5)
+tensor([0.5000, 1.0000])
+""",
+    ),
+)
+
+# ---- division -----------------------------------------------------------------------------------
+
+_DIV = op(
+    "div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    ufunc(np.true_divide, ints="float"),
+    derivative={
+        "self": lambda grad, other: grad / conj(other),
+        "other": lambda grad, self, other: -grad * conj((self / other) / other),
+    },
+    variants=_ALL,
+    doc="""Return the quotient; integers divide as floats. `rounding_mode`: "trunc" or "floor".
+
+>>> imode.div(imode.tensor([1, 7]), 2)
+tensor([0.5000, 3.5000])
+>>> imode.div(imode.tensor([1, -7]), 2, rounding_mode="floor")
+tensor([ 0, -4])
+""",
+)
+
+
+def _whole(self, other, function, kernel):
+    """Integer division: RuntimeError where an element is divided by 0, as PyTorch does."""
+    self, other = common(self, other)
+    if self.dtype.kind not in "iu":
+        raise not_implemented(kernel, self.dtype)
+    if self.size and other.size and not other.all():
+        raise RuntimeError("ZeroDivisionError")
+    with np.errstate(all="ignore"):
+        return function(self, other)
+
+
+def _trunc_divide(self, other):
+    quotient = np.floor_divide(self, other)
+    inexact = (quotient < 0) & (quotient * other != self)
+    return (quotient + inexact).astype(quotient.dtype)
+
+
+def _floor_divide(self, other):
+    return _whole(self, other, np.floor_divide, "div_floor_cpu")
+
+
+def _div_mode(self, other, rounding_mode):
+    if rounding_mode is None:
+        dtype = as_float(result_type(self, other))
+        with np.errstate(all="ignore"):
+            return np.true_divide(cast(self, dtype), cast(other, dtype))
+    if rounding_mode not in ("trunc", "floor"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    if result_type(self, other).kind != "f":
+        if rounding_mode == "floor":
+            return _floor_divide(self, other)
+        return _whole(self, other, _trunc_divide, "div_trunc_cpu")
+    self, other = common(self, other)
+    with np.errstate(all="ignore"):
+        if rounding_mode == "floor":
+            return loops.floor_divide(self, other)
+        if self.dtype == np.float16:
+            wide = np.trunc(self.astype(np.float32) / other.astype(np.float32))
+            return wide.astype(np.float16)
+        return np.trunc(self / other)
+
+
+def _rounded(grad, formula, rounding_mode):
+    return grad.new_zeros(grad.shape) if rounding_mode is not None else formula()
+
+
+_DIV_MODE = op(
+    "div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
+    _div_mode,
+    derivative={
+        "self": lambda grad, other, rounding_mode: _rounded(
+            grad, lambda: grad / conj(other), rounding_mode
+        ),
+        "other": lambda grad, self, other, rounding_mode: _rounded(
+            grad, lambda: -grad * conj((self / other) / other), rounding_mode
+        ),
+    },
+    name="DivBackward2",
+    variants=_ALL,
+)
+alias("divide", _DIV)
+alias("true_divide", _DIV)
+
+
+def _no_formula(name):
+    def raise_(grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return raise_
+
+
+op(
+    "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.floor_divide, otherwise=_floor_divide),
+    derivative={"self": _no_formula("floor_divide"), "other": _no_formula("floor_divide")},
+    name="torch::autograd::NotImplemented",
+    variants=_ALL,
+    doc="""Return the quotient rounded down; integers divided by zero raise RuntimeError.
+
+>>> imode.floor_divide(imode.tensor([7, -7]), 2)
+tensor([ 3, -4])
+""",
+)
+
+
+def _remainder(self, other):
+    return _whole(self, other, np.remainder, "remainder_cpu")
+
+
+def _fmod(self, other):
+    return _whole(self, other, np.fmod, "fmod_cpu")
+
+
+_REMAINDER = {
+    "self": lambda grad: grad,
+    "other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode="floor"),
+}
+op(
+    "remainder(Tensor self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.remainder, otherwise=_remainder),
+    derivative=_REMAINDER,
+    variants=_ALL,
+    doc="""Return what is left of a division rounded down: its sign is that of `other`.
+
+>>> imode.remainder(imode.tensor([7, -7]), 3)
+tensor([1, 2])
+""",
+)
+op(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    ufunc(loops.remainder, otherwise=_remainder),
+    derivative={"other": _REMAINDER["other"]},
+    variants="function",
+)
+op(
+    "fmod(Tensor self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.fmod, otherwise=_fmod),
+    derivative={
+        "self": lambda grad: grad,
+        "other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode="trunc"),
+    },
+    variants=_ALL,
+    doc="""Return what is left of a division rounded toward zero: its sign is that of `self`.
+
+>>> imode.fmod(imode.tensor([7, -7]), 3)
+tensor([ 1, -1])
+""",
+)
+
+# ---- pow ----------------------------------------------------------------------------------------
+
+
+def _pow(self, exponent):
+    scalar = not isinstance(exponent, np.ndarray)
+    self, exponent = common(self, exponent)
+    if self.dtype == np.bool_:
+        raise not_implemented("pow", self.dtype)
+    with np.errstate(all="ignore"):
+        if self.dtype.kind == "c":
+            return np.power(self, exponent)
+        if self.dtype.kind == "u" or not (exponent < 0).any():
+            return np.power(self, exponent)
+        if scalar:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        odd = np.where(exponent % 2 == 0, 1, self)
+        inverse = np.where(self == 1, 1, np.where(self == -1, odd, 0))
+        return np.where(exponent < 0, inverse, np.power(self, np.abs(exponent))).astype(self.dtype)
+
+
+def _pow_of_scalar(self, exponent):
+    return _pow(np.asarray(self, result_type(self, exponent)), exponent)
+
+
+def _pow_self(grad, self, exponent):
+    if isinstance(exponent, Tensor):
+        slope = grad * conj(exponent * self.pow(exponent - 1))
+        return ops.where(exponent == 0, 0.0, slope)
+    if exponent == 0:
+        return grad.new_zeros(grad.shape)
+    return grad * conj(exponent * self.pow(exponent - 1))
+
+
+def _pow_exponent(grad, self, exponent, result):
+    slope = grad * conj(result * self.log())
+    at_zero = self == 0 if exponent.is_complex() else (self == 0) & (exponent >= 0)
+    return ops.where(at_zero, 0.0, slope)
+
+
+def _pow_scalar_exponent(grad, self, exponent, result):
+    if isinstance(self, complex):
+        return grad * conj(result * np.log(self).item())
+    if self == 0:
+        return ops.where(exponent >= 0, 0.0, grad * (result * -math.inf))
+    return grad * conj(result * (math.log(self) if self > 0 else math.nan))
+
+
+op(
+    "pow(Tensor self, Tensor|Scalar exponent) -> Tensor",
+    ufunc(loops.pow, otherwise=_pow),
+    derivative={"self": _pow_self, "exponent": _pow_exponent},
+    variants=_ALL,
+    doc="""Return `self` to the power `exponent`; integers to a negative number raise RuntimeError.
+
+>>> imode.pow(imode.tensor([1., 2., 3.]), 2)
+tensor([1., 4., 9.])
+""",
+)
+op(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    ufunc(loops.pow, otherwise=_pow_of_scalar),
+    derivative={"exponent": _pow_scalar_exponent},
+    name="PowBackward2",
+    variants="function out",
+)
+
+
+@composite("square(Tensor self) -> Tensor", variants=_ALL)
+def square(self):
+    """Return the square of every element.
+
+    >>> imode.square(imode.tensor([1, -2]))
+    tensor([1, 4])
+    """
+    return ops.pow(self, 2)
+
+
+@composite(
+    "float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor", variants="function method"
+)
+def float_power(self, exponent):
+    """Return the power, computed in float64 (complex128 for complex operands).
+
+    >>> imode.float_power(imode.tensor([1, 2]), 2)
+    tensor([1., 4.], dtype=imode.float64)
+    """
+    from imode import complex128, float64
+
+    is_complex = any(
+        x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
+        for x in (self, exponent)
+    )
+    dtype = complex128 if is_complex else float64
+    self = self.to(dtype) if isinstance(self, Tensor) else self
+    exponent = exponent.to(dtype) if isinstance(exponent, Tensor) else exponent
+    return ops.pow(self, exponent)
+
+
+# ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------
+
+
+def _lerp(self, end, weight):
+    for name, operand in (("end", end), ("weight", weight)):
+        if isinstance(operand, np.ndarray) and operand.dtype != self.dtype:
+            raise RuntimeError(
+                f"expected dtype {type_name(self.dtype)} for `{name}` but got dtype "
+                f"{type_name(operand.dtype)}"
+            )
+    kind = "tensor" if isinstance(weight, np.ndarray) else "scalar"
+    raise not_implemented(f"lerp_kernel_{kind}", self.dtype)
+
+
+op(
+    "lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
+    ufunc(loops.lerp, ints="alike", otherwise=_lerp),
+    derivative={
+        "self": lambda grad, weight: grad * conj(1 - weight),
+        "end": lambda grad, weight: grad * conj(weight),
+        "weight": lambda grad, self, end: grad * conj(end - self),
+    },
+    variants=_ALL,
+    doc="""Return ``self + weight * (end - self)``.
+
+>>> imode.lerp(imode.tensor([0., 0.]), imode.tensor([1., 2.]), 0.5)
+tensor([0.5000, 1.0000])
+""",
+)
+op(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    ufunc(loops.addcmul, otherwise=refusing("addcmul_cpu_out")),
+    derivative={
+        "self": lambda grad: grad,
+        "tensor1": lambda grad, tensor2, value: grad * conj(tensor2 * value),
+        "tensor2": lambda grad, tensor1, value: grad * conj(tensor1 * value),
+    },
+    variants=_ALL,
+    doc="""Return ``self + value * tensor1 * tensor2``.
+
+>>> imode.addcmul(imode.tensor([1., 1.]), imode.tensor([2., 3.]), imode.tensor([4., 5.]))
+tensor([ 9., 16.])
+""",
+)
+
+
+def _addcdiv(self, tensor1, tensor2, value):
+    raise RuntimeError(
+        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
+        "will perform a true division of tensor1 and tensor2. Divide with div() and add."
+    )
+
+
+op(
+    "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+    ufunc(loops.addcdiv, otherwise=_addcdiv),
+    derivative={
+        "self": lambda grad: grad,
+        "tensor1": lambda grad, tensor2, value: grad * conj(value / tensor2),
+        "tensor2": lambda grad, tensor1, tensor2, value: (
+            -grad * conj((value * tensor1) / (tensor2 * tensor2))
+        ),
+    },
+    variants=_ALL,
+    doc="""Return ``self + value * tensor1 / tensor2``; integers to divide raise RuntimeError.
+
+>>> imode.addcdiv(imode.tensor([1.]), imode.tensor([1.]), imode.tensor([4.]))
+tensor([1.2500])
+""",
+)
+
+# ---- others -------------------------------------------------------------------------------------
+
+
+def _atan2_slope(grad, self, other):
+    scale = (self * self + other * other).reciprocal()
+    return grad * ops.where(scale.isinf(), 0.0, scale)
+
+
+alias(
+    "arctan2",
+    op(
+        "atan2(Tensor self, Tensor other) -> Tensor",
+        ufunc(loops.select(np.arctan2, FLOATS), ints="float", otherwise=refusing("atan2_cpu")),
+        derivative={
+            "self": lambda grad, self, other: _atan2_slope(grad, self, other) * other,
+            "other": lambda grad, self, other: _atan2_slope(grad, self, other) * -self,
+        },
+        variants=_ALL,
+        doc="""Return the angle of the point (other, self), in (-pi, pi].
+
+>>> imode.atan2(imode.tensor([1.]), imode.tensor([1.]))
+tensor([0.7854])
+""",
+    ),
+)
+op(
+    "hypot(Tensor self, Tensor other) -> Tensor",
+    ufunc(loops.hypot, otherwise=refusing("hypot_cpu")),
+    derivative={
+        "self": lambda grad, self, result: grad * (self / result),
+        "other": lambda grad, other, result: grad * (other / result),
+    },
+    variants=_ALL,
+    doc="""Return the length of the hypotenuse, ``sqrt(self**2 + other**2)``.
+
+>>> imode.hypot(imode.tensor([3.]), imode.tensor([4.]))
+tensor([5.])
+""",
+)
+op(
+    "logaddexp(Tensor self, Tensor other) -> Tensor",
+    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=refusing("logaddexp_cpu")),
+    derivative={
+        "self": lambda grad, self, other: grad / (1 + ops.exp(other - self)),
+        "other": lambda grad, self, other: grad / (1 + ops.exp(self - other)),
+    },
+    variants="function method out",
+    doc="""Return ``log(exp(self) + exp(other))`` without overflow.
+
+>>> imode.logaddexp(imode.tensor([0.]), imode.tensor([0.]))
+tensor([0.6931])
+""",
+)
+
+
+def _xlogy(self, other):
+    dtype = as_float(result_type(self, other))
+    if dtype.kind == "c":
+        raise not_implemented("xlogy_cpu", dtype)
+    self, other = cast(self, dtype), cast(other, dtype)
+    with np.errstate(all="ignore"):
+        product = self * loops.log(other)
+        return np.where(np.isnan(other), other, np.where(self == 0, 0, product)).astype(dtype)
+
+
+op(
+    "xlogy(Tensor self, Tensor|Scalar other) -> Tensor",
+    _xlogy,
+    derivative={
+        "self": lambda grad, self, other: (
+            grad
+            * ops.where(
+                (self == 0) & (other <= 0),
+                0.0,
+                other.log()
+                if isinstance(other, Tensor)
+                else math.log(other)
+                if other > 0
+                else math.nan,
+            )
+        ),
+        "other": lambda grad, self, other: grad * self / other,
+    },
+    variants=_ALL,
+    doc="""Return ``self * log(other)``, and 0 where `self` is 0 (NaN where `other` is).
+
+>>> imode.xlogy(imode.tensor([0., 1.]), imode.tensor([0., 1.]))
+tensor([0., 0.])
+""",
+)
+op(
+    "copysign(Tensor self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
+    derivative={
+        "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
+        "other": lambda grad: grad.new_zeros(grad.shape),
+    },
+    variants=_ALL,
+    doc="""Return the magnitude of `self` with the sign of `other`.
+
+>>> imode.copysign(imode.tensor([1., -2.]), -0.0)
+tensor([-1., -2.])
+""",
+)

@@ -1,0 +1,467 @@
+"""Comparisons, logical and bitwise operators, tests of elements, the greater of two, choices."""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import loops
+from imode.kernels.strided import scalar_name
+
+from .._core.dtype import result_type
+from .._core.tensor import install
+from .refuse import REAL, cast, common, not_implemented, refusing, saying
+from .schema import alias, op, ufunc
+
+_ALL = "function method inplace out"
+
+# ---- comparisons --------------------------------------------------------------------------------
+
+
+def _comparison(name, function, also, example):
+    """An operator from two operands to bool; only eq and ne compare complex numbers."""
+    kinds = "?bBhilefd" + "FD" * (name in ("eq", "ne"))
+    operator = op(
+        f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
+        ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
+        differentiable=False,
+        variants=_ALL,
+        doc=f"""Compare element by element ({also.replace("_", " ")}); the result is bool.
+
+>>> imode.{name}(imode.tensor([1, 2, 3]), 2)
+tensor([{example}])
+""",
+    )
+    if name != "eq":  # imode.equal compares whole tensors
+        alias(also, operator)
+
+
+_comparison("eq", np.equal, "equal", "False,  True, False")
+_comparison("ne", np.not_equal, "not_equal", " True, False,  True")
+_comparison("lt", np.less, "less", " True, False, False")
+_comparison("le", np.less_equal, "less_equal", " True,  True, False")
+_comparison("gt", np.greater, "greater", "False, False,  True")
+_comparison("ge", np.greater_equal, "greater_equal", "False,  True,  True")
+
+# ---- logical and bitwise ------------------------------------------------------------------------
+
+
+def _logical(name, function, example):
+    op(
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        ufunc(function),
+        differentiable=False,
+        variants=_ALL,
+        doc=f"""Combine the truth of elements (not zero); the result is bool.
+
+>>> imode.{name}(imode.tensor([0, 1, 2]), imode.tensor([1, 1, 0]))
+tensor([{example}])
+""",
+    )
+
+
+_logical("logical_and", np.logical_and, "False,  True, False")
+_logical("logical_or", np.logical_or, "True, True, True")
+_logical("logical_xor", np.logical_xor, " True, False,  True")
+op(
+    "logical_not(Tensor self) -> Tensor",
+    ufunc(np.logical_not),
+    differentiable=False,
+    variants=_ALL,
+    doc="""Return whether every element is zero.
+
+>>> imode.logical_not(imode.tensor([0, 2]))
+tensor([ True, False])
+""",
+)
+
+
+def _bitwise(name, function, kernel, kinds, example):
+    op(
+        f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
+        ufunc(loops.select(function, kinds), otherwise=refusing(kernel)),
+        differentiable=False,
+        variants=_ALL,
+        doc=f"""Combine the bits of integers ({name}); floats raise NotImplementedError.
+
+>>> imode.{name}(imode.tensor([6]), imode.tensor([3]))
+tensor([{example}])
+""",
+    )
+    op(
+        f"{name}.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+        ufunc(loops.select(function, kinds), otherwise=refusing(kernel)),
+        differentiable=False,
+        variants="function",
+    )
+
+
+_bitwise("bitwise_and", np.bitwise_and, "bitwise_and_cpu", "?bBhil", 2)
+_bitwise("bitwise_or", np.bitwise_or, "bitwise_or_cpu", "?bBhil", 7)
+_bitwise("bitwise_xor", np.bitwise_xor, "bitwise_xor_cpu", "?bBhil", 5)
+_bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", "bBhil", 48)
+_bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", "bBhil", 0)
+op(
+    "bitwise_not(Tensor self) -> Tensor",
+    ufunc(loops.select(np.invert, "?bBhil"), otherwise=refusing("bitwise_not_cpu")),
+    differentiable=False,
+    variants=_ALL,
+    doc="""Flip every bit of an integer, or a bool; floats raise NotImplementedError.
+
+>>> imode.bitwise_not(imode.tensor([0, 5]))
+tensor([-1, -6])
+""",
+)
+
+# ---- tests of elements --------------------------------------------------------------------------
+
+
+def _test(name, function, example, kinds="?bBhilefdFD"):
+    def refuse(self):
+        raise RuntimeError(f"{name} does not support complex inputs.")
+
+    op(
+        f"{name}(Tensor self) -> Tensor",
+        ufunc(loops.select(function, kinds), otherwise=refuse)
+        if isinstance(function, np.ufunc)
+        else function,
+        differentiable=False,
+        variants="function method" if "FD" in kinds else "function method out",
+        doc=f"""Test every element ({name}); the result is bool.
+
+>>> imode.{name}(imode.tensor([1., float("nan"), -float("inf")]))
+tensor([{example}])
+""",
+    )
+
+
+def _infinite(name, value):
+    def kernel(self):
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name} does not support complex inputs.")
+        return self == value if self.dtype.kind == "f" else np.zeros(self.shape, np.bool_)
+
+    return kernel
+
+
+def _signbit(self):
+    if self.dtype.kind == "c":
+        raise not_implemented("signbit_cpu", self.dtype)
+    return np.signbit(self) if self.dtype.kind == "f" else self < 0
+
+
+_test("isnan", np.isnan, "False,  True, False")
+_test("isinf", np.isinf, "False, False,  True")
+_test("isfinite", np.isfinite, " True, False, False")
+_test("isposinf", _infinite("isposinf", math.inf), "False, False, False", "?bBhilefd")
+_test("isneginf", _infinite("isneginf", -math.inf), "False, False,  True", "?bBhilefd")
+_test("signbit", _signbit, "False, False,  True", "?bBhilefd")
+op(
+    "isreal(Tensor self) -> Tensor",
+    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, np.bool_),
+    differentiable=False,
+    doc="""Return whether every element's imaginary part is zero.
+
+>>> imode.isreal(imode.tensor([1 + 1j, 2]))
+tensor([False,  True])
+""",
+)
+
+
+def _nan_to_num(self, nan, posinf, neginf):
+    if self.dtype.kind not in "fc":
+        return self.copy(order="K")
+    result = self.copy(order="K")
+    parts = (result.real, result.imag) if self.dtype.kind == "c" else (result,)
+    limits = np.finfo(parts[0].dtype)
+    nan = 0.0 if nan is None else nan
+    posinf = limits.max if posinf is None else posinf
+    neginf = limits.min if neginf is None else neginf
+    with np.errstate(all="ignore"):
+        for part in parts:
+            masks = np.isnan(part), part == np.inf, part == -np.inf
+            for mask, value in zip(masks, (nan, posinf, neginf), strict=True):
+                part[mask] = value
+    return result
+
+
+op(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    _nan_to_num,
+    derivative={
+        "self": lambda grad, self: ops.where(self.isinf() | self.isnan(), 0, grad),
+    },
+    variants=_ALL,
+    doc="""Return the elements, NaN and infinities replaced: by 0 and the dtype's extremes, or as given.
+
+>>> imode.nan_to_num(imode.tensor([float("nan"), 1.]))
+tensor([0., 1.])
+""",
+)
+
+# ---- closeness and equality ---------------------------------------------------------------------
+
+
+def _isclose(self, other, rtol, atol, equal_nan):
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{scalar_name(self.dtype)} did not match {scalar_name(other.dtype)}")
+    if rtol < 0:
+        raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
+    if atol < 0:
+        raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
+    with np.errstate(all="ignore"):
+        close = self == other
+        if equal_nan and self.dtype.kind in "fc":
+            close = close | (np.isnan(self) & np.isnan(other))
+        if rtol == 0 and atol == 0:
+            return close
+        if self.dtype.kind not in "fc":
+            self = self.astype(result_type(self, 1.0))
+            other = other.astype(self.dtype)
+        allowed = atol + np.abs(other * self.dtype.type(rtol))
+        error = np.abs(self - other)
+        return close | (np.isfinite(error) & (error <= allowed))
+
+
+op(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"
+    " -> Tensor",
+    _isclose,
+    differentiable=False,
+    doc="""Return where ``abs(self - other) <= atol + rtol * abs(other)``.
+
+>>> imode.isclose(imode.tensor([1., 2.]), imode.tensor([1., 2.1]))
+tensor([ True, False])
+""",
+)
+op(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"
+    " -> bool",
+    lambda *arguments: bool(_isclose(*arguments).all()),
+    differentiable=False,
+    doc="""Return whether all pairs of elements are close, see `isclose`.
+
+>>> imode.allclose(imode.tensor([1.]), imode.tensor([1. + 1e-9]))
+True
+""",
+)
+op(
+    "equal(Tensor self, Tensor other) -> bool",
+    lambda self, other: self.shape == other.shape and bool(np.equal(*common(self, other)).all()),
+    differentiable=False,
+    doc="""Return whether both have the same shape and elements.
+
+>>> imode.equal(imode.tensor([1, 2]), imode.tensor([1, 2]))
+True
+""",
+)
+
+# ---- the greater and the smaller ----------------------------------------------------------------
+
+
+def _greater_of(name, function, other_wins):
+    def half(grad, self, other):
+        both = ops.where(self == other, grad / 2, grad)
+        return both, other_wins(self, other)
+
+    def to_self(grad, self, other):
+        both, lost = half(grad, self, other)
+        return ops.where(lost, 0, both)
+
+    def to_other(grad, self, other):
+        both, lost = half(grad, self, other)
+        return ops.where(lost | (self == other), both, 0)
+
+    def refuse(self, other):
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+    return op(
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        ufunc(loops.select(function, REAL), otherwise=refuse),
+        derivative={"self": to_self, "other": to_other},
+        variants="function method out",
+        doc=f"""Return the {name} of each pair of elements; NaN where either is NaN.
+
+>>> imode.{name}(imode.tensor([1, 5]), imode.tensor([3, 3])).shape
+imode.Size([2])
+""",
+    )
+
+
+_greater_of("maximum", np.maximum, lambda self, other: self < other)
+_greater_of("minimum", np.minimum, lambda self, other: self > other)
+
+
+def _greater_number(name, function, self_wins):
+    return op(
+        f"{name}(Tensor self, Tensor other) -> Tensor",
+        ufunc(
+            loops.select(function, REAL), otherwise=saying(f"{name} not implemented for complex")
+        ),
+        derivative={
+            "self": lambda grad, self, other: ops.where(
+                self_wins(self, other) | other.isnan(), grad, 0
+            ),
+            "other": lambda grad, self, other: ops.where(
+                self_wins(self, other) | other.isnan(), 0, grad
+            ),
+        },
+        variants="function method out",
+        doc=f"""Return the greater or smaller of each pair; where one is NaN, the other ({name}).
+
+>>> imode.{name}(imode.tensor([1.]), imode.tensor([float("nan")]))
+tensor([1.])
+""",
+    )
+
+
+_greater_number("fmax", np.fmax, lambda self, other: self >= other)
+_greater_number("fmin", np.fmin, lambda self, other: self <= other)
+
+# ---- clamp --------------------------------------------------------------------------------------
+
+
+def _clamp(self, min, max):
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    bounds = [bound for bound in (min, max) if bound is not None]
+    self, *bounds = common(self, *bounds)
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
+    if self.dtype == np.bool_:
+        raise not_implemented("clamp_cpu", self.dtype)
+    if len(bounds) == 2:
+        return loops.clamp(self, *bounds)
+    return (loops.clamp_max if min is None else loops.clamp_min)(self, *bounds)
+
+
+def _clamp_self(grad, self, min, max):
+    if min is None:
+        inside = self <= max
+    elif max is None:
+        inside = self >= min
+    else:
+        inside = (self >= min) & (self <= max)
+    return ops.where(inside, grad, 0)
+
+
+def _clamp_bounds(grad, self, min, max, needs):
+    below = above = None
+    if min is not None and needs[0]:
+        wins = self < min if max is None else (self < min) & (min < max)
+        below = ops.where(wins, grad, 0)
+    if max is not None and needs[1]:
+        wins = self > max if min is None else (self > max) | (max < min)
+        above = ops.where(wins, grad, 0)
+    return below, above
+
+
+alias(
+    "clip",
+    op(
+        "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+        ufunc(loops.clamp, otherwise=_clamp),
+        derivative={"self": _clamp_self},
+        name="ClampBackward1",
+        variants=_ALL,
+        doc="""Return the elements moved into [min, max]; where min > max, max.
+
+>>> imode.clamp(imode.tensor([-1., 0.5, 2.]), 0, 1)
+tensor([0.0000, 0.5000, 1.0000])
+""",
+    ),
+)
+op(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    ufunc(loops.clamp, otherwise=_clamp),
+    derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
+    variants=_ALL,
+)
+op(
+    "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor",
+    ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None)),
+    derivative={
+        "self": lambda grad, self, min: ops.where(self >= min, grad, 0),
+        "min": lambda grad, self, min: ops.where(self < min, grad, 0),
+    },
+    variants=_ALL,
+    doc="""Return the elements, those below `min` moved to it.
+
+>>> imode.clamp_min(imode.tensor([-1., 2.]), 0)
+tensor([0., 2.])
+""",
+)
+op(
+    "clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
+    ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max)),
+    derivative={
+        "self": lambda grad, self, max: ops.where(self <= max, grad, 0),
+        "max": lambda grad, self, max: ops.where(self > max, grad, 0),
+    },
+    variants=_ALL,
+    doc="""Return the elements, those above `max` moved to it.
+
+>>> imode.clamp_max(imode.tensor([-1., 2.]), 0)
+tensor([-1.,  0.])
+""",
+)
+
+# ---- where --------------------------------------------------------------------------------------
+
+
+def _where(condition, self, other):
+    if condition.dtype != np.bool_:
+        if condition.dtype != np.uint8:
+            raise RuntimeError(
+                "where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{scalar_name(condition.dtype)}"
+            )
+        condition = condition.astype(np.bool_)
+    dtype = result_type(self, other)
+    try:
+        return np.where(condition, cast(self, dtype), cast(other, dtype))
+    except ValueError:
+        raise RuntimeError(_mismatch(condition, self, other)) from None
+
+
+def _mismatch(*operands):
+    """What does not broadcast, in PyTorch's words."""
+    shape = ()
+    for operand in operands:
+        new = np.shape(operand)
+        n = max(len(shape), len(new))
+        for d in range(1, n + 1):
+            a = shape[-d] if d <= len(shape) else 1
+            b = new[-d] if d <= len(new) else 1
+            if a != b and 1 not in (a, b):
+                return (
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                    f"non-singleton dimension {n - d}"
+                )
+        shape = np.broadcast_shapes(shape, new)
+    return "where(): shapes do not broadcast"
+
+
+op(
+    "where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    _where,
+    derivative={
+        "self": lambda grad, condition: ops.where(condition, grad, 0),
+        "other": lambda grad, condition: ops.where(condition, 0, grad),
+    },
+    variants="function out",
+    doc="""Return elements of `self` where `condition` holds, else of `other`.
+
+>>> imode.where(imode.tensor([True, False]), 1, imode.tensor([10, 20]))
+tensor([ 1, 20])
+""",
+)
+
+
+def _where_method(self, condition, other=0):
+    """Return the elements where `condition` holds, else those of `other`."""
+    return ops.where(condition, self, other)
+
+
+_where_method.__name__ = "where"
+install("where", _where_method)

@@ -1,0 +1,451 @@
+"""Functions of one operand: neg, abs, exp, log, sin, tanh, erf, floor, round, ..."""
+
+import math
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import loops
+
+from .refuse import (
+    FLOATS,
+    as_float,
+    by_numpy,
+    cast,
+    not_implemented,
+    refusing,
+)
+from .schema import alias, composite, conj, op, ufunc
+
+_ALL = "function method inplace out"
+_LN2, _LN10 = math.log(2.0), math.log(10.0)
+
+
+def _zeros(grad):
+    return grad.new_zeros(grad.shape)
+
+
+# ---- sign and magnitude -------------------------------------------------------------------------
+
+
+def _refuse_neg(self):
+    raise RuntimeError(
+        "Negation, the `-` operator, on a bool tensor is not supported. "
+        "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+    )
+
+
+def _sgn(self):
+    if self.dtype.kind != "c":
+        return np.sign(self) if self.dtype.kind != "b" else self.copy()
+    size = np.abs(self)
+    with np.errstate(all="ignore"):
+        return np.where(size == 0, 0, self / size).astype(self.dtype)
+
+
+def _sign(self):
+    if self.dtype.kind == "c":
+        raise NotImplementedError(
+            "Unlike NumPy, torch.sign is not intended to support complex numbers. "
+            "Please use torch.sgn instead."
+        )
+    return self.copy()
+
+
+def _sgn_backward(grad, self, result):
+    if not self.is_complex():
+        return _zeros(grad)
+    size = self.abs()
+    along = ops.real(grad * conj(result))
+    return ops.where(size == 0, 0, (grad - along * result) / size)
+
+
+alias(
+    "negative",
+    op(
+        "neg(Tensor self) -> Tensor",
+        ufunc(np.negative, otherwise=_refuse_neg),
+        derivative={"self": lambda grad: -grad},
+        variants=_ALL,
+        doc="""Return the negative of every element; bool raises.
+
+>>> imode.neg(imode.tensor([1, -2]))
+tensor([-1,  2])
+""",
+    ),
+)
+
+
+@composite("positive(Tensor self) -> Tensor")
+def positive(self):
+    """Return the tensor itself; bool raises.
+
+    >>> imode.positive(imode.tensor([1, -2]))
+    tensor([ 1, -2])
+    """
+    if self.dtype.name == "bool":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return self
+
+
+alias(
+    "absolute",
+    op(
+        "abs(Tensor self) -> Tensor",
+        ufunc(loops.select(np.absolute, "bBhilefdFD"), otherwise=refusing("abs_cpu")),
+        derivative={"self": lambda grad, self: grad * self.sgn()},
+        variants=_ALL,
+        doc="""Return the absolute value; of complex numbers a real tensor.
+
+>>> imode.abs(imode.tensor([1, -2]))
+tensor([1, 2])
+""",
+    ),
+)
+op(
+    "sign(Tensor self) -> Tensor",
+    ufunc(loops.sign, otherwise=_sign),
+    derivative={"self": _zeros},
+    variants=_ALL,
+    doc="""Return -1, 0 or 1 by the sign of every element; complex numbers raise (see `sgn`).
+
+>>> imode.sign(imode.tensor([-2., 0., 3.]))
+tensor([-1.,  0.,  1.])
+""",
+)
+op(
+    "sgn(Tensor self) -> Tensor",
+    ufunc(loops.sign, otherwise=_sgn),
+    derivative={"self": _sgn_backward},
+    variants=_ALL,
+    doc="""Return the sign; of a complex number the one of absolute value 1 in its direction.
+
+>>> imode.sgn(imode.tensor([3 + 4j]))
+tensor([0.6000+0.8000j])
+""",
+)
+op(
+    "reciprocal(Tensor self) -> Tensor",
+    ufunc(loops.reciprocal, ints="float", otherwise=by_numpy(np.reciprocal)),
+    derivative={"self": lambda grad, result: -grad * conj(result * result)},
+    variants=_ALL,
+    doc="""Return 1 divided by every element.
+
+>>> imode.reciprocal(imode.tensor([2., 4.]))
+tensor([0.5000, 0.2500])
+""",
+)
+
+# ---- rounding -----------------------------------------------------------------------------------
+
+
+def _rounding(name, function, example):
+    def otherwise(self):
+        if self.dtype == np.bool_:
+            raise not_implemented(f"{name}_vml_cpu", self.dtype)
+        if self.dtype.kind == "c":
+            raise NotImplementedError(f"{name} is not supported for complex inputs")
+        return self.copy(order="K")
+
+    return op(
+        f"{name}(Tensor self) -> Tensor",
+        ufunc(loops.select(function, FLOATS), otherwise=otherwise),
+        derivative={"self": _zeros},
+        variants=_ALL,
+        doc=f"""Return every element rounded ({name}); integers as they are.
+
+>>> imode.{name}(imode.tensor([-1.5, 2.7]))
+{example}
+""",
+    )
+
+
+_rounding("floor", np.floor, "tensor([-2.,  2.])")
+_rounding("ceil", np.ceil, "tensor([-1.,  3.])")
+alias("fix", _rounding("trunc", np.trunc, "tensor([-1.,  2.])"))
+
+
+def _round(self, decimals):
+    if self.dtype.kind == "c":
+        raise NotImplementedError("round is not supported for complex inputs")
+    if self.dtype.kind == "b":
+        raise not_implemented("round_vml_cpu", self.dtype)
+    if self.dtype.kind in "iu":
+        if decimals:
+            raise not_implemented("round_cpu", self.dtype)
+        return self.copy(order="K")
+    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    scale = wide.dtype.type(10.0 ** abs(decimals))
+    with np.errstate(all="ignore"):
+        if decimals < 0:
+            return (np.rint(wide / scale) * scale).astype(self.dtype)
+        return (np.rint(wide * scale) / scale).astype(self.dtype)
+
+
+op(
+    "round(Tensor self, *, int decimals=0) -> Tensor",
+    ufunc(loops.select(np.rint, FLOATS), otherwise=_round),
+    derivative={"self": _zeros},
+    variants=_ALL,
+    doc="""Return every element rounded to `decimals` places, halves to the even neighbour.
+
+>>> imode.round(imode.tensor([0.5, 1.5, 2.25]))
+tensor([0., 2., 2.])
+""",
+)
+
+
+def _frac(self):
+    if self.dtype.kind != "f":
+        raise not_implemented("frac_cpu", self.dtype)
+    with np.errstate(all="ignore"):
+        return self - np.trunc(self)
+
+
+op(
+    "frac(Tensor self) -> Tensor",
+    ufunc(loops.frac, otherwise=_frac),
+    derivative={"self": lambda grad: grad},
+    variants=_ALL,
+    doc="""Return the part behind the point, with the sign of the element.
+
+>>> imode.frac(imode.tensor([1.5, -2.5]))
+tensor([ 0.5000, -0.5000])
+""",
+)
+
+# ---- exp, log, roots, trigonometry --------------------------------------------------------------
+
+
+def _function(name, fast, slow, derivative, example, also=None):
+    """An operator of a float function: integers compute as floats, complex numbers by NumPy."""
+    otherwise = by_numpy(slow) if slow is not None else refusing(f"{name}_vml_cpu")
+    operator = op(
+        f"{name}(Tensor self) -> Tensor",
+        ufunc(fast, ints="float", otherwise=otherwise),
+        derivative={"self": derivative},
+        variants=_ALL,
+        doc=f"""Return {name} of every element; integers give the default float dtype.
+
+>>> imode.{name}(imode.tensor([{example[0]}]))
+tensor([{example[1]}])
+""",
+    )
+    if also is not None:
+        alias(also, operator)
+    return operator
+
+
+def _log_base(base):
+    return lambda x: np.log(x) / x.dtype.type(math.log(base))
+
+
+def _exp2_complex(x):
+    return np.exp(x * x.dtype.type(_LN2))
+
+
+_function("exp", loops.exp, np.exp, lambda grad, result: grad * conj(result), ("0.", "1."))
+_function(
+    "exp2", loops.select(np.exp2, FLOATS), _exp2_complex,
+    lambda grad, result: grad * conj(result) * _LN2, ("3.", "8."), "special_exp2",
+)  # fmt: skip
+_function(
+    "expm1", loops.expm1, np.expm1, lambda grad, result: grad * conj(result + 1), ("0.", "0.")
+)
+_function("log", loops.log, np.log, lambda grad, self: grad / conj(self), ("1.", "0."))
+_function(
+    "log2", loops.select(np.log2, FLOATS), _log_base(2.0),
+    lambda grad, self: grad / (conj(self) * _LN2), ("8.", "3."),
+)  # fmt: skip
+_function(
+    "log10", loops.select(np.log10, FLOATS), _log_base(10.0),
+    lambda grad, self: grad / (conj(self) * _LN10), ("100.", "2."),
+)  # fmt: skip
+_function("log1p", loops.log1p, np.log1p, lambda grad, self: grad / conj(self + 1), ("0.", "0."))
+_function("sqrt", np.sqrt, np.sqrt, lambda grad, result: grad / (2 * conj(result)), ("9.", "3."))
+_function(
+    "rsqrt", loops.rsqrt, lambda x: 1 / np.sqrt(x),
+    lambda grad, result: -0.5 * grad * conj(result.pow(3)), ("4.", "0.5000"),
+)  # fmt: skip
+_function("sin", np.sin, np.sin, lambda grad, self: grad * conj(self.cos()), ("0.", "0."))
+_function("cos", np.cos, np.cos, lambda grad, self: grad * -conj(self.sin()), ("0.", "1."))
+_function(
+    "tan", np.tan, np.tan, lambda grad, result: grad * conj(1 + result * result), ("0.", "0.")
+)
+_function(
+    "asin", np.arcsin, np.arcsin,
+    lambda grad, self: grad * conj((-self * self + 1).rsqrt()), ("1.", "1.5708"), "arcsin",
+)  # fmt: skip
+_function(
+    "acos", np.arccos, np.arccos,
+    lambda grad, self: grad * -conj((-self * self + 1).rsqrt()), ("1.", "0."), "arccos",
+)  # fmt: skip
+_function(
+    "atan", np.arctan, np.arctan,
+    lambda grad, self: grad / conj(self * self + 1), ("1.", "0.7854"), "arctan",
+)  # fmt: skip
+_function("sinh", np.sinh, np.sinh, lambda grad, self: grad * conj(self.cosh()), ("0.", "0."))
+_function("cosh", np.cosh, np.cosh, lambda grad, self: grad * conj(self.sinh()), ("0.", "1."))
+_function(
+    "tanh", loops.tanh, np.tanh,
+    lambda grad, result: ops.tanh_backward(grad, result), ("0.", "0."),
+)  # fmt: skip
+_function(
+    "asinh", np.arcsinh, np.arcsinh,
+    lambda grad, self: grad * conj((self * self + 1).rsqrt()), ("0.", "0."), "arcsinh",
+)  # fmt: skip
+_function(
+    "acosh", np.arccosh, np.arccosh,
+    lambda grad, self: grad * conj((self - 1).rsqrt() * (self + 1).rsqrt()), ("1.", "0."),
+    "arccosh",
+)  # fmt: skip
+_function(
+    "atanh", np.arctanh, np.arctanh,
+    lambda grad, self: grad / conj(1 - self * self), ("0.", "0."), "arctanh",
+)  # fmt: skip
+_function(
+    "erf", loops.erf, None,
+    lambda grad, self: grad * (2 / math.sqrt(math.pi)) * ops.exp(-self * self), ("0.", "0."),
+)  # fmt: skip
+_function(
+    "sigmoid", loops.sigmoid, lambda x: 1 / (1 + np.exp(-x)),
+    lambda grad, result: ops.sigmoid_backward(grad, result), ("0.", "0.5000"), "special_expit",
+)  # fmt: skip
+
+
+def _erfc(self):
+    if self.dtype.kind == "c":
+        raise not_implemented("erfc_vml_cpu", self.dtype)
+    return _vector_erfc(self).astype(as_float(self.dtype))
+
+
+_vector_erfc = np.vectorize(math.erfc, otypes=[np.float64])
+op(
+    "erfc(Tensor self) -> Tensor",
+    _erfc,
+    derivative={
+        "self": lambda grad, self: grad * (-2 / math.sqrt(math.pi)) * ops.exp(-self * self)
+    },
+    variants=_ALL,
+    doc="""Return ``1 - erf`` of every element, accurate where that is small.
+
+>>> imode.erfc(imode.tensor([0.]))
+tensor([1.])
+""",
+)
+
+
+def _logit(self, eps):
+    dtype = as_float(self.dtype)
+    self = cast(self, dtype)
+    if dtype.kind == "c":
+        raise not_implemented("logit_cpu", dtype)
+    if eps is not None:
+        low, high = np.asarray(eps, dtype), np.asarray(1 - eps, dtype)
+        self = np.where(self < low, low, np.where(self > high, high, self)).astype(dtype)
+    with np.errstate(all="ignore"):
+        return loops.logit(self)
+
+
+def _logit_backward(grad, self, eps):
+    slope = grad / (self * (1 - self))
+    if eps is None:
+        return ops.where((self >= 0) & (self <= 1), slope, math.nan)
+    return ops.where((self >= eps) & (self <= 1 - eps), slope, 0.0)
+
+
+alias(
+    "special_logit",
+    op(
+        "logit(Tensor self, float? eps=None) -> Tensor",
+        ufunc(loops.logit, ints="float", otherwise=_logit),
+        derivative={"self": _logit_backward},
+        variants=_ALL,
+        doc="""Return ``log(x / (1 - x))``, elements moved into [eps, 1 - eps] if given.
+
+>>> imode.logit(imode.tensor([0.5]))
+tensor([0.])
+""",
+    ),
+)
+
+
+def _sinc(self):
+    dtype = as_float(self.dtype)
+    x = cast(self, dtype) * dtype.type(np.pi)
+    with np.errstate(all="ignore"):
+        return np.where(x == 0, 1, np.sin(x) / x).astype(dtype)
+
+
+def _sinc_backward(grad, self):
+    x = self * math.pi
+    slope = (x.cos() * x - x.sin()) / (x * self)
+    return ops.where(self == 0, 0, grad * conj(slope))
+
+
+op(
+    "sinc(Tensor self) -> Tensor",
+    _sinc,
+    derivative={"self": _sinc_backward},
+    variants=_ALL,
+    doc="""Return ``sin(pi x) / (pi x)``, and 1 at 0.
+
+>>> imode.sinc(imode.tensor([0.]))
+tensor([1.])
+""",
+)
+
+
+def _scaled(name, factor, example):
+    def kernel(self):
+        dtype = as_float(self.dtype)
+        if dtype.kind == "c":
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
+        return cast(self, dtype) * dtype.type(factor)
+
+    op(
+        f"{name}(Tensor self) -> Tensor",
+        kernel,
+        derivative={"self": lambda grad: grad * factor},
+        variants=_ALL,
+        doc=f"""Return the angles in the other unit ({name}).
+
+>>> imode.{name}(imode.tensor([{example[0]}]))
+tensor([{example[1]}])
+""",
+    )
+
+
+_scaled("deg2rad", math.pi / 180, ("180.", "3.1416"))
+_scaled("rad2deg", 180 / math.pi, ("0.", "0."))
+
+# ---- complex numbers ----------------------------------------------------------------------------
+
+
+def _angle(self):
+    if self.dtype.kind == "c":
+        return np.angle(self).astype(self.real.dtype)
+    dtype = as_float(self.dtype)
+    x = cast(self, dtype)
+    with np.errstate(all="ignore"):
+        return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0)).astype(dtype)
+
+
+def _angle_backward(grad, self):
+    if not self.is_complex():
+        return _zeros(grad)
+    size = self.abs()
+    return ops.where(size == 0, 0, self / (size * size) * grad * 1j)
+
+
+op(
+    "angle(Tensor self) -> Tensor",
+    _angle,
+    derivative={"self": _angle_backward},
+    variants="function method out",
+    doc="""Return the angle of every complex number; 0 or pi for real ones.
+
+>>> imode.angle(imode.tensor([1j]))
+tensor([1.5708])
+""",
+)

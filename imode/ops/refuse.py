@@ -1,0 +1,70 @@
+"""What the pointwise kernels share: refusing dtypes, and operands in their common dtype."""
+
+import numpy as np
+
+from imode.kernels.strided import scalar_name
+
+from .._core.dtype import as_numpy, result_type
+
+REAL = "?bBhilefd"  # type characters: bool, integers, floats
+FLOATS = "efd"
+
+
+def refusing(kernel):
+    """An `otherwise` for dtypes that have no loop; the kernel named as PyTorch names it."""
+
+    def refuse(*operands):
+        raise not_implemented(kernel, result_type(*_operands(operands)))
+
+    return refuse
+
+
+def saying(message):
+    """An `otherwise` that raises NotImplementedError with a message."""
+
+    def refuse(*operands):
+        raise NotImplementedError(message)
+
+    return refuse
+
+
+def not_implemented(kernel, dtype):
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
+
+
+def type_name(dtype):
+    """The name that PyTorch's C++ messages give a dtype: `float`, `long int`, `double`."""
+    names = {"?": "bool", "B": "unsigned char", "b": "signed char", "h": "short int", "i": "int",
+             "l": "long int", "e": "c10::Half", "f": "float", "d": "double",
+             "F": "c10::complex<float>", "D": "c10::complex<double>"}  # fmt: skip
+    return names[dtype.char]
+
+
+def _operands(arguments):
+    return [a for a in arguments if isinstance(a, (np.ndarray, bool, int, float, complex))]
+
+
+def as_float(dtype):
+    """The dtype that operands of integer dtype compute in; others as they are."""
+    return as_numpy(None) if dtype.kind in "biu" else dtype
+
+
+def cast(operand, dtype):
+    """An ndarray or number as an ndarray of the dtype."""
+    return np.asarray(operand).astype(dtype, copy=False)
+
+
+def common(*operands):
+    """The operands as ndarrays of their common dtype."""
+    dtype = result_type(*operands)
+    return [cast(operand, dtype) for operand in operands]
+
+
+def by_numpy(function):
+    """An `otherwise` that calls a NumPy function: for complex operands."""
+
+    def kernel(*operands):
+        with np.errstate(all="ignore"):
+            return function(*common(*operands))
+
+    return kernel
