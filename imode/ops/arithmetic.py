@@ -69,7 +69,7 @@ def _sub(self, other, alpha):
 
 op(
     "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-    ufunc(np.add, otherwise=_add),
+    ufunc(np.add, otherwise=_add, scaled=loops.add_scaled),
     derivative={
         "self": lambda grad: grad,
         "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
@@ -85,7 +85,7 @@ alias(
     "subtract",
     op(
         "sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-        ufunc(np.subtract, ints="nobool", otherwise=_sub),
+        ufunc(np.subtract, ints="nobool", otherwise=_sub, scaled=loops.sub_scaled),
         derivative={
             "self": lambda grad: grad,
             "other": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
