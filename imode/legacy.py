@@ -69,7 +69,7 @@ def legacy_constructor(*args, **kwargs):
 
 
 class _LegacyType(type):
-    """The class of `imode.FloatTensor`: calling it makes a tensor, isinstance asks for the dtype."""
+    """The class of `imode.FloatTensor`: call it to make a tensor; isinstance asks for the dtype."""
 
     def __call__(cls, *args, **kwargs):
         return _construct(cls.dtype, args, kwargs, True)

@@ -23,6 +23,7 @@ OPTIONS = (
     "dtype? dtype=None, any layout=None, device? device=None, bool requires_grad=False, "
     "bool pin_memory=False"
 )
+N_OPTIONS = 5  # arguments that OPTIONS adds; the first is the dtype
 
 
 # ---- memory -------------------------------------------------------------------------------------
@@ -46,9 +47,7 @@ def _impossible(size, dtype):
     """Say why NumPy refused a shape; an empty one that it finds too long is made by hand."""
     for n in size:
         if n < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: {list(size)}"
-            )
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
     if len(size) > 64:
         raise RuntimeError(f"a tensor has at most 64 dimensions, got {len(size)}")
     count = math.prod(size)
@@ -277,9 +276,8 @@ def _new(name, make):
     """A kernel of `tensor.new_...`: as the factory, the dtype that of the tensor."""
 
     def kernel(self, size, *rest):
-        *arguments, dtype, layout, device, requires_grad, pin_memory = rest
-        made = make(size, self.dtype if dtype is None else as_numpy(dtype), *arguments)
-        return made
+        *arguments, dtype = rest[: 1 - N_OPTIONS]
+        return make(size, self.dtype if dtype is None else as_numpy(dtype), *arguments)
 
     kernel.__name__ = name
     return kernel
@@ -312,12 +310,12 @@ def _strided(size, dtype, stride):
     return np.ndarray(size, base.dtype, base, 0, steps)
 
 
-for _name, _make, _argument in (
-    ("new_empty", allocate, ""),
-    ("new_zeros", lambda size, dtype: allocate(size, dtype, np.zeros), ""),
-    ("new_ones", _ones, ""),
-    ("new_full", _new_full, "Scalar fill_value, "),
-    ("new_empty_strided", _strided, "int[] stride, "),
+for _name, _make, _argument, _example in (
+    ("new_empty", allocate, "", ""),
+    ("new_zeros", lambda size, dtype: allocate(size, dtype, np.zeros), "", ""),
+    ("new_ones", _ones, "", ""),
+    ("new_full", _new_full, "Scalar fill_value, ", ", 3"),
+    ("new_empty_strided", _strided, "int[] stride, ", ", (1,)"),
 ):
     op(
         f"{_name}(Tensor self, int[] size, {_argument}*, {OPTIONS}) -> Tensor",
@@ -326,11 +324,9 @@ for _name, _make, _argument in (
         variants="method",
         doc=f"""As `imode.{_name[4:]}`, with this tensor's dtype unless one is given.
 
-        >>> imode.ones(1).{_name}((2,){", 3" if _argument else ""}).dtype
+        >>> imode.ones(1).{_name}((2,){_example}).dtype
         imode.float32
-        """
-        if _argument != "int[] stride, "
-        else None,
+        """,
     )
 
 op(
@@ -388,9 +384,7 @@ def _new_tensor(self, data, dtype, *options):
     return copy_of(data, as_numpy(dtype, self.dtype))
 
 
-_DATA = (
-    "dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False"
-)
+_DATA = "dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False"
 op(
     f"tensor(any data, *, {_DATA}) -> Tensor",
     _tensor,

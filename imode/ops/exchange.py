@@ -90,7 +90,7 @@ op(
     fit the buffer.
 
     >>> imode.frombuffer(bytearray(8), dtype=imode.int32)
-    tensor([0, 0], dtype=torch.int32)
+    tensor([0, 0], dtype=imode.int32)
     """,
 )
 
@@ -167,7 +167,9 @@ op(
 # ---- whatever it is -----------------------------------------------------------------------------
 
 
-@composite("as_tensor(any data, dtype? dtype=None, device? device=None) -> Tensor", variants="function")
+@composite(
+    "as_tensor(any data, dtype? dtype=None, device? device=None) -> Tensor", variants="function"
+)
 def as_tensor(data, dtype, device):
     """Return `data` as a tensor: itself if it is one, over its memory if an array, else a copy.
 
@@ -212,8 +214,8 @@ def _is_buffer(obj):
 def asarray(obj, dtype, device, copy, requires_grad):
     """Return `obj` as a tensor that shares its memory where possible; `copy` forces or forbids.
 
-    Takes tensors, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises ValueError
-    where `copy=False` and a copy is needed.
+    Takes tensors, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises
+    ValueError where `copy=False` and a copy is needed.
 
     >>> imode.asarray([1, 2])
     tensor([1, 2])

@@ -4,7 +4,6 @@ For one seed the numbers are PyTorch's, bit for bit (see imode.kernels.random). 
 they come from the default generator, which `imode.manual_seed` seeds.
 """
 
-import math
 import warnings
 
 import numpy as np
@@ -352,48 +351,86 @@ _filler(
     tensor([3., 3.])
     """,
 )
-_filler(f"random_(Tensor(a!) self, {GENERATOR})", _random_any, "RandomBackward2")
+_RANDOM = """Fill with integers: from `from` (0) up to but not including `to`, else all that fit.
+
+    Raises RuntimeError for an empty range and for bounds that the dtype does not hold.
+
+    >>> imode.ones(2).random_(1)
+    tensor([0., 0.])
+    """
+
+_filler(f"random_(Tensor(a!) self, {GENERATOR})", _random_any, "RandomBackward2", _RANDOM)
 _filler(
     f"random_.to(Tensor(a!) self, int to, {GENERATOR})",
     lambda self, to, generator: random_between(self, 0, to, generator),
     "RandomBackward1",
-    """Fill with integers: from `from` (0) up to but not including `to`, else all that fit.
+    _RANDOM,
+)
+_filler(
+    f"random_.from(Tensor(a!) self, int from, int? to, {GENERATOR})",
+    random_between,
+    "RandomBackward0",
+    _RANDOM,
+)
+_filler(
+    f"exponential_(Tensor(a!) self, float lambd=1.0, {GENERATOR})",
+    _exponential,
+    "ExponentialBackward0",
+    """Fill with exponential numbers of mean 1 / lambd.
 
-    >>> imode.ones(2).random_(1)
-    tensor([0., 0.])
+    >>> bool((imode.zeros(9).exponential_() >= 0).all())
+    True
     """,
 )
 _filler(
-    f"random_.from(Tensor(a!) self, int from, int? to, {GENERATOR})", random_between, "RandomBackward0"
-)
-_filler(
-    f"exponential_(Tensor(a!) self, float lambd=1.0, {GENERATOR})", _exponential, "ExponentialBackward0"
-)
-_filler(
-    f"cauchy_(Tensor(a!) self, float median=0.0, float sigma=1.0, {GENERATOR})", _cauchy, "CauchyBackward0"
+    f"cauchy_(Tensor(a!) self, float median=0.0, float sigma=1.0, {GENERATOR})",
+    _cauchy,
+    "CauchyBackward0",
+    """Fill with Cauchy numbers around `median`, `sigma` wide.
+
+    >>> imode.zeros(3).cauchy_().shape
+    imode.Size([3])
+    """,
 )
 _filler(
     f"log_normal_(Tensor(a!) self, float mean=1.0, float std=2.0, {GENERATOR})",
     _log_normal,
     "LogNormalBackward0",
+    """Fill with numbers whose logarithms are normal.
+
+    >>> bool((imode.zeros(9).log_normal_() > 0).all())
+    True
+    """,
 )
-_filler(f"geometric_(Tensor(a!) self, float p, {GENERATOR})", _geometric, "GeometricBackward0")
+_filler(
+    f"geometric_(Tensor(a!) self, float p, {GENERATOR})",
+    _geometric,
+    "GeometricBackward0",
+    """Fill with numbers of trials up to the first success, of probability `p` each.
+
+    >>> bool((imode.zeros(9).geometric_(0.5) >= 1).all())
+    True
+    """,
+)
+_BERNOULLI = """Fill with ones of probability `p`, a number or a tensor, and zeros.
+
+    >>> imode.zeros(2).bernoulli_(1)
+    tensor([1., 1.])
+    """
+
 op(
     f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, {GENERATOR}) -> Tensor(a!)",
     bernoulli_tensor,
     derivative={"self": zero, "p": lambda grad, p_shape: grad.new_zeros(p_shape)},
     name="BernoulliBackward1",
     variants="method",
+    doc=_BERNOULLI,
 )
 _filler(
     f"bernoulli_(Tensor(a!) self, float p=0.5, {GENERATOR})",
     bernoulli_number,
     "BernoulliBackward2",
-    """Fill with ones of probability `p`, a number or a tensor, and zeros.
-
-    >>> imode.zeros(2).bernoulli_(1)
-    tensor([1., 1.])
-    """,
+    _BERNOULLI,
 )
 
 

@@ -88,10 +88,12 @@ factory(
 factory(
     f"arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor",
     lambda start, end, dtype, *options: _arange(start, end, 1, dtype),
+    doc=_ARANGE,
 )
 factory(
     f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
     lambda start, end, step, dtype, *options: _arange(start, end, step, dtype),
+    doc=_ARANGE,
 )
 
 
@@ -126,7 +128,7 @@ def _linspace(start, end, steps, dtype, *options):
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype.kind == "b" and steps > 1:
-        raise NotImplementedError('"linspace_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     made = allocate((steps,), dtype)
     if steps:
         start, end = number_as(start, dtype), number_as(end, dtype)
@@ -140,7 +142,7 @@ def _logspace(start, end, steps, base, dtype, *options):
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype.kind == "b" and steps > 1:
-        raise NotImplementedError('"logspace_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
     made = allocate((steps,), dtype)
     if not steps:
         return made
@@ -196,19 +198,22 @@ def _eye(n, m, dtype):
     return made
 
 
-factory(
-    f"eye(int n, *, {OPTIONS}) -> Tensor",
-    lambda n, dtype, *options: _eye(n, n, dtype),
-    doc="""Return a matrix with ones on its diagonal and zeros elsewhere: n rows, m columns.
+_EYE = """Return a matrix with ones on its diagonal and zeros elsewhere: n rows, m columns.
 
     >>> imode.eye(2, 3, dtype=imode.int64)
     tensor([[1, 0, 0],
             [0, 1, 0]])
-    """,
+    """
+
+factory(
+    f"eye(int n, *, {OPTIONS}) -> Tensor",
+    lambda n, dtype, *options: _eye(n, n, dtype),
+    doc=_EYE,
 )
 factory(
     f"eye.m(int n, int m, *, {OPTIONS}) -> Tensor",
     lambda n, m, dtype, *options: _eye(n, m, dtype),
+    doc=_EYE,
 )
 
 
@@ -331,7 +336,7 @@ def _complex(real, imag):
 def _polar(abs, angle):
     made = _pair(abs, angle)
     if abs.dtype.itemsize == 2:
-        raise NotImplementedError('"polar_cpu" not implemented for \'Half\'')
+        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
     made.real, made.imag = abs * np.cos(angle), abs * np.sin(angle)
     return made
 

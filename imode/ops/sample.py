@@ -9,7 +9,7 @@ from imode.kernels import random
 from imode.kernels.strided import scalar_name
 
 from .._core.dtype import as_numpy
-from .create import OPTIONS, allocate, allocate_like, factory
+from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory
 from .random import (
     GENERATOR,
     bernoulli_number,
@@ -60,9 +60,7 @@ def _randperm(n, generator, dtype, *options):
         limit = (1 << digits(dtype)) + 1
         raise RuntimeError(f"n cannot be greater than {limit} for {scalar_name(dtype)} type.")
     if dtype.kind in "iu" and n > np.iinfo(dtype).max + 1:
-        raise RuntimeError(
-            f"value cannot be converted to type {dtype.name}_t without overflow"
-        )
+        raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     if dtype.kind in "bc":
         raise missing("randperm", dtype)
     made = allocate((n,), dtype)
@@ -88,18 +86,21 @@ factory(
     imode.Size([2, 3])
     """,
 )
-factory(
-    f"randint(int high, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    lambda high, size, generator, dtype, *options: _randint(0, high, size, generator, dtype),
-    doc="""Return integers from `low` (0) up to but not including `high`.
+_RANDINT = """Return integers from `low` (0) up to but not including `high`.
 
     >>> imode.randint(5, 6, (2,))
     tensor([5, 5])
-    """,
+    """
+
+factory(
+    f"randint(int high, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
+    lambda high, size, generator, dtype, *options: _randint(0, high, size, generator, dtype),
+    doc=_RANDINT,
 )
 factory(
     f"randint.low(int low, int high, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
     lambda low, high, size, generator, dtype, *options: _randint(low, high, size, generator, dtype),
+    doc=_RANDINT,
 )
 factory(
     f"randperm(int n, {GENERATOR}, {OPTIONS}) -> Tensor",
@@ -114,7 +115,8 @@ factory(
 
 def _like(name, fill):
     def kernel(self, *arguments):
-        *arguments, generator, dtype, layout, device, requires_grad, pin_memory, format = arguments
+        format = arguments[-1]
+        *arguments, generator, dtype = arguments[:-N_OPTIONS]
         made = allocate_like(self, dtype, format, name)
         fill(made, *arguments, generator)
         return made
@@ -188,6 +190,14 @@ def _normal_tensors(mean, std, generator):
     return made
 
 
+_NORMAL = """Return normal numbers of the given means and standard deviations: tensors or numbers.
+
+    With two numbers `size` says how many. No gradient flows to either (it is zero).
+
+    >>> imode.normal(imode.tensor([1.0, 2.0]), 0.0)
+    tensor([1., 2.])
+    """
+
 op(
     f"normal.Tensor_Tensor(Tensor mean, Tensor std, {GENERATOR}) -> Tensor",
     _normal_tensors,
@@ -197,6 +207,7 @@ op(
     },
     name="NormalBackward3",
     variants="function out",
+    doc=_NORMAL,
 )
 op(
     f"normal(Tensor mean, float std=1.0, {GENERATOR}) -> Tensor",
@@ -204,13 +215,7 @@ op(
     derivative={"mean": zero},
     name="NormalBackward1",
     variants="function out",
-    doc="""Return normal numbers of the given means and standard deviations: tensors or numbers.
-
-    With two numbers `size` says how many. No gradient flows to either (it is zero).
-
-    >>> imode.normal(imode.tensor([1.0, 2.0]), 0.0)
-    tensor([1., 2.])
-    """,
+    doc=_NORMAL,
 )
 op(
     f"normal.float_Tensor(float mean, Tensor std, {GENERATOR}) -> Tensor",
@@ -218,10 +223,12 @@ op(
     derivative={"std": zero},
     name="NormalBackward2",
     variants="function out",
+    doc=_NORMAL,
 )
 factory(
     f"normal.float_float(float mean, float std, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
     _normal_of,
+    doc=_NORMAL,
 )
 
 
@@ -231,6 +238,12 @@ def _drawn(self, fill, generator):
     return made
 
 
+_BERNOULLI = """Return ones with the probabilities that `input` holds (or `p` for all), else zeros.
+
+    >>> imode.bernoulli(imode.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+
 op(
     f"bernoulli(Tensor self, {GENERATOR}) -> Tensor",
     lambda self, generator: _drawn(
@@ -239,11 +252,7 @@ op(
     derivative={"self": zero},
     name="BernoulliBackward0",
     variants="function method out",
-    doc="""Return ones with the probabilities that `input` holds (or `p` for all), else zeros.
-
-    >>> imode.bernoulli(imode.tensor([0.0, 1.0]))
-    tensor([0., 1.])
-    """,
+    doc=_BERNOULLI,
 )
 op(
     f"bernoulli.p(Tensor self, float p, {GENERATOR}) -> Tensor",
@@ -253,6 +262,7 @@ op(
     derivative={"self": zero},
     name="BernoulliBackward0",
     variants="function method",
+    doc=_BERNOULLI,
 )
 
 
