@@ -27,7 +27,7 @@ from imode.autograd.views cimport check_inplace, rebase_history, track
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc
 
-from imode.errors import inference_write, out_requires_grad
+from imode.errors import detach_view, inference_write, out_requires_grad
 
 
 # ---- ADInplaceOrView ----
@@ -150,6 +150,17 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     node.describe(0, self)
     rebase_history(self, node)
     return result
+
+
+cdef object _forget_history(Operator op, keyset_t keys, PyObject** args):
+    """An in-place operator that makes its tensor a leaf without gradient (detach_)."""
+    cdef Tensor self = <Tensor>args[0]
+    if self.view is not None:
+        raise detach_view()
+    self.grad_fn = None
+    self.output_nr = 0
+    self.leaf_requires_grad = False
+    return redispatch(op, keys & below(AUTOGRAD), args)
 
 
 cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
@@ -303,6 +314,7 @@ cdef int _save_results(Derivative d, Node node, object result) except -1:
 
 RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, "autograd", True)
 RECORD_INPLACE = CKernel.new(_record_inplace, None, "autograd", True)
+FORGET_HISTORY = CKernel.new(_forget_history, None, "autograd", True)
 RECORD_METADATA = CKernel.new(_record_metadata, None, "autograd", True)
 REFUSE_OUT = CKernel.new(_refuse_out, None, "autograd", True)
 TRACK_VIEW = CKernel.new(_ad_view, None, "autograd", True)

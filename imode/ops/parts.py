@@ -7,6 +7,7 @@ that are compositions of them, and the operators that their backward passes call
 import numpy as np
 
 from imode import ops
+from imode.autograd.kernels import FORGET_HISTORY
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
 
@@ -123,12 +124,6 @@ def _narrow(self, dim, start, length):
     return ops._slice(self, dim, start, start + length)
 
 
-composite(
-    "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
-    variants="function method",
-)(_narrow)
-
-
 @composite(
     "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
     variants="function method",
@@ -139,6 +134,11 @@ def narrow_tensor(self, dim, start, length):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     return _narrow(self, dim, int(start.item()), length)
 
+
+composite(
+    "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
+    variants="function method",
+)(_narrow)
 
 # ---- several views ------------------------------------------------------------------------------
 
@@ -163,6 +163,11 @@ op(
         )
     },
     variants="function method",
+    doc="""Return pieces of the given lengths along `dim`; they must add up to its length.
+
+    >>> [p.tolist() for p in imode.arange(5).split_with_sizes([2, 3])]
+    [[0, 1], [2, 3, 4]]
+    """,
 )
 
 
@@ -320,64 +325,48 @@ _register_split("dsplit", 3, lambda nd: 2)
 # ---- raw geometry -------------------------------------------------------------------------------
 
 
-def _flat(size, stride, offset):
-    """The place in memory, in elements, of each element of a geometry."""
-    index = np.full(size, offset, np.int64)
-    for dim, (n, step) in enumerate(zip(size, stride, strict=True)):
-        index += np.arange(n, dtype=np.int64).reshape((n,) + (1,) * (len(size) - dim - 1)) * step
-    return index
-
-
-def _transfer(self, from_stride, from_offset, to_size, to_stride, to_offset):
-    """Add the elements up where they lie in memory; read the sums in another geometry."""
-    source = _flat(self.shape, from_stride, from_offset).ravel()
-    target = _flat(to_size, to_stride, to_offset)
-    memory = np.zeros(1 + max(source.max(initial=0), target.max(initial=0)), self.dtype)
-    np.add.at(memory, source, self.ravel())
-    return np.asarray(memory[target])
-
-
 def _overlaps(size, stride):
     """Whether two elements of a geometry may lie in one place (never wrongly False)."""
     reach = 0
-    for step, n in sorted((s, n) for n, s in zip(size, stride, strict=True) if n > 1):
+    for step, n in sorted((s, n) for n, s in zip(size, stride) if n > 1):
         if step <= reach:
             return True
         reach += step * (n - 1)
     return False
 
 
+def _extent(size, stride, offset):
+    """The length of memory, in elements, that a geometry needs."""
+    return 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride))
+
+
 def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
     """Bring a gradient back through memory, for any geometries, overlapping ones too.
 
-    Elements that share a place share its gradient; where it is the input that overlaps, each of
-    the elements in a place is given an equal part, so that they add up to the place's gradient.
+    Elements of the result that share a place add up there; where it is the input that overlaps,
+    each of the elements in a place is given an equal part of its gradient.
     """
     self_size, self_stride, self_offset = self_geometry
+    offset = self_offset if storage_offset is None else storage_offset
+    least = min(offset, self_offset)
+    here, there = (size, stride, offset - least), (self_size, self_stride, self_offset - least)
     if 0 in self_size:
         return grad.new_zeros(self_size)
-    to_offset = self_offset
-    from_offset = self_offset if storage_offset is None else storage_offset
-    least = min(from_offset, to_offset)
-    from_offset, to_offset = from_offset - least, to_offset - least
-    result = ops._transfer_strided(grad, stride, from_offset, self_size, self_stride, to_offset)
+    length = max(_extent(*here), _extent(*there))
+    memory = grad.new_zeros((length,))
+    places = ops.arange(length)
+    if 0 in size:
+        pass
+    elif _overlaps(size, stride):
+        memory.index_add_(0, places.as_strided(*here).reshape(-1), grad.reshape(-1))
+    else:
+        memory.as_strided(*here).copy_(grad)
     if _overlaps(self_size, self_stride):
-        ones = grad.new_ones(self_size)
-        result = result / ops._transfer_strided(ones, self_stride, 0, self_size, self_stride, 0)
-    return result
+        read = places.as_strided(*there).reshape(-1)
+        count = ops.zeros_like(memory).index_add_(0, read, grad.new_ones(read.shape))
+        memory.div_(count.clamp_min(1))
+    return memory.as_strided(*there)
 
-
-op(
-    "_transfer_strided(Tensor self, int[] from_stride, int from_offset, int[] to_size, "
-    "int[] to_stride, int to_offset) -> Tensor",
-    _transfer,
-    derivative={
-        "self": lambda grad, self_shape, from_stride, from_offset, to_stride, to_offset: (
-            ops._transfer_strided(grad, to_stride, to_offset, self_shape, from_stride, from_offset)
-        )
-    },
-    variants="",
-)
 
 op(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
@@ -398,6 +387,7 @@ op(
     derivative={"self": _as_strided_backward},
     variants="function method metadata",
     name="AsStridedBackward1",
+    doc="""Give the tensor itself another geometry over its memory; see `as_strided`.""",
 )
 
 # ---- the same elements --------------------------------------------------------------------------
@@ -422,6 +412,23 @@ op(
     False
     """,
 )
+
+_detach_in_place = op(
+    "detach_(Tensor(a!) self) -> Tensor(a!)",
+    lambda self: None,
+    differentiable=False,
+    variants="function method",
+    doc="""Make the tensor a leaf that requires no gradient, and return it.
+
+    Raises RuntimeError for a view.
+
+    >>> x = imode.ones(2, requires_grad=True) * 2
+    >>> x.detach_().is_leaf
+    True
+    """,
+)
+_detach_in_place.register("Autograd", FORGET_HISTORY)
+_detach_in_place.register("ADInplaceOrView", None)  # nothing is written
 
 # ---- complex numbers ----------------------------------------------------------------------------
 
@@ -486,7 +493,7 @@ def conj(self):
     return ops._conj(self) if self.is_complex() else self
 
 
-@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out")
 def conj_physical(self):
     """Return the complex conjugate (a copy); a real tensor itself."""
     return ops._conj_physical(self) if self.is_complex() else self

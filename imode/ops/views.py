@@ -66,6 +66,11 @@ op(
     differentiable=False,
     variants="method",
     tracked=False,
+    doc="""Return the tensor's bytes as elements of another dtype.
+
+    Where the size of an element differs, the last dimension grows or shrinks; RuntimeError where
+    shape, strides or offset do not allow it.
+    """,
 )
 
 # A view of a copy that nobody else holds: not recorded as one.
@@ -232,6 +237,7 @@ op(
     derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, (dim,))},
     variants="function method",
     name="SqueezeBackward1",
+    doc="""Return the tensor without dimension `dim` if its length is 1.""",
 )
 
 op(
@@ -240,6 +246,7 @@ op(
     derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, dim)},
     variants="function method",
     name="SqueezeBackward2",
+    doc="""Return the tensor without those of `dim` whose length is 1.""",
 )
 
 op(
@@ -248,6 +255,7 @@ op(
     derivative={"self": lambda grad, dim: grad.squeeze(dim)},
     variants="method metadata",
     name="UnsqueezeBackward1",
+    doc="""Put a dimension of length 1 into the tensor itself; see `unsqueeze`.""",
 )
 op(
     "squeeze_(Tensor(a!) self) -> Tensor(a!)",
@@ -255,6 +263,7 @@ op(
     derivative={"self": lambda grad, self_shape: _unsqueeze_to(grad, self_shape)},
     variants="method metadata",
     name="SqueezeBackward3",
+    doc="""Drop the tensor's own dimensions of length 1; see `squeeze`.""",
 )
 op(
     "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
@@ -262,6 +271,7 @@ op(
     derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, (dim,))},
     variants="method metadata",
     name="SqueezeBackward4",
+    doc="""Drop dimension `dim` of the tensor itself if its length is 1.""",
 )
 op(
     "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
@@ -269,6 +279,7 @@ op(
     derivative={"self": lambda grad, self_shape, dim: _unsqueeze_to(grad, self_shape, dim)},
     variants="method metadata",
     name="SqueezeBackward5",
+    doc="""Drop those of `dim` whose length is 1 from the tensor itself.""",
 )
 
 # ---- order of dimensions ------------------------------------------------------------------------
@@ -318,6 +329,7 @@ op(
     derivative={"self": lambda grad: grad.t()},
     variants="method metadata",
     name="TBackward1",
+    doc="""Transpose the tensor itself; see `t`.""",
 )
 op(
     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
@@ -325,6 +337,7 @@ op(
     derivative={"self": lambda grad, dim0, dim1: grad.transpose(dim0, dim1)},
     variants="method metadata",
     name="TransposeBackward1",
+    doc="""Exchange two dimensions of the tensor itself; see `transpose`.""",
 )
 
 

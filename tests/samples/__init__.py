@@ -56,7 +56,7 @@ class T:
                 flat = flat.swapaxes(-1, -2)
             elif named:
                 raise ValueError("values= goes with view=None, 'transposed' or a function")
-            return np.ascontiguousarray(flat).astype(dtype)
+            return flat.astype(dtype, order="C")
         rng = np.random.default_rng(zlib.crc32(repr((shape, self.low, self.high, seed)).encode()))
         if dtype.kind == "b":
             return rng.random(shape) < 0.5

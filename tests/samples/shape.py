@@ -3,7 +3,6 @@
 from tests.samples import S, T
 
 
-
 def _torch():
     import torch
 

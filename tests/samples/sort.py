@@ -9,7 +9,6 @@ EDGES = T(values=[1.0, 3.0, 5.0], requires_grad=False)
 MIXED = T(values=[1.0, NAN, -2.0, float("inf"), 0.0])
 
 
-
 def _unique_dim(x, dim):
     import torch
 
