@@ -121,7 +121,8 @@ def fits(functional, target):
 
 
 def overlapping(tensor):
-    return any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape))
+    repeated = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.shape))
+    return repeated and tensor.numel() > 0
 
 
 @cases([(n, i) for n, i in WORKING if OPERATORS[n].inplace and SAMPLES[n][i].variants])

@@ -13,7 +13,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
-    INT_OPT, INTS, INTS_OPT, OPERAND, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
+    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport (
     FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code)
@@ -175,7 +175,7 @@ cdef int _find(Operator op, PyObject* keyword) except -3:
         if PyUnicode_Compare(<object>PyTuple_GET_ITEM(op.names, i), <object>keyword) == 0:
             return i
     name = <object>keyword
-    if name == "out" and op.out is not None:
+    if name == "out" and (op.out is not None or op.role == OUT):
         return -2
     if name == "input" and op.nargs and op.names[0] == "self":
         return 0
@@ -494,7 +494,7 @@ cdef int require_grad(Tensor made) except -1:
 
 
 cdef object _call_out(Operator op, Bound* bound):
-    cdef Operator out = op.out
+    cdef Operator out = op if op.role == OUT else op.out
     cdef object target = <object>bound.out
     if out is None:
         raise TypeError(f"{op.name}() got an unexpected keyword argument 'out'")

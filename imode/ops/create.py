@@ -101,7 +101,7 @@ def number_as(value, dtype):
         return complex(value)
     if kind == "f":
         value = float(value)
-        if math.isfinite(value) and abs(value) > np.finfo(dtype).max:
+        if math.isfinite(value) and abs(value) > float(np.finfo(dtype).max):
             raise _overflow(dtype)
         return value
     if isinstance(value, float):

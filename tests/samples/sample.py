@@ -14,7 +14,6 @@ _SIZES = [
     _f(20, dtype=D("float64")),
     _f(20, dtype=D("float16")),
     _f(20, dtype=D("complex64")),
-    _f(2, requires_grad=True, grad=False),
     _f(2, dtype=D("int64"), raises=NotImplementedError),
     _f(-1, raises=RuntimeError),
     _f(2, -3, raises=RuntimeError),
