@@ -715,6 +715,13 @@ def guard_id_of(Tensor tensor not None):
     return tensor.guard_id
 
 
+def conj(x):
+    """The complex conjugate where `x` is complex, else `x` itself: for derivative formulas."""
+    if type(x) is Tensor:
+        return x if not is_complex(code_of[typenum(x)]) else call1(operator("conj"), x)
+    return x.conjugate() if isinstance(x, complex) else x
+
+
 def install(name, value):
     """Set an attribute of the Tensor type; used while the package is imported."""
     _set_type_attribute(Tensor, name, value)

@@ -16,7 +16,7 @@ from imode.autograd.node cimport (
     AccumulateGrad, Edge, Node, OutputMeta, meta_shape, node_edge, set_accumulator)
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 from numpy cimport import_array, ndarray, npy_intp
 
 from imode.autograd.node import add_hook
@@ -39,7 +39,8 @@ cdef extern from "numpy/ndarraytypes.h":
 ctypedef struct Entry:
     PyObject* node            # borrowed: the graph is alive while the task runs; NULL: empty
     Py_ssize_t waiting        # edges whose gradients have not arrived yet
-    PyObject** grads          # owned; one per result of the node, owned or NULL
+    PyObject** grads          # one per result of the node, owned or NULL; NULL: none arrived
+    PyObject* single[1]       # where `grads` points for a node of one result
     bint needed               # leads to something that the caller asked for
 
 cdef class _Task:
@@ -49,26 +50,26 @@ cdef class _Task:
     cdef PyObject** heap      # nodes ready to run, newest first; borrowed
     cdef size_t heap_size
     cdef size_t heap_capacity
+    cdef Entry small_table[32]
+    cdef PyObject* small_heap[32]
     cdef list keep            # roots, so that the graph stays alive
 
     def __cinit__(self):
-        self.capacity = 64
-        self.table = <Entry*>calloc(self.capacity, sizeof(Entry))
-        self.heap_capacity = 64
-        self.heap = <PyObject**>calloc(self.heap_capacity, sizeof(PyObject*))
-        if self.table == NULL or self.heap == NULL:
-            raise MemoryError()
+        self.capacity = self.heap_capacity = 32
+        self.table = self.small_table
+        self.heap = self.small_heap
 
     def __dealloc__(self):
         cdef size_t i
-        if self.table != NULL:
-            for i in range(self.capacity):
-                if self.table[i].node != NULL:
-                    _drop_grads(&self.table[i])
-        free(self.table)
+        for i in range(self.capacity):
+            if self.table[i].node != NULL:
+                _drop_grads(&self.table[i])
+        if self.table != self.small_table:
+            free(self.table)
         for i in range(self.heap_size):
             Py_DECREF(<object>self.heap[i])
-        free(self.heap)
+        if self.heap != self.small_heap:
+            free(self.heap)
 
     cdef Entry* find(self, PyObject* node) noexcept:
         """The node's entry, or the empty one where it would go."""
@@ -101,16 +102,21 @@ cdef class _Task:
         for i in range(n):
             if old[i].node != NULL:
                 self.find(old[i].node)[0] = old[i]
-        free(old)
+        if old != self.small_table:
+            free(old)
         return 0
 
     cdef int push(self, PyObject* node) except -1:
         cdef size_t i, parent
         cdef uint64_t sequence = (<Node>node).sequence
         if self.heap_size == self.heap_capacity:
-            bigger = <PyObject**>realloc(self.heap, 2 * self.heap_capacity * sizeof(PyObject*))
+            bigger = <PyObject**>realloc(
+                NULL if self.heap == self.small_heap else self.heap,
+                2 * self.heap_capacity * sizeof(PyObject*))
             if bigger == NULL:
                 raise MemoryError()
+            if self.heap == self.small_heap:
+                memcpy(bigger, self.heap, self.heap_size * sizeof(PyObject*))
             self.heap = bigger
             self.heap_capacity *= 2
         Py_INCREF(<object>node)
@@ -157,7 +163,8 @@ cdef void _drop_grads(Entry* entry) noexcept:
     if grads != NULL:
         for i in range((<Node>entry.node).n_outputs):
             Py_XDECREF(grads[i])
-        free(grads)
+        if grads != entry.single:
+            free(grads)
 
 
 # ---- running ----
@@ -320,7 +327,7 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
             if not retain_graph:
                 node.release()
         # From here on only the slots they go to hold the gradients: sums may be made in place.
-        grads = _drop(grads, node.n_outputs)
+        grads = _drop(entry, grads)
         for i in range(n):
             if node.edges[i].node == NULL:
                 continue
@@ -337,17 +344,18 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
             Py_XDECREF(out[i])
         if out != small:
             free(out)
-        _drop(grads, node.n_outputs)
+        _drop(entry, grads)
     return 0
 
 
-cdef PyObject** _drop(PyObject** grads, int n):
-    """Release gradients and their array; gives back NULL."""
+cdef PyObject** _drop(Entry* entry, PyObject** grads) noexcept:
+    """Release the gradients that a node ran with, and their array; gives back NULL."""
     cdef int i
     if grads != NULL:
-        for i in range(n):
+        for i in range((<Node>entry.node).n_outputs):
             Py_XDECREF(grads[i])
-        free(grads)
+        if grads != entry.single:
+            free(grads)
     return NULL
 
 
@@ -373,14 +381,18 @@ cdef int _add(Entry* entry, int number, PyObject* gradient) except -1:
     cdef PyObject* before
     try:
         if entry.grads == NULL:
-            entry.grads = <PyObject**>calloc(n, sizeof(PyObject*))
-            if entry.grads == NULL:
-                raise MemoryError()
+            if n == 1:
+                entry.single[0] = NULL
+                entry.grads = entry.single
+            else:
+                entry.grads = <PyObject**>calloc(n, sizeof(PyObject*))
+                if entry.grads == NULL:
+                    raise MemoryError()
         before = entry.grads[number]
         if before == NULL:
             Py_INCREF(<object>gradient)
             entry.grads[number] = gradient
-        elif _is_ours(before) and (<Tensor>before).shape == (<Tensor>gradient).shape:
+        elif _is_ours(before) and _same_shape(<Tensor>before, <Tensor>gradient):
             call2(_op_add_inplace, <object>before, <object>gradient)
         else:
             # The sum is a new tensor: what has arrived may be shared with other edges.
@@ -391,6 +403,16 @@ cdef int _add(Entry* entry, int number, PyObject* gradient) except -1:
     finally:
         Py_DECREF(<object>gradient)
     return 0
+
+
+cdef bint _same_shape(Tensor a, Tensor b) noexcept:
+    cdef int d
+    if storage(a).ndim != storage(b).ndim:
+        return False
+    for d in range(storage(a).ndim):
+        if storage(a).shape[d] != storage(b).shape[d]:
+            return False
+    return True
 
 
 cdef Operator _op_add = None
@@ -665,7 +687,7 @@ cdef list _root_grads(tuple outputs, object grads, bint create_graph):
                 if code_of[typenum(root)] >= 9:
                     raise RuntimeError("grad can be implicitly created only for real scalar "
                                        f"outputs but got {root.dtype}")
-                gradient = operator("ones_like")(root)
+                gradient = _one(root)
         elif not isinstance(gradient, Tensor):
             raise TypeError("gradients can be either Tensors or None, but got "
                             + type(gradient).__name__)
@@ -680,6 +702,13 @@ cdef list _root_grads(tuple outputs, object grads, bint create_graph):
                 f"and output[{index}] has a dtype of {root.dtype}.")
         made.append(gradient)
     return made
+
+
+cdef Tensor _one(Tensor root):
+    """1, like a root of one element."""
+    cdef ndarray array = empty(typenum(root), storage(root).ndim, storage(root).shape)
+    array.fill(1)
+    return wrap(array)
 
 
 cdef int _check_roots(tuple outputs) except -1:

@@ -18,6 +18,7 @@ cdef enum:                    # parameters of a formula that are not saved
     GRADS = -2                # those of all results, a tuple
     NEEDS = -3                # which of the formula's inputs need a gradient, a tuple
     MAX_SAVED = 16
+    MAX_FORMULAS = 6
     SMALL = 3                 # edges and saved values that a node holds without an allocation
     MAX_SHAPE = 6             # dimensions of a result that a node remembers in place
 
@@ -29,6 +30,14 @@ ctypedef struct Slot:         # one thing that a derivative saves
     bint written              # it is the argument that an in-place form writes
 
 
+ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function
+    PyObject* function        # owned by the derivative's list
+    int n_parameters
+    int parameters[MAX_SAVED] # slot numbers, or GRAD, GRADS, NEEDS
+    int n_inputs
+    int inputs[MAX_SAVED]     # indices into the derivative's inputs
+
+
 cdef class Derivative:
     # An operator's derivative, compiled once. Immutable.
     cdef readonly str name            # "AddBackward0"
@@ -38,13 +47,14 @@ cdef class Derivative:
     cdef Slot slots[MAX_SAVED]
     cdef readonly tuple slot_names    # "self", "other", "result": what _saved_... shows
     cdef int n_formulas
-    cdef list functions               # one per formula
-    cdef list parameters              # tuple of slot numbers or GRAD, GRADS, NEEDS per formula
-    cdef list formula_inputs          # tuple of indices into `inputs` per formula
+    cdef Formula formulas[MAX_FORMULAS]
+    cdef list functions               # keeps the formulas' functions alive
     cdef int formula_of[MAX_SAVED]    # input -> formula
     cdef bint has_lists               # an input is a Tensor[]
     cdef int n_results
 
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
+                          tuple result_names) except -1
     cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1
 
 
@@ -94,9 +104,9 @@ cdef class Node:
     cdef void _drop_edges(self)
     cdef object _unpacked(self, int slot)
     cdef int _first_edge(self, int input)
-    cdef bint _wanted(self, tuple inputs)
-    cdef tuple _needs(self, tuple inputs)
-    cdef int _distribute(self, tuple inputs, object value, PyObject** out) except -1
+    cdef bint _wanted(self, Formula* formula)
+    cdef tuple _needs(self, Formula* formula)
+    cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1
     cdef int _put(self, int edge, object gradient, PyObject** out) except -1
     cdef void connect(self, int edge, Tensor tensor)   # to where the tensor's gradient goes
 

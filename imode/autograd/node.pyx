@@ -7,7 +7,7 @@ depth; every cycle of ownership in the graph passes through a node.
 """
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TENSOR_LIST, Operator, tls
 from imode._core.dtype cimport dtype_from_typenum, new_size
 from imode._core.tensor cimport (
@@ -66,7 +66,7 @@ cdef class Derivative:
     def __init__(self, Operator op, dict formulas, str name, tuple result_names):
         cdef int i, number
         self.name = name
-        self.functions, self.parameters, self.formula_inputs = [], [], []
+        self.functions = []
         self.n_results = len(result_names)
         of_input = {}
         for key, function in formulas.items():
@@ -83,25 +83,36 @@ cdef class Derivative:
                 self.formula_of[self.n_inputs] = of_input[argument]
                 self.has_lists |= op.kinds[i] == TENSOR_LIST
                 self.n_inputs += 1
+        if self.n_formulas > MAX_FORMULAS:
+            raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
         for number, function in enumerate(self.functions):
-            self.formula_inputs.append(tuple([i for i in range(self.n_inputs)
-                                              if self.formula_of[i] == number]))
-            code = function.__code__
-            sources = []
-            for parameter in code.co_varnames[:code.co_argcount]:
-                special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
-                if special is not None and parameter not in op.names:
-                    sources.append(special)
-                    continue
+            self._add_formula(op, number, function, slots, result_names)
+        self.n_slots = len(slots)
+        self.slot_names = tuple(slots)
+
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
+                          tuple result_names) except -1:
+        cdef Formula* formula = &self.formulas[number]
+        cdef int i
+        formula.function = <PyObject*>function
+        for i in range(self.n_inputs):
+            if self.formula_of[i] == number:
+                formula.inputs[formula.n_inputs] = i
+                formula.n_inputs += 1
+        code = function.__code__
+        for parameter in code.co_varnames[:code.co_argcount]:
+            special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
+            if special is not None and parameter not in op.names:
+                formula.parameters[formula.n_parameters] = special
+            else:
                 if parameter not in slots:
                     slots[parameter] = len(slots)
                     self._add_slot(op, slots[parameter], parameter, result_names)
                 self.slots[slots[parameter]].formulas |= <uint64_t>1 << number
-                sources.append(slots[parameter])
-            self.parameters.append(tuple(sources))
-        self.n_slots = len(slots)
-        self.slot_names = tuple(slots)
+                formula.parameters[formula.n_parameters] = slots[parameter]
+            formula.n_parameters += 1
+        return 0
 
     cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1:
         cdef Slot* slot = &self.slots[i]
@@ -237,44 +248,47 @@ cdef class Node:
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         """Run the operator's formulas on the gradients of its results."""
         cdef Derivative d = self.derivative
-        cdef PyObject* values[MAX_SAVED + 3]
-        cdef list keep = []
-        cdef tuple sources
-        cdef tuple inputs
+        cdef PyObject* values[MAX_SAVED]
+        cdef PyObject* owned[MAX_SAVED]
+        cdef Formula* formula
         cdef object value
-        cdef object grads_tuple = None
-        cdef int formula, i, k, slot
-        cdef int n
+        cdef int number, k, slot
+        cdef int n_owned
         if self.released and d.n_slots:
             raise graph_freed(d.name)
-        for formula in range(d.n_formulas):
-            inputs = <tuple>d.formula_inputs[formula]
-            if not self._wanted(inputs):
+        for number in range(d.n_formulas):
+            formula = &d.formulas[number]
+            if not self._wanted(formula):
                 continue
-            sources = <tuple>d.parameters[formula]
-            n = <int>len(sources)
-            for k in range(n):
-                slot = sources[k]
-                if slot >= 0:
-                    value = self._unpacked(slot)
-                elif slot == GRAD:
-                    if grads[0] == NULL:
-                        break
-                    values[k] = grads[0]
-                    continue
-                elif slot == GRADS:
-                    if grads_tuple is None:
-                        grads_tuple = tuple([None if grads[i] == NULL else <object>grads[i]
-                                             for i in range(self.n_outputs)])
-                    value = grads_tuple
+            n_owned = 0
+            try:
+                for k in range(formula.n_parameters):
+                    slot = formula.parameters[k]
+                    if slot == GRAD:
+                        if grads[0] == NULL:
+                            break
+                        values[k] = grads[0]
+                        continue
+                    if slot >= 0:
+                        value = self._unpacked(slot)
+                    elif slot == GRADS:
+                        value = tuple([None if grads[i] == NULL else <object>grads[i]
+                                       for i in range(self.n_outputs)])
+                    else:
+                        value = self._needs(formula)
+                    Py_INCREF(value)
+                    owned[n_owned] = values[k] = <PyObject*>value
+                    n_owned += 1
                 else:
-                    value = self._needs(inputs)
-                keep.append(value)
-                values[k] = <PyObject*>value
-            else:
-                value = PyObject_Vectorcall(<PyObject*>d.functions[formula], values, n, NULL)
-                self._distribute(inputs, value, out)
-            del keep[:]
+                    value = PyObject_Vectorcall(formula.function, values, formula.n_parameters,
+                                                NULL)
+                    if formula.n_inputs == 1 and self.list_lengths is None:
+                        self._put(formula.inputs[0], value, out)
+                    else:
+                        self._distribute(formula, value, out)
+            finally:
+                for k in range(n_owned):
+                    Py_DECREF(<object>owned[k])
         return 0
 
     cdef object _unpacked(self, int slot):
@@ -298,16 +312,24 @@ cdef class Node:
             edge += 1 if self.list_lengths[i] is None else <int>self.list_lengths[i]
         return edge
 
-    cdef bint _wanted(self, tuple inputs):
-        for i in inputs:
-            for edge in range(self._first_edge(i), self._first_edge(i + 1)):
+    cdef bint _wanted(self, Formula* formula):
+        cdef int k, edge
+        for k in range(formula.n_inputs):
+            if self.list_lengths is None:
+                if self.edges[formula.inputs[k]].node != NULL:
+                    return True
+                continue
+            for edge in range(self._first_edge(formula.inputs[k]),
+                              self._first_edge(formula.inputs[k] + 1)):
                 if self.edges[edge].node != NULL:
                     return True
         return False
 
-    cdef tuple _needs(self, tuple inputs):
+    cdef tuple _needs(self, Formula* formula):
+        cdef int k, i
         needs = []
-        for i in inputs:
+        for k in range(formula.n_inputs):
+            i = formula.inputs[k]
             if self.list_lengths is None or self.list_lengths[i] is None:
                 needs.append(self.edges[self._first_edge(i)].node != NULL)
             else:
@@ -315,16 +337,17 @@ cdef class Node:
                                     range(self._first_edge(i), self._first_edge(i + 1))]))
         return tuple(needs)
 
-    cdef int _distribute(self, tuple inputs, object value, PyObject** out) except -1:
+    cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1:
         """Put a formula's gradients where they belong."""
-        cdef int edge
-        if len(inputs) == 1:
+        cdef int k, i, edge
+        if formula.n_inputs == 1:
             value = (value,)
         elif value is None:
             return 0
-        for i, gradient in zip(inputs, value):
+        for k, gradient in zip(range(formula.n_inputs), value):
             if gradient is None:
                 continue
+            i = formula.inputs[k]
             edge = self._first_edge(i)
             if self.list_lengths is not None and self.list_lengths[i] is not None:
                 for item in gradient:

@@ -34,7 +34,7 @@ from .._core.adapter import numpy_ckernel
 from .._core.bind import REQUIRED, make_function, make_method
 from .._core.dispatch import CKernel, Operator
 from .._core.loops import ufunc_ckernel
-from .._core.tensor import Tensor, install
+from .._core.tensor import Tensor, conj, install
 from ..autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,
@@ -45,6 +45,8 @@ from ..autograd.kernels import (
     TRACK_VIEW,
 )
 from ..autograd.node import Derivative
+
+__all__ = ["alias", "composite", "conj", "op", "ufunc"]
 
 _KINDS = {
     "Tensor": 0,
@@ -105,13 +107,6 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
     def __init__(self, ufunc, ints="same", otherwise=None, scaled=None):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
         self.ints = ("same", "float", "error", "nobool", "alike").index(ints)
-
-
-def conj(x):
-    """The complex conjugate where `x` is complex, else `x` itself: for formulas."""
-    if isinstance(x, Tensor):
-        return x.conj() if x.is_complex() else x
-    return x.conjugate() if isinstance(x, complex) else x
 
 
 # ---- parsing ----
