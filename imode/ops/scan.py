@@ -14,12 +14,14 @@ from .schema import composite, conj, op
 # ---- running sums and products ----
 
 
-def _running(accumulate, self, dim, dtype):
+def _running(name, accumulate, self, dim, dtype):
     axis = dims.wrap(dim, self.ndim)
     if dtype is not None:
         to = dims.numpy_dtype(dtype)
     else:
         to = self.dtype if self.dtype.kind in FLOATING else np.dtype(np.int64)
+    if to.kind == "b":
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
     if self.ndim == 0:
         return reduced(self.astype(to), to)
     wide = accumulate_type(to)
@@ -27,11 +29,11 @@ def _running(accumulate, self, dim, dtype):
 
 
 def _cumsum(self, dim, dtype):
-    return _running(np.add.accumulate, self, dim, dtype)
+    return _running("cumsum", np.add.accumulate, self, dim, dtype)
 
 
 def _cumprod(self, dim, dtype):
-    return _running(np.multiply.accumulate, self, dim, dtype)
+    return _running("cumprod", np.multiply.accumulate, self, dim, dtype)
 
 
 def _reversed_cumsum(grad, dim):
