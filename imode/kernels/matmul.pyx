@@ -14,7 +14,8 @@ from cpython.object cimport PyObject
 from imode._core.adapter cimport run_numpy
 from imode._core.allocator cimport empty, fields
 from imode._core.dispatch cimport (
-    DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, kernel_t, operator, tls)
+    DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
+    operator, tls)
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, is_integral)
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
@@ -48,7 +49,7 @@ for _code in range(N_DTYPES):
 # ---- the product of two matrices ----
 
 cdef inline Matrix _matrix(ndarray x):
-    """A 2-D array as a matrix; a 1-D one as a row."""
+    """A 2-D array as a matrix; a 1-D one as a row. It borrows the array's memory."""
     cdef Matrix m
     cdef int last = x.ndim - 1
     m.data = <char*>cnp.PyArray_DATA(x)
@@ -146,15 +147,17 @@ cdef ndarray _mm_arrays(ndarray x, ndarray y):
     if code < 0 or x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
         return None
     dims = [x.shape[0], y.shape[1]]
-    return _product(code, _matrix(_for_blas(x)), _matrix(_for_blas(y)), 2, dims)
+    x, y = _for_blas(x), _for_blas(y)
+    return _product(code, _matrix(x), _matrix(y), 2, dims)
 
 
 cdef ndarray _mv_arrays(ndarray x, ndarray v):
     cdef int code = _common(x, v)
     if code < 0 or x.ndim != 2 or v.ndim != 1 or x.shape[1] != v.shape[0]:
         return None
+    x = _for_blas(x)
     # The transposed product has the same elements: a row times the matrix's transpose.
-    return _product(code, _matrix(v), _transposed(_matrix(_for_blas(x))), 1, x.shape)
+    return _product(code, _matrix(v), _transposed(_matrix(x)), 1, x.shape)
 
 
 cdef ndarray _dot_arrays(ndarray x, ndarray y):
@@ -480,8 +483,10 @@ def matmul(composed):
         code = _common(x, y)
         if code >= 0 and x.ndim and y.ndim > 1 and _unwatched(self, other, None):
             if x.ndim == 1:
-                if y.ndim == 2 and x.shape[0] == y.shape[0]:
-                    out = _product(code, _matrix(x), _matrix(_for_blas(y)), 1, &y.shape[1])
+                # Outside inference mode the squeezed result has been written to: a version.
+                if y.ndim == 2 and x.shape[0] == y.shape[0] and inference_mode_on(tls()):
+                    y = _for_blas(y)
+                    out = _product(code, _matrix(x), _matrix(y), 1, &y.shape[1])
             else:
                 out = _stacked(x, y, code)
             if out is not None:
@@ -500,11 +505,13 @@ def linear(composed):
         cdef ndarray out
         if _ops is None:
             _find_operators()
-        if _unwatched(input, weight, bias):
+        # Outside inference mode the result of other shapes is a view or has a version.
+        if _unwatched(input, weight, bias) and (
+                x.ndim == 2 or inference_mode_on(tls()) or (bias is None and x.ndim > 2)):
             out = _linear_arrays(x, w, None if bias is None else storage(bias))
             if out is not None:
                 return wrap(out)
-        elif x.ndim == 2 and w.ndim == 2:
+        if x.ndim == 2 and w.ndim == 2:
             if bias is None:
                 return call2(_ops.mm, input, call1(_ops.t, weight))
             return call3(_ops.addmm, bias, input, call1(_ops.t, weight))

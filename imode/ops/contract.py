@@ -213,8 +213,8 @@ def _tensordot(self, other, dims1, dims2):
     )
     first = first.permute((*rest1, *dims1))
     second = second.permute((*dims2, *rest2))
-    if rows == columns == 1:  # contracted to one element: a dot product, and a third less work
-        return first.reshape((contracted,)).dot(second.reshape((contracted,))).reshape(shape)
+    if rows == columns == 1:
+        return first.flatten().dot(second.flatten()).reshape(shape)
     first, second = first.reshape((rows, contracted)), second.reshape((contracted, columns))
     return first.mm(second).reshape(shape)
 

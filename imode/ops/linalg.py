@@ -454,6 +454,7 @@ op(
 def _trace(self):
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    _no_bool("trace", self)
     to = self.dtype if self.dtype.kind in dims.FLOATING else np.dtype(np.int64)
     return dims.reduced(np.trace(self, dtype=dims.accumulate_type(to)), to)
 
@@ -478,7 +479,7 @@ def _cross(self, other, dim):
     if self.ndim == 0 or self.shape[axis] != 3 or other.shape[axis] != 3:
         sizes = [x.shape[axis] if x.ndim else 1 for x in (self, other)]
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {axis} must have length 3. "
+            f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"
         )
     if self.dtype != other.dtype:

@@ -82,6 +82,14 @@ op(
     tracked=False,
 )
 
+# What reshape calls a view that is not contiguous.
+op(
+    "_reshape_alias(Tensor(a) self, int[] size) -> Tensor(a)",
+    strided.view,
+    derivative={"self": lambda grad, self_shape: grad.reshape(self_shape)},
+    variants="",
+)
+
 
 @composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", variants="function method")
 def reshape(self, shape):
@@ -90,8 +98,10 @@ def reshape(self, shape):
     >>> imode.arange(6).reshape(3, 2).shape
     torch.Size([3, 2])
     """
-    if self.is_contiguous() or strided.viewable(tuple(self.shape), self.stride(), shape):
+    if self.is_contiguous():
         return self.view(shape)
+    if strided.viewable(tuple(self.shape), self.stride(), shape):
+        return ops._reshape_alias(self, shape)
     return ops._unsafe_view(self.contiguous(), shape)
 
 
