@@ -19,7 +19,9 @@ cdef extern from "_conv.h" nogil:
     int conv_grad_weight(const conv_t*, int, const void*, const void*, void*)
 
 
-cpdef object conv1d(x, weight, bias, tuple stride, padding, tuple dilation, long groups)
-cpdef object conv2d(x, weight, bias, tuple stride, padding, tuple dilation, long groups)
-cpdef object grad_input(grad, x, weight, tuple stride, padding, tuple dilation, long groups)
-cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation, long groups)
+cpdef object convolve(
+    x, weight, bias, tuple stride, tuple padding, tuple dilation, long groups)
+cpdef object grad_input(
+    grad, x, weight, tuple stride, tuple padding, tuple dilation, long groups)
+cpdef object grad_weight(
+    grad, x, weight, tuple stride, tuple padding, tuple dilation, long groups)

@@ -25,43 +25,14 @@ cdef dict C_TYPES = {
 
 
 cdef inline int _pair(tuple values, int ndim, long* first, long* second) except -1:
-    """Unpack a per-dimension tuple; one dimension is a second one beside a height of 1."""
-    if ndim == 1:
-        first[0] = -1
-        second[0] = values[0]
-    else:
-        first[0] = values[0]
-        second[0] = values[1] if len(values) > 1 else values[0]
-    return 0
-
-
-cdef int _padding(conv_t* p, padding, int ndim) except -1:
-    """Fill in the padding: numbers, "valid", or "same" (the odd one goes below and right)."""
-    cdef long total
-    if isinstance(padding, tuple):
-        _pair(padding, ndim, &p.top, &p.left)
-        if ndim == 1:
-            p.top = 0
-    elif isinstance(padding, str):
-        p.top = p.left = 0
-        if padding == "same":
-            total = p.dh * (p.kh - 1)
-            p.top = total // 2
-            p.bottom = total - p.top
-            total = p.dw * (p.kw - 1)
-            p.left = total // 2
-            p.right = total - p.left
-            return 0
-    else:
-        p.left = padding
-        p.top = p.left if ndim == 2 else 0
-    p.bottom = p.top
-    p.right = p.left
+    """Unpack a per-dimension tuple; one dimension is the second one, beside a height of 1."""
+    first[0] = values[0]
+    second[0] = values[1] if ndim > 1 and len(values) > 1 else values[0]
     return 0
 
 
 cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int ndim, tuple stride,
-                   padding, tuple dilation, long groups) except -1:
+                   tuple padding, tuple dilation, long groups) except -1:
     """Fill in p from the shapes of a batched input and a weight that fit each other."""
     cdef bint flat = ndim == 1
     p.n = x[0]
@@ -76,7 +47,11 @@ cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int 
     _pair(dilation, ndim, &p.dh, &p.dw)
     if flat:
         p.sh = p.dh = 1
-    _padding(p, padding, ndim)
+    _pair(padding, ndim, &p.top, &p.left)
+    if flat:
+        p.top = 0
+    p.bottom = p.top
+    p.right = p.left
     p.oh = (p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1) // p.sh + 1
     p.ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) // p.sw + 1
     return 0
@@ -101,12 +76,16 @@ cdef int _check_list(str name, tuple values, int ndim) except -1:
     return 0
 
 
-cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, padding,
+cdef bint _worded_otherwise(cnp.ndarray x, cnp.ndarray w, long groups):
+    """Where PyTorch uses its other library, which has words of its own for the same mistakes."""
+    cdef int n = cnp.PyArray_NDIM(w)
+    return cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT and (
+        cnp.PyArray_DIM(x, 0) > 1 or groups > 1 or cnp.PyArray_SIZE(x) > 20480
+        or (n > 3 and cnp.PyArray_DIM(w, n - 1) > 3 and cnp.PyArray_DIM(w, n - 2) > 3))
+
+
+cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, tuple padding,
                           tuple dilation, long groups) except -1:
-    if cnp.PyArray_NDIM(x) != ndim + 1 and cnp.PyArray_NDIM(x) != ndim + 2:
-        raise RuntimeError(
-            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to conv{ndim}d, "
-            f"but got input of size: {_words((<object>x).shape)}")
     if cnp.PyArray_NDIM(w) != ndim + 2:
         if cnp.PyArray_NDIM(w) < 3:
             raise RuntimeError(
@@ -116,23 +95,16 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
                         cnp.PyArray_NDIM(w) - 2)
     _check_list("stride", stride, ndim)
     _check_list("dilation", dilation, ndim)
-    if isinstance(padding, str):
-        if padding != "valid" and padding != "same":
-            raise RuntimeError(f"Invalid padding string: '{padding}'")
-        if padding == "same" and max(stride) > 1:
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-    else:
-        if isinstance(padding, tuple):
-            _check_list("padding", padding, ndim)
-            if min(padding) < 0:
-                raise RuntimeError("negative padding is not supported")
-        elif padding < 0:
-            raise RuntimeError("negative padding is not supported")
+    _check_list("padding", padding, ndim)
+    if min(padding) < 0:
+        raise RuntimeError("negative padding is not supported")
     for value in stride:
         if value <= 0:
             raise RuntimeError("non-positive stride is not supported")
     for value in dilation:
         if value <= 0:
+            if _worded_otherwise(x, w, groups):
+                raise RuntimeError("non-positive dilation is not supported")
             raise RuntimeError(
                 "dilation should be greater than zero, but got "
                 f"{_words(dilation * ndim if len(dilation) == 1 else dilation)}")
@@ -182,9 +154,14 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     return 0
 
 
-cdef int _check_dtypes(cnp.ndarray x, cnp.ndarray w, bias) except -1:
+cdef int _check_dtypes(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
     if cnp.PyArray_TYPE(w) != kind:
+        if _worded_otherwise(x, w, p.groups):
+            raise RuntimeError(
+                f"Input type (imode.{SCALAR_TYPES.get(x.dtype.name)}Tensor) and weight type "
+                f"(imode.{SCALAR_TYPES.get(w.dtype.name)}Tensor) should be the same or input "
+                "should be a MKLDNN tensor and weight is a dense tensor")
         raise RuntimeError(
             f"expected scalar type {SCALAR_TYPES.get(x.dtype.name)} but found "
             f"{SCALAR_TYPES.get(w.dtype.name)}")
@@ -251,79 +228,57 @@ cdef object _new(tuple shape, int kind):
     return cnp.PyArray_EMPTY(n, dims, kind, 0)
 
 
-cdef object _convolve(cnp.ndarray x, cnp.ndarray w, bias, tuple stride, padding, tuple dilation,
-                      long groups, int ndim):
+cpdef object convolve(
+        x, weight, bias, tuple stride, tuple padding, tuple dilation, long groups):
+    """Convolve (n, c, w) with (oc, c / groups, kw), or the same of two dimensions."""
     cdef conv_t p
     cdef cnp.npy_intp[4] dims
-    cdef int i, rc = 0, kind = cnp.PyArray_TYPE(x), extra
+    cdef int rc = 0, kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>x) - 2
     cdef bint last, wide = kind == cnp.NPY_DOUBLE
-    cdef cnp.ndarray out
+    cdef cnp.ndarray image, w, out
     cdef void* b = NULL
-    _check_arguments(x, w, ndim, stride, padding, dilation, groups)
-    extra = ndim + 2 - cnp.PyArray_NDIM(x)          # 1: no batch dimension
-    dims[0] = 1
-    for i in range(cnp.PyArray_NDIM(x)):
-        dims[i + extra] = cnp.PyArray_DIM(x, i)
-    _geometry(&p, dims, cnp.PyArray_DIMS(w), ndim, stride, padding, dilation, groups)
-    if (p.oc < groups or p.oc % groups or p.c != cnp.PyArray_DIM(w, 1) * groups
+    _check_arguments(x, weight, ndim, stride, padding, dilation, groups)
+    _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight), ndim,
+              stride, padding, dilation, groups)
+    if (p.oc < groups or p.oc % groups or p.c != cnp.PyArray_DIM(<cnp.ndarray>weight, 1) * groups
             or p.kh <= 0 or p.kw <= 0 or p.oh <= 0 or p.ow <= 0 or p.h == 0 or p.w == 0
             or (bias is not None and (cnp.PyArray_NDIM(<cnp.ndarray>bias) != 1
                                       or cnp.PyArray_DIM(<cnp.ndarray>bias, 0) != p.oc))):
-        _check_shapes(&p, x, w, bias, ndim)
-    _check_dtypes(x, w, bias)
-    last = is_channels_last(x) or is_channels_last(w)
+        _check_shapes(&p, x, weight, bias, ndim)
+    _check_dtypes(&p, x, weight, bias)
+    dims[0] = p.n
     dims[1] = 0 if p.c == 0 else p.oc               # PyTorch: no channels in, none out
     dims[2] = p.ow if ndim == 1 else p.oh
     dims[3] = p.ow
     if p.n == 0 or p.c == 0:
-        return cnp.PyArray_EMPTY(ndim + 2 - extra, dims + extra, kind, 0)
+        return cnp.PyArray_EMPTY(ndim + 2, dims, kind, 0)
     if kind == cnp.NPY_FLOAT16:
-        result = _convolve(x.astype(np.float32), w.astype(np.float32),
-                           None if bias is None else bias.astype(np.float32),
-                           stride, padding, dilation, groups, ndim)
+        result = convolve(x.astype(np.float32), weight.astype(np.float32),
+                          None if bias is None else bias.astype(np.float32),
+                          stride, padding, dilation, groups)
         return result.astype(np.float16)
+    last = is_channels_last(x) or is_channels_last(weight)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        result = _forward_any(x, w, bias, &p)
-        result = result.reshape([dims[i] for i in range(extra, ndim + 2)])
-        return as_channels_last(result) if last and not extra else result
-    x = contiguous(x)
-    w = contiguous(w)
+        result = _forward_any(x, weight, bias, &p)
+        result = result.reshape([dims[i] for i in range(ndim + 2)])
+        return as_channels_last(result) if last else result
+    image = contiguous(x)
+    w = contiguous(weight)
     if bias is not None:
         bias = contiguous(bias)
         b = cnp.PyArray_DATA(<cnp.ndarray>bias)
-    out = cnp.PyArray_EMPTY(ndim + 2 - extra, dims + extra, kind, 0)
+    out = cnp.PyArray_EMPTY(ndim + 2, dims, kind, 0)
     with nogil:
-        rc = conv_forward(&p, wide, cnp.PyArray_DATA(x), cnp.PyArray_DATA(w), b,
+        rc = conv_forward(&p, wide, cnp.PyArray_DATA(image), cnp.PyArray_DATA(w), b,
                           cnp.PyArray_DATA(out))
     if rc:
         raise MemoryError("conv: no memory for the scratch buffer")
-    return as_channels_last(out) if last and not extra else out
-
-
-cpdef object conv1d(x, weight, bias, tuple stride, padding, tuple dilation, long groups):
-    """Convolve (n, c, w) or (c, w) with (oc, c / groups, kw)."""
-    return _convolve(x, weight, bias, stride, padding, dilation, groups, 1)
-
-
-cpdef object conv2d(x, weight, bias, tuple stride, padding, tuple dilation, long groups):
-    """Convolve (n, c, h, w) or (c, h, w) with (oc, c / groups, kh, kw)."""
-    return _convolve(x, weight, bias, stride, padding, dilation, groups, 2)
-
-
-cdef int _gradient_geometry(conv_t* p, tuple x, tuple w, tuple stride, padding, tuple dilation,
-                            long groups) except -1:
-    cdef cnp.npy_intp[4] dims, kernel
-    cdef int i, extra = len(w) - len(x)
-    dims[0] = 1
-    for i in range(len(x)):
-        dims[i + extra] = x[i]
-    for i in range(len(w)):
-        kernel[i] = w[i]
-    return _geometry(p, dims, kernel, len(w) - 2, stride, padding, dilation, groups)
+    return as_channels_last(out) if last else out
 
 
 cpdef object grad_input(
-        grad, x, weight, tuple stride, padding, tuple dilation, long groups):
+        grad, x, weight, tuple stride, tuple padding, tuple dilation, long groups):
     """Return the gradient for x, of which only shape and memory order are read."""
     cdef conv_t p
     cdef tuple shape = (<object>x).shape
@@ -333,7 +288,8 @@ cpdef object grad_input(
     if kind == cnp.NPY_FLOAT16:
         return grad_input(grad.astype(np.float32), x, weight.astype(np.float32), stride, padding,
                           dilation, groups).astype(np.float16)
-    _gradient_geometry(&p, shape, (<object>weight).shape, stride, padding, dilation, groups)
+    _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight),
+              cnp.PyArray_NDIM(<cnp.ndarray>x) - 2, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
@@ -350,7 +306,7 @@ cpdef object grad_input(
     return as_channels_last(out) if last and len(shape) == 4 else out
 
 
-cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation, long groups):
+cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dilation, long groups):
     """Return the gradient for weight, of which only shape and memory order are read."""
     cdef conv_t p
     cdef tuple shape = (<object>weight).shape
@@ -360,7 +316,8 @@ cpdef object grad_weight(grad, x, weight, tuple stride, padding, tuple dilation,
     if kind == cnp.NPY_FLOAT16:
         return grad_weight(grad.astype(np.float32), x.astype(np.float32), weight, stride,
                            padding, dilation, groups).astype(np.float16)
-    _gradient_geometry(&p, (<object>x).shape, shape, stride, padding, dilation, groups)
+    _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight),
+              cnp.PyArray_NDIM(<cnp.ndarray>x) - 2, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:

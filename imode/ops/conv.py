@@ -3,11 +3,14 @@
 The kernels are `imode.kernels.conv`'s and `imode.kernels.pool`'s; here are schemas, derivatives
 and the operators composed of them. Shapes are (n, channels, height, width), or without n.
 
-Convolution is linear in its input and in its weight, so its two gradients and itself are each
-other's derivatives: three operators, differentiable as often as one likes.
+Convolution is linear in its input and in its weight, so it and its two gradients are each other's
+derivatives: three operators, differentiable as often as one likes.
 """
 
+from functools import partial
+
 from imode import ops
+from imode._core.dispatch import is_grad_enabled
 from imode.kernels import conv as kernels
 from imode.kernels import pool
 
@@ -16,23 +19,88 @@ from .schema import composite, op
 # ---- convolution --------------------------------------------------------------------------------
 
 
-def _convolve(input, weight, stride, padding, dilation, groups):
-    call = ops.conv1d if weight.dim() == 3 else ops.conv2d
-    return call(input, weight, None, stride, padding, dilation, groups)
-
-
 def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
     rest = (stride, padding, dilation, groups)
     return (
         ops._conv_grad_input(grad, input, weight, *rest) if needs[0] else None,
         ops._conv_grad_weight(grad, input, weight, *rest) if needs[1] else None,
-        grad.sum([d for d in range(grad.dim()) if d != grad.dim() - weight.dim() + 1])
-        if needs[2]
-        else None,
+        grad.sum([0, *range(2, grad.dim())]) if needs[2] else None,
     )
 
 
-_GRADIENTS = {("input", "weight", "bias"): _conv_backward}
+_SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
+
+op(
+    f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_SHAPE}) -> Tensor",
+    kernels.convolve,
+    derivative={("input", "weight", "bias"): _conv_backward},
+    variants="",
+)
+
+op(
+    f"_conv_grad_input(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
+    kernels.grad_input,
+    derivative={
+        "grad_output": lambda grad, weight, stride, padding, dilation, groups: ops._convolution(
+            grad, weight, None, stride, padding, dilation, groups
+        ),
+        "weight": lambda grad, grad_output, weight, stride, padding, dilation, groups: (
+            ops._conv_grad_weight(grad_output, grad, weight, stride, padding, dilation, groups)
+        ),
+    },
+    variants="",
+    name="ConvolutionBackwardBackward0",
+)
+
+op(
+    f"_conv_grad_weight(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
+    kernels.grad_weight,
+    derivative={
+        "grad_output": lambda grad, input, stride, padding, dilation, groups: ops._convolution(
+            input, grad, None, stride, padding, dilation, groups
+        ),
+        "input": lambda grad, grad_output, input, stride, padding, dilation, groups: (
+            ops._conv_grad_input(grad_output, input, grad, stride, padding, dilation, groups)
+        ),
+    },
+    variants="",
+    name="ConvolutionBackwardBackward0",
+)
+
+
+def _same(input, weight, bias, stride, dilation, groups):
+    """Convolve so that the size stays; an odd one of the padding goes to the end."""
+    if max(stride) > 1:
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    if len(dilation) == 1:
+        dilation = dilation * (weight.dim() - 2)
+    total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
+    extra = [n for k in reversed(total) for n in (0, k % 2)]
+    if any(extra):
+        input = ops.constant_pad_nd(input, extra, 0)
+    padding = tuple(k // 2 for k in total)
+    return ops._convolution(input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
+    single = input.dim() == n + 1
+    if single:
+        input = input.unsqueeze(0)
+    elif input.dim() != n + 2:
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, but got input "
+            f"of size: {list(input.shape)}"
+        )
+    if padding == "same":
+        result = _same(input, weight, bias, stride, dilation, groups)
+    else:
+        if isinstance(padding, str):
+            if padding != "valid":
+                raise RuntimeError(f"Invalid padding string: '{padding}'")
+            padding = (0,) * n
+        result = ops._convolution(input, weight, bias, stride, padding, dilation, groups)
+    return result.squeeze(0) if single else result
+
 
 _CONV1D = """Convolve a signal (n, channels, length) or (channels, length).
 
@@ -52,52 +120,14 @@ _CONV2D = """Convolve an image (n, channels, height, width) or (channels, height
     [[[[9.0, 9.0], [9.0, 9.0]]]]
     """
 
-for _name, _kernel, _n, _doc in (
-    ("conv1d", kernels.conv1d, 1, _CONV1D),
-    ("conv2d", kernels.conv2d, 2, _CONV2D),
-):
+for _n, _doc in ((1, _CONV1D), (2, _CONV2D)):
     for _overload, _padding in (("", f"int[{_n}] padding=0"), (".padding", "str padding='valid'")):
-        op(
-            f"{_name}{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
+        composite(
+            f"conv{_n}d{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
             f"int[{_n}] stride=1, {_padding}, int[{_n}] dilation=1, int groups=1) -> Tensor",
-            _kernel,
-            derivative=_GRADIENTS,
-            name="ConvolutionBackward0",
             variants="function nn",
             doc=_doc,
-        )
-
-op(
-    "_conv_grad_input(Tensor grad_output, Tensor input, Tensor weight, int[] stride, any padding, "
-    "int[] dilation, int groups) -> Tensor",
-    kernels.grad_input,
-    derivative={
-        "grad_output": lambda grad, weight, stride, padding, dilation, groups: _convolve(
-            grad, weight, stride, padding, dilation, groups
-        ),
-        "weight": lambda grad, grad_output, weight, stride, padding, dilation, groups: (
-            ops._conv_grad_weight(grad_output, grad, weight, stride, padding, dilation, groups)
-        ),
-    },
-    variants="",
-    name="ConvolutionBackwardBackward0",
-)
-
-op(
-    "_conv_grad_weight(Tensor grad_output, Tensor input, Tensor weight, int[] stride, any padding, "
-    "int[] dilation, int groups) -> Tensor",
-    kernels.grad_weight,
-    derivative={
-        "grad_output": lambda grad, input, stride, padding, dilation, groups: _convolve(
-            input, grad, stride, padding, dilation, groups
-        ),
-        "input": lambda grad, grad_output, input, stride, padding, dilation, groups: (
-            ops._conv_grad_input(grad_output, input, grad, stride, padding, dilation, groups)
-        ),
-    },
-    variants="",
-    name="ConvolutionBackwardBackward0",
-)
+        )(partial(_convolve, _n))
 
 
 # ---- the largest of a window --------------------------------------------------------------------
@@ -110,10 +140,10 @@ def _at_maxima(x, indices):
 
 op(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2]? stride=None, "
-    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor indices)",
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor result1)",
     pool.max_pool2d,
     derivative={
-        "self": lambda grad, self, indices: ops._max_pool2d_backward(grad, self, indices),
+        "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
     },
     name="MaxPool2DWithIndicesBackward0",
     variants="nn",
@@ -152,6 +182,20 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     """
     both = ops.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]
+
+
+def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    k, s, p, d = (1, *kernel_size), (1, *stride), (0, *padding), (1, *dilation)
+    return pool.max_pool2d(self[..., None, :], k, s, p, d, ceil_mode)[0].squeeze(-2)
+
+
+op(
+    "_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride, int[1] padding, int[1] dilation, "
+    "bool ceil_mode) -> Tensor",
+    _max_pool1d,
+    differentiable=False,
+    variants="",
+)
 
 
 def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
@@ -197,8 +241,10 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     stride = stride or kernel_size
     _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
     if not self.is_floating_point():
-        name = type(self).__name__ if self.is_complex() else _scalar_type(self)
+        name = _scalar_type(self)
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{name}'")
+    if not return_indices and not (self.requires_grad and is_grad_enabled()):
+        return ops._max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = ops.max_pool2d_with_indices(
         self.unsqueeze(-2),
         (1, *kernel_size),
@@ -254,7 +300,7 @@ op(
     pool.avg_pool2d,
     derivative={"self": _avg_backward},
     name="AvgPool2DBackward0",
-    variants="nn",
+    variants="nn out",
     doc="""Return the mean of each window of (n, channels, height, width).
 
     The padding's zeros count unless `count_include_pad` is false; `divisor_override` replaces the
@@ -331,10 +377,10 @@ op(
 )
 
 op(
-    "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor indices)",
+    "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor result1)",
     pool.adaptive_max_pool2d,
     derivative={
-        "self": lambda grad, self, indices: ops._max_pool2d_backward(grad, self, indices),
+        "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
     },
     name="AdaptiveMaxPool2DBackward0",
     variants="",
@@ -343,7 +389,9 @@ op(
 
 def _sizes(self, output_size, n):
     """The output's last n sizes; None keeps the input's."""
-    sizes = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
+    if not isinstance(output_size, (tuple, list)):
+        return (output_size,) * n
+    sizes = tuple(output_size)
     if self.dim() <= len(sizes):
         raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
     return tuple(

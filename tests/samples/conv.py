@@ -154,7 +154,7 @@ SAMPLES = {
         S(T(2, 6, 7), (2, 3)),
         S(_LAST, 2),
         S(T(0, 2, 4, 4), 2),
-        S(T(4, 4), 2, raises=ValueError),
+        S(T(4, 4), (2, 2), raises=ValueError),
         S(_PLANES, (-1, 2), raises=RuntimeError),
         S(T(1, 2, 0, 4), (2, 2), raises=RuntimeError),
         S(T(1, 2, 4, 4, dtype="int64"), (2, 2), raises=NotImplementedError),
