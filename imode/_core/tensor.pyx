@@ -12,7 +12,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core cimport allocator
 from imode._core.dispatch cimport (
-    TLS, Operator, call1, call2, inference_mode_on, operator, tls)
+    TLS, Operator, call1, call2, call3, inference_mode_on, operator, tls)
 from imode._core.dtype cimport (
     as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size)
 from imode._core.keyset cimport (
@@ -29,6 +29,11 @@ cdef extern from *:
     #endif
     """
     bint DEBUGGING "IMODE_DEBUGGING"      # a compile-time constant
+
+cdef extern from "Python.h":
+    Py_ssize_t PyLong_AsSsize_t(object) except? -1
+    int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
+    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
 
 cdef Py_ssize_t _live = 0                 # tensors alive; counted in debug builds only
 
@@ -74,7 +79,7 @@ cdef class _Slots:
     cdef Operator add, sub, rsub, mul, div, floor_divide, remainder, pow, matmul
     cdef Operator pow_scalar, remainder_scalar
     cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
-    cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal
+    cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal, select, slice
     cdef object getitem, setitem, repr, constructor, iterate, contains
 
 
@@ -96,6 +101,7 @@ def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains):
     _ops.eq, _ops.ne, _ops.lt = operator("eq"), operator("ne"), operator("lt")
     _ops.le, _ops.gt, _ops.ge = operator("le"), operator("gt"), operator("ge")
     _ops.reciprocal = operator("reciprocal")
+    _ops.select, _ops.slice = operator("select"), operator("_slice")
     _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
     _ops.iterate, _ops.contains = iterate, contains
 
@@ -521,7 +527,16 @@ cdef class Tensor:
     # ---- indexing and conversion ----
 
     def __getitem__(self, index):
-        return _ops.getitem(self, index)
+        cdef object view
+        if type(index) is int:
+            view = _select(self, index)
+        elif type(index) is tuple:
+            view = _select_each(self, <tuple>index)
+        elif type(index) is slice:
+            view = _take_slice(self, index)
+        else:
+            view = None
+        return _ops.getitem(self, index) if view is None else view
 
     def __setitem__(self, index, value):
         _ops.setitem(self, index, value)
@@ -585,6 +600,50 @@ cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
     replace_array(self, storage(made))
     self.keys, self.guard_id = made.keys, made.guard_id
     return 0
+
+
+# ---- basic indices, without the detour; None: the general path has the rule or the message ----
+
+cdef object _select(Tensor self, object index):
+    cdef npy_intp i
+    cdef npy_intp size
+    if storage(self).ndim == 0:
+        return None
+    size = storage(self).shape[0]
+    i = PyLong_AsSsize_t(index) if -size <= index < size else size
+    return None if i == size else call3(_ops.select, self, 0, index)
+
+
+cdef object _select_each(Tensor self, tuple index):
+    """x[i, j, ...]: one select after the other."""
+    cdef Tensor view = self
+    cdef Py_ssize_t n = len(index)
+    cdef Py_ssize_t d
+    if n == 0 or n > storage(self).ndim:
+        return None
+    for d in range(n):
+        if type(index[d]) is not int or not (
+                -storage(self).shape[d] <= index[d] < storage(self).shape[d]):
+            return None
+    for d in range(n):
+        view = call3(_ops.select, view, 0, index[d])
+    return view
+
+
+cdef object _take_slice(Tensor self, object index):
+    cdef Py_ssize_t start, stop, step
+    if storage(self).ndim == 0 or not (
+            _plain(index.start) and _plain(index.stop) and _plain(index.step)):
+        return None
+    PySlice_Unpack(index, &start, &stop, &step)
+    if step < 1:
+        return None
+    PySlice_AdjustIndices(storage(self).shape[0], &start, &stop, step)
+    return _ops.slice(self, 0, start, stop, step)
+
+
+cdef inline bint _plain(object bound):
+    return bound is None or type(bound) is int
 
 
 cdef object _shape(Tensor self):
