@@ -286,12 +286,21 @@ def _mh(x):
     return conj(x.transpose(-2, -1))
 
 
+def _right_gradient(mat1, grad, mat2_geometry):
+    """The gradient of mat1 @ mat2 with respect to mat2, stored column by column where mat2 is: the
+    gradient of a layer's weight, whose transpose is mat2, then needs no copy."""
+    shape, stride, _ = mat2_geometry
+    if stride[0] == 1 and stride[1] == shape[0]:
+        return grad.t().mm(conj(mat1)).t()
+    return _mh(mat1).mm(grad)
+
+
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     fast.mm(_mm),
     derivative={
         "self": lambda grad, mat2: grad.mm(_mh(mat2)),
-        "mat2": lambda grad, self: _mh(self).mm(grad),
+        "mat2": lambda grad, self, mat2_geometry: _right_gradient(self, grad, mat2_geometry),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -365,7 +374,9 @@ op(
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
         "mat1": lambda grad, mat2, alpha: _times(grad.mm(_mh(mat2)), alpha),
-        "mat2": lambda grad, mat1, alpha: _times(_mh(mat1).mm(grad), alpha),
+        "mat2": lambda grad, mat1, mat2_geometry, alpha: _times(
+            _right_gradient(mat1, grad, mat2_geometry), alpha
+        ),
     },
     variants="function method inplace out",
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
