@@ -493,6 +493,8 @@ _REDUCE = {
     "multiply": np.multiply,
     "amax": np.maximum,
     "amin": np.minimum,
+    "max": np.maximum,
+    "min": np.minimum,
     "mean": np.add,
 }
 
@@ -536,6 +538,7 @@ _EMPTY = {
     "amax": lambda dtype: _bound(dtype, -1),
     "amin": lambda dtype: _bound(dtype, 1),
 }
+_EMPTY |= {"max": _EMPTY["amax"], "min": _EMPTY["amin"]}  # PyTorch takes these names, too
 
 
 def _bound(dtype, sign):

@@ -27,12 +27,12 @@ def _index_backward(grad, shape, indices, dims):
 op(
     "_index_backward(Tensor grad, int[] shape, Tensor[] indices, int[]? dims) -> Tensor",
     _index_backward,
-    derivative={"grad": lambda grad, indices, dims: ops.index(grad, indices, dims)},
+    derivative={"grad": lambda grad, indices, dims: ops._index(grad, indices, dims)},
     variants="",
 )
 
 op(
-    "index(Tensor self, Tensor[] indices, int[]? dims=None) -> Tensor",
+    "_index(Tensor self, Tensor[] indices, int[]? dims=None) -> Tensor",
     indexing.get,
     derivative={
         "self": lambda grad, self_shape, indices, dims: ops._index_backward(
@@ -43,11 +43,7 @@ op(
     doc="""Return the elements that index tensors name: integers, or masks of what to take.
 
     dims: the dimension that each index starts at; without it they stand for the first dimensions
-    in a row. The index tensors are broadcast together.
-
-    >>> imode.ops.index(imode.tensor([[1, 2], [3, 4]]), [imode.tensor([1, 0])], [1])
-    tensor([[2, 1],
-            [4, 3]])
+    in a row. The index tensors are broadcast together. What `tensor[...]` calls.
     """,
 )
 
@@ -63,14 +59,16 @@ written(
     "int[]? dims=None) -> Tensor",
     indexing.put,
     keep_order=True,
+    out=False,
     derivative={
         "self": _put_self,
-        "values": lambda grad, indices, dims: ops.index(grad, indices, dims),
+        "values": lambda grad, indices, dims: ops._index(grad, indices, dims),
     },
     doc="""Return the tensor with `values` at the places that index tensors name.
 
     values: broadcast to the shape of what the indices pick; its dtype must be self's. accumulate:
-    add the values instead, an index that comes twice counting twice. dims: see `index`.
+    add the values instead, an index that comes twice counting twice. dims: the dimension that each
+    index starts at; without it they stand for the first dimensions in a row.
 
     >>> imode.zeros(3).index_put((imode.tensor([0, 2]),), imode.tensor(5.0))
     tensor([5., 0., 5.])
@@ -460,6 +458,7 @@ written(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     _index_fill,
     keep_order=True,
+    out=False,
     name="IndexFillBackward1",
     derivative={
         "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
@@ -471,6 +470,7 @@ written(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     _index_fill,
     keep_order=True,
+    out=False,
     derivative={"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)},
     doc="""Return the tensor with one value in the slices along `dim` that `index` names.
 

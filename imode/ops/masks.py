@@ -19,13 +19,14 @@ _MASKED = {"self": lambda grad, mask: grad.masked_fill(mask, 0)}
 
 def _common(self, mask, *rest):
     """The shape of a masked result: self and mask broadcast together."""
-    return indexing.broadcast_shape(self.shape, mask.shape)
+    return indexing.broadcast_shape(mask.shape, self.shape)
 
 
 written(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     indexing.masked_fill,
     widen=_common,
+    out=False,
     name="MaskedFillBackward1",
     derivative={
         **_MASKED,
@@ -37,6 +38,7 @@ written(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     indexing.masked_fill,
     widen=_common,
+    out=False,
     derivative=_MASKED,
     doc="""Return the tensor with `value` where a boolean mask is true.
 
@@ -52,7 +54,7 @@ def _masked_select(self, mask):
     if mask.dtype != np.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     if self.shape != mask.shape:
-        common = indexing.broadcast_shape(self.shape, mask.shape)
+        common = _common(self, mask)
         self, mask = np.broadcast_to(self, common), np.broadcast_to(mask, common)
     return self[mask] if self.ndim else self.reshape(1)[mask.reshape(1)]
 
@@ -114,6 +116,7 @@ written(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     _masked_scatter,
     widen=_common,
+    out=False,
     derivative={**_MASKED, "source": _masked_scatter_source},
     doc="""Return the tensor with the elements of `source`, in order, where a boolean mask is true.
 
@@ -133,9 +136,8 @@ def _flat_index(name, self, index):
         )
     n = self.size
     if n == 0 and index.size:
-        if name == "take":
-            raise IndexError("take(): tried to take from an empty tensor")
-        raise IndexError(f"{name}_(): index out of bounds of an empty tensor")
+        verb = "take from" if name == "take" else "put elements into"
+        raise IndexError(f"{name}(): tried to {verb} an empty tensor")
     bad = (index < -n) | (index >= n)
     if bad.any():
         value = int(index[bad].ravel()[0])
@@ -178,7 +180,7 @@ def _put(self, index, source, accumulate):
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.size}, index.numel() = {index.size}"
         )
-    index = _flat_index("put", self, index)
+    index = _flat_index("put_", self, index)
     check_written(self, source)
     if index.size:
         mode = "add" if accumulate else None
@@ -189,6 +191,7 @@ written(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     _put,
     keep_order=True,
+    out=False,
     derivative={
         "self": lambda grad, index, source_shape, accumulate: (
             grad if accumulate else grad.put(index, grad.new_zeros(source_shape))

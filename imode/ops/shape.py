@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from imode import ops
+from imode._core.tensor import array_of
 from imode.formats import memory_order
 from imode.kernels.indexing import broadcast_shape
 from imode.kernels.order import empty_like
@@ -340,6 +341,28 @@ op(
 
 
 @composite(
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
+    "int? output_size=None) -> Tensor",
+    variants="function method",
+)
+def repeat_interleave_tensor(self, repeats, dim, output_size):
+    """Return each slice along `dim` (without it: each element) as often as its count says."""
+    at = 0 if dim is None else wrap_dim(dim, self.dim())
+    source = self.flatten() if dim is None or self.dim() == 0 else self
+    n = source.shape[at]
+    if repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.dim() == 0 or repeats.shape[0] == 1:
+        repeats = repeats.reshape(1).expand(n)
+    elif repeats.shape[0] != n:
+        raise RuntimeError(
+            "repeats must have the same size as input along dim, but got repeats.size(0) = "
+            f"{repeats.shape[0]} and input.size({at}) = {n}"
+        )
+    return source.index_select(at, ops.repeat_interleave(repeats, output_size=output_size))
+
+
+@composite(
     "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, "
     "int? output_size=None) -> Tensor",
     variants="function method",
@@ -360,28 +383,6 @@ def repeat_interleave_int(self, repeats, dim, output_size):
     copies = source.unsqueeze(at + 1).expand(wide).clone(memory_format="contiguous_format")
     shape[at] = length
     return copies.view(shape)
-
-
-@composite(
-    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, "
-    "int? output_size=None) -> Tensor",
-    variants="function method",
-)
-def repeat_interleave_tensor(self, repeats, dim, output_size):
-    """Return each slice along `dim` (without it: each element) as often as its count says."""
-    at = 0 if dim is None else wrap_dim(dim, self.dim())
-    source = self.flatten() if dim is None or self.dim() == 0 else self
-    n = source.shape[at]
-    if repeats.dim() > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if repeats.dim() == 0 or repeats.shape[0] == 1:
-        repeats = repeats.reshape(1).expand(n)
-    elif repeats.shape[0] != n:
-        raise RuntimeError(
-            "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats.shape[0]} and input.size({at}) = {n}"
-        )
-    return source.index_select(at, ops.repeat_interleave(repeats, output_size=output_size))
 
 
 # ---- order along dimensions -----------------------------------------------------------------------
@@ -475,11 +476,11 @@ def _rot90(self, k, dims):
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == self.ndim:
+    first, second = (wrap_dim(d, self.ndim) for d in dims)
+    if first == second:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    first, second = (wrap_dim(d, self.ndim) for d in dims)
     turned = k % 4
     flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turned]
     made = empty_like(self)
@@ -551,7 +552,6 @@ def meshgrid(tensors, indexing):
         row = t.view((1,) * i + (-1,) + (1,) * (len(vectors) - i - 1))
         grids.append(row.expand(sizes))
     if swapped:
-        grids = [g.swapdims(0, 1) for g in grids]
         grids[:2] = reversed(grids[:2])
     return tuple(grids)
 
@@ -603,5 +603,5 @@ def diff(self, n, dim, prepend, append):
     for _ in range(min(n, joined.shape[dim])):
         length = joined.shape[dim]
         after, before = _step(joined, dim, 1, length), _step(joined, dim, 0, max(length - 1, 0))
-        joined = after ^ before if joined.dtype.is_bool else after - before
+        joined = after ^ before if array_of(joined).dtype == np.bool_ else after - before
     return joined

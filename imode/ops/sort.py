@@ -94,7 +94,7 @@ composite(
 
 @composite(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-    variants="function method",
+    variants="function method out",
 )
 def argsort_stable(self, stable, dim, descending):
     """Return where the elements stand, in order; equal ones keep their order in any case."""
@@ -224,7 +224,8 @@ def _runs(self, dim, order, first):
     inverse = np.empty(len(order), np.int64)
     inverse[order] = np.cumsum(first) - 1
     counts = np.diff(np.append(starts, len(order))).astype(np.int64)
-    return np.ascontiguousarray(self.take(order[starts], dim)), inverse, counts
+    slices = np.moveaxis(self, dim, 0)[order[starts]]
+    return np.moveaxis(np.ascontiguousarray(slices), 0, dim), inverse, counts
 
 
 def _unique_consecutive(self, return_inverse, return_counts, dim):
@@ -252,16 +253,12 @@ op(
     variants="",
 )
 op(
-    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
+    "_unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
     "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
     _unique_dim,
     derivative=_no_derivative("unique_dim"),
+    name="UniqueDimBackward0",
     variants="",
-    doc="""Return the distinct slices along `dim` in order, which of them each slice is, and counts.
-
-    >>> imode.ops.unique_dim(imode.tensor([[1, 2], [1, 2]]), 0)[0]
-    tensor([[1, 2]])
-    """,
 )
 op(
     "_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
@@ -296,7 +293,7 @@ def unique(self, sorted, return_inverse, return_counts, dim):
     if dim is None:
         results = ops._unique2(self, sorted, return_inverse, return_counts)
     else:
-        results = ops.unique_dim(self, dim, sorted, return_inverse, return_counts)
+        results = ops._unique_dim(self, dim, sorted, return_inverse, return_counts)
     return _asked(results, return_inverse, return_counts)
 
 

@@ -2,7 +2,7 @@
 
 Integers, slices, None and Ellipsis become view operators (select, slice, unsqueeze), one after the
 other, so that gradients, versions and strides are theirs. What is left, tensors and sequences, goes
-to `index` or `index_put_` together with the dimension of each.
+to `_index` or `index_put_` together with the dimension of each.
 """
 
 import operator
@@ -35,7 +35,7 @@ def getitem(self, index):
         index = _as_tuple(index)
     view, indices, dims = _apply(self, index)
     if indices:
-        return ops.index(view, indices, dims)
+        return ops._index(view, indices, dims)
     return ops._alias(view) if view is self else view
 
 

@@ -26,13 +26,12 @@ def written(
     doc=None,
     keep_order=False,
     widen=None,
-    public=True,
-    inplace_doc=None,
+    out=True,
 ):
     """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
 
     keep_order: the functional result keeps the layout of self, else it is in row order.
-    widen: ``widen(self, ...)`` gives the shape of the functional result where that may be larger.
+    out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the functional result where that may be larger.
     """
 
     def functional(self, *rest):
@@ -51,7 +50,7 @@ def written(
         derivative=derivative,
         name=name,
         doc=doc,
-        variants="function method out" if public else "out",
+        variants="function method out" if out else "function method",
     )
     head, _, rest = schema.partition("(Tensor self")
     bare, dot, overload = head.partition(".")
@@ -60,8 +59,8 @@ def written(
         inplace,
         derivative=derivative,
         name=name,
-        doc=inplace_doc or f"In-place form of `{bare}`.",
-        variants="method function" if public else "",
+        doc=f"In-place form of `{bare}`.",
+        variants="function method",
     )
     base._link(inplace=written_to)
     return base
