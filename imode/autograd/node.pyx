@@ -418,6 +418,10 @@ cdef class Node:
                 return self._unpacked(slot)
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
+    def __dir__(self):
+        saved = () if self.derivative is None else self.derivative.slot_names
+        return [*object.__dir__(self), *(f"_saved_{name}" for name in saved)]
+
     def __repr__(self):
         return f"<{self.name()} object at {<size_t><PyObject*>self:#x}>"
 

@@ -422,11 +422,12 @@ cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple 
 
 cdef int _check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
     cdef long n
+    if cnp.PyArray_NDIM(x) < 2:
+        raise IndexError(
+            "Dimension out of range (expected to be in range of "
+            f"[{-cnp.PyArray_NDIM(x)}, {cnp.PyArray_NDIM(x) - 1}], but got 1)")
     if groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
-    if cnp.PyArray_NDIM(x) < 2:
-        raise RuntimeError(
-            f"Expected at least 2 dimensions for input tensor but received {cnp.PyArray_NDIM(x)}")
     n = cnp.PyArray_DIM(x, 1)
     if n % groups:
         raise RuntimeError(

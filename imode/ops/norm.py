@@ -56,22 +56,13 @@ def _batch_norm_backward(
 
 
 op(
-    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
     norm.batch_norm,
     derivative={("input", "weight", "bias"): _batch_norm_backward},
-    variants="function",
-    doc="""Normalise each channel of a batch; also return what was subtracted and multiplied by.
-
-    In training these are the batch's mean and 1 / standard deviation, and the running statistics
-    move towards the batch's by `momentum`; no version counts these writes. Otherwise the running
-    statistics normalise. Raises RuntimeError where lengths do not fit.
-
-    >>> x = imode.tensor([[1.0], [3.0]])
-    >>> imode.native_batch_norm(x, None, None, None, None, True, 0.1, 0.0)[0].tolist()
-    [[-1.0], [1.0]]
-    """,
+    name="NativeBatchNormBackward0",
+    variants="",
 )
 
 op(
@@ -113,7 +104,7 @@ def batch_norm(
     """
     if is_grad_enabled():
         _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
-    return ops.native_batch_norm(
+    return ops._native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )[0]
 
@@ -174,19 +165,12 @@ def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, resul
 
 
 op(
-    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "_native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor result, Tensor result1, Tensor result2)",
     norm.layer_norm,
     derivative={("input", "weight", "bias"): _layer_norm_backward},
-    variants="function",
-    doc="""Normalise the last dimensions; also return each row's mean and 1 / standard deviation.
-
-    `normalized_shape` is the shape of these dimensions, of `weight` and of `bias`. Raises
-    RuntimeError where they differ.
-
-    >>> imode.native_layer_norm(imode.tensor([1.0, 3.0]), (2,), None, None, 0.0)[0].tolist()
-    [-1.0, 1.0]
-    """,
+    name="NativeLayerNormBackward0",
+    variants="",
 )
 
 op(
@@ -213,7 +197,7 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
     >>> imode.layer_norm(imode.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
     [-1.0, 1.0]
     """
-    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+    return ops._native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
 # ---- group norm ---------------------------------------------------------------------------------
