@@ -25,6 +25,7 @@ _MODULES = (
     "extrema",
     "distance",
     "contract",
+    "einsum",
     "scan",
     "linalg",
     "shape",

@@ -11,6 +11,12 @@ def constant(*shape):
     return T(*shape, requires_grad=False)
 
 
+def _multi_dot(tensors):
+    import torch
+
+    return torch.linalg.multi_dot(tensors)
+
+
 SAMPLES = {
     "matmul": [
         S(T(3), T(3)),
@@ -119,5 +125,12 @@ SAMPLES = {
         S(T(2, 3), T(3, 2)),
         S(T(2, 3), T()),
         S(T(2, 3), T(2)),
+    ],
+    "linalg_multi_dot": [
+        S([T(2, 3), T(3, 4)], torch=_multi_dot),
+        S([T(2, 3), T(3, 4), T(4, 3)], torch=_multi_dot),
+        S([T(3), T(3, 4), T(4)], torch=_multi_dot),
+        S([T(10, 3), T(3, 20), T(20, 2), T(2, 5)], torch=_multi_dot),
+        S([T(2, 3)], torch=_multi_dot, raises=RuntimeError),
     ],
 }
