@@ -260,9 +260,7 @@ def linalg_multi_dot(tensors):
         shape.append(matrices[-1].size(-1))
     for i, matrix in enumerate(matrices):
         if matrix.dim() != 2:
-            raise RuntimeError(
-                f"multi_dot(): tensor {i} must be 2D but got {tensors[i].dim()}D"
-            )
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {tensors[i].dim()}D")
     return _chain(matrices).view(shape)
 
 

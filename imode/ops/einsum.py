@@ -73,14 +73,14 @@ def _parse(equation, operands):
     for label in output:
         if label == "...":
             continue
-        if output.count(label) > 1:
-            raise RuntimeError(
-                f"einsum(): output subscript {label} appears more than once in the output"
-            )
         if label not in seen:
             raise RuntimeError(
                 f"einsum(): output subscript {label} does not appear in the equation for any "
                 "input operand"
+            )
+        if output.count(label) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
             )
     return inputs, output, hidden
 

@@ -146,6 +146,13 @@ def _make_where(name, find):
     return where
 
 
+def _make_other(name):
+    def other(self, other):
+        return getattr(ops, name)(self, other)
+
+    return other
+
+
 for _name, _reduce, _find, _word, _shown, _at in (
     ("max", np.maximum.reduce, np.argmax, "largest", "3.", "1"),
     ("min", np.minimum.reduce, np.argmin, "smallest", "1.", "0"),
@@ -165,6 +172,12 @@ for _name, _reduce, _find, _word, _shown, _at in (
         tensor({_shown})
         """,
     )
+    # Before the overload with a dimension, which would take a 0-dim integer tensor for one.
+    composite(
+        f"{_name}.other(Tensor self, Tensor other) -> Tensor",
+        variants="function method out",
+        doc=f"""Return the {_word} of each two elements: `{_name}imum`.""",
+    )(_make_other(f"{_name}imum"))
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         along.extremum_along(_name, _make_one(_name, _find)),
@@ -205,16 +218,6 @@ for _name, _reduce, _find, _word, _shown, _at in (
         tensor({_at})
         """,
     )
-
-
-@composite("max.other(Tensor self, Tensor other) -> Tensor", variants="function method out")
-def max_other(self, other):
-    return ops.maximum(self, other)
-
-
-@composite("min.other(Tensor self, Tensor other) -> Tensor", variants="function method out")
-def min_other(self, other):
-    return ops.minimum(self, other)
 
 
 # ---- both ends ----

@@ -1,6 +1,5 @@
 """Products of matrices and vectors. What they are composed into is in contract.py."""
 
-
 import numpy as np
 
 from imode import ops
