@@ -121,7 +121,7 @@ def test_counters_count_exactly():
 
 def test_an_operator_shows_itself():
     add = imode.ops.add
-    assert add.schema.startswith("add(Tensor self")
+    assert add.schema.startswith("add(Tensor")
     assert repr(add).startswith("<operator add(")
     assert add.has_kernel_for("CPU")
     assert not add.has_kernel_for("Meta")
@@ -165,7 +165,7 @@ def test_a_kernel_can_be_registered_and_taken_back():
     try:
         assert before is None
         assert op.redispatch(keys, x, imode.full((2,), 4.0)).tolist() == [5.0, 5.0]
-        assert calls == [keys]
+        assert calls == [keys - K.ADInplaceOrView]  # a fallthrough here: no kernel to run
     finally:
         op.register("Python", None)
     assert op.redispatch(keys, x, x).tolist() != []

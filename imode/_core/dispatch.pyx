@@ -207,7 +207,7 @@ cdef class Operator:
 
     >>> import imode
     >>> imode.ops.add.schema
-    'add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor'
+    'add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor'
     """
 
     def __cinit__(self, str name, str overload, str schema, *, object entry, list arguments,

@@ -38,14 +38,8 @@ _MODULES = (
     "nn",
 )
 for _name in _MODULES:
-    try:
-        importlib.import_module(f"{__name__}.{_name}")
-    except ModuleNotFoundError as error:
-        if error.name != f"{__name__}.{_name}":
-            raise
+    importlib.import_module(f"{__name__}.{_name}")
 
 from .schema import published  # noqa: E402
 
-if "add" not in published():  # until the pointwise entries are here
-    importlib.import_module(f"{__name__}.interim")
 globals().update(published())
