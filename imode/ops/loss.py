@@ -7,6 +7,8 @@ recorded (create_graph) use formulas in differentiable operators.
 
 import warnings
 
+import numpy as np
+
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import loss as kernels
@@ -484,7 +486,7 @@ def binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
     if weight is not None:
-        weight = weight.expand(ops.broadcast_shapes(weight.shape, target.shape))
+        weight = weight.expand(np.broadcast_shapes(weight.shape, target.shape))
     return ops._binary_cross_entropy(input, target, weight, number)
 
 

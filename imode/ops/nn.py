@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from imode import ops
+from imode._core.dtype import promote_types
 from imode.kernels import embedding as kernels
 
 from .schema import composite, functional, op
@@ -462,7 +463,7 @@ def cosine_similarity(x1, x2, dim, eps):
     >>> imode.cosine_similarity(imode.tensor([[1.0, 0.0]]), imode.tensor([[2.0, 0.0]])).tolist()
     [1.0]
     """
-    common = ops.result_type(x1, x2)
+    common = promote_types(x1.dtype, x2.dtype)
     if not common.is_floating_point:
         name = {"int64": "Long", "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat"}
         found = str(common).rpartition(".")[2]
