@@ -10,7 +10,7 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport TLS, Operator, call1, call2, operator, tls
 from imode._core.dtype cimport code_of, is_complex, dtype_from_typenum
 from imode._core.tensor cimport (
-    Tensor, bump, grad_fn_of, is_inference, meta_of, requires_grad, storage, typenum, version_of,
+    AutogradMeta, Tensor, bump, grad_fn_of, is_inference, meta_of, requires_grad, storage, typenum, version_of,
     wrap)
 from imode.autograd.node cimport (
     AccumulateGrad, Edge, Node, OutputMeta, meta_shape, node_edge, set_accumulator)
@@ -308,6 +308,8 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
         memset(small, 0, sizeof(small))
     try:
         if any_grad:
+            if type(node) is AccumulateGrad:
+                _run_leaf_hooks(<AccumulateGrad>node, grads)
             if node.tensor_hooks is not None:
                 _run_tensor_hooks(node, grads)
             if node.retained is not None:
@@ -495,6 +497,19 @@ cdef int _set(PyObject** slot, object value) except -1:
     return 0
 
 
+cdef int _run_leaf_hooks(AccumulateGrad node, PyObject** grads) except -1:
+    cdef AutogradMeta meta = node.variable.meta
+    if meta is None or meta.hooks is None:
+        return 0
+    for hook in list(meta.hooks.values()):
+        result = hook(<object>grads[0])
+        if result is not None:
+            if not isinstance(result, Tensor):
+                raise TypeError(f"hook: expected a Tensor or None, got {type(result).__name__}")
+            _set(&grads[0], result)
+    return 0
+
+
 cdef int _run_tensor_hooks(Node node, PyObject** grads) except -1:
     for number, hooks in list(node.tensor_hooks.items()):
         if grads[<int>number] == NULL:
@@ -564,11 +579,6 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
     cdef Tensor leaf = node.variable
     cdef Tensor gradient = <Tensor>arrived
     cdef bint recording = not tls().no_grad
-    if leaf.meta is not None and leaf.meta.hooks is not None:
-        for hook in list(leaf.meta.hooks.values()):
-            result = hook(gradient)
-            if result is not None:
-                gradient = <Tensor?>result
     before = meta_of(leaf).grad
     if before is None:
         if not recording and _may_steal(gradient, arrived) and _same_layout(gradient, leaf):
@@ -712,9 +722,11 @@ cdef Tensor _one(Tensor root):
 
 
 cdef int _check_roots(tuple outputs) except -1:
+    cdef Edge edge
     for index, root in enumerate(outputs):
-        if not requires_grad(<Tensor>root):
+        if not node_edge(<Tensor>root, &edge):
             raise no_history(index)
+        Py_DECREF(<object>edge.node)
     return 0
 
 
@@ -756,8 +768,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
 
 cdef object _capture(Tensor tensor, int index):
     cdef Edge edge
-    if not node_edge(tensor, &edge):
+    if not requires_grad(tensor):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if not node_edge(tensor, &edge):
+        return None         # a view without an edge: nothing depends on it
     node = <object>edge.node
     Py_DECREF(node)
     return node, edge.input_nr
@@ -799,8 +813,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
                 found[index] = operator("zeros_like")(leaf, requires_grad=False)
             elif not allow_unused:
                 raise RuntimeError(
-                    "One of the differentiated Tensors appears to not have been used in the "
-                    "graph. Set allow_unused=True if this is the desired behavior.")
+                    f"The differentiated Tensor at index {index} appears to not have been used "
+                    "in the graph. Set allow_unused=True if this is the desired behavior.")
         elif gradient.requires_grad and not create_graph:
             found[index] = call1(_op_detach, gradient)
     return tuple(found)

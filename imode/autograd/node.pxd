@@ -100,6 +100,7 @@ cdef class Node:
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
     cdef int describe(self, int output, Tensor tensor) except -1
+    cdef bint _saves_tensors(self)
     cdef void _drop_saved(self)
     cdef void _drop_edges(self)
     cdef object _unpacked(self, int slot)

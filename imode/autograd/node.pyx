@@ -242,8 +242,24 @@ cdef class Node:
             self.edges[edge].node = NULL
 
     cdef void release(self):
-        self._drop_saved()
-        self.released = True
+        """Free what was saved; a node that saved no tensor keeps its shapes and may run again."""
+        if self._saves_tensors():
+            self._drop_saved()
+            self.released = True
+
+    cdef bint _saves_tensors(self):
+        cdef int i
+        for i in range(self.n_saved):
+            if self.saved[i] == NULL:
+                continue
+            value = <object>self.saved[i]
+            if type(value) is SavedTensor:
+                return True
+            if type(value) is tuple:
+                for item in <tuple>value:
+                    if type(item) is SavedTensor:
+                        return True
+        return False
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         """Run the operator's formulas on the gradients of its results."""
@@ -254,7 +270,7 @@ cdef class Node:
         cdef object value
         cdef int number, k, slot
         cdef int n_owned
-        if self.released and d.n_slots:
+        if self.released:
             raise graph_freed(d.name)
         for number in range(d.n_formulas):
             formula = &d.formulas[number]
@@ -517,7 +533,9 @@ cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
         edge.node = <PyObject*>grad_fn
         Py_INCREF(grad_fn)
         return True
-    if not requires_grad(tensor):
+    if not tensor.leaf_requires_grad:
+        # Also a view, made where nothing is recorded, of a base that requires grad: it says that
+        # it requires grad too, but no gradient goes on from it.
         edge.node = NULL
         edge.input_nr = 0
         return False

@@ -15,7 +15,7 @@ from imode._core.tensor cimport (
     version_of, typenum)
 from imode.autograd.node cimport Node, node_edge
 
-from imode.errors import leaf_write, view_custom_function, view_mode, view_multi_output
+from imode.errors import graph_freed, leaf_write, view_custom_function, view_mode, view_multi_output
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
@@ -152,6 +152,8 @@ cdef class CopySlices(Node):
         cdef PyObject* slice_grad[1]
         cdef object part
         cdef object gradient
+        if self.released:
+            raise graph_freed("CopySlices")
         if grads[0] == NULL:
             return 0
         size, stride, _ = self.base_geometry
