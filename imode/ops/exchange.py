@@ -168,7 +168,7 @@ op(
 
 
 @composite(
-    "as_tensor(any data, dtype? dtype=None, device? device=None) -> Tensor", variants="function"
+    "as_tensor(any data, *, dtype? dtype=None, device? device=None) -> Tensor", variants="function"
 )
 def as_tensor(data, dtype, device):
     """Return `data` as a tensor: itself if it is one, over its memory if an array, else a copy.

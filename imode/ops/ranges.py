@@ -165,25 +165,32 @@ def _logspace(start, end, steps, base, dtype, *options):
     return made
 
 
-factory(
-    f"linspace(Tensor|Scalar start, Tensor|Scalar end, int steps, *, {OPTIONS}) -> Tensor",
-    _linspace,
-    doc="""Return `steps` numbers at equal distances, from `start` to `end` inclusive.
-
-    >>> imode.linspace(0, 1, 5)
-    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
-    """,
+_ENDS = (
+    ("", "Scalar", "Scalar"),
+    (".Tensor_Tensor", "Tensor", "Tensor"),
+    (".Tensor_Scalar", "Tensor", "Scalar"),
+    (".Scalar_Tensor", "Scalar", "Tensor"),
 )
-factory(
-    f"logspace(Tensor|Scalar start, Tensor|Scalar end, int steps, float base=10.0, *, {OPTIONS})"
-    " -> Tensor",
-    _logspace,
-    doc="""Return `base` to the powers that `linspace(start, end, steps)` gives.
+for _overload, _start, _end in _ENDS:
+    factory(
+        f"linspace{_overload}({_start} start, {_end} end, int steps, *, {OPTIONS}) -> Tensor",
+        _linspace,
+        doc="""Return `steps` numbers at equal distances, from `start` to `end` inclusive.
 
-    >>> imode.logspace(0, 2, 3)
-    tensor([  1.,  10., 100.])
-    """,
-)
+        >>> imode.linspace(0, 1, 5)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+        """,
+    )
+    factory(
+        f"logspace{_overload}({_start} start, {_end} end, int steps, float base=10.0, *, {OPTIONS})"
+        " -> Tensor",
+        _logspace,
+        doc="""Return `base` to the powers that `linspace(start, end, steps)` gives.
+
+        >>> imode.logspace(0, 2, 3)
+        tensor([  1.,  10., 100.])
+        """,
+    )
 
 
 # ---- matrices -----------------------------------------------------------------------------------
@@ -351,7 +358,11 @@ def _polar_backward(grad, result, needs):
 op(
     "complex(Tensor real, Tensor imag) -> Tensor",
     _complex,
-    derivative={"real": lambda grad: ops.real(grad), "imag": lambda grad: ops.imag(grad)},
+    # PyTorch saves each part for its gradient, though the gradient does not depend on it.
+    derivative={
+        "real": lambda grad, real: ops.real(grad),
+        "imag": lambda grad, imag: ops.imag(grad),
+    },
     variants="function out",
     doc="""Return complex numbers of the given real and imaginary parts.
 

@@ -56,7 +56,7 @@ SAMPLES = {
         S(5),
         S(np.arange(3)),
         S(np.arange(3), dtype=D("float32")),
-        S(np.arange(3), D("int32")),
+        S(np.arange(3), D("int32"), raises=TypeError),
         S(np.float32(3)),
         S(T(2, 3), dtype=D("float32")),
         S([1.5, 2], dtype=D("int64"), device="cpu"),

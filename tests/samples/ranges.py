@@ -129,12 +129,10 @@ SAMPLES = {
         _f(0, 1, 3, dtype=D("complex128")),
         _f(0, NAN, 3),
         _f(0, INF, 3),
-        _f(T(), 1, 3, grad=False),
         _f(start=0, end=1, steps=3),
         _f(0, 1, -1, raises=RuntimeError),
         _f(0, 300, 3, dtype=D("uint8"), raises=RuntimeError),
         _f(0, 1j, 3, dtype=D("float32"), raises=RuntimeError),
-        _f(T(1), 1, 3, raises=RuntimeError),
         _f(0, 1, 3, dtype=D("bool"), raises=NotImplementedError),
         _f(0, 1, 2.5, raises=TypeError),
         _f("a", 1, 2, raises=TypeError),
@@ -199,4 +197,17 @@ SAMPLES = {
         S(T(2, dtype="int64"), T(2, dtype="int64"), raises=RuntimeError),
         S(T(2, dtype="float16"), T(2, dtype="float16"), raises=NotImplementedError),
     ],
+    **{
+        f"{name}.{overload}": [
+            _f(start, end, 3, grad=False),
+            _f(start, end, 5, dtype=D("float64"), grad=False),
+            _f(start, end, -1, raises=RuntimeError),
+        ]
+        for name in ("linspace", "logspace")
+        for overload, start, end in (
+            ("Tensor_Tensor", T(), T()),
+            ("Tensor_Scalar", T(), 2),
+            ("Scalar_Tensor", 1, T()),
+        )
+    },
 }
