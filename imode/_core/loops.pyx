@@ -34,6 +34,9 @@ cdef extern from "Python.h":
     double PyFloat_AS_DOUBLE(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
 
+cdef extern from "numpy/arrayobject.h":
+    ndarray PyArray_NewLikeArray(ndarray, cnp.NPY_ORDER, cnp.dtype, int)
+
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UFunc "PyUFuncObject":
         int nin
@@ -200,7 +203,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                     if array.dimensions[d] != model.dimensions[d]:
                         return _general(op, kernel, loops, args, target)
     if code == NO_DTYPE or loops.loop[code] == NULL or (
-            loops.ints != SAME and is_integral(code)):
+            loops.ints != SAME and is_integral(code)) or loops.ints == MASK:
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if data[i] == NULL:
@@ -296,36 +299,46 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for i in range(nin):
         if is_tensor(args[i]):
             array = storage(<Tensor>args[i])
-            add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
+            if i or loops.ints != MASK:
+                add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
             if array.ndim > nd:
                 nd = array.ndim
         else:
             add_number(&state, <object>args[i])
     code = result(&state)
     if loops.ints >= NO_BOOL:
-        if _any_bool(args, nin) if loops.ints == NO_BOOL else _any_other(args, nin):
+        if _refused(loops.ints, args, nin):
             return run_numpy(op, _unsupported(op, kernel, code), args)
     elif is_integral(code) and loops.ints != SAME:
         if loops.ints == REFUSED:
             raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
         code = default_code()
-    if loops.loop[code] == NULL:
-        return run_numpy(op, _unsupported(op, kernel, code), args)
     if nd > NDIM:
         raise RuntimeError(f"{op.name}(): tensors of {nd} dimensions; at most {NDIM} broadcast")
     out_code = loops.out[code]
+    if loops.loop[code] == NULL:
+        # Comparisons have loops for floats, and give bool whatever they compare.
+        i = FLOAT32
+        out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
     if not _broadcast(op, args, nin, nd, dims):
         raise AssertionError("unreachable: _broadcast raises")
     if target != NULL:
+        # In PyTorch's order: the shape of an in-place result, its dtype, then out= is resized.
+        if op.role != OUT:
+            fit_target(op, <Tensor>target, nd, dims, False)
         check_target(op, <Tensor>target, out_code)
-        fit_target(op, <Tensor>target, nd, dims, op.role == OUT)
+    if loops.loop[code] == NULL:
+        return run_numpy(op, _unsupported(op, kernel, code), args)
+    if target != NULL:
+        if op.role == OUT:
+            fit_target(op, <Tensor>target, nd, dims, True)
         _refuse_partial_overlap(args, nin, <Tensor>target)
 
     for i in range(nin):
         if is_tensor(args[i]):
             array = storage(<Tensor>args[i])
             if code_of[cnp.PyArray_TYPE(array)] != code:
-                array = cnp.PyArray_Cast(array, typenum_of[code])
+                array = _cast(array, code)
                 keep.append(array)
             elif target != NULL and _entangled(array, storage(<Tensor>target)):
                 array = array.copy()
@@ -355,23 +368,30 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     return <object>target
 
 
-cdef bint _any_bool(PyObject** args, int nin):
+cdef ndarray _cast(ndarray array, int code):
+    """A copy in another dtype, its dimensions in the same order of strides."""
+    cdef cnp.dtype descr = cnp.PyArray_DescrFromType(typenum_of[code])
+    Py_INCREF(descr)              # the next call takes a reference over
+    cdef ndarray result = PyArray_NewLikeArray(array, cnp.NPY_KEEPORDER, descr, 0)
+    if cnp.PyArray_CopyInto(result, array) < 0:
+        raise RuntimeError("a copy in another dtype failed")
+    return result
+
+
+cdef bint _refused(int ints, PyObject** args, int nin):
+    """Whether the operands are not what the operator's loops may be given: see Ints."""
     cdef int i
+    cdef int first = cnp.PyArray_TYPE(storage(<Tensor>args[0])) if is_tensor(args[0]) else -1
+    if ints == MASK:
+        return first != cnp.NPY_BOOL and first != cnp.NPY_UINT8
     for i in range(nin):
-        if is_tensor(args[i]):
+        if ints == ALIKE:
+            if is_tensor(args[i]) and cnp.PyArray_TYPE(storage(<Tensor>args[i])) != first:
+                return True
+        elif is_tensor(args[i]):
             if cnp.PyArray_TYPE(storage(<Tensor>args[i])) == cnp.NPY_BOOL:
                 return True
         elif isinstance(<object>args[i], bool):
-            return True
-    return False
-
-
-cdef bint _any_other(PyObject** args, int nin):
-    """Whether a tensor's dtype differs from the first one's."""
-    cdef int i
-    for i in range(1, nin):
-        if is_tensor(args[i]) and cnp.PyArray_TYPE(storage(<Tensor>args[i])) != (
-                cnp.PyArray_TYPE(storage(<Tensor>args[0]))):
             return True
     return False
 

@@ -276,6 +276,7 @@ V_INLINE float hypot_of_f(float x, float y) {
     float h = (float)sqrt((double)x * x + (double)y * y);
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : h;
 }
+FLOATS(2, xlogy, y != y ? y : x == 0 ? 0 : x * v_logf(y), y != y ? y : x == 0 ? 0 : x * v_log(y))
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
 
 /* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
@@ -455,6 +456,20 @@ WITH_COMPLEX(3, sub_scaled, x - y * z)
         TYPES_##NIN(NPY_INT16, NPY_INT16), TYPES_##NIN(NPY_INT32, NPY_INT32),                      \
         TYPES_##NIN(NPY_INT64, NPY_INT64), FLOAT_TYPES(NIN)};
 NUMBERS(2, rsub, y - x)
+/* condition (of the operands' dtype), x, y; bool goes through uint8 */
+ALL_FLOATS(3, where, x != 0 ? y : z)
+INTEGERS(3, where, x != 0 ? y : z)
+static loop_info where_info[] = {FLOAT_INFO(3, where), INTEGER_INFO(3, where)};
+static imode_loop where_loops[] = {run_same, run_same, run_same, run_same, run_same, run_same,
+                                   run_half, run_same, run_same, run_same, run_same};
+static void *where_data[] = {&where_info[4], &where_info[4], &where_info[5],
+                             &where_info[6], &where_info[7], &where_info[8],
+                             &where_info[0], &where_info[0], &where_info[1],
+                             &where_info[2], &where_info[3]};
+static const char where_types[] = {TYPES_3(NPY_BOOL, NPY_BOOL),   TYPES_3(NPY_UINT8, NPY_UINT8),
+                                   TYPES_3(NPY_INT8, NPY_INT8),   TYPES_3(NPY_INT16, NPY_INT16),
+                                   TYPES_3(NPY_INT32, NPY_INT32), TYPES_3(NPY_INT64, NPY_INT64),
+                                   FLOAT_TYPES(3)};
 NUMBERS(4, addcmul, x + w * y * z)
 
 /* ---- pow: a scalar exponent that a product or a root serves better ---- */
@@ -501,14 +516,14 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
-    ROW(1, reciprocal), ROW(1, frac), ROW(2, hypot), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, reciprocal), ROW(1, frac), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
     ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
-    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(2, rsub), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(2, rsub), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

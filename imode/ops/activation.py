@@ -476,7 +476,7 @@ def glu(input, dim=-1):
     return first * second.sigmoid()
 
 
-# ---- nn.functional: with an `inplace` parameter ---------------------------------------------------
+# ---- nn.functional: with an `inplace` parameter --------------------------------------------------
 
 
 @functional("relu")

@@ -98,13 +98,18 @@ tensor([0, 1])
 """,
     ),
 )
+
+
+@composite("rsub.Tensor(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
+def rsub_tensor(self, other, alpha):
+    """Return ``other - alpha * self``."""
+    return ops.sub(other, self, alpha=alpha)
+
+
 op(
-    "rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor",
+    "rsub(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     ufunc(loops.rsub, ints="nobool", otherwise=lambda self, other, alpha: _sub(other, self, alpha)),
-    derivative={
-        "self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
-        "other": lambda grad: grad,
-    },
+    derivative={"self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha)},
     name="RsubBackward1",
     doc="""Return ``other - alpha * self``.
 
@@ -286,24 +291,26 @@ tensor([ 1, -1])
 
 
 def _pow(self, exponent):
-    scalar = not isinstance(exponent, np.ndarray)
+    is_negative = not isinstance(exponent, (np.ndarray, complex)) and exponent < 0
     self, exponent = common(self, exponent)
     if self.dtype == np.bool_:
         raise not_implemented("pow", self.dtype)
     with np.errstate(all="ignore"):
         if self.dtype.kind == "c":
             return np.power(self, exponent)
-        if self.dtype.kind == "u" or not (exponent < 0).any():
-            return np.power(self, exponent)
-        if scalar:
+        if is_negative:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
-        odd = np.where(exponent % 2 == 0, 1, self)
-        inverse = np.where(self == 1, 1, np.where(self == -1, odd, 0))
-        return np.where(exponent < 0, inverse, np.power(self, np.abs(exponent))).astype(self.dtype)
+        negative = exponent < 0
+        if not negative.any():
+            return np.power(self, exponent)
+        result = np.asarray(np.power(self, np.abs(exponent)))
+        inverse = np.where(self == 1, 1, np.where(self == -1, np.where(exponent % 2, -1, 1), 0))
+        np.copyto(result, inverse, where=negative, casting="unsafe")
+        return result
 
 
 def _pow_of_scalar(self, exponent):
-    return _pow(np.asarray(self, result_type(self, exponent)), exponent)
+    return _pow(np.asarray(self).astype(result_type(self, exponent)), exponent)
 
 
 def _pow_self(grad, self, exponent):
@@ -504,21 +511,9 @@ op(
 tensor([0.6931])
 """,
 )
-
-
-def _xlogy(self, other):
-    dtype = as_float(result_type(self, other))
-    if dtype.kind == "c":
-        raise not_implemented("xlogy_cpu", dtype)
-    self, other = cast(self, dtype), cast(other, dtype)
-    with np.errstate(all="ignore"):
-        product = self * loops.log(other)
-        return np.where(np.isnan(other), other, np.where(self == 0, 0, product)).astype(dtype)
-
-
 op(
-    "xlogy(Tensor self, Tensor|Scalar other) -> Tensor",
-    _xlogy,
+    "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
     derivative={
         "self": lambda grad, self, other: (
             grad

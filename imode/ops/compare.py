@@ -8,10 +8,9 @@ from imode import ops
 from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
-from .._core.dtype import result_type
 from .._core.tensor import install
-from .refuse import REAL, cast, common, not_implemented, refusing, saying
-from .schema import alias, op, ufunc
+from .refuse import REAL, common, not_implemented, refusing
+from .schema import alias, composite, op, ufunc
 
 _ALL = "function method inplace out"
 
@@ -139,14 +138,14 @@ def _infinite(name, value):
     def kernel(self):
         if self.dtype.kind == "c":
             raise RuntimeError(f"{name} does not support complex inputs.")
-        return self == value if self.dtype.kind == "f" else np.zeros(self.shape, np.bool_)
+        return self == value if self.dtype.kind == "f" else np.zeros_like(self, np.bool_)
 
     return kernel
 
 
 def _signbit(self):
     if self.dtype.kind == "c":
-        raise not_implemented("signbit_cpu", self.dtype)
+        raise NotImplementedError("signbit is not implemented for complex tensors.")
     return np.signbit(self) if self.dtype.kind == "f" else self < 0
 
 
@@ -158,7 +157,7 @@ _test("isneginf", _infinite("isneginf", -math.inf), "False, False,  True", "?bBh
 _test("signbit", _signbit, "False, False,  True", "?bBhilefd")
 op(
     "isreal(Tensor self) -> Tensor",
-    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones(self.shape, np.bool_),
+    lambda self: self.imag == 0 if self.dtype.kind == "c" else np.ones_like(self, np.bool_),
     differentiable=False,
     doc="""Return whether every element's imaginary part is zero.
 
@@ -192,7 +191,7 @@ op(
         "self": lambda grad, self: ops.where(self.isinf() | self.isnan(), 0, grad),
     },
     variants=_ALL,
-    doc="""Return the elements, NaN and infinities replaced: by 0 and the dtype's extremes, or as given.
+    doc="""Return the elements, NaN replaced by 0, infinities by the dtype's extremes.
 
 >>> imode.nan_to_num(imode.tensor([float("nan"), 1.]))
 tensor([0., 1.])
@@ -204,47 +203,48 @@ tensor([0., 1.])
 
 def _isclose(self, other, rtol, atol, equal_nan):
     if self.dtype != other.dtype:
-        raise RuntimeError(f"{scalar_name(self.dtype)} did not match {scalar_name(other.dtype)}")
+        names = scalar_name(self.dtype.numpy), scalar_name(other.dtype.numpy)
+        raise RuntimeError(f"{names[0]} did not match {names[1]}")
     if rtol < 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
     if atol < 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
-    with np.errstate(all="ignore"):
-        close = self == other
-        if equal_nan and self.dtype.kind in "fc":
-            close = close | (np.isnan(self) & np.isnan(other))
-        if rtol == 0 and atol == 0:
-            return close
-        if self.dtype.kind not in "fc":
-            self = self.astype(result_type(self, 1.0))
-            other = other.astype(self.dtype)
-        allowed = atol + np.abs(other * self.dtype.type(rtol))
-        error = np.abs(self - other)
-        return close | (np.isfinite(error) & (error <= allowed))
+    close = self == other
+    inexact = self.is_floating_point() or self.is_complex()
+    if equal_nan and inexact:
+        close = close | (self.isnan() & other.isnan())
+    if rtol == 0 and atol == 0:
+        return close
+    if not inexact:
+        self, other = self * 1.0, other * 1.0
+    error = (self - other).abs()
+    return close | (error.isfinite() & (error <= atol + (rtol * other).abs()))
 
 
-op(
+composite(
     "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"
     " -> Tensor",
-    _isclose,
-    differentiable=False,
     doc="""Return where ``abs(self - other) <= atol + rtol * abs(other)``.
 
 >>> imode.isclose(imode.tensor([1., 2.]), imode.tensor([1., 2.1]))
 tensor([ True, False])
 """,
-)
-op(
-    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"
-    " -> bool",
-    lambda *arguments: bool(_isclose(*arguments).all()),
-    differentiable=False,
-    doc="""Return whether all pairs of elements are close, see `isclose`.
+)(_isclose)
 
->>> imode.allclose(imode.tensor([1.]), imode.tensor([1. + 1e-9]))
-True
-""",
+
+@composite(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False)"
+    " -> bool"
 )
+def allclose(self, other, rtol, atol, equal_nan):
+    """Return whether all pairs of elements are close, see `isclose`.
+
+    >>> imode.allclose(imode.tensor([1.]), imode.tensor([1. + 1e-9]))
+    True
+    """
+    return bool(_isclose(self, other, rtol, atol, equal_nan).all())
+
+
 op(
     "equal(Tensor self, Tensor other) -> bool",
     lambda self, other: self.shape == other.shape and bool(np.equal(*common(self, other)).all()),
@@ -257,6 +257,13 @@ True
 )
 
 # ---- the greater and the smaller ----------------------------------------------------------------
+
+
+def _refuse_complex(name):
+    def refuse(self, other):
+        raise RuntimeError(f"{name} not implemented for complex tensors.")
+
+    return refuse
 
 
 def _greater_of(name, function, other_wins):
@@ -272,12 +279,9 @@ def _greater_of(name, function, other_wins):
         both, lost = half(grad, self, other)
         return ops.where(lost | (self == other), both, 0)
 
-    def refuse(self, other):
-        raise RuntimeError(f"{name} not implemented for complex tensors.")
-
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=refuse),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
         derivative={"self": to_self, "other": to_other},
         variants="function method out",
         doc=f"""Return the {name} of each pair of elements; NaN where either is NaN.
@@ -295,9 +299,7 @@ _greater_of("minimum", np.minimum, lambda self, other: self > other)
 def _greater_number(name, function, self_wins):
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(
-            loops.select(function, REAL), otherwise=saying(f"{name} not implemented for complex")
-        ),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
         derivative={
             "self": lambda grad, self, other: ops.where(
                 self_wins(self, other) | other.isnan(), grad, 0
@@ -329,7 +331,9 @@ def _clamp(self, min, max):
     if self.dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == np.bool_:
-        raise not_implemented("clamp_cpu", self.dtype)
+        if len(bounds) == 2:
+            raise not_implemented("clamp_cpu", self.dtype)
+        return (np.minimum if min is None else np.maximum)(self, bounds[0])
     if len(bounds) == 2:
         return loops.clamp(self, *bounds)
     return (loops.clamp_max if min is None else loops.clamp_min)(self, *bounds)
@@ -409,42 +413,16 @@ tensor([-1.,  0.])
 # ---- where --------------------------------------------------------------------------------------
 
 
-def _where(condition, self, other):
-    if condition.dtype != np.bool_:
-        if condition.dtype != np.uint8:
-            raise RuntimeError(
-                "where expected condition to be a boolean tensor, but got a tensor with dtype "
-                f"{scalar_name(condition.dtype)}"
-            )
-        condition = condition.astype(np.bool_)
-    dtype = result_type(self, other)
-    try:
-        return np.where(condition, cast(self, dtype), cast(other, dtype))
-    except ValueError:
-        raise RuntimeError(_mismatch(condition, self, other)) from None
-
-
-def _mismatch(*operands):
-    """What does not broadcast, in PyTorch's words."""
-    shape = ()
-    for operand in operands:
-        new = np.shape(operand)
-        n = max(len(shape), len(new))
-        for d in range(1, n + 1):
-            a = shape[-d] if d <= len(shape) else 1
-            b = new[-d] if d <= len(new) else 1
-            if a != b and 1 not in (a, b):
-                return (
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                    f"non-singleton dimension {n - d}"
-                )
-        shape = np.broadcast_shapes(shape, new)
-    return "where(): shapes do not broadcast"
+def _refuse_where(condition, self, other):
+    raise RuntimeError(
+        "where expected condition to be a boolean tensor, but got a tensor with dtype "
+        f"{scalar_name(condition.dtype)}"
+    )
 
 
 op(
     "where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    _where,
+    ufunc(loops.where, ints="mask", otherwise=_refuse_where),
     derivative={
         "self": lambda grad, condition: ops.where(condition, grad, 0),
         "other": lambda grad, condition: ops.where(condition, 0, grad),

@@ -37,7 +37,7 @@ def _refuse_neg(self):
 
 def _sgn(self):
     if self.dtype.kind != "c":
-        return np.sign(self) if self.dtype.kind != "b" else self.copy()
+        return self.copy(order="K")
     size = np.abs(self)
     with np.errstate(all="ignore"):
         return np.where(size == 0, 0, self / size).astype(self.dtype)
@@ -49,7 +49,7 @@ def _sign(self):
             "Unlike NumPy, torch.sign is not intended to support complex numbers. "
             "Please use torch.sgn instead."
         )
-    return self.copy()
+    return self.copy(order="K")
 
 
 def _sgn_backward(grad, self, result):
@@ -166,9 +166,7 @@ alias("fix", _rounding("trunc", np.trunc, "tensor([-1.,  2.])"))
 
 
 def _round(self, decimals):
-    if self.dtype.kind == "c":
-        raise NotImplementedError("round is not supported for complex inputs")
-    if self.dtype.kind == "b":
+    if self.dtype.kind in "bc":
         raise not_implemented("round_vml_cpu", self.dtype)
     if self.dtype.kind in "iu":
         if decimals:
@@ -372,9 +370,12 @@ tensor([0.])
 
 def _sinc(self):
     dtype = as_float(self.dtype)
-    x = cast(self, dtype) * dtype.type(np.pi)
+    wide = np.promote_types(dtype, np.float32)
+    x = cast(self, wide) * wide.type(np.pi)
     with np.errstate(all="ignore"):
-        return np.where(x == 0, 1, np.sin(x) / x).astype(dtype)
+        result = np.asarray(np.sin(x) / x)
+    np.copyto(result, 1, where=x == 0)
+    return result.astype(dtype)
 
 
 def _sinc_backward(grad, self):
@@ -401,7 +402,8 @@ def _scaled(name, factor, example):
         dtype = as_float(self.dtype)
         if dtype.kind == "c":
             raise RuntimeError(f"{name} is not supported for complex tensors.")
-        return cast(self, dtype) * dtype.type(factor)
+        wide = np.promote_types(dtype, np.float32)
+        return (cast(self, wide) * wide.type(factor)).astype(dtype)
 
     op(
         f"{name}(Tensor self) -> Tensor",
@@ -424,7 +426,7 @@ _scaled("rad2deg", 180 / math.pi, ("0.", "0."))
 
 def _angle(self):
     if self.dtype.kind == "c":
-        return np.angle(self).astype(self.real.dtype)
+        return np.asarray(np.angle(self), self.real.dtype, order="C")
     dtype = as_float(self.dtype)
     x = cast(self, dtype)
     with np.errstate(all="ignore"):

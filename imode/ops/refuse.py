@@ -4,7 +4,7 @@ import numpy as np
 
 from imode.kernels.strided import scalar_name
 
-from .._core.dtype import as_numpy, result_type
+from .._core.dtype import get_default_dtype, result_type
 
 REAL = "?bBhilefd"  # type characters: bool, integers, floats
 FLOATS = "efd"
@@ -46,7 +46,7 @@ def _operands(arguments):
 
 def as_float(dtype):
     """The dtype that operands of integer dtype compute in; others as they are."""
-    return as_numpy(None) if dtype.kind in "biu" else dtype
+    return get_default_dtype().numpy if dtype.kind in "biu" else dtype
 
 
 def cast(operand, dtype):

@@ -96,7 +96,7 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
     "error"; "nobool", "alike": as "same", but `otherwise` is called where an operand is bool, or
-    where tensors differ in dtype.
+    where tensors differ in dtype; "mask": the first operand is a condition (see `where`).
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
@@ -106,7 +106,7 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
 
     def __init__(self, ufunc, ints="same", otherwise=None, scaled=None):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
-        self.ints = ("same", "float", "error", "nobool", "alike").index(ints)
+        self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
 # ---- parsing ----
