@@ -28,7 +28,7 @@ LEGEND = """
   nodes   graph nodes: what a backward pass would need of each operator
   views   views recorded, so that a later write through one is seen by the other
   bumps   in-place writes counted, so that backward can tell a changed tensor from a saved one
-  hops    kernels that the dispatcher called: one per operator in inference mode"""
+  hops    kernels that the dispatcher called: at most one per operator in inference mode"""
 MODES = {"normal": nullcontext, "no_grad": imode.no_grad, "inference_mode": imode.inference_mode}
 
 
@@ -200,9 +200,10 @@ def show_refusals(model, images):
         try:
             misuse(model, images)
         except RuntimeError as error:
-            first, *rest = str(error).splitlines()
-            print(textwrap.fill(first, 100, initial_indent="     → ", subsequent_indent=" " * 7))
-            print("".join(f"       {line}\n" for line in rest))
+            for i, line in enumerate(str(error).splitlines()):
+                start = " " * 7 if i else "     → "
+                print(textwrap.fill(line, 100, initial_indent=start, subsequent_indent=" " * 7))
+            print()
         else:
             raise AssertionError(f"{misuse.__name__} was not refused")
 
