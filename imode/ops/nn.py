@@ -471,5 +471,7 @@ def cosine_similarity(x1, x2, dim, eps):
             "expected common dtype to be floating point, yet common dtype is "
             f"{name.get(found, found)}"
         )
-    x1, x2 = ops.broadcast_tensors(x1.to(common), x2.to(common))
+    if x1.shape != x2.shape:
+        shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     return (x1 / _clamped_norm(x1, dim, eps) * (x2 / _clamped_norm(x2, dim, eps))).sum(dim)
