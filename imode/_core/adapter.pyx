@@ -62,7 +62,7 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
     if op.role == VIEW:
         return _deliver_views(op, result, <Tensor>args[op.tensors[0]])
     if args[op.nargs] != NULL:
-        return _deliver_into(op, result, <object>args[op.nargs])
+        return deliver_into(op, result, <object>args[op.nargs])
     if op.role == INPLACE:
         # The kernel wrote the storage itself, or gives the new geometry of a metadata operator.
         if result is not None:
@@ -107,7 +107,7 @@ cdef object _deliver_views(Operator op, object result, Tensor base):
 
 # ---- in-place and out= ----
 
-cdef object _deliver_into(Operator op, object result, object target):
+cdef object deliver_into(Operator op, object result, object target):
     cdef Tensor tensor
     cdef ndarray array
     if isinstance(target, Tensor):

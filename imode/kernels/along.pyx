@@ -6,7 +6,7 @@ buffer, worked on, and scattered back.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport run_numpy
+from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
@@ -46,6 +46,13 @@ cdef enum:
     GIL_FREE = 32768              # elements from which the GIL is released
     SIDE_BY_SIDE = 16             # lanes gathered at a time
     SMALL = 8192                  # bytes of buffers that lie on the stack
+
+
+cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
+    """The result as a new tensor, or in the tensor of an in-place or out= call."""
+    if args[op.nargs] != NULL:
+        return deliver_into(op, out, <object>args[op.nargs])
+    return wrap(out)
 
 
 cdef inline int _axis(PyObject* dim, int nd) noexcept:
@@ -170,7 +177,7 @@ cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Block block
     cdef bint keepdim = args[2] == Py_True
     cdef int d, nd, axis
-    if args[op.nargs] != NULL or x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not _has_order(x):
+    if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not _has_order(x):
         return run_numpy(op, self.otherwise, args)
     if args[1] == <PyObject*>None:
         for d in range(x.ndim):
@@ -186,7 +193,7 @@ cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
         block = _block(x, axis)
     out = empty(cnp.NPY_INT64, nd, dims)
     _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(out), NULL)
-    return wrap(out)
+    return _deliver(op, out, args)
 
 
 cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -198,7 +205,7 @@ cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Block block
     cdef int axis = _axis(args[1], x.ndim)
     cdef int nd
-    if args[op.nargs] != NULL or x.ndim > NDIM or x.ndim == 0 or axis == BAD or (
+    if x.ndim > NDIM or x.ndim == 0 or axis == BAD or (
             cnp.PyArray_SIZE(x) == 0 or not _has_order(x)):
         return run_numpy(op, self.otherwise, args)
     nd = _result_dims(x, axis, args[2] == Py_True, dims)
@@ -207,6 +214,8 @@ cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
     block = _block(x, axis)
     _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(indices),
           <char*>cnp.PyArray_DATA(values))
+    if args[op.nargs] != NULL:
+        return deliver_into(op, (values, indices), <object>args[op.nargs])
     results = (wrap(values), wrap(indices))
     return results if op.result_type is None else op.result_type(results)
 
@@ -302,7 +311,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int axis = _axis(args[1], x.ndim)
     cdef Block block
     cdef char* pointers[2]
-    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or (
+    if self.loop[code] == NULL or axis == BAD or (
             cnp.PyArray_SIZE(x) == 0 or x.ndim == 0):
         return run_numpy(op, self.otherwise, args)
     block = _block(x, axis)
@@ -311,7 +320,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     pointers[0] = <char*>cnp.PyArray_DATA(x)
     pointers[1] = <char*>cnp.PyArray_DATA(out)
     _lanes(self.loop[code], self.data[code], 2, &block, pointers)
-    return wrap(out)
+    return _deliver(op, out, args)
 
 
 cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -323,7 +332,7 @@ cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args
     cdef int axis = _axis(args[2], y.ndim)
     cdef Block block
     cdef char* pointers[3]
-    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or (
+    if self.loop[code] == NULL or axis == BAD or (
             cnp.PyArray_SIZE(y) == 0 or y.ndim == 0
             or cnp.PyArray_TYPE(grad) != cnp.PyArray_TYPE(y)
             or not cnp.PyArray_SAMESHAPE(grad, y)):
@@ -335,7 +344,7 @@ cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args
     pointers[1] = <char*>cnp.PyArray_DATA(y)
     pointers[2] = <char*>cnp.PyArray_DATA(out)
     _lanes(self.loop[code], NULL, 3, &block, pointers)
-    return wrap(out)
+    return _deliver(op, out, args)
 
 
 # ---- cumsum(self, dim, *, dtype), cumprod ----
@@ -369,7 +378,7 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef char* target
     if is_integral(code):
         code = INT64
-    if args[op.nargs] != NULL or self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
+    if self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
             args[2] != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
         return run_numpy(op, self.otherwise, args)
     if cnp.PyArray_TYPE(x) != typenum_of[code]:
@@ -384,4 +393,4 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     else:
         with nogil:
             self.loop[code](source, target, block.outer, block.n, block.inner)
-    return wrap(out)
+    return _deliver(op, out, args)

@@ -11,7 +11,7 @@ replaced in between, the products are computed here at once.
 import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport run_numpy
+from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty, fields
 from imode._core.dispatch cimport (
     DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
@@ -186,25 +186,25 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
     return _product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
 
 
+cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
+    """The result as a new tensor or in the one of an in-place or out= call; None: try again."""
+    if out is None:
+        return run_numpy(op, _otherwise(op), args)
+    if args[op.nargs] != NULL:
+        return deliver_into(op, out, <object>args[op.nargs])
+    return wrap(out)
+
+
 cdef object _mm_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray out = None
-    if args[op.nargs] == NULL:
-        out = _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
-    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+    return _deliver(op, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray out = None
-    if args[op.nargs] == NULL:
-        out = _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
-    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+    return _deliver(op, _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _dot_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray out = None
-    if args[op.nargs] == NULL:
-        out = _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
-    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+    return _deliver(op, _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -215,10 +215,7 @@ cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _bmm_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray out = None
-    if args[op.nargs] == NULL:
-        out = _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
-    return run_numpy(op, _otherwise(op), args) if out is None else wrap(out)
+    return _deliver(op, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef inline object _otherwise(Operator op):
@@ -312,14 +309,14 @@ cdef object _addmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     cdef double beta, alpha
     cdef npy_intp rows, columns
-    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+    if (code == FLOAT32 or code == FLOAT64) and (
             _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
             x.ndim == 2 and y.ndim == 2 and (
                 _addable(addend, code, x.shape[0], y.shape[1], &rows, &columns))):
         out = _mm_arrays(x, y)
         if out is not None:
             _add(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
-            return wrap(out)
+            return _deliver(op, out, args)
     return run_numpy(op, _otherwise(op), args)
 
 
@@ -331,14 +328,14 @@ cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     cdef double beta, alpha
     cdef npy_intp rows, columns
-    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+    if (code == FLOAT32 or code == FLOAT64) and (
             _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
             x.ndim == 2 and addend.ndim == 1 and (
                 _addable(addend, code, 1, x.shape[0], &rows, &columns))):
         out = _mv_arrays(x, v)
         if out is not None:
             _add(out, code, 1, x.shape[0], addend, beta, alpha)
-            return wrap(out)
+            return _deliver(op, out, args)
     return run_numpy(op, _otherwise(op), args)
 
 
@@ -350,7 +347,7 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     cdef double beta, alpha
     cdef npy_intp n, m
-    if args[op.nargs] == NULL and (code == FLOAT32 or code == FLOAT64) and (
+    if (code == FLOAT32 or code == FLOAT64) and (
             _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
             x.ndim == 3 and y.ndim == 3 and cnp.PyArray_IS_C_CONTIGUOUS(addend) and (
                 addend.ndim == 3)) and addend.shape[0] == x.shape[0] and (
@@ -365,7 +362,7 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
             else:
                 imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
                                    <double*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
-            return wrap(out)
+            return _deliver(op, out, args)
     return run_numpy(op, _otherwise(op), args)
 
 

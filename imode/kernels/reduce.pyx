@@ -15,7 +15,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.adapter cimport run_numpy
+from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
@@ -403,7 +403,7 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, PyObject** args
     cdef npy_intp size = cnp.PyArray_SIZE(x)
     cdef long long axes = ALL
     cdef bint keepdim = self.keepdim >= 0 and args[self.keepdim] == Py_True
-    if args[op.nargs] != NULL or lanes.compute == NO_DTYPE or x.ndim > NDIM or size == 0 or (
+    if lanes.compute == NO_DTYPE or x.ndim > NDIM or size == 0 or (
             self.dtype >= 0 and args[self.dtype] != <PyObject*>None):
         return run_numpy(op, self.otherwise, args)
     if self.dim >= 0:
@@ -415,6 +415,8 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, PyObject** args
     out = _folded(by, lanes, x, axes, keepdim)
     if by.finish == MEAN:
         _divide(out, lanes.out, size // cnp.PyArray_SIZE(out))
+    if args[op.nargs] != NULL:
+        return deliver_into(op, out, <object>args[op.nargs])
     return wrap(out)
 
 
@@ -491,7 +493,7 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Plan plan
     cdef ndarray var
     cdef ndarray mean
-    if args[op.nargs] != NULL or x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not (
+    if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not (
             code == FLOAT32 or code == FLOAT64):
         return run_numpy(op, self.otherwise, args)
     axes = axes_of(args[1], x.ndim)
@@ -514,6 +516,8 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
         plan.kept.size[0] = cnp.PyArray_SIZE(var)
         plan.kept.stride[0] = plan.lane.size[0] * _itemsize[code]
     _run_moments(code, &plan, x, var, mean, correction, self.root)
+    if args[op.nargs] != NULL:
+        return deliver_into(op, (var, mean) if self.with_mean else var, <object>args[op.nargs])
     if self.with_mean:
         results = (wrap(var), wrap(mean))
         return results if op.result_type is None else op.result_type(results)

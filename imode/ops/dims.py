@@ -22,6 +22,10 @@ _TYPE_NAMES = {
 }
 
 
+# For kernels: no warning where a result is infinite or NaN; PyTorch has none.
+quiet = np.errstate(all="ignore")
+
+
 def type_name(dtype):
     """The name error messages give a NumPy dtype: Long, Float, ComplexDouble..."""
     return _TYPE_NAMES.get(dtype.name, dtype.name)
@@ -89,10 +93,10 @@ def convert(x, dtype):
     return x.astype(dtype, copy=False)
 
 
+@quiet
 def reduced(values, dtype):
     """What a reduction returns: an ndarray, contiguous, of exactly this dtype."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, dtype=dtype, order="C")
+    return np.asarray(values, dtype=dtype, order="C")
 
 
 def broadcast(first, second):

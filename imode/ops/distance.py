@@ -30,6 +30,7 @@ def _no_identity(self, order, dim, axes):
             )
 
 
+@dims.quiet
 def _vector_norm(self, ord, dim, keepdim, dtype):
     if self.dtype.kind not in FLOATING:
         raise RuntimeError(
@@ -54,22 +55,21 @@ def _vector_norm(self, ord, dim, keepdim, dtype):
     if (math.isinf(ord) or ord < 0) and self.size == 0:
         _no_identity(self, ord, dim, axes)
     real = np.dtype(to.char.lower()) if to.kind == "c" else to
-    with np.errstate(all="ignore"):
-        x = np.abs(self.astype(accumulate_type(to), copy=False))
-        keep = {"axis": axes, "keepdims": keepdim}
-        if ord == math.inf:
-            norm = np.maximum.reduce(x, **keep)
-        elif ord == -math.inf:
-            norm = np.minimum.reduce(x, **keep)
-        elif ord == 0:
-            norm = np.add.reduce(x != 0, dtype=x.dtype, **keep)
-        elif ord == 1:
-            norm = np.add.reduce(x, **keep)
-        elif ord == 2:
-            norm = np.sqrt(np.add.reduce(x * x, **keep))
-        else:
-            power = x.dtype.type(ord)
-            norm = np.power(np.add.reduce(np.power(x, power), **keep), 1 / power)
+    x = np.abs(self.astype(accumulate_type(to), copy=False))
+    keep = {"axis": axes, "keepdims": keepdim}
+    if ord == math.inf:
+        norm = np.maximum.reduce(x, **keep)
+    elif ord == -math.inf:
+        norm = np.minimum.reduce(x, **keep)
+    elif ord == 0:
+        norm = np.add.reduce(x != 0, dtype=x.dtype, **keep)
+    elif ord == 1:
+        norm = np.add.reduce(x, **keep)
+    elif ord == 2:
+        norm = np.sqrt(np.add.reduce(x * x, **keep))
+    else:
+        power = x.dtype.type(ord)
+        norm = np.power(np.add.reduce(np.power(x, power), **keep), 1 / power)
     return reduced(norm, real)
 
 
@@ -199,6 +199,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 # ---- distances ----
 
 
+@dims.quiet
 def _dist(self, other, p):
     return _vector_norm(self - other, p, None, False, None)
 
@@ -235,6 +236,7 @@ def _check_cdist(x1, x2, p):
         raise RuntimeError("cdist only supports non-negative p values")
 
 
+@dims.quiet
 def _cdist(x1, x2, p, compute_mode):
     _check_cdist(x1, x2, p)
     dtype = np.result_type(x1, x2)

@@ -91,11 +91,11 @@ def _check_batch_sizes(batch1, batch2):
 # ---- the arithmetic ----
 
 
+@dims.quiet
 def _product(a, b):
     """np.matmul, in float32 for float16 and contiguous."""
     if a.dtype == np.float16:
-        with np.errstate(over="ignore"):
-            return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
     return np.asarray(np.matmul(a, b), order="C")
 
 
@@ -108,6 +108,7 @@ def _number(value, dtype):
     return dtype.type(value)
 
 
+@dims.quiet
 def _add(product, self, beta, alpha):
     """beta * self + alpha * product, with `self` not looked at where beta is 0."""
     dtype = product.dtype
@@ -115,9 +116,8 @@ def _add(product, self, beta, alpha):
         product = product * _number(alpha, dtype)
     if beta == 0:
         return np.asarray(product, order="C")
-    with np.errstate(all="ignore"):
-        addend = self if beta == 1 else self * _number(beta, dtype)
-        return np.asarray(addend + product, dtype=dtype, order="C")
+    addend = self if beta == 1 else self * _number(beta, dtype)
+    return np.asarray(addend + product, dtype=dtype, order="C")
 
 
 # ---- kernels ----
@@ -236,6 +236,7 @@ def _baddbmm(self, batch1, batch2, beta, alpha):
     return _add(_product(batch1, batch2), addend, beta, alpha)
 
 
+@dims.quiet
 def _addbmm(self, batch1, batch2, beta, alpha):
     _check_batches(batch1, batch2)
     addend = _expand(self, (batch1.shape[1], batch2.shape[2]))
@@ -265,6 +266,7 @@ def _addmv(self, mat, vec, beta, alpha):
     return _addmv_checked(size, mat, vec, compute, self)
 
 
+@dims.quiet
 def _addr(self, vec1, vec2, beta, alpha):
     for name, vec in (("vec1", vec1), ("vec2", vec2)):
         if vec.ndim != 1:
@@ -461,6 +463,7 @@ op(
 )
 
 
+@dims.quiet
 def _trace(self):
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
@@ -482,6 +485,7 @@ op(
 )
 
 
+@dims.quiet
 def _cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")

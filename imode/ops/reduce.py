@@ -25,6 +25,7 @@ def _result_type(x, dtype):
     return x.dtype if x.dtype.kind in FLOATING else np.dtype(np.int64)
 
 
+@dims.quiet
 def _add(x, axes, keepdim, to):
     total = np.add.reduce(x, axis=axes, dtype=accumulate_type(to), keepdims=keepdim)
     return reduced(total, to)
@@ -113,12 +114,12 @@ def _mean_type(x, dtype):
     return to
 
 
+@dims.quiet
 def _average(x, axes, keepdim, to):
     wide = accumulate_type(to)
     total = np.add.reduce(dims.convert(x, to), axis=axes, dtype=wide, keepdims=keepdim)
     count = x.size if axes is None else dims.count(x.shape, axes)
-    with np.errstate(all="ignore"):
-        return reduced(np.true_divide(total, wide.type(count)), to)
+    return reduced(np.true_divide(total, wide.type(count)), to)
 
 
 def _mean(self, dtype):
@@ -181,6 +182,7 @@ def nanmean(self, dim, keepdim, dtype):
     return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)
 
 
+@dims.quiet
 def _multiply(x, axes, keepdim, to):
     product = np.multiply.reduce(x, axis=axes, dtype=accumulate_type(to), keepdims=keepdim)
     return reduced(product, to)
@@ -320,6 +322,7 @@ op(
 # ---- variance and standard deviation ----
 
 
+@dims.quiet
 def _moments(x, dim, correction, keepdim, name="std and var"):
     """Variance and mean along `dim`, in the type they are accumulated in."""
     if x.dtype.kind not in FLOATING:
@@ -328,14 +331,13 @@ def _moments(x, dim, correction, keepdim, name="std and var"):
     wide = x.astype(accumulate_type(x.dtype), copy=False)
     count = dims.count(x.shape, axes)
     freedom = max(count - (1 if correction is None else correction), 0)
-    with np.errstate(all="ignore"):
-        mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.real.dtype.type(count)
-        away = wide - mean
-        if away.dtype.kind == "c":
-            squares = np.square(away.real) + np.square(away.imag)
-        else:
-            squares = np.square(away)
-        var = np.add.reduce(squares, axis=axes, keepdims=keepdim) / squares.dtype.type(freedom)
+    mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.real.dtype.type(count)
+    away = wide - mean
+    if away.dtype.kind == "c":
+        squares = np.square(away.real) + np.square(away.imag)
+    else:
+        squares = np.square(away)
+    var = np.add.reduce(squares, axis=axes, keepdims=keepdim) / squares.dtype.type(freedom)
     if not keepdim:
         mean = mean.reshape(np.shape(var))
     return var, mean

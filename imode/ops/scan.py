@@ -14,6 +14,7 @@ from .schema import composite, conj, op
 # ---- running sums and products ----
 
 
+@dims.quiet
 def _running(name, accumulate, self, dim, dtype):
     axis = dims.wrap(dim, self.ndim)
     if dtype is not None:
@@ -87,19 +88,19 @@ op(
 # ---- logsumexp ----
 
 
+@dims.quiet
 def _logsumexp(self, dim, keepdim):
     x = self if self.dtype.kind in FLOATING else self.astype(np.float32)
     axes = dims.wrap_all(dim, x.ndim)
     wide = x.astype(accumulate_type(x.dtype), copy=False)
-    with np.errstate(all="ignore"):
-        if wide.size == 0:
-            return reduced(
-                np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype
-            )
-        peak = np.maximum.reduce(wide.real, axis=axes, keepdims=True)
-        peak = np.where(np.isinf(peak), wide.real.dtype.type(0), peak)
-        total = np.add.reduce(np.exp(wide - peak), axis=axes, keepdims=keepdim)
-        return reduced(np.log(total) + peak.reshape(np.shape(total)), x.dtype)
+    if wide.size == 0:
+        return reduced(
+            np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype
+        )
+    peak = np.maximum.reduce(wide.real, axis=axes, keepdims=True)
+    peak = np.where(np.isinf(peak), wide.real.dtype.type(0), peak)
+    total = np.add.reduce(np.exp(wide - peak), axis=axes, keepdims=keepdim)
+    return reduced(np.log(total) + peak.reshape(np.shape(total)), x.dtype)
 
 
 def _logsumexp_backward(grad, self, result, dim, keepdim):
@@ -133,27 +134,28 @@ def _check_softmax(name, self, dim):
     return (axis,) if self.ndim else ()
 
 
+@dims.quiet
 def _softmax(self, dim):
     axes = _check_softmax("softmax", self, dim)
     if self.size == 0:
         return np.empty(self.shape, self.dtype)
     wide = self.astype(accumulate_type(self.dtype), copy=False)
-    with np.errstate(all="ignore"):
-        powers = np.exp(wide - np.maximum.reduce(wide, axis=axes, keepdims=True))
-        return reduced(powers / np.add.reduce(powers, axis=axes, keepdims=True), self.dtype)
+    powers = np.exp(wide - np.maximum.reduce(wide, axis=axes, keepdims=True))
+    return reduced(powers / np.add.reduce(powers, axis=axes, keepdims=True), self.dtype)
 
 
+@dims.quiet
 def _log_softmax(self, dim):
     axes = _check_softmax("log_softmax", self, dim)
     if self.size == 0:
         return np.empty(self.shape, self.dtype)
     wide = self.astype(accumulate_type(self.dtype), copy=False)
-    with np.errstate(all="ignore"):
-        away = wide - np.maximum.reduce(wide, axis=axes, keepdims=True)
-        total = np.add.reduce(np.exp(away), axis=axes, keepdims=True)
-        return reduced(away - np.log(total), self.dtype)
+    away = wide - np.maximum.reduce(wide, axis=axes, keepdims=True)
+    total = np.add.reduce(np.exp(away), axis=axes, keepdims=True)
+    return reduced(away - np.log(total), self.dtype)
 
 
+@dims.quiet
 def _softmax_backward_data(grad_output, output, dim):
     axes = dims.wrap_one(dim, output.ndim)
     weighted = grad_output * output
@@ -161,6 +163,7 @@ def _softmax_backward_data(grad_output, output, dim):
     return reduced(weighted - output * total, output.dtype)
 
 
+@dims.quiet
 def _log_softmax_backward_data(grad_output, output, dim):
     axes = dims.wrap_one(dim, output.ndim)
     total = np.add.reduce(grad_output, axis=axes, keepdims=True)

@@ -107,10 +107,12 @@ class S:
     torch: the call in PyTorch, where it is spelled otherwise. values=False: the values are
     random, compare everything else. tol: (rtol, atol) instead of the dtype's.
     variants: False where the in-place and out= forms make no sense for these arguments.
+    smooth: False where differences do not give the gradient: ties, kinks, NaN, infinity.
     """
 
     def __init__(self, *args, grad=True, raises=None, torch=None, values=True, tol=None,
-                 variants=True, **kwargs):  # fmt: skip
+                 variants=True, smooth=True, **kwargs):  # fmt: skip
+        self.smooth = smooth
         self.args, self.kwargs = args, kwargs
         self.grad, self.raises, self.torch = grad, raises, torch
         self.values, self.tol, self.variants = values, tol, variants

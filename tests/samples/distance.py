@@ -34,7 +34,7 @@ SAMPLES = {
         S(T(2, 3, 4, view="permuted"), 2, 1, torch=_vector_norm),
         S(T(40, 70), 2, 0, torch=_vector_norm),
         S(T(40, 70), 1, 1, torch=_vector_norm),
-        S(T(values=[0.0, 0.0]), 2, torch=_vector_norm),
+        S(T(values=[0.0, 0.0]), 2, torch=_vector_norm, smooth=False),
         S(T(values=[1e-30, 1e-30]), 2, torch=_vector_norm, grad=False),
         S(T(values=[1.0, INF, 2.0]), 2, torch=_vector_norm, grad=False),
         S(T(0), torch=_vector_norm),

@@ -69,7 +69,7 @@ SAMPLES = {
         S(T(2, 3, 4, view="permuted"), 1),
         S(T(40, 70), 0),
         S(T(), 0),
-        S(T(0, 3), 0),
+        S(T(0, 3), 0, smooth=False),
         S(T(0, 3), 1),
         S(T(2, 3, dtype="float64"), 1),
         S(T(2, 3, dtype="int64"), 1),
