@@ -80,9 +80,10 @@ def test_modes_give_the_same(name, index):
         assert len(seen) == len(plain)
         for a, b in zip(seen, plain):
             if sample.values:
-                assert same(a, b), mode.__name__
+                # A composite may take another road to the same sums where nothing is recorded.
+                assert same(a, b, OPERATORS[name].role != COMPOSITE), mode.__name__
             if isinstance(a, imode.Tensor) and not any(a is t for t in tensors):
-                views = OPERATORS[name].role == VIEW
+                views = OPERATORS[name].role == VIEW or a._is_view()
                 assert views or not a.requires_grad or name.startswith("requires_grad")
                 assert a.is_leaf or views
 
