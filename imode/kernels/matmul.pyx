@@ -20,8 +20,11 @@ from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, is_integral)
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.loops cimport find_loop, loop_t
+from imode._core.parallel cimport num_threads, parallel_for
 from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
 from numpy cimport ndarray, npy_intp
+
+from imode.kernels.blas import thread_functions
 
 cnp.import_array()
 
@@ -32,6 +35,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     GIL_FREE = 32768              # multiplications from which the GIL is released
+    SHARED = 4194304              # multiplications from which rows are shared between threads
+    ROWS = 64                     # of these at least to a thread
     NDIM = 32
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
@@ -44,6 +49,54 @@ for _code in range(N_DTYPES):
     if _code == BOOL or _code == FLOAT16 or not find_loop(
             _ufunc, _code, &_loop[_code], &_loop_data[_code], &_ignored):
         _loop[_code] = NULL
+
+
+# ---- the threads of the BLAS ----
+
+ctypedef int (*get_threads_t)() noexcept nogil
+ctypedef void (*set_threads_t)(int) noexcept nogil
+
+cdef size_t _get_address, _set_address
+_get_address, _set_address = thread_functions()
+cdef get_threads_t _get_threads = <get_threads_t>_get_address
+cdef set_threads_t _set_threads = <set_threads_t>_set_address
+
+
+cdef inline int _one_thread() noexcept nogil:
+    """Keep the BLAS to the calling thread; returns how many it used before.
+
+    Its own threads spin for each other: a product that takes 20 µs takes milliseconds where another
+    process wants the cores. What is large enough is shared by rows instead, in our own pool.
+    """
+    cdef int before
+    if _get_threads == NULL:
+        return 0
+    before = _get_threads()
+    if before != 1:
+        _set_threads(1)
+    return before
+
+
+cdef inline void _restore_threads(int before) noexcept nogil:
+    if before > 1:
+        _set_threads(before)
+
+
+ctypedef struct Product:          # one product, to be shared by rows
+    int code
+    npy_intp dims[4]              # batch (1), rows, inner, columns
+    npy_intp steps[9]
+    char* args[3]
+
+
+cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Product* whole = <Product*>context
+    cdef npy_intp[4] dims = [1, end - begin, whole.dims[2], whole.dims[3]]
+    cdef char* args[3]
+    args[0] = whole.args[0] + begin * whole.steps[3]
+    args[1] = whole.args[1]
+    args[2] = whole.args[2] + begin * whole.steps[7]
+    _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
 
 
 # ---- the product of two matrices ----
@@ -85,6 +138,8 @@ cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp
                               b.row_stride, b.column_stride, m * item, item]
     cdef char* args[3]
     cdef npy_intp i
+    cdef int blas_threads
+    cdef Product whole
     args[0], args[1], args[2] = a.data, b.data, out
     if code == FLOAT32 and imode_small_product(n, k, m, b.column_stride // 4):
         for i in range(batch):
@@ -99,7 +154,13 @@ cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp
                 <double*>(b.data + i * b_apart), b.row_stride // 8, b.column_stride // 8,
                 <double*>(out + i * n * m * 8), n, k, m)
     else:
-        _loop[code](args, dims, steps, _loop_data[code])
+        blas_threads = _one_thread()
+        if batch == 1 and n >= 2 * ROWS and n * k * m >= SHARED:
+            whole.code, whole.dims, whole.steps, whole.args = code, dims, steps, args
+            parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
+        else:
+            _loop[code](args, dims, steps, _loop_data[code])
+        _restore_threads(blas_threads)
 
 
 cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
