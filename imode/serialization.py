@@ -104,11 +104,13 @@ class _Writer:
             return {"device": str(obj)}
         if kind is Size:
             return {"size": [int(n) for n in obj]}
+        if isinstance(obj, dict):  # a subclass comes back as what it extends
+            kind = OrderedDict if isinstance(obj, OrderedDict) else dict
         if kind not in (dict, OrderedDict, list, tuple):
             hint = ""
             if hasattr(obj, "state_dict"):
                 hint = "; save its state_dict() instead"
-            raise TypeError(f"save: cannot save {place}: a {kind.__qualname__}{hint}")
+            raise TypeError(f"save: cannot save {place}: a {kind.__name__}{hint}")
         if id(obj) in self.open:
             raise ValueError(f"save: cannot save {place}: it contains itself")
         if depth >= _DEPTH_LIMIT:
@@ -607,6 +609,10 @@ class _Reader:
         return getattr(imode, content)
 
 
+def _complex(real, imag):
+    return complex(real, imag)
+
+
 def _size(reader, content, depth):
     from imode import Size
 
@@ -625,7 +631,7 @@ _TAGS = {
     "float": lambda reader, content, depth: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[
         content
     ],
-    "complex": lambda reader, content, depth: complex(*map(float.fromhex, content)),
+    "complex": lambda reader, content, depth: _complex(*map(float.fromhex, content)),
     "bytes": lambda reader, content, depth: base64.b64decode(content, validate=True),
     "dtype": lambda reader, content, depth: reader.named(content, "dtype"),
     "device": lambda reader, content, depth: reader.named(content, "device"),
