@@ -5,9 +5,10 @@ They are plain functions, installed on the compiled class when the package is im
 
 from . import ops
 from ._core import dtype as dtypes
-from ._core.tensor import Tensor, array_of_new_header, install
+from ._core.tensor import Tensor, array_of, array_of_new_header, install
 from .autograd import hooks
 from .autograd.engine import backward as run_backward
+from .printing import format_tensor
 
 _BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
 _TYPE_NAMES = {
@@ -173,11 +174,7 @@ def __reversed__(self):  # noqa: N807
 
 
 def __format__(self, spec):  # noqa: N807
-    if self.ndim == 0 and not self.requires_grad and spec:
-        return format(self.item(), spec)
-    if spec:
-        raise TypeError(f"unsupported format string passed to {type(self).__name__}.__format__")
-    return str(self)
+    return format_tensor(array_of(self), spec, lambda: str(self))
 
 
 def __dir__(self):  # noqa: N807

@@ -35,7 +35,7 @@ def options():
         ([0.5, inf], "float32", "tensor([0.5000,    inf])"),
         ([1e-5, 1.0], "float32", "tensor([1.0000e-05, 1.0000e+00])"),
         ([1e9], "float32", "tensor([1.0000e+09])"),
-        ([1e8], "float32", "tensor([1.0000e+08])"),
+        ([1e8], "float32", "tensor([100000000.])"),
         ([0.0, 0.0], "float32", "tensor([0., 0.])"),
         ([-1.0, 100.0], "float16", "tensor([ -1., 100.], dtype=imode.float16)"),
         ([1, -22], "int32", "tensor([  1, -22], dtype=imode.int32)"),
@@ -119,6 +119,7 @@ def test_options():
 def test_format():
     assert f"{imode.tensor(0.25):.1%}" == "25.0%"
     assert f"{imode.tensor(3):>4d}" == "   3"
+    assert f"{imode.tensor(1.5)} {imode.tensor(2.0, requires_grad=True):.1f}" == "1.5 2.0"
     assert f"{imode.tensor([1.0])}" == "tensor([1.])"
     with pytest.raises(TypeError, match=r"unsupported format string passed to Tensor.__format__"):
         f"{imode.tensor([1.0]):.2f}"
