@@ -158,8 +158,7 @@ def contains(self, element):
     if isinstance(element, (Tensor, bool, int, float, complex)):
         return bool((self == element).any())
     raise RuntimeError(
-        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-        f"{type(element)}."
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )
 
 
@@ -185,13 +184,13 @@ def __dir__(self):  # noqa: N807
 
 
 def __deepcopy__(self, memo):  # noqa: N807
-    from .serialization import deepcopy_tensor
+    from .copying import deepcopy_tensor
 
     return deepcopy_tensor(self, memo)
 
 
 def __reduce_ex__(self, protocol):  # noqa: N807
-    from .serialization import reduce_tensor
+    from .copying import reduce_tensor
 
     return reduce_tensor(self)
 

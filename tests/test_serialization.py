@@ -17,7 +17,8 @@ import imode
 from imode import serialization
 from imode._core.tensor import array_of
 
-DTYPES = "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128".split()
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
+DTYPES += ["complex64", "complex128"]
 
 
 def round_trip(obj):
@@ -38,7 +39,7 @@ def overlap(a, b):
     return np.shares_memory(array_of(a), array_of(b))
 
 
-# ---- what comes back ------------------------------------------------------------------------------
+# ---- what comes back -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -162,7 +163,7 @@ def test_paths_and_objects(tmp_path):
         imode.load(tmp_path / "a", map_location="cuda")
 
 
-# ---- what cannot be saved -------------------------------------------------------------------------
+# ---- what cannot be saved ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ def test_cycles_and_depth():
         imode.save(deep, io.BytesIO())
 
 
-# ---- atomic writes --------------------------------------------------------------------------------
+# ---- atomic writes -------------------------------------------------------------------------------
 
 
 class Broken(Exception):
@@ -239,7 +240,7 @@ def test_mode_and_links(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-# ---- broken files ---------------------------------------------------------------------------------
+# ---- broken files --------------------------------------------------------------------------------
 
 
 def pack(header, data=b""):
@@ -453,7 +454,7 @@ def test_model_stays_as_it_was(tmp_path):
     assert all(same(a, b.detach()) for a, b in zip(before, model.parameters()))
 
 
-# ---- pickle and deepcopy --------------------------------------------------------------------------
+# ---- pickle and deepcopy -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))

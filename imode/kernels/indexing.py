@@ -18,7 +18,7 @@ from imode.kernels.strided import expand, scalar_name, view, wrap_dim
 _ROW = 64  # rows this long are added up faster one by one than element by element
 
 
-# ---- checks ---------------------------------------------------------------------------------------
+# ---- checks --------------------------------------------------------------------------------------
 
 
 def check_index(index, size, dim, error=RuntimeError, prefix=""):
@@ -64,11 +64,11 @@ def check_written(target, *others, expanded=None):
             )
 
 
-# ---- advanced indices -----------------------------------------------------------------------------
+# ---- advanced indices ----------------------------------------------------------------------------
 
 
 def spread(indices, dims):
-    """Put each index at its place of `dims`, with None for the dimensions between; None: in a row."""
+    """Put each index at its place of `dims`, None for the dimensions between; no dims: in a row."""
     if dims is None:
         return indices
     placed, at = [], 0
@@ -253,9 +253,7 @@ def put(a, indices, values, accumulate=False, dims=None):
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     if not accumulate and values.size == 1 and _put_one(a, indices, values):
         return
-    check_written(
-        a, values, *(x for x in indices if x is not None), expanded="index_put_"
-    )
+    check_written(a, values, *(x for x in indices if x is not None), expanded="index_put_")
     k = Key(a, indices)
     k.check_empty()
     try:
@@ -333,7 +331,7 @@ def add_rows(target, index, values):
     np.add.at(target.reshape(-1), places, values.reshape(-1))
 
 
-# ---- masks ----------------------------------------------------------------------------------------
+# ---- masks ---------------------------------------------------------------------------------------
 
 
 def check_mask(mask, text):
@@ -417,7 +415,7 @@ def masked_fill(a, mask, value):
     np.copyto(a, value, where=mask)
 
 
-# ---- along a dimension ----------------------------------------------------------------------------
+# ---- along a dimension ---------------------------------------------------------------------------
 
 
 def places(index, shape, dim):
@@ -450,9 +448,8 @@ def check_along(name, index, a, dim, source=None):
             f"Index tensor must have the same number of dimensions as {other} tensor"
         )
     shape, limit = index.shape or (1,), a.shape or (1,)
-    if name != "gather" and source is not None:
-        if max(source.ndim, 1) != len(shape):
-            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    if source is not None and max(source.ndim, 1) != len(shape):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     too_large = any(m > n for d, (m, n) in enumerate(zip(shape, limit)) if d != dim)
     if name == "gather":
         if too_large:

@@ -29,6 +29,7 @@ _MODULES = (
     "scan",
     "linalg",
     "shape",
+    "join",
     "index",
     "masks",
     "sort",

@@ -15,7 +15,7 @@ from .schema import composite, op
 from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call
 from .written import written
 
-# ---- advanced indices -----------------------------------------------------------------------------
+# ---- advanced indices ----------------------------------------------------------------------------
 
 
 def _index_backward(grad, shape, indices, dims):
@@ -75,7 +75,7 @@ written(
     """,
 )
 
-# ---- gather and scatter ---------------------------------------------------------------------------
+# ---- gather and scatter --------------------------------------------------------------------------
 
 
 def _gather_backward(grad, self_shape, dim, index):
@@ -187,9 +187,7 @@ def _scatter_reduce_backward(
         count = count.masked_fill(count == 0, 1)
         to_self, to_src = grad / count, grad.gather(dim, index) / count.gather(dim, index)
     elif reduce == "prod":
-        to_self, to_src = _scatter_prod_backward(
-            grad, self, dim, index, src, include_self, result
-        )
+        to_self, to_src = _scatter_prod_backward(grad, self, dim, index, src, include_self, result)
     else:
         own = (self == result).to(grad.dtype)
         other = (src == result.gather(dim, index)).to(grad.dtype)
@@ -230,7 +228,7 @@ written(
     """,
 )
 
-# ---- whole slices along a dimension ---------------------------------------------------------------
+# ---- whole slices along a dimension --------------------------------------------------------------
 
 
 def _index_select(self, dim, index):
@@ -363,7 +361,8 @@ def _index_copy(self, dim, index, source):
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     if source.ndim == 0 and index.size != 1:
         raise IndexError(
-            f"index_copy_(): When source is scalar, index should have one element (got {index.size})"
+            "index_copy_(): When source is scalar, index should have one element "
+            f"(got {index.size})"
         )
     if source.ndim != self.ndim and source.ndim and self.ndim:
         raise IndexError(

@@ -12,7 +12,7 @@ from imode.kernels.strided import scalar_name
 from .schema import composite, op
 from .written import written
 
-# ---- masked_fill, masked_select, masked_scatter ---------------------------------------------------
+# ---- masked_fill, masked_select, masked_scatter --------------------------------------------------
 
 _MASKED = {"self": lambda grad, mask: grad.masked_fill(mask, 0)}
 
@@ -125,7 +125,7 @@ written(
     """,
 )
 
-# ---- flat positions -------------------------------------------------------------------------------
+# ---- flat positions ------------------------------------------------------------------------------
 
 
 def _flat_index(name, self, index):
@@ -206,7 +206,7 @@ written(
     """,
 )
 
-# ---- where elements are not zero ------------------------------------------------------------------
+# ---- where elements are not zero -----------------------------------------------------------------
 
 
 def _nonzero(self):

@@ -1,210 +1,20 @@
-"""Joining, repeating and reordering: cat, stack, clone, repeat, flip, roll and their kin.
+"""Copying, repeating and reordering: clone, repeat, flip, roll and their kin.
 
 All of them copy. Views of a tensor's shape are in `views`, of its parts in `parts`.
 """
-
-import math
 
 import numpy as np
 
 from imode import ops
 from imode._core.tensor import array_of
 from imode.formats import memory_order
-from imode.kernels.indexing import broadcast_shape
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
-from .schema import alias, composite, functions, op
+from .schema import composite, op
 from .written import copied
 
-# ---- join -----------------------------------------------------------------------------------------
-
-
-def _skipped(shape):
-    """Whether `cat` overlooks a tensor of this shape: an empty vector, for old programs' sake."""
-    return len(shape) == 1 and shape[0] == 0
-
-
-def _common_dtype(arrays):
-    """The dtype that tensors of these dtypes and dimensions promote to."""
-    from imode._core.dtype import result_type
-
-    first = arrays[0].dtype
-    if all(a.dtype == first for a in arrays):
-        return first
-    return result_type(*arrays)
-
-
-def _cat(tensors, dim):
-    if not tensors:
-        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    for i, a in enumerate(tensors):
-        if a.ndim == 0:
-            raise RuntimeError(
-                f"zero-dimensional tensor (at position {i}) cannot be concatenated"
-            )
-    joined = [(i, a) for i, a in enumerate(tensors) if not _skipped(a.shape)]
-    dtype = _common_dtype(tensors)
-    if not joined:
-        wrap_dim(dim, 1)
-        return np.empty(0, dtype)
-    first = joined[0][1]
-    dim = wrap_dim(dim, first.ndim)
-    for i, a in joined[1:]:
-        if a.ndim != first.ndim:
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {a.ndim}"
-            )
-        for d, (m, n) in enumerate(zip(first.shape, a.shape)):
-            if m != n and d != dim:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {m} "
-                    f"but got size {n} for tensor number {i} in the list."
-                )
-    arrays = [a for _, a in joined]
-    shape = list(first.shape)
-    shape[dim] = sum(a.shape[dim] for a in arrays)
-    result = np.empty(shape, dtype)
-    if result.size:
-        np.concatenate(arrays, dim, out=result, casting="unsafe")
-    return result
-
-
-def _cat_backward(grad, tensors_shapes, dim, needs):
-    shapes = [tuple(s) for s in tensors_shapes]
-    wanted = needs[0] if isinstance(needs[0], (tuple, list)) else needs
-    nd = next((len(s) for s in shapes if not _skipped(s)), 1)
-    dim = wrap_dim(dim, nd)
-    parts, at = [], 0
-    for i, shape in enumerate(shapes):
-        if _skipped(shape):
-            parts.append(grad.new_zeros(shape))
-            continue
-        needed = wanted[i] if i < len(wanted) else True
-        parts.append(grad.narrow(dim, at, shape[dim]) if needed else None)
-        at += shape[dim]
-    return parts
-
-
-_cat_op = op(
-    "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    _cat,
-    derivative={"tensors": lambda grad, tensors_shapes, dim: _cat_backward(
-        grad, tensors_shapes, dim, [True] * len(tensors_shapes)
-    )},
-    variants="function out",
-    doc="""Return the tensors joined along `dim`; in the other dimensions they must agree.
-
-    dtype: what they promote to. Empty vectors are overlooked. Raises ValueError for an empty list.
-
-    >>> imode.cat([imode.tensor([1, 2]), imode.tensor([3])])
-    tensor([1, 2, 3])
-    """,
-)  # fmt: skip
-for _name in ("concat", "concatenate"):
-    alias(_name, _cat_op)
-
-
-def _stack(tensors, dim):
-    if not tensors:
-        raise RuntimeError("stack expects a non-empty TensorList")
-    first = tensors[0]
-    dim = wrap_dim(dim, first.ndim + 1)
-    for i, a in enumerate(tensors[1:], 1):
-        if a.shape != first.shape:
-            raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(first.shape)} at "
-                f"entry 0 and {list(a.shape)} at entry {i}"
-            )
-    shape = (*first.shape[:dim], len(tensors), *first.shape[dim:])
-    result = np.empty(shape, _common_dtype(tensors))
-    pieces = np.moveaxis(result, dim, 0) if dim else result
-    for i, a in enumerate(tensors):
-        pieces[i] = a
-    return result
-
-
-op(
-    "stack(Tensor[] tensors, int dim=0) -> Tensor",
-    _stack,
-    derivative={"tensors": lambda grad, dim: grad.unbind(dim)},
-    variants="function out",
-    doc="""Return tensors of one shape joined along a new dimension `dim`.
-
-    >>> imode.stack([imode.tensor([1, 2]), imode.tensor([3, 4])])
-    tensor([[1, 2],
-            [3, 4]])
-    """,
-)
-
-
-def _at_least(tensor, nd):
-    """The tensor as `hstack` and its kin take it: with `nd` dimensions or more."""
-    have = tensor.dim()
-    if have >= nd:
-        return tensor
-    if have == 0:
-        return tensor.reshape((1,) * nd)
-    if nd == 2:
-        return tensor.unsqueeze(0)
-    return tensor.unsqueeze(0).unsqueeze(-1) if have == 1 else tensor.unsqueeze(-1)
-
-
-def _check_list(name, tensors):
-    if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
-
-
-@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out")
-def hstack(tensors):
-    """Return the tensors side by side: joined along dimension 1, vectors along 0.
-
-    >>> imode.hstack([imode.tensor([1, 2]), imode.tensor([3])])
-    tensor([1, 2, 3])
-    """
-    _check_list("hstack", tensors)
-    tensors = [_at_least(t, 1) for t in tensors]
-    return ops.cat(tensors, 0 if tensors[0].dim() == 1 else 1)
-
-
-@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out")
-def vstack(tensors):
-    """Return the tensors below each other: joined along dimension 0, vectors being rows.
-
-    >>> imode.vstack([imode.tensor([1, 2]), imode.tensor([3, 4])])
-    tensor([[1, 2],
-            [3, 4]])
-    """
-    _check_list("vstack", tensors)
-    return ops.cat([_at_least(t, 2) for t in tensors], 0)
-
-
-@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out")
-def dstack(tensors):
-    """Return the tensors behind each other: joined along dimension 2.
-
-    >>> imode.dstack([imode.tensor([1, 2]), imode.tensor([3, 4])]).shape
-    imode.Size([1, 2, 2])
-    """
-    _check_list("dstack", tensors)
-    return ops.cat([_at_least(t, 3) for t in tensors], 2)
-
-
-@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out")
-def column_stack(tensors):
-    """Return the tensors side by side, vectors being columns.
-
-    >>> imode.column_stack([imode.tensor([1, 2]), imode.tensor([3, 4])])
-    tensor([[1, 3],
-            [2, 4]])
-    """
-    _check_list("column_stack", tensors)
-    return ops.hstack([t.reshape((t.numel(), 1)) if t.dim() <= 1 else t for t in tensors])
-
-
-alias("row_stack", vstack)
-
-# ---- copies ---------------------------------------------------------------------------------------
+# ---- copies --------------------------------------------------------------------------------------
 
 
 def _clone(self, memory_format):
@@ -234,9 +44,7 @@ op(
 )
 
 
-@composite(
-    "contiguous(Tensor self, *, any memory_format=None) -> Tensor", variants="method"
-)
+@composite("contiguous(Tensor self, *, any memory_format=None) -> Tensor", variants="method")
 def contiguous(self, memory_format):
     """Return the tensor itself where it lies in row order, else a copy that does.
 
@@ -385,7 +193,7 @@ def repeat_interleave_int(self, repeats, dim, output_size):
     return copies.view(shape)
 
 
-# ---- order along dimensions -----------------------------------------------------------------------
+# ---- order along dimensions ----------------------------------------------------------------------
 
 
 def _flip(self, dims):
@@ -501,76 +309,7 @@ op(
     """,
 )
 
-# ---- several tensors ------------------------------------------------------------------------------
-
-
-@composite("broadcast_tensors(Tensor[] tensors) -> any", variants="")
-def broadcast_tensors(tensors):
-    """Return views of the tensors, expanded to their common shape.
-
-    >>> a, b = imode.broadcast_tensors(imode.ones(2, 1), imode.ones(3))
-    >>> a.shape, b.shape
-    (imode.Size([2, 3]), imode.Size([2, 3]))
-    """
-    if not tensors:
-        return ()
-    shape = broadcast_shape(*(tuple(t.shape) for t in tensors))
-    return tuple(t if tuple(t.shape) == shape else t.expand(shape) for t in tensors)
-
-
-@composite("meshgrid(Tensor[] tensors, *, str? indexing=None) -> any", variants="")
-def meshgrid(tensors, indexing):
-    """Return one grid per vector, which holds its values along its own dimension.
-
-    indexing: "ij" (also when None), or "xy" with the first two dimensions exchanged.
-
-    >>> imode.meshgrid(imode.tensor([1, 2]), imode.tensor([3, 4]), indexing="ij")[0]
-    tensor([[1, 1],
-            [2, 2]])
-    """
-    if not tensors:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
-    if any(t.dim() > 1 for t in tensors):
-        raise RuntimeError(
-            "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
-            f"{next(t for t in tensors if t.dim() > 1)}"
-        )
-    if any(t.dtype != tensors[0].dtype for t in tensors):
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(
-            "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: "
-            + str(indexing)
-        )
-    swapped = indexing == "xy" and len(tensors) > 1
-    vectors = list(tensors)
-    if swapped:
-        vectors[:2] = reversed(vectors[:2])
-    sizes = [math.prod(t.shape) for t in vectors]
-    grids = []
-    for i, t in enumerate(vectors):
-        row = t.view((1,) * i + (-1,) + (1,) * (len(vectors) - i - 1))
-        grids.append(row.expand(sizes))
-    if swapped:
-        grids[:2] = reversed(grids[:2])
-    return tuple(grids)
-
-
-def _of_many(operator):
-    """The public form of an operator on a list: it also takes the tensors one by one."""
-
-    def function(*tensors, **options):
-        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-            tensors = tensors[0]
-        return operator(tensors, **options)
-
-    function.__name__ = function.__qualname__ = operator.name
-    function.__doc__, function.__module__ = operator.entry.doc, "imode"
-    return function
-
-
-for _operator in (broadcast_tensors, meshgrid):
-    functions[_operator.name] = _of_many(_operator)
+# ---- differences ---------------------------------------------------------------------------------
 
 
 def _step(self, dim, start, end):

@@ -8,7 +8,7 @@ from imode.kernels.strided import scalar_name, wrap_dim
 
 from .schema import composite, op
 
-# ---- sort -----------------------------------------------------------------------------------------
+# ---- sort ----------------------------------------------------------------------------------------
 
 
 def _order(self, dim, descending):
@@ -171,7 +171,7 @@ op(
     """,
 )
 
-# ---- distinct values ------------------------------------------------------------------------------
+# ---- distinct values -----------------------------------------------------------------------------
 
 
 def _no_derivative(name):
@@ -312,7 +312,7 @@ def unique_consecutive(self, return_inverse, return_counts, dim):
     return _asked(results, return_inverse, return_counts)
 
 
-# ---- search ---------------------------------------------------------------------------------------
+# ---- search --------------------------------------------------------------------------------------
 
 
 def _side(right, side):
@@ -388,7 +388,7 @@ op(
     _searchsorted,
     differentiable=False,
     variants="function out",
-    doc="""Return where each value would have to stand in a sequence sorted along its last dimension.
+    doc="""Return where each value would have to stand in a sequence sorted along its last dim.
 
     side (or right=True): "left" before equal elements, "right" behind them. sorter: the order in
     which the sequence is sorted, as `argsort` gives it. The result is int64, or int32.
@@ -409,9 +409,7 @@ op(
 
 def _bucketize(self, boundaries, out_int32, right):
     if boundaries.ndim != 1:
-        raise RuntimeError(
-            f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})"
-        )
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return _searchsorted(boundaries, self, out_int32, right, None, None)
 
 
@@ -464,7 +462,7 @@ for _schema in (
         """,
     )
 
-# ---- counts ---------------------------------------------------------------------------------------
+# ---- counts --------------------------------------------------------------------------------------
 
 
 def _bincount(self, weights, minlength):
@@ -511,9 +509,7 @@ def _histc(self, bins, low, high):
             f"\"histogram_cpu\" not implemented for '{scalar_name(self.dtype)}'"
         )
     if bins <= 0:
-        raise RuntimeError(
-            f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
-        )
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = self.reshape(-1)
     low, high = float(low), float(high)
     if low == high and flat.size:

@@ -17,7 +17,7 @@ _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _KINDS = {"Float": "f4", "Double": "f8", "Half": "f2"}
 
 
-# ---- reading --------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def getitem(self, index):
@@ -51,9 +51,7 @@ def _select(self, dim, index, place):
     if not -size <= index < size:
         if not -(2**63) <= index < 2**63:
             raise ValueError("Overflow when unpacking long long")
-        raise IndexError(
-            f"index {index} is out of bounds for dimension {place} with size {size}"
-        )
+        raise IndexError(f"index {index} is out of bounds for dimension {place} with size {size}")
     return ops.select(self, dim, index)
 
 
@@ -221,7 +219,7 @@ def _as_tuple(index):
     return tuple(index) if isinstance(index, tuple) else (index,)
 
 
-# ---- writing --------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def setitem(self, index, value):

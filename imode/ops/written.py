@@ -31,7 +31,8 @@ def written(
     """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
 
     keep_order: the functional result keeps the layout of self, else it is in row order.
-    out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the functional result where that may be larger.
+    out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the
+    functional result, where that may be larger than self's.
     """
 
     def functional(self, *rest):

@@ -8,7 +8,7 @@ def L(*values, **options):
     return T(values=values[0] if len(values) == 1 else list(values), dtype="int64", **options)
 
 
-def I(*values):
+def N(*values):
     """An int32 tensor of these values."""
     return T(values=list(values), dtype="int32")
 
@@ -48,7 +48,7 @@ GATHER = [
     S(T(3, 4, dtype="int64"), dim=0, index=GRID),
     S(T(3, dtype="bool"), 0, L(2, 2)),
     S(T(3, dtype="complex64"), 0, L(2, 2)),
-    S(T(3, dtype="float64"), 0, I(2, 0)),
+    S(T(3, dtype="float64"), 0, N(2, 0)),
     S(T(), 0, T(values=0, dtype="int64")),
     S(T(3), 0, T(0, dtype="int64")),
     S(T(3, 4), 0, L([[3]]), raises=RuntimeError),
@@ -65,7 +65,7 @@ _PLACED = [
     S(T(3, 4), -2, GRID, T(3, 4)),
     S(T(3, 4, view="transposed"), 0, GRID, T(2, 2)),
     S(T(3, 2, dtype="int64"), 0, L([[0, 2]]), T(1, 2, dtype="int64")),
-    S(T(3, dtype="float64"), 0, I(2, 0), T(2, dtype="float64")),
+    S(T(3, dtype="float64"), 0, N(2, 0), T(2, dtype="float64")),
     S(T(), 0, T(values=0, dtype="int64"), T()),
     S(T(3), 0, T(0, dtype="int64"), T(3)),
     S(T(3), 0, L(3), T(1), raises=RuntimeError),
@@ -125,7 +125,7 @@ INDEX_SELECT = [
     S(T(3, 4, view="transposed"), 0, L(0, 2)),
     S(T(3, 4), 0, T(values=1, dtype="int64")),
     S(T(), 0, L(0)),
-    S(T(3, dtype="bool"), 0, I(2, 0)),
+    S(T(3, dtype="bool"), 0, N(2, 0)),
     S(T(3, dtype="complex64"), 0, L(2)),
     S(T(3, 4), 1, T(0, dtype="int64")),
     S(T(3, 4), 0, L(3), raises=IndexError),
@@ -142,7 +142,7 @@ INDEX_ADD = [
     S(T(3, 4), 1, L(0, 3, 3), T(3, 3)),
     S(T(3, 4, view="transposed"), -1, L(0), T(3, 1)),
     S(T(3), 0, L(2), T(1)),
-    S(T(3), 0, I(2, 2), T(2)),
+    S(T(3), 0, N(2, 2), T(2)),
     S(T(), 0, T(values=0, dtype="int64"), T()),
     S(T(3, dtype="int64"), 0, L(1), T(1, dtype="int64"), alpha=3),
     S(T(3, dtype="complex64"), 0, L(1, 1), T(2, dtype="complex64")),
@@ -165,7 +165,7 @@ INDEX_COPY = [
     S(T(3, 4), 0, L(3), T(1, 4), raises=IndexError),
     S(T(3, 4), 0, L(0, 2), T(2, 3), raises=RuntimeError),
     S(T(3, 4), 0, GRID, T(2, 4), raises=IndexError),
-    S(T(3, 4), 0, I(0), T(1, 4), raises=RuntimeError),
+    S(T(3, 4), 0, N(0), T(1, 4), raises=RuntimeError),
     S(T(3, 4), 0, L(0), T(4), raises=IndexError),
 ]
 INDEX_FILL = [
@@ -178,7 +178,7 @@ INDEX_FILL = [
     S(T(), 0, L(0), 1.0),
     S(T(3), 0, L(3), 1.0, raises=IndexError),
     S(T(3), 0, L([[0]]), 1.0, raises=RuntimeError),
-    S(T(3), 0, I(0), 1.0, raises=IndexError),
+    S(T(3), 0, N(0), 1.0, raises=IndexError),
     S(T(3), 0, L(0), 1j, raises=RuntimeError),
     S(T(3), 1, L(0), 1.0, raises=IndexError),
 ]

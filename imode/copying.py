@@ -1,0 +1,71 @@
+"""Copies and pickles of tensors: views of one storage keep sharing it."""
+
+import copy
+
+import numpy as np
+
+from ._core.tensor import array_of, is_parameter, make_parameter, wrap_array
+
+
+def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
+    """Make a leaf tensor on `array`, or on the part of it that `layout` describes.
+
+    layout: (dtype, shape, strides and offset in bytes) within `array`, which is then the storage
+    that several tensors share.
+    """
+    if layout is not None:
+        dtype, shape, strides, offset = layout
+        flat = array.ravel(order="K").view(np.uint8)
+        array = np.ndarray(shape, dtype, flat, offset, strides)
+    if not array.flags.writeable:
+        array = array.copy()
+    tensor = wrap_array(array)
+    if parameter:
+        return make_parameter(tensor, requires_grad)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _storage(array):
+    """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    dense = root.flags.c_contiguous or root.flags.f_contiguous
+    if root is array or not dense or root.base is not None:
+        return array, None
+    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return root, (array.dtype, array.shape, array.strides, offset)
+
+
+def reduce_tensor(tensor):
+    """Return what `Tensor.__reduce_ex__` returns; views of one storage keep sharing it.
+
+    Pickle keeps one object one, so naming the root array in each view is all that sharing takes.
+    """
+    if tensor.requires_grad and not tensor.is_leaf:
+        tensor = tensor.detach().requires_grad_()
+    array, layout = _storage(array_of(tensor))
+    arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
+    return rebuild_tensor, arguments
+
+
+def deepcopy_tensor(tensor, memo):
+    """Return `copy.deepcopy(tensor, memo)`: leaves only; tensors of one storage still share one."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  Copy its .detach() instead, or its .clone() to keep the "
+            "graph."
+        )
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    array, layout = _storage(array_of(tensor))
+    parameter = is_parameter(tensor)
+    if parameter:  # a parameter's copy owns its storage and starts without a gradient
+        array, layout = np.array(array_of(tensor), order="K"), None
+    else:
+        array = copy.deepcopy(array, memo)
+    copied = memo[id(tensor)] = rebuild_tensor(array, tensor.requires_grad, parameter, layout)
+    if not parameter and tensor.grad is not None:
+        copied.grad = copy.deepcopy(tensor.grad, memo)
+    return copied

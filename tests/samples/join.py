@@ -1,0 +1,71 @@
+"""Samples of `imode/ops/join.py`: joining tensors, broadcasting them, grids."""
+
+from tests.samples import S, T
+
+
+def _torch():
+    import torch
+
+    return torch
+
+
+EMPTY = T(0, requires_grad=False)
+
+CAT = [
+    S([T(2, 3), T(1, 3)]),
+    S([T(2, 3), T(2, 2), T(2, 0)], 1),
+    S([T(2, 3), T(2, 3)], dim=-1),
+    S([T(2, 3, view="transposed"), T(2, 3)], 0),
+    S([T(2, dtype="int64"), T(3)]),
+    S([T(2, dtype="float16"), T(3, dtype="float64")]),
+    S([T(2, dtype="bool"), T(1, dtype="int32")]),
+    S([T(2, dtype="complex64"), T(1)]),
+    S([T(2, 3), EMPTY]),
+    S([EMPTY, EMPTY]),
+    S([T(2, 3)]),
+    S([], raises=ValueError),
+    S([T(2, 3), T(2, 2)], raises=RuntimeError),
+    S([T(2, 3), T(3)], raises=RuntimeError),
+    S([T(), T()], raises=RuntimeError),
+    S([T(2, 3), T(2, 3)], 2, raises=IndexError),
+    S(T(2, 3), raises=TypeError),
+]
+STACK = [
+    S([T(2, 3), T(2, 3)]),
+    S([T(2, 3), T(2, 3)], 1),
+    S([T(2, 3), T(2, 3), T(2, 3)], dim=-1),
+    S([T(), T()]),
+    S([T(2, 0), T(2, 0)], 2),
+    S([T(2, dtype="int64"), T(2)]),
+    S([T(2, 3, view="transposed"), T(2, 3)], 1),
+    S([], raises=RuntimeError),
+    S([T(2), T(3)], raises=RuntimeError),
+    S([T(2), T(2)], 2, raises=IndexError),
+]
+LISTS = [
+    S([T(2, 3), T(2, 3)]),
+    S([T(3), T(3)]),
+    S([T(), T()]),
+    S([T(2, 3, 2, dtype="int64")]),
+    S([], raises=RuntimeError),
+]
+SAMPLES = {
+    "cat": CAT,
+    "stack": STACK,
+    "hstack": [*LISTS, S([T(2, 3), T(2, 1)])],
+    "vstack": [*LISTS, S([T(2, 3), T(3)])],
+    "dstack": [*LISTS, S([T(2, 3), T(2, 3, 1)])],
+    "column_stack": [*LISTS[:3], S([T(2, 3), T(2)])],
+    "broadcast_tensors": [
+        S([T(2, 1), T(3)], torch=lambda ts: _torch().broadcast_tensors(*ts)),
+        S([T(2), T()], torch=lambda ts: _torch().broadcast_tensors(*ts)),
+        S([T(2), T(3)], raises=RuntimeError, torch=lambda ts: _torch().broadcast_tensors(*ts)),
+    ],
+    "meshgrid": [
+        S([T(2), T(3)], indexing="ij"),
+        S([T(2), T(3), T(1)], indexing="xy"),
+        S([T(2), T()], indexing="ij"),
+        S([T(2), T(3, dtype="int64")], indexing="ij", raises=RuntimeError),
+        S([T(2), T(3)], indexing="yx", raises=RuntimeError),
+    ],
+}

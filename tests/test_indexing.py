@@ -1,0 +1,351 @@
+"""`tensor[index]` and its assignment: against NumPy, and the rules that are PyTorch's own."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import imode
+
+T = imode.tensor
+
+
+def names(t):
+    """The names of the nodes from a tensor's grad_fn along the first inputs."""
+    found, node = [], t.grad_fn
+    while node is not None:
+        found.append(node.name().rpartition("::")[2])
+        node = node.next_functions[0][0] if node.next_functions else None
+    return found
+
+
+@pytest.fixture
+def x():
+    return imode.arange(12.0).reshape(3, 4).clone()
+
+
+# ---- against NumPy -------------------------------------------------------------------------------
+
+
+@st.composite
+def indexed(draw):
+    """A shape, an index for NumPy, the same index for imode."""
+    shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    ours, theirs = [], []
+    advanced = draw(st.integers(0, 1))  # one index array: NumPy counts integers as such, too
+    for n in shape[: draw(st.integers(0, len(shape)))]:
+        kind = draw(st.sampled_from(["int", "slice", "none", "tensor", "mask"]))
+        if kind == "none":
+            ours.append(None)
+            theirs.append(None)
+        if kind == "int" and not advanced:
+            theirs.append(draw(st.integers(-n, n - 1)))
+            ours.append(theirs[-1])
+        elif kind in ("tensor", "mask") and advanced:
+            advanced = 0
+            if kind == "mask":
+                picked = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+            else:
+                size = draw(st.sampled_from([(), (1,), (3,), (2, 2), (0,)]))
+                count = int(np.prod(size))
+                items = draw(st.lists(st.integers(-n, n - 1), min_size=count, max_size=count))
+                picked = np.array(items, np.int64).reshape(size)
+            theirs.append(picked)
+            ours.append(imode.from_numpy(picked.copy()))
+            break  # an integer after it would be an index array, too, for NumPy
+        else:
+            bound = st.one_of(st.none(), st.integers(-n - 1, n + 1))
+            theirs.append(slice(draw(bound), draw(bound), draw(st.sampled_from([None, 1, 2, 3]))))
+            ours.append(theirs[-1])
+    return tuple(shape), tuple(ours), tuple(theirs)
+
+
+@settings(max_examples=300, deadline=None)
+@given(indexed())
+def test_reading_and_writing_as_numpy(case):
+    shape, ours, theirs = case
+    array = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    t = imode.from_numpy(array.copy())
+    expected = array[theirs]
+    found = t[ours]
+    assert tuple(found.shape) == expected.shape and found.tolist() == expected.tolist()
+
+    array[theirs] = 7
+    t[ours] = 7
+    assert t.tolist() == array.tolist()
+    values = np.arange(expected.size, dtype=np.float32).reshape(expected.shape)
+    picked = [i for i in theirs if isinstance(i, np.ndarray) and i.dtype != bool]
+    if all(len(np.unique(i % 24)) == i.size for i in picked):  # no element written twice
+        array[theirs] = values
+        t[ours] = imode.from_numpy(values)
+        assert t.tolist() == array.tolist()
+
+
+@settings(max_examples=100, deadline=None)
+@given(indexed())
+def test_gradient_is_a_count(case):
+    shape, ours, theirs = case
+    x = imode.zeros(shape, requires_grad=True)
+    x[ours].sum().backward()
+    counts = np.zeros(shape)
+    np.add.at(counts, theirs, 1)
+    assert x.grad.tolist() == counts.tolist()
+
+
+# ---- views and copies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [
+        (0, ["SelectBackward0"]),
+        (slice(1, None), ["SliceBackward0"]),
+        (slice(None), ["SliceBackward0"]),
+        ((slice(None), 0), ["SelectBackward0"]),
+        ((slice(None), slice(None)), ["AliasBackward0"]),
+        ((slice(-3, None), 0), ["SelectBackward0", "SliceBackward0"]),
+        (None, ["UnsqueezeBackward0"]),
+        (Ellipsis, ["AliasBackward0"]),
+        ((), ["AliasBackward0"]),
+        ((Ellipsis, 0), ["SelectBackward0"]),
+        ((0, None), ["UnsqueezeBackward0", "SelectBackward0"]),
+        (T(1), ["SelectBackward0"]),
+        (np.int64(1), ["SelectBackward0"]),
+    ],
+    ids=str,
+)
+def test_basic_indices_are_views(x, index, expected):
+    x.requires_grad_()
+    y = x[index]
+    assert names(y)[:-1] == expected
+    assert y._is_view() and np.shares_memory(y.detach().numpy(), x.detach().numpy())
+
+
+@pytest.mark.parametrize(
+    "index",
+    [[0, 2], T([0, 2]), (slice(None), T([1])), T([True, False, True]), True, (0, [1, 2])],
+    ids=str,
+)
+def test_advanced_indices_copy(x, index):
+    x.requires_grad_()
+    y = x[index]
+    assert names(y)[0] == "IndexBackward0" and not y._is_view()
+    assert not np.shares_memory(y.detach().numpy(), x.detach().numpy())
+
+
+def test_index_arrays_apart_go_to_the_front():
+    x = imode.zeros(2, 3, 4)
+    i = T([0, 1, 1])
+    assert x[:, i, i].shape == (2, 3)
+    assert x[i, :, i].shape == (3, 3)
+    assert x[:, None, i, :, None].shape == (2, 1, 3, 4, 1)
+    assert x[0, :, i].shape == (3, 3)  # an integer is not an index array here, as in NumPy
+    assert x[True, i].shape == (3, 3, 4)
+    assert x[False].shape == (0, 2, 3, 4)
+    assert x[i[:0]].shape == (0, 3, 4)
+
+
+def test_layout_of_copies():
+    x = imode.zeros(4, 3, 2).permute(2, 1, 0)
+    i = T([1, 0])
+    assert x[i].stride() == (12, 1, 3)
+    assert x[:, i].stride() == (1, 2, 4)
+    assert x[:, :, i].stride() == (2, 4, 1)
+
+
+def test_masks_of_several_dimensions(x):
+    mask = x > 5
+    assert x[mask].tolist() == [6, 7, 8, 9, 10, 11]
+    assert x[None, mask].shape == (1, 6)
+    assert x[mask, None].shape == (6, 1)
+    assert x[T([True, False, True]), T([True, False, True, False])].tolist() == [0, 10]
+
+
+def test_lists(x):
+    assert x[[1.9]].tolist() == x[[1]].tolist()
+    assert x[[]].shape == (0, 4)
+    assert x[range(2)].shape == (2, 4)
+    assert x[:, [True, False, False, True]].shape == (3, 2)
+    assert x[0, [T(1), T(2)]].tolist() == [1, 2]
+    with pytest.warns(UserWarning, match="Using a non-tuple sequence"):
+        assert x[[[0, 1], [2, 3]]].tolist() == [2, 7]
+    with pytest.warns(UserWarning, match="indexing with dtype torch.uint8 is now deprecated"):
+        assert x[T([1, 0, 1], dtype=imode.uint8)].shape == (2, 4)
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "message"),
+    [
+        (3, IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
+        (-4, IndexError, "index -4 is out of bounds for dimension 0 with size 3"),
+        ((0, 9), IndexError, "index 9 is out of bounds for dimension 1 with size 4"),
+        ((0, 0, 0), IndexError, "too many indices for tensor of dimension 2"),
+        (T([3]), IndexError, "index 3 is out of bounds for dimension 0 with size 3"),
+        (T([0, -4]), IndexError, "index -4 is out of bounds for dimension 0 with size 3"),
+        ((T([0]), T([0, 4])), IndexError, "index 4 is out of bounds for dimension 1 with size 4"),
+        (
+            (T([0, 1]), T([0, 1, 2])),
+            IndexError,
+            "shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]",
+        ),
+        (T([0.0]), IndexError, "tensors used as indices must be long, int, byte or bool tensors"),
+        (
+            T([True, False]),
+            IndexError,
+            "The shape of the mask [2] at index 0 does not match the shape of the indexed tensor "
+            "[3, 4] at index 0",
+        ),
+        (slice(None, None, -1), ValueError, "step must be greater than zero"),
+        (slice(None, None, 0), ValueError, "slice step cannot be zero"),
+        (slice(1.5, None), TypeError, "slice indices must be integers or None"),
+        (1.0, IndexError, "only integers, slices (`:`), ellipsis (`...`), None and long or byte"),
+        ({}, IndexError, "are valid indices (got dict)"),
+        (2**70, ValueError, "Overflow when unpacking long long"),
+        ("a", TypeError, "new(): invalid data type 'str'"),
+        ((0, [[0], [0, 1]]), ValueError, "expected sequence of length 1 at dim 1 (got 2)"),
+        (np.array(["a"]), TypeError, "can't convert np.ndarray of type numpy.str_"),
+    ],
+    ids=str,
+)
+def test_bad_indices(x, index, error, message):
+    before = x.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for use in (lambda: x[index], lambda: x.__setitem__(index, 1.0)):
+            with pytest.raises(error) as raised:
+                use()
+            assert message in str(raised.value)
+    assert x.tolist() == before and x._version == 0
+
+
+def test_a_number_has_no_elements():
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        T(1.0)[0]
+    with pytest.raises(IndexError, match="slice\\(\\) cannot be applied to a 0-dim tensor"):
+        T(1.0)[:]
+    with pytest.raises(IndexError, match="too many indices"):
+        T(1.0)[T([0])]
+    assert T(1.0)[None].shape == (1,) and T(1.0)[...].shape == ()
+
+
+def test_length_zero():
+    x = imode.zeros(0, 3)
+    with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+        x[T([0])]
+    assert x[:, T([0, 2])].shape == (0, 2)
+    assert x[T([], dtype=imode.int64)].shape == (0, 3)
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1, [1.0] * 4),
+        (2.5, [2.5] * 4),
+        (True, [1.0] * 4),
+        (T(1), [1.0] * 4),
+        (T([1, 2, 3, 4]), [1.0, 2.0, 3.0, 4.0]),
+        (T([[7.0]]), [7.0] * 4),
+    ],
+    ids=str,
+)
+def test_writing_casts_and_broadcasts(x, value, expected):
+    x[1] = value
+    assert x[1].tolist() == expected and x._version == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "value", "error", "message"),
+    [
+        (0, T([1.0, 2.0]), RuntimeError, "The expanded size of the tensor (4) must match"),
+        (slice(None), imode.zeros(2, 3, 4), RuntimeError, "the number of sizes provided (2) must"),
+        ([0], T([1.0, 2.0]), RuntimeError, "shape mismatch: value tensor of shape [2] cannot be"),
+        ([0], T([1, 2, 3, 4]), RuntimeError, "Index put requires the source and destination"),
+        (0, "a", TypeError, "can't assign a str to a"),
+        (0, [1, 2, 3, 4], TypeError, "can't assign a list to a"),
+        (0, None, TypeError, "can't assign a NoneType to a"),
+        (0, np.ones(4), TypeError, "can't assign a numpy.ndarray to a"),
+        (0, 1j, RuntimeError, "value cannot be converted to type float without overflow"),
+        (0, 2**70, ValueError, "Overflow when unpacking long long"),
+    ],
+    ids=str,
+)
+def test_bad_values(x, index, value, error, message):
+    before = x.tolist()
+    with pytest.raises(error) as raised:
+        x[index] = value
+    assert message in str(raised.value)
+    assert x.tolist() == before and x._version == 0
+
+
+def test_integers_are_cut_not_rounded():
+    x = imode.zeros(3, dtype=imode.int64)
+    x[0], x[[1]], x[T([False, False, True])] = 1.9, -1.9, 2.9
+    assert x.tolist() == [1, -1, 2]
+    with pytest.raises(RuntimeError, match="value cannot be converted to type int64_t"):
+        x[0] = float("nan")
+
+
+def test_writing_is_recorded(x):
+    v = imode.ones(4, requires_grad=True)
+    x[0] = v
+    x[T([1, 2])] = v * 2
+    assert names(x)[0] == "IndexPutBackward0" and x._version == 2
+    x.sum().backward()
+    assert v.grad.tolist() == [5.0] * 4
+    leaf = imode.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        leaf[T([0])] = 1.0
+
+
+def test_one_place_twice(x):
+    y = x.index_put((T([0, 0]), T([1, 1])), T([5.0, 6.0]), accumulate=True)
+    assert y[0, 1].item() == 12.0 and x[0, 1].item() == 1.0
+    x.index_put_((T([0, 0]), T([1, 1])), T([5.0, 6.0]))
+    assert x[0, 1].item() == 6.0
+
+
+def test_overlapping_memory(x):
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+        x[x > 5] = x[0, :1].expand(6)
+    wide = imode.zeros(1).expand(3)
+    with pytest.warns(UserWarning, match="Use of index_put_ on expanded tensors is deprecated"):
+        wide[T([0])] = T([2.0])
+
+
+def test_inference_tensors(x):
+    with imode.inference_mode():
+        y = x[T([0, 1])]
+        z = x[0]
+        x[T([2])] = 0.0
+    assert y.is_inference() and not z.is_inference() and x._version == 1
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        y[0] = 1.0
+    assert y[T([0])].is_inference() is False
+
+
+def test_index_saved_for_backward_is_watched(x):
+    x.requires_grad_()
+    i = T([0, 1])
+    y = x[i].sum()
+    i[0] = 2
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
+
+
+def test_take_along_dim_checks_bounds():
+    with pytest.raises(RuntimeError, match="index 4 is out of bounds for dimension 1 with size 4"):
+        imode.zeros(3, 4).take_along_dim(T([[4]]), 1)
+
+
+def test_named_results():
+    s = imode.sort(T([3, 1, 2]))
+    assert s.values.tolist() == [1, 2, 3] and s.indices.tolist() == [1, 2, 0]
+    assert type(imode.topk(T([3, 1, 2]), 2)).__name__ == "topk"
