@@ -41,6 +41,59 @@ cdef int order_axes(ndarray a, int *axes) noexcept:
     return nd
 
 
+cdef int order_all(tuple arrays, int nd, npy_intp *shape, int *axes) except -1:
+    """The same for several operands that broadcast to `shape`: the first that decides counts."""
+    cdef int i, j, place, order
+    cdef npy_intp inner, outer
+    cdef list strides = []
+    cdef tuple theirs
+    for array in arrays:
+        missing = nd - (<ndarray> array).ndim
+        strides.append((0,) * missing + tuple([
+            0 if n == 1 and shape[missing + i] != 1 else s
+            for i, (n, s) in enumerate(zip(array.shape, array.strides))
+        ]))
+    for i in range(nd):
+        axes[i] = nd - 1 - i
+    for i in range(1, nd):
+        place = i
+        for j in range(i - 1, -1, -1):
+            order = 0
+            for theirs in strides:
+                inner, outer = theirs[axes[j]], theirs[axes[place]]
+                if inner == 0 or outer == 0:
+                    continue
+                if inner != outer:
+                    order = 1 if inner > outer else -1
+                    break
+                if shape[axes[j]] > shape[axes[place]]:
+                    order = 1
+                    break
+            if order > 0:
+                axes[j], axes[place] = axes[place], axes[j]
+                place = j
+            elif order < 0:
+                break
+    return nd
+
+
+cpdef ndarray empty_for(tuple arrays, tuple shape, object dtype):
+    """Return an uninitialised array of `shape` with the layout of a pointwise result."""
+    cdef int axes[MAX_DIMS]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp back[MAX_DIMS]
+    cdef cnp.PyArray_Dims permutation
+    cdef int i, nd = len(shape)
+    for i in range(nd):
+        dims[i] = shape[i]
+    order_all(arrays, nd, dims, axes)
+    for i in range(nd):
+        back[axes[nd - 1 - i]] = i
+    made = np.empty(tuple([dims[axes[nd - 1 - i]] for i in range(nd)]), dtype)
+    permutation.ptr, permutation.len = back, nd
+    return <ndarray> cnp.PyArray_Transpose(made, &permutation)
+
+
 cpdef tuple iteration_order(ndarray a):
     """Return the axes of `a`, outermost first."""
     cdef int axes[MAX_DIMS]

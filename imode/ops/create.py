@@ -162,6 +162,41 @@ def _into(functional, arguments, out):
     return ops._write_out(result, out=out)
 
 
+def same_dtype_out(operator, dtype_of, message):
+    """Let the out= form of an operator refuse another dtype, where others cast to it.
+
+    `dtype_of` gives the result's dtype from the arguments, `message` the error's text.
+    """
+    into = operator.out
+
+    def checked(functional, arguments, out):
+        wanted = dtype_of(*arguments)
+        if isinstance(out, Tensor) and out.dtype != wanted:
+            raise RuntimeError(message(as_numpy(wanted), as_numpy(out.dtype)))
+        return into(*arguments, out=out)
+
+    out_form(operator, checked)
+
+
+def long_name(dtype):
+    """The name of an np.dtype in C++."""
+    return _LONG_NAMES.get(dtype.name, dtype.name)
+
+
+_LONG_NAMES = {
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
 # ---- constant contents --------------------------------------------------------------------------
 
 

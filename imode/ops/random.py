@@ -17,6 +17,7 @@ from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.tensor import Tensor, array_of, wrap_array
 from .copy import _refuse_overlap
+from .create import long_name
 from .schema import op
 
 # ---- checks -------------------------------------------------------------------------------------
@@ -238,15 +239,10 @@ def _exponential(array, lambd, generator):
 def _cauchy(array, median, sigma, generator):
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
-    _continuous(array, _long_name, "Cauchy")
+    _continuous(array, long_name, "Cauchy")
     _writable(array)
     if array.size:
         random.cauchy(array, median, sigma, generator)
-
-
-def _long_name(dtype):
-    long = {"int64": "long int", "int16": "short int", "complex64": "c10::complex<float>"}
-    return long.get(dtype.name) or _C_NAMES.get(dtype.name, dtype.name)
 
 
 def _log_normal(array, mean, std, generator):

@@ -4,12 +4,21 @@ import math
 
 import numpy as np
 
-from imode.kernels import series
+from imode.kernels import order, series
 from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy
-from .create import OPTIONS, allocate, default_float, dtype_of_number, factory, number_as
+from .create import (
+    OPTIONS,
+    allocate,
+    default_float,
+    dtype_of_number,
+    factory,
+    long_name,
+    number_as,
+    same_dtype_out,
+)
 from .schema import conj, op
 
 # ---- numbers and ranges -------------------------------------------------------------------------
@@ -243,7 +252,7 @@ def _triangle(name, upper):
     return kernel
 
 
-op(
+_tril = op(
     "tril(Tensor self, int diagonal=0) -> Tensor",
     _triangle("tril", False),
     derivative={"self": lambda grad, diagonal: grad.tril(diagonal)},
@@ -255,7 +264,7 @@ op(
             [1., 1.]])
     """,
 )
-op(
+_triu = op(
     "triu(Tensor self, int diagonal=0) -> Tensor",
     _triangle("triu", True),
     derivative={"self": lambda grad, diagonal: grad.triu(diagonal)},
@@ -267,6 +276,16 @@ op(
             [0., 0.]])
     """,
 )
+
+
+def _expected_out(wanted, found):
+    return (
+        f"Expected out tensor to have dtype {long_name(wanted)}, but got {long_name(found)} instead"
+    )
+
+
+for _triangular in (_tril, _triu):
+    same_dtype_out(_triangular, lambda self, *rest: self.dtype, _expected_out)
 
 
 def _indices(name, upper):
@@ -320,7 +339,8 @@ def _pair(first, second):
         shape = np.broadcast_shapes(first.shape, second.shape)
     except ValueError:
         raise shapes_differ(first.shape, second.shape) from None
-    return np.empty(shape, np.complex128 if first.dtype.itemsize == 8 else np.complex64)
+    dtype = np.dtype(np.complex128 if first.dtype.itemsize == 8 else np.complex64)
+    return order.empty_for((first, second), shape, dtype)
 
 
 def shapes_differ(a, b):
@@ -355,7 +375,7 @@ def _polar_backward(grad, result, needs):
     return size, angle
 
 
-op(
+_of_parts = op(
     "complex(Tensor real, Tensor imag) -> Tensor",
     _complex,
     # PyTorch saves each part for its gradient, though the gradient does not depend on it.
@@ -370,7 +390,7 @@ op(
     tensor([1.+0.j])
     """,
 )
-op(
+_of_angles = op(
     "polar(Tensor abs, Tensor angle) -> Tensor",
     _polar,
     derivative={("abs", "angle"): _polar_backward},
@@ -381,3 +401,14 @@ op(
     tensor([1.+0.j])
     """,
 )
+
+
+def _expected_object(wanted, found):
+    return (
+        f"Expected object of scalar type {scalar_name(wanted)} but got scalar type "
+        f"{scalar_name(found)} for argument 'out'"
+    )
+
+
+for _pairing in (_of_parts, _of_angles):
+    same_dtype_out(_pairing, lambda first, second: first.dtype.to_complex(), _expected_object)

@@ -8,8 +8,8 @@ import numpy as np
 from imode.kernels import random
 from imode.kernels.strided import scalar_name
 
-from .._core.dtype import as_numpy
-from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory
+from .._core.dtype import as_numpy, from_numpy_dtype
+from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory, same_dtype_out
 from .random import (
     GENERATOR,
     bernoulli_number,
@@ -143,6 +143,9 @@ for _name, _fill, _arguments in (
         imode.Size([2, 3])
         """,
     )
+
+
+_INT64 = from_numpy_dtype(np.int64)
 
 
 # ---- drawn from tensors -------------------------------------------------------------------------
@@ -283,7 +286,7 @@ def _multinomial(self, num_samples, replacement, generator):
     return random.multinomial(self, num_samples, replacement, generator)
 
 
-op(
+_drawing = op(
     f"multinomial(Tensor self, int num_samples, bool replacement=False, {GENERATOR}) -> Tensor",
     _multinomial,
     differentiable=False,
@@ -295,4 +298,9 @@ op(
     >>> imode.multinomial(imode.tensor([0.0, 1.0]), 1)
     tensor([1])
     """,
+)
+same_dtype_out(
+    _drawing,
+    lambda *arguments: _INT64,
+    lambda wanted, found: f"multinomial expects Long tensor out, got: {scalar_name(found)}",
 )

@@ -307,12 +307,12 @@ def composite(schema, *, variants="function method", doc=None):
     return declare
 
 
-def _link_out(base, parsed, function):
+def _link_out(base, parsed, function, overload="out"):
     """Give `base` an out= form that is a Python function of all arguments and the out tensor."""
     last = (_KINDS["any"], "out", False, None, 0, False)
     out = Operator(
         parsed.name,
-        f"{parsed.overload}_out" if parsed.overload else "out",
+        f"{parsed.overload}_{overload}" if parsed.overload else overload,
         base.schema,
         entry=base.entry,
         arguments=[*parsed.arguments, last],
@@ -327,7 +327,8 @@ def _link_out(base, parsed, function):
 
 def out_form(base, function):
     """Give an operator an out= form of its own: `function(base, arguments, out)`."""
-    _link_out(base, _parse(base.schema), lambda *all: function(base, all[:-1], all[-1]))
+    overload = "out" if base.out is None else "own_out"
+    _link_out(base, _parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
 
 
 def _inplace_of(name, function):
