@@ -55,6 +55,11 @@ cdef class AutogradMeta:
 
 # ---- the operators behind the dunder methods ----
 
+# How PyTorch's messages name the elements' types.
+cdef dict _C_TYPES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "float16": "Half", "float32": "Float",
+    "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 cdef object _cpu = as_device(None)
 
 
@@ -337,11 +342,15 @@ cdef class Tensor:
             raise RuntimeError("can't assign Variable as its own grad")
         gradient = value
         if typenum(gradient) != typenum(self):
-            raise RuntimeError(f"assigned grad has data of a different type: expected {self.dtype}, "
-                               f"got {gradient.dtype}")
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype '{_C_TYPES[gradient.dtype.name]}' to a "
+                f"tensor with grad_dtype '{_C_TYPES[self.dtype.name]}'. The gradient must have the "
+                "tensor's dtype; convert it with .to(tensor.dtype)")
         if _shape(gradient) != _shape(self):
-            raise RuntimeError("assigned grad has data of a different size: expected "
-                               f"{list(_shape(self))}, got {list(_shape(gradient))}")
+            raise RuntimeError(
+                f"attempting to assign a gradient of size '{list(_shape(gradient))}' to a tensor of "
+                f"size '{list(_shape(self))}'. Please ensure that the gradient and the tensor are "
+                "the same size")
         meta_of(self).grad = gradient
 
     @grad.deleter
@@ -365,7 +374,7 @@ cdef class Tensor:
                 "Variable data has to be a tensor, but got " + type(value).__name__)
         if requires_grad(self) and not _may_require_grad(value):
             raise RuntimeError("data set to a tensor that requires gradients must be floating "
-                               f"point or complex dtype, got {value.dtype}")
+                               "point or complex dtype")
         if is_inference(self) != is_inference(value):
             raise RuntimeError(
                 "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
@@ -450,6 +459,8 @@ cdef class Tensor:
         return call1(_ops.neg, self)
 
     def __pos__(self):
+        if code_of[typenum(self)] == 0:
+            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self
 
     def __abs__(self):
@@ -829,3 +840,18 @@ cdef int set_requires_grad(Tensor self, bint value) except -1:
 
 cdef object raise_inference_version(Tensor t):
     raise errors.inference_version(t.guard_id)
+
+
+# ---- the class's name is the public one ----
+
+cdef extern from *:
+    """
+    static inline void imode_rename(PyObject* type, const char* name) {
+        ((PyTypeObject*)type)->tp_name = name;
+        PyType_Modified((PyTypeObject*)type);
+    }
+    """
+    void _rename "imode_rename"(object cls, const char* name)
+
+
+_rename(Tensor, "imode.Tensor")

@@ -18,12 +18,12 @@ from imode._core.dispatch cimport (
 from imode._core.dtype cimport code_of, dtype_from_typenum
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, bump, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
+    Tensor, bump, current, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
     FROM_ARGUMENT, FROM_DTYPE, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL, Derivative, Node,
     Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
-from imode.autograd.views cimport check_inplace, rebase_history, track
+from imode.autograd.views cimport check_inplace, move_retained, rebase_history, track
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc
 
@@ -148,7 +148,12 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
-    rebase_history(self, node)
+    # The storage is what it was: a view's base keeps its history.
+    move_retained(self, node)
+    self.grad_fn = node
+    self.output_nr = 0
+    if self.view is not None:
+        self.view.attr_version = current(version_of(self))
     return result
 
 

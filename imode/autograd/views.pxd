@@ -7,6 +7,7 @@ from imode.autograd.node cimport Node
 
 cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1
 cdef int check_inplace(Operator op, Tensor self) except -1   # before a recorded write
+cdef int move_retained(Tensor self, Node node) except -1   # retain_grad follows the newest node
 cdef int rebase_history(Tensor self, Node node) except -1    # after it
 
 

@@ -105,7 +105,7 @@ cdef int rebase_history(Tensor self, Node node) except -1:
     cdef Tensor base
     cdef int i
     if self.view is None:
-        _move_retained(self, node)
+        move_retained(self, node)
         self.grad_fn = node
         self.output_nr = 0
         return 0
@@ -123,7 +123,7 @@ cdef int rebase_history(Tensor self, Node node) except -1:
         slices.edges[i] = node.edges[i]
         if node.edges[i].node != NULL:
             Py_INCREF(<object>node.edges[i].node)
-    _move_retained(base, slices)
+    move_retained(base, slices)
     base.grad_fn = slices
     base.output_nr = 0
     tls().nodes += 1
@@ -131,7 +131,7 @@ cdef int rebase_history(Tensor self, Node node) except -1:
     return 0
 
 
-cdef int _move_retained(Tensor self, Node node) except -1:
+cdef int move_retained(Tensor self, Node node) except -1:
     """A tensor that retains its gradient does so at its newest node."""
     cdef Node before
     if self.meta is None or not self.meta.retains_grad or self.grad_fn is None:

@@ -5,39 +5,79 @@ import warnings
 import numpy as np
 
 from .._core.dtype import as_numpy
+from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from .schema import composite, op
 
 
 def _copy(self, src, non_blocking):
+    src = np.asarray(src)
     if src.dtype.kind == "c" and self.dtype.kind != "c":
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
         src = src.real
+    _refuse_read_only(self)
     _refuse_overlap(self)
     try:
         source = np.broadcast_to(src, self.shape)
     except ValueError:
+        raise _mismatch(self.shape, src.shape) from None
+    if _partly_overlap(self, src):
         raise RuntimeError(
-            f"The expanded size of the tensor ({_first_mismatch(self.shape, src.shape)}) must match "
-            f"the existing size; copy_() cannot broadcast {list(src.shape)} to {list(self.shape)}"
-        ) from None
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation."
+        )
     np.copyto(self, _cast(source, self.dtype), casting="unsafe")
 
 
-def _first_mismatch(target, source):
-    for t, s in zip(reversed(target), reversed(source), strict=False):
-        if s not in (t, 1):
-            return t
-    return target[0] if target else 0
+def _mismatch(target, source):
+    """PyTorch's words for shapes that do not broadcast together."""
+    for back, s in enumerate(reversed(source[-len(target) :] if target else ()), 1):
+        t = target[-back]
+        if s not in (t, 1) and t != 1:
+            return RuntimeError(
+                f"The size of tensor a ({t}) must match the size of tensor b ({s}) at "
+                f"non-singleton dimension {max(len(target), len(source)) - back}"
+            )
+    shape = np.broadcast_shapes(target, source)
+    return RuntimeError(
+        f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
+    )
+
+
+def _partly_overlap(target, source):
+    """Whether two dense arrays share memory without being the same elements."""
+    if target.size == 0 or source.size == 0 or not np.may_share_memory(target, source):
+        return False
+    if target.ctypes.data == source.ctypes.data and target.shape == source.shape:
+        return target.strides != source.strides
+    return _dense(target) and _dense(source)
+
+
+def _dense(array):
+    expected = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
+        if n != 1:
+            if stride != expected:
+                return False
+            expected *= n
+    return True
 
 
 def _cast(array, dtype):
-    """`array` in `dtype`; floats outside an integer dtype's range wrap as a C cast does."""
+    """`array` in `dtype`; a float beyond an integer's range becomes what the processor gives."""
     if array.dtype == dtype or dtype.kind not in "iu" or array.dtype.kind != "f":
         return array
     with np.errstate(invalid="ignore"):
-        return array.astype(np.int64).astype(dtype)
+        if dtype.itemsize < 4:
+            array = array.astype(np.int32)
+        return array.astype(dtype)
+
+
+def _refuse_read_only(array):
+    if not array.flags.writeable:
+        raise RuntimeError("the written-to tensor is over read-only memory; clone() it first")
 
 
 def _refuse_overlap(array):
@@ -51,8 +91,8 @@ def _refuse_overlap(array):
 
 
 op(
-    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-    _copy,
+    "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
+    copy_kernel(_copy),
     derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
     name="CopyBackwards",
     variants="method",
@@ -79,34 +119,61 @@ def _to_copy(self, dtype, memory_format):
 
 op(
     "_to_copy(Tensor self, *, dtype? dtype=None, any memory_format=None) -> Tensor",
-    _to_copy,
+    convert_kernel(_to_copy),
     derivative={"self": lambda grad, self_dtype: grad.to(self_dtype)},
     name="ToCopyBackward0",
     variants="",
 )
 
 
+_C_NAMES = {
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "uint8": "uint8_t",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def _overflow(dtype):
+    name = _C_NAMES.get(dtype.name, dtype.name)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
+
+
 def _fill(self, value):
-    _refuse_overlap(self)
+    _refuse_read_only(self)
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise RuntimeError(
                 "fill_ only supports 0-dimension value tensor but got tensor with "
                 f"{value.ndim} dimensions."
             )
-        value = value[()]
-    if isinstance(value, complex) and self.dtype.kind != "c":
-        raise RuntimeError("value cannot be converted to type without overflow")
-    if isinstance(value, int) and self.dtype.kind in "iu":
+        value = value.item()
+    kind = self.dtype.kind
+    if isinstance(value, complex) and kind != "c":
+        if value.imag:
+            raise _overflow(self.dtype)
+        value = value.real
+    if kind in "iu":
+        if value != value or value in (np.inf, -np.inf):
+            raise _overflow(self.dtype)
+        value = int(value)
+        limits = np.iinfo(self.dtype)
+        # A negative number may wrap around in an unsigned dtype.
+        if not (limits.min or -limits.max) <= value <= limits.max:
+            raise _overflow(self.dtype)
         value = np.array(value).astype(self.dtype)
-    elif isinstance(value, float) and self.dtype.kind in "iu":
-        value = np.array(int(value)).astype(self.dtype)
+    elif kind == "f" and np.isfinite(value) and abs(value) > np.finfo(self.dtype).max:
+        raise _overflow(self.dtype)
     np.copyto(self, value, casting="unsafe")
 
 
 op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    _fill,
+    fill_kernel(_fill),
     derivative={
         "self": lambda grad: grad.new_zeros(grad.shape),
         "value": lambda grad: grad.sum(),
@@ -117,7 +184,7 @@ op(
 )
 op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
-    _fill,
+    fill_kernel(_fill),
     derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
     name="FillBackward2",
     variants="function method",
@@ -130,13 +197,13 @@ tensor([7., 7.])
 
 
 def _zero(self):
-    _refuse_overlap(self)
+    _refuse_read_only(self)
     self.fill(0)
 
 
 op(
     "zero_(Tensor(a!) self) -> Tensor(a!)",
-    _zero,
+    zero_kernel(_zero),
     derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
     variants="function method",
     doc="""Set every element to 0 and return the tensor.

@@ -1,0 +1,155 @@
+"""copy_, fill_, zero_ and conversion: the plain cases compiled, the rest as functions over ndarrays.
+
+`copy_kernel(function)` and its siblings give the CKernel of an operator entry; `function` is what
+serves the cases that need a rule (a complex number losing its imaginary part, a float outside an
+integer's range, broadcasting that fails).
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_numpy
+from imode._core.allocator cimport Fields, empty, fields, root
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport (
+    FLOAT32, FLOAT64, code_from_object, code_of, is_complex, is_float, is_integral,
+    typenum_of)
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.tensor cimport Tensor, is_tensor, storage, typenum, wrap
+from libc.string cimport memcpy, memset
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyFloat_CheckExact(PyObject*) noexcept
+    int PyLong_CheckExact(PyObject*) noexcept
+    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    long PyLong_AsLongAndOverflow(PyObject*, int*) except? -1
+
+cdef enum:
+    C_CONTIGUOUS = 0x1
+    WRITEABLE = 0x400
+
+
+cdef object _function(Operator op, keyset_t keys):
+    return (<CKernel>op.kernels[highest_key(keys)]).config
+
+
+cdef bint _overlaps_itself(Fields* array) noexcept:
+    cdef int d
+    for d in range(array.nd):
+        if array.strides[d] == 0 and array.dimensions[d] > 1:
+            return True
+    return False
+
+
+cdef bint _same_shape(Fields* a, Fields* b) noexcept:
+    cdef int d
+    if a.nd != b.nd:
+        return False
+    for d in range(a.nd):
+        if a.dimensions[d] != b.dimensions[d]:
+            return False
+    return True
+
+
+cdef bint _plain_cast(int source, int target) noexcept:
+    """Whether NumPy's conversion is PyTorch's, silently."""
+    return source == target or not (
+        (is_complex(source) and not is_complex(target)) or (is_float(source) and is_integral(target)))
+
+
+cdef object _copy(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* target = fields((<Tensor>args[0]).array)
+    cdef Fields* source
+    cdef npy_intp n
+    if not is_tensor(args[1]) or not target.flags & WRITEABLE:
+        return run_numpy(op, _function(op, keys), args)
+    source = fields((<Tensor>args[1]).array)
+    if not _same_shape(target, source) or not _plain_cast(
+            code_of[source.descr.type_num], code_of[target.descr.type_num]):
+        return run_numpy(op, _function(op, keys), args)
+    if target.flags & source.flags & C_CONTIGUOUS and (
+            target.descr.type_num == source.descr.type_num):
+        n = cnp.PyArray_NBYTES(storage(<Tensor>args[0]))
+        if target.data + n <= source.data or source.data + n <= target.data:
+            memcpy(target.data, source.data, n)
+            return <object>args[0]
+        if target.data == source.data:
+            return <object>args[0]
+    if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
+            storage(<Tensor>args[0])) == 0:
+        return run_numpy(op, _function(op, keys), args)
+    if _same_storage(<Tensor>args[0], <Tensor>args[1]):
+        return run_numpy(op, _function(op, keys), args)
+    cnp.PyArray_CopyInto(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return <object>args[0]
+
+
+cdef bint _same_storage(Tensor a, Tensor b) noexcept:
+    return root(a.array) == root(b.array)
+
+
+cdef object _fill(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray array = storage(<Tensor>args[0])
+    cdef int code = code_of[typenum(<Tensor>args[0])]
+    cdef int overflow = 0
+    cdef long value
+    cdef double number
+    if cnp.PyArray_ISWRITEABLE(array):
+        if PyLong_CheckExact(args[1]):
+            value = PyLong_AsLongAndOverflow(args[1], &overflow)
+            if not overflow and 0 <= value < 128:
+                cnp.PyArray_FillWithScalar(array, <object>args[1])
+                return <object>args[0]
+        elif PyFloat_CheckExact(args[1]) and (code == FLOAT32 or code == FLOAT64):
+            number = PyFloat_AS_DOUBLE(args[1])
+            if -1e38 < number < 1e38:
+                cnp.PyArray_FillWithScalar(array, <object>args[1])
+                return <object>args[0]
+    return run_numpy(op, _function(op, keys), args)
+
+
+cdef object _zero(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray array = storage(<Tensor>args[0])
+    if not cnp.PyArray_ISWRITEABLE(array):
+        return run_numpy(op, _function(op, keys), args)
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        memset(cnp.PyArray_DATA(array), 0, cnp.PyArray_NBYTES(array))
+    else:
+        cnp.PyArray_FillWithScalar(array, 0)
+    return <object>args[0]
+
+
+cdef object _convert(Operator op, keyset_t keys, PyObject** args):
+    """_to_copy(self, dtype): a new tensor of another dtype."""
+    cdef ndarray array = storage(<Tensor>args[0])
+    cdef int source = code_of[typenum(<Tensor>args[0])]
+    cdef int target = code_from_object(<object>args[1])
+    cdef ndarray out
+    if target < 0:
+        target = source
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or not _plain_cast(source, target):
+        return run_numpy(op, _function(op, keys), args)
+    out = empty(typenum_of[target], array.ndim, array.shape)
+    cnp.PyArray_CopyInto(out, array)
+    return wrap(out)
+
+
+def copy_kernel(function):
+    """The kernel of copy_."""
+    return CKernel.new(_copy, function, "imode.kernels.copy", True)
+
+
+def fill_kernel(function):
+    """The kernel of fill_."""
+    return CKernel.new(_fill, function, "imode.kernels.copy", True)
+
+
+def zero_kernel(function):
+    """The kernel of zero_."""
+    return CKernel.new(_zero, function, "imode.kernels.copy", True)
+
+
+def convert_kernel(function):
+    """The kernel of _to_copy."""
+    return CKernel.new(_convert, function, "imode.kernels.copy", True)
