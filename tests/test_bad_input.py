@@ -145,8 +145,9 @@ def check(names):
         for sample in first_working(name):
             for bad in bad_calls(sample):
                 print(json.dumps(["call", f"{name}({bad!r})"]), flush=True)
-                for complaint in complaints(name, operator, bad):
-                    print(json.dumps(["wrong", f"{name}({bad!r}) {complaint}"]), flush=True)
+                for recorded in (False, True):
+                    for complaint in complaints(name, operator, bad, recorded):
+                        print(json.dumps(["wrong", f"{name}({bad!r}) {complaint}"]), flush=True)
 
 
 def run_slice(part):

@@ -26,6 +26,7 @@ from libc.stdlib cimport calloc
 cdef extern from "Python.h":
     int PyLong_Check(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
+    long long PyLong_AsLongLongAndOverflow(PyObject*, int*) noexcept
     int PyFloat_Check(PyObject*) noexcept
     int PyComplex_Check(PyObject*) noexcept
     int PyUnicode_Check(PyObject*) noexcept
@@ -210,7 +211,7 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                 return 0
     sizes = tuple([<object>args[k] if PyLong_CheckExact(args[k]) else _as_int(<object>args[k])
                    for k in range(n)])
-    return _own(bound, i, sizes)
+    return _own_ints(op, bound, i, sizes)
 
 
 cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
@@ -240,8 +241,10 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
         return _wrong_type(i, value, why)
     if kind == INT or kind == INT_OPT:
         if PyLong_CheckExact(value):
-            return 1
+            return 1 if _fits(value) else _raise_wide()
         converted = _as_int(<object>value)
+        if converted is not None and not _fits(<PyObject*>converted):
+            _raise_wide()
     elif kind == INTS or kind == INTS_OPT:
         return _check_ints(op, i, value, bound, why)
     elif kind == BOOL or kind == BOOL_OPT:
@@ -319,12 +322,12 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
         item = _as_int(<object>value) if op.lengths[i] or op.kinds[i] == INTS_OPT else None
         if item is None:
             return _wrong_type(i, value, why)
-        return _own(bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
+        return _own_ints(op, bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
     for k in range(PyTuple_GET_SIZE(items)):
         if not PyLong_CheckExact(PyTuple_GET_ITEM(items, k)):
             break
     else:
-        return _own(bound, i, items)
+        return _own_ints(op, bound, i, items)
     converted = []
     for k in range(PyTuple_GET_SIZE(items)):
         item = _as_int(items[k])
@@ -335,7 +338,28 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
             why.value = PyTuple_GET_ITEM(items, k)
             return 0
         converted.append(item)
-    return _own(bound, i, tuple(converted))
+    return _own_ints(op, bound, i, tuple(converted))
+
+
+cdef inline bint _fits(PyObject* value) noexcept:
+    """Whether an int is within 64 bits."""
+    cdef int overflow
+    PyLong_AsLongLongAndOverflow(value, &overflow)
+    return overflow == 0
+
+
+cdef int _raise_wide() except -1:
+    raise ValueError("Overflow when unpacking long long")
+
+
+cdef int _own_ints(Operator op, Bound* bound, int i, tuple items) except -1:
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(items)):
+        if not _fits(PyTuple_GET_ITEM(items, k)):
+            raise TypeError(
+                f"{op.name}(): argument '{_argument_name(op, i)}' failed to unpack the object at "
+                f"pos {k + 1} with error \"Overflow when unpacking long long\"")
+    return _own(bound, i, items)
 
 
 cdef object _as_int(object value):

@@ -658,4 +658,6 @@ cpdef tuple unbind(ndarray a, Py_ssize_t dim=0):
     if a.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     d = wrap_dim(dim, a.ndim)
+    if a.shape[d] > 1 << 26:
+        raise MemoryError(f"unbind(): {a.shape[d]} views are more than {1 << 26}")
     return tuple([select(a, d, i) for i in range(a.shape[d])])

@@ -410,6 +410,8 @@ def adaptive_avg_pool2d(self, output_size):
     [[[1.5]]]
     """
     size = _sizes(self, output_size, 2)
+    if len(size) != 2:
+        raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     if size == (1, 1):
         return self.mean((-1, -2), keepdim=True)
     return ops._adaptive_avg_pool2d(self, size)
@@ -448,7 +450,10 @@ def adaptive_max_pool2d(self, output_size, return_indices):
     >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[3.0]]]
     """
-    both = ops._adaptive_max_pool2d(self, _sizes(self, output_size, 2))
+    size = _sizes(self, output_size, 2)
+    if len(size) != 2:
+        raise RuntimeError("adaptive_max_pool2d(): internal error: output_size.size() must be 2")
+    both = ops._adaptive_max_pool2d(self, size)
     return both if return_indices else both[0]
 
 
@@ -466,6 +471,11 @@ def adaptive_max_pool1d(self, output_size, return_indices):
         raise RuntimeError(
             f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
             "'self' (while checking arguments for adaptive_max_pool1d)"
+        )
+    if len(output_size) != 1:
+        raise RuntimeError(
+            "adaptive_max_pool1d() argument 'output_size' should contain one int "
+            f"(got {len(output_size)})"
         )
     values, indices = ops._adaptive_max_pool2d(self.unsqueeze(-2), (1, *output_size))
     values = values.squeeze(-2)

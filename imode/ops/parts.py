@@ -208,8 +208,17 @@ def chunk(self, chunks, dim):
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = self.shape[wrap_dim(dim, self.dim())]
     if length == 0:
+        _check_count("chunk", chunks)
         return self.split_with_sizes((0,) * chunks, dim)
     return self.split(-(-length // chunks), dim)
+
+
+_MAX_PIECES = 1 << 26  # a tuple of so many views is beyond any machine's use, and fills its memory
+
+
+def _check_count(name, count):
+    if count > _MAX_PIECES:
+        raise MemoryError(f"{name}(): {count} pieces are more than {_MAX_PIECES}")
 
 
 def _cut(self, bounds, dim):
@@ -236,6 +245,7 @@ def _tensor_split_sections(self, sections, dim):
     dim = _tensor_split_dim(self, dim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    _check_count("tensor_split", sections)
     length, extra = divmod(self.shape[dim], sections)
     return _cut(self, [i * length + min(i, extra) for i in range(1, sections)], dim)
 
