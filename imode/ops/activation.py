@@ -1,6 +1,6 @@
 """Activation functions: relu, gelu, silu, softplus, elu, hardtanh, ... and their gradients.
 
-A gradient that one compiled loop computes is an operator of its own (`tanh_backward`), with a
+A gradient that one compiled loop computes is an operator of its own (`_tanh_backward`), with a
 derivative of its own, so that gradients of gradients follow.
 """
 
@@ -24,25 +24,25 @@ def _zeros(grad):
 # ---- gradients of sigmoid and tanh --------------------------------------------------------------
 
 op(
-    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    "_sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
     ufunc(
         loops.sigmoid_backward,
         otherwise=by_numpy(lambda grad, y: grad * np.conj((1 - y) * y)),
     ),
     derivative={
-        "grad_output": lambda grad, output: ops.sigmoid_backward(grad, conj(output)),
+        "grad_output": lambda grad, output: ops._sigmoid_backward(grad, conj(output)),
         "output": lambda grad, grad_output, output: grad * conj(grad_output) * (1 - 2 * output),
     },
     variants="",
 )
 op(
-    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    "_tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
     ufunc(
         loops.tanh_backward,
         otherwise=by_numpy(lambda grad, y: grad * np.conj(1 - y * y)),
     ),
     derivative={
-        "grad_output": lambda grad, output: ops.tanh_backward(grad, conj(output)),
+        "grad_output": lambda grad, output: ops._tanh_backward(grad, conj(output)),
         "output": lambda grad, grad_output, output: grad * conj(-2 * output * grad_output),
     },
     variants="",
@@ -58,10 +58,10 @@ def _refuse_relu(self):
 
 
 op(
-    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    "_threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     ufunc(loops.threshold_backward, otherwise=refusing("threshold_cpu")),
     derivative={
-        "grad_output": lambda grad, self, threshold: ops.threshold_backward(grad, self, threshold),
+        "grad_output": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold),
         "self": _zeros,
     },
     variants="",
@@ -69,7 +69,7 @@ op(
 op(
     "relu(Tensor self) -> Tensor",
     ufunc(loops.relu, otherwise=_refuse_relu),
-    derivative={"self": lambda grad, result: ops.threshold_backward(grad, result, 0)},
+    derivative={"self": lambda grad, result: ops._threshold_backward(grad, result, 0)},
     variants="function method inplace",
     doc="""Return the elements, negative ones replaced by 0.
 
@@ -81,7 +81,7 @@ op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     ufunc(loops.threshold, otherwise=refusing("threshold_cpu")),
     derivative={
-        "self": lambda grad, self, threshold: ops.threshold_backward(grad, self, threshold)
+        "self": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold)
     },
     variants="function inplace",
     doc="""Return the elements, those not above `threshold` replaced by `value`.
@@ -94,10 +94,10 @@ tensor([-5.,  2.])
 # ---- hardtanh and kin ---------------------------------------------------------------------------
 
 op(
-    "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+    "_hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
     ufunc(loops.hardtanh_backward, otherwise=refusing("hardtanh_backward_cpu")),
     derivative={
-        "grad_output": lambda grad, self, min_val, max_val: ops.hardtanh_backward(
+        "grad_output": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
         ),
         "self": _zeros,
@@ -116,11 +116,16 @@ op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
     ufunc(loops.clamp, otherwise=_refuse_hardtanh),
     derivative={
-        "self": lambda grad, self, min_val, max_val: ops.hardtanh_backward(
+        "self": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
         )
     },
     variants="inplace",
+    doc="""Return the elements moved into [min_val, max_val].
+
+>>> imode.ops.hardtanh(imode.tensor([-3., 0.5]))
+tensor([-1.0000,  0.5000])
+""",
 )
 op(
     "hardsigmoid(Tensor self) -> Tensor",
@@ -129,6 +134,11 @@ op(
         "self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * (1.0 / 6.0), 0)
     },
     variants="inplace",
+    doc="""Return ``relu6(x + 3) / 6``.
+
+>>> imode.ops.hardsigmoid(imode.tensor([0., 4.]))
+tensor([0.5000, 1.0000])
+""",
 )
 
 
@@ -142,6 +152,11 @@ op(
     ufunc(loops.hardswish, otherwise=refusing("hardswish_cpu")),
     derivative={"self": _hardswish_backward},
     variants="inplace",
+    doc="""Return ``x * relu6(x + 3) / 6``.
+
+>>> imode.ops.hardswish(imode.tensor([0., 4.]))
+tensor([0., 4.])
+""",
 )
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
@@ -208,10 +223,10 @@ def _gelu_second(grad, grad_output, self, approximate):
 
 
 op(
-    'gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
+    '_gelu_backward(Tensor grad_output, Tensor self, *, str approximate="none") -> Tensor',
     ufunc(loops.gelu_backward, otherwise=_gelu_backward),
     derivative={
-        "grad_output": lambda grad, self, approximate: ops.gelu_backward(
+        "grad_output": lambda grad, self, approximate: ops._gelu_backward(
             grad, self, approximate=approximate
         ),
         "self": _gelu_second,
@@ -222,11 +237,16 @@ op(
     'gelu(Tensor self, *, str approximate="none") -> Tensor',
     ufunc(loops.gelu, otherwise=_gelu),
     derivative={
-        "self": lambda grad, self, approximate: ops.gelu_backward(
+        "self": lambda grad, self, approximate: ops._gelu_backward(
             grad, self, approximate=approximate
         )
     },
     variants="nn",
+    doc="""Return every element times the normal distribution function at it.
+
+>>> imode.ops.gelu(imode.tensor([0., 1.]))
+tensor([0.0000, 0.8413])
+""",
 )
 
 
@@ -248,10 +268,10 @@ def _silu_second(grad, grad_output, self):
 
 
 op(
-    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    "_silu_backward(Tensor grad_output, Tensor self) -> Tensor",
     ufunc(loops.silu_backward, otherwise=refusing("silu_backward_cpu")),
     derivative={
-        "grad_output": lambda grad, self: ops.silu_backward(grad, self),
+        "grad_output": lambda grad, self: ops._silu_backward(grad, self),
         "self": _silu_second,
     },
     variants="",
@@ -268,7 +288,7 @@ def _silu_self(grad, self):
     if self.is_complex():
         s = self.sigmoid()
         return grad * conj(s * (1 + self * (1 - s)))
-    return ops.silu_backward(grad, self)
+    return ops._silu_backward(grad, self)
 
 
 op(
@@ -276,6 +296,11 @@ op(
     ufunc(loops.silu, otherwise=_silu),
     derivative={"self": _silu_self},
     variants="inplace",
+    doc="""Return ``x * sigmoid(x)``.
+
+>>> imode.ops.silu(imode.tensor([0.]))
+tensor([0.])
+""",
 )
 
 
@@ -289,6 +314,11 @@ op(
     ufunc(loops.mish, otherwise=refusing("mish_cpu")),
     derivative={"self": _mish_self},
     variants="inplace",
+    doc="""Return ``x * tanh(softplus(x))``.
+
+>>> imode.ops.mish(imode.tensor([0.]))
+tensor([0.])
+""",
 )
 
 
@@ -298,10 +328,10 @@ def _softplus_second(grad, grad_output, self, beta, threshold):
 
 
 op(
-    "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+    "_softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
     ufunc(loops.softplus_backward, otherwise=refusing("softplus_backward_cpu")),
     derivative={
-        "grad_output": lambda grad, self, beta, threshold: ops.softplus_backward(
+        "grad_output": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
         ),
         "self": _softplus_second,
@@ -312,7 +342,7 @@ op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     ufunc(loops.softplus, otherwise=refusing("softplus_cpu")),
     derivative={
-        "self": lambda grad, self, beta, threshold: ops.softplus_backward(
+        "self": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
         )
     },
@@ -324,7 +354,7 @@ tensor([0.6931])
 """,
 )
 op(
-    "log_sigmoid(Tensor self) -> Tensor",
+    "_log_sigmoid(Tensor self) -> Tensor",
     ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu")),
     derivative={"self": lambda grad, self: grad * (-self).sigmoid()},
     variants="",
@@ -334,7 +364,7 @@ op(
 @functional("logsigmoid")
 def logsigmoid(input):
     """Return the logarithm of the sigmoid of every element."""
-    return ops.log_sigmoid(input)
+    return ops._log_sigmoid(input)
 
 
 # ---- elu and kin --------------------------------------------------------------------------------
@@ -350,6 +380,11 @@ op(
     ufunc(loops.elu, otherwise=refusing("elu_cpu")),
     derivative={"self": _elu_self},
     variants="inplace",
+    doc="""Return ``scale * x``, and below 0 ``scale * alpha * (exp(input_scale * x) - 1)``.
+
+>>> imode.ops.elu(imode.tensor([1., 0.]))
+tensor([1., 0.])
+""",
 )
 
 
@@ -387,10 +422,10 @@ def selu(self):
 
 
 op(
-    "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
+    "_leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
     ufunc(loops.leaky_relu_backward, otherwise=refusing("leaky_relu_backward_cpu")),
     derivative={
-        "grad_output": lambda grad, self, negative_slope: ops.leaky_relu_backward(
+        "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
         ),
         "self": _zeros,
@@ -401,11 +436,16 @@ op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     ufunc(loops.leaky_relu, otherwise=refusing("leaky_relu_cpu")),
     derivative={
-        "self": lambda grad, self, negative_slope: ops.leaky_relu_backward(
+        "self": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
         )
     },
     variants="inplace",
+    doc="""Return the elements, negative ones times `negative_slope`.
+
+>>> imode.ops.leaky_relu(imode.tensor([-1., 2.]), 0.1)
+tensor([-0.1000,  2.0000])
+""",
 )
 op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",

@@ -217,6 +217,11 @@ _DIV_MODE = op(
     },
     name="DivBackward2",
     variants=_ALL,
+    doc="""Return the quotient, rounded toward zero ("trunc"), down ("floor") or not (None).
+
+>>> imode.div(imode.tensor([7, -7]), 2, rounding_mode="trunc")
+tensor([ 3, -3])
+""",
 )
 alias("divide", _DIV)
 alias("true_divide", _DIV)
@@ -271,6 +276,11 @@ op(
     ufunc(loops.remainder, otherwise=_remainder),
     derivative={"other": _REMAINDER["other"]},
     variants="function",
+    doc="""Return what is left of a number divided by every element, rounded down.
+
+>>> imode.remainder(7, imode.tensor([4, -4]))
+tensor([ 3, -1])
+""",
 )
 op(
     "fmod(Tensor self, Tensor|Scalar other) -> Tensor",
@@ -292,8 +302,11 @@ tensor([ 1, -1])
 
 def _pow(self, exponent):
     is_negative = not isinstance(exponent, (np.ndarray, complex)) and exponent < 0
+    exponent_given = exponent
     self, exponent = common(self, exponent)
     if self.dtype == np.bool_:
+        if isinstance(exponent_given, bool):
+            return self | (not exponent_given)
         raise not_implemented("pow", self.dtype)
     with np.errstate(all="ignore"):
         if self.dtype.kind == "c":
@@ -353,6 +366,11 @@ op(
     derivative={"exponent": _pow_scalar_exponent},
     name="PowBackward2",
     variants="function out",
+    doc="""Return a number to the power of every element.
+
+>>> imode.pow(2, imode.tensor([1., 3.]))
+tensor([2., 8.])
+""",
 )
 
 

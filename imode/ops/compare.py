@@ -92,6 +92,11 @@ tensor([{example}])
         ufunc(loops.select(function, kinds), otherwise=refusing(kernel)),
         differentiable=False,
         variants="function",
+        doc=f"""Combine the bits of a number with those of every element ({name}).
+
+>>> imode.{name}(6, imode.tensor([3]))
+tensor([{example}])
+""",
     )
 
 
@@ -380,6 +385,11 @@ op(
     ufunc(loops.clamp, otherwise=_clamp),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
+    doc="""Return the elements moved between those of two tensors, either of which may be None.
+
+>>> imode.clamp(imode.tensor([1., 5.]), max=imode.tensor([2., 3.]))
+tensor([1., 3.])
+""",
 )
 op(
     "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor",

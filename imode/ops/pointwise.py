@@ -245,7 +245,7 @@ def _exp2_complex(x):
 _function("exp", loops.exp, np.exp, lambda grad, result: grad * conj(result), ("0.", "1."))
 _function(
     "exp2", loops.select(np.exp2, FLOATS), _exp2_complex,
-    lambda grad, result: grad * conj(result) * _LN2, ("3.", "8."), "special_exp2",
+    lambda grad, result: grad * conj(result) * _LN2, ("3.", "8."),
 )  # fmt: skip
 _function(
     "expm1", loops.expm1, np.expm1, lambda grad, result: grad * conj(result + 1), ("0.", "0.")
@@ -286,7 +286,7 @@ _function("sinh", np.sinh, np.sinh, lambda grad, self: grad * conj(self.cosh()),
 _function("cosh", np.cosh, np.cosh, lambda grad, self: grad * conj(self.sinh()), ("0.", "1."))
 _function(
     "tanh", loops.tanh, np.tanh,
-    lambda grad, result: ops.tanh_backward(grad, result), ("0.", "0."),
+    lambda grad, result: ops._tanh_backward(grad, result), ("0.", "0."),
 )  # fmt: skip
 _function(
     "asinh", np.arcsinh, np.arcsinh,
@@ -307,7 +307,7 @@ _function(
 )  # fmt: skip
 _function(
     "sigmoid", loops.sigmoid, lambda x: 1 / (1 + np.exp(-x)),
-    lambda grad, result: ops.sigmoid_backward(grad, result), ("0.", "0.5000"), "special_expit",
+    lambda grad, result: ops._sigmoid_backward(grad, result), ("0.", "0.5000"),
 )  # fmt: skip
 
 
@@ -352,19 +352,16 @@ def _logit_backward(grad, self, eps):
     return ops.where((self >= eps) & (self <= 1 - eps), slope, 0.0)
 
 
-alias(
-    "special_logit",
-    op(
-        "logit(Tensor self, float? eps=None) -> Tensor",
-        ufunc(loops.logit, ints="float", otherwise=_logit),
-        derivative={"self": _logit_backward},
-        variants=_ALL,
-        doc="""Return ``log(x / (1 - x))``, elements moved into [eps, 1 - eps] if given.
+op(
+    "logit(Tensor self, float? eps=None) -> Tensor",
+    ufunc(loops.logit, ints="float", otherwise=_logit),
+    derivative={"self": _logit_backward},
+    variants=_ALL,
+    doc="""Return ``log(x / (1 - x))``, elements moved into [eps, 1 - eps] if given.
 
 >>> imode.logit(imode.tensor([0.5]))
 tensor([0.])
 """,
-    ),
 )
 
 

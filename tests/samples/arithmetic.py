@@ -1,0 +1,198 @@
+"""Samples of arithmetic with two or more operands."""
+
+from tests.samples import S, T
+
+NAN, INF = float("nan"), float("inf")
+BOOL, LONG, HALF, DOUBLE = "bool", "int64", "float16", "float64"
+C64, C128 = "complex64", "complex128"
+
+
+def binary(*more, low=-2, numbers=(2, 2.5), ints=True, complexes=True, half=True, both=True):
+    """Calls that every operator of two operands takes; `low` keeps them where it is smooth."""
+
+    def t(*shape, **options):
+        return T(*shape, low=low, **options)
+
+    samples = [
+        S(t(2, 3), t(2, 3)),
+        S(t(2, 3), t(3)),
+        S(t(2, 1), t(1, 3)),
+        S(t(2, 3), t()),
+        S(t(), t()),
+        S(t(0, 3), t(1)),
+        S(t(2, 3, view="transposed"), t(2, 3)),
+        S(t(4, view="strided"), other=t(4, view="offset")),
+        S(t(2, 3, dtype=DOUBLE), t(2, 3)),
+        S(t(2, 3), t(2, 3, dtype=DOUBLE)),
+        S(t(2, 3), t(4), raises=RuntimeError),
+        S(t(2, 3), "a", raises=TypeError, variants=False),
+    ]
+    samples += [S(t(2, 3), number) for number in numbers if both]
+    if half:
+        samples.append(S(t(2, 3, dtype=HALF), t(3, dtype=HALF), grad=False))
+    if ints:
+        samples.append(S(t(2, 3, dtype=LONG), T(3, dtype=LONG, low=1, high=4)))
+        samples.append(S(t(2, 3, dtype="int32"), T(2, 3, low=1, high=2)))
+        samples.append(S(T(3, dtype="uint8"), T(3, dtype="int8", low=1)))
+        samples.append(S(t(2, dtype=LONG), T(dtype=DOUBLE, low=1)))
+        if both:
+            samples.append(S(t(2, 3, dtype=LONG), 2.5))
+    if complexes:
+        samples.append(S(t(2, 3, dtype=C64), t(3, dtype=C64)))
+        samples.append(S(t(2, 3, dtype=C128), t(3)))
+    return [*samples, *more]
+
+
+SAMPLES = {
+    "add": binary(
+        S(T(2, 3), T(3), alpha=2),
+        S(T(2, 3, dtype=LONG), 3, alpha=2),
+        S(T(2, 3, dtype=BOOL), T(3, dtype=BOOL)),
+        S(T(2, 3, dtype=BOOL), 1),
+        S(T(2, 3, dtype=C64), T(3, dtype=C64), alpha=1 + 2j),
+        S(T(2, dtype=LONG), T(2, dtype=LONG), alpha=1.5, raises=RuntimeError),
+        S(T(2, dtype=LONG), T(2, dtype=LONG), alpha=True, raises=RuntimeError),
+        S(T(2), T(2), alpha=2j, raises=RuntimeError),
+        S(2, T(3), variants=False),
+    ),
+    "sub": binary(
+        S(T(2, 3), T(3), alpha=2),
+        S(T(2, 3, dtype=LONG), 3, alpha=2),
+        S(T(2, dtype=BOOL), T(2, dtype=BOOL), raises=RuntimeError),
+        S(T(2, dtype=LONG), T(2, dtype=BOOL), raises=RuntimeError),
+        S(T(2), True, raises=RuntimeError),
+        S(2, T(3), variants=False),
+    ),
+    "rsub": [
+        S(T(2, 3), 2.5),
+        S(T(2, 3, dtype=LONG), 2, 3),
+        S(T(2, dtype=BOOL), 1, raises=RuntimeError),
+    ],
+    "rsub.Tensor": [S(T(2, 3), T(3)), S(T(2, 3), T(2, 3), alpha=2)],
+    "mul": binary(
+        S(T(2, 3, dtype=BOOL), T(3, dtype=BOOL)),
+        S(T(2, 3), True),
+        S(T(2, 3, dtype=C64), 2j),
+        S(3, T(2), variants=False),
+    ),
+    "div": binary(
+        S(T(2, 3), T(values=[0.0, -0.0, NAN]), grad=False),
+        S(T(2, dtype=BOOL), T(2, dtype=BOOL)),
+        S(T(2, 3, dtype=LONG), 0),
+        low=0.5,
+    ),
+    "div.mode": [
+        S(T(2, 3), T(3, low=0.5), rounding_mode=None),
+        S(T(2, 3), T(3, low=0.5), rounding_mode="floor"),
+        S(T(2, 3), T(3, low=0.5), rounding_mode="trunc"),
+        S(T(2, 3, dtype=LONG), T(3, dtype=LONG, low=2), rounding_mode="floor"),
+        S(T(2, 3, dtype=LONG, low=-9), -2, rounding_mode="trunc"),
+        S(T(2, 3, dtype=HALF), 0.3, rounding_mode="trunc", grad=False),
+        S(T(2, dtype=LONG), 0, rounding_mode="floor", raises=RuntimeError),
+        S(T(2, dtype=C64), 2, rounding_mode="floor", raises=NotImplementedError),
+        S(T(2), 2, rounding_mode="up", raises=RuntimeError),
+    ],
+    "floor_divide": [
+        S(T(2, 3), T(3, low=0.5), grad=False),
+        S(T(2, 3, view="transposed"), 0.3, grad=False),
+        S(T(2, 3, dtype=LONG, low=-9, high=9), -4),
+        S(T(values=[-7, 7, 0]), T(values=[2, -2, 5])),
+        S(T(values=[1.0, -1.0, 0.0, INF, NAN]), 0.0, grad=False),
+        S(T(2, dtype=LONG), 0, raises=RuntimeError),
+        S(T(2, dtype=BOOL), T(2, dtype=BOOL), raises=NotImplementedError),
+    ],
+    "remainder": binary(
+        S(T(values=[-7, 7, 0]), T(values=[2, -2, 5])),
+        S(T(values=[5.0, -5.0, INF, NAN, 3.0]), T(values=[-3.0, 3.0, 2.0, 1.0, INF]), grad=False),
+        S(T(values=[1e30, -1e30, 12345.678]), 0.7, grad=False),
+        S(T(2, dtype=LONG), 0, raises=RuntimeError),
+        S(T(2, dtype=BOOL), T(2, dtype=BOOL), raises=NotImplementedError),
+        S(T(2, dtype=C64), 2, raises=NotImplementedError),
+        low=0.5,
+        complexes=False,
+    ),
+    "remainder.Scalar_Tensor": [S(7, T(3, low=0.5)), S(-7, T(values=[2, 3]))],
+    "fmod": binary(
+        S(T(values=[-7, 7, 0]), T(values=[2, -2, 5])),
+        S(T(values=[5.0, -5.0, INF, NAN, 3.0]), T(values=[-3.0, 3.0, 2.0, 1.0, INF]), grad=False),
+        S(T(2, dtype=LONG), 0, raises=RuntimeError),
+        S(T(2, dtype=C64), 2, raises=NotImplementedError),
+        low=0.5,
+        complexes=False,
+    ),
+    "pow": [
+        S(T(2, 3, low=0.5), T(3)),
+        S(T(2, 3), 2),
+        S(T(2, 3), 3.0),
+        S(T(2, 3, low=0.5), 0.5),
+        S(T(2, 3, low=0.5), -0.5),
+        S(T(2, 3, low=0.5), -1),
+        S(T(2, 3, low=0.5), 1.7),
+        S(T(2, 3), 0),
+        S(T(values=[-2.0, 0.0, -0.0, NAN, INF]), 2.5, grad=False),
+        S(T(2, 3, dtype=LONG), 3),
+        S(T(2, 3, dtype=LONG, low=1), 2.0),
+        S(T(values=[-1, 1, 2, -1]), T(values=[-3, -3, -1, -2])),
+        S(T(2, dtype=LONG), -1, raises=RuntimeError),
+        S(T(2, dtype=BOOL), T(2, dtype=BOOL), raises=NotImplementedError),
+        S(T(2, 3, dtype=HALF), 2, grad=False),
+        S(T(2, 3, low=0.5, dtype=C64), 2),
+        S(T(2, 3, view="transposed"), 2),
+        S(T(0, 3), 2),
+        S(T(), exponent=2),
+    ],
+    "pow.Scalar": [S(2, T(2, 3)), S(2.5, T(3, dtype=LONG, low=0)), S(3, T(3, dtype=LONG, low=0))],
+    "square": [S(T(2, 3)), S(T(3, dtype=LONG)), S(T(3, dtype=BOOL), variants=False), S(T(0))],
+    "float_power": [
+        S(T(2, 3, low=0.5), 1.5),
+        S(T(3, dtype=LONG, low=1), 2),
+        S(2, T(3)),
+    ],
+    "lerp": [
+        S(T(2, 3), T(2, 3), 0.3),
+        S(T(2, 3), T(3), 0.7),
+        S(T(2, 3), T(2, 3), T(2, 3)),
+        S(T(2, 3), T(3), T()),
+        S(T(2, 3), T(2, 3), weight=2),
+        S(T(0, 3), T(3), 0.5),
+        S(T(3, dtype=C64), T(3, dtype=C64), 0.3),
+        S(T(3, dtype=HALF), T(3, dtype=HALF), 0.3, grad=False),
+        S(T(3), T(3, dtype=DOUBLE), 0.5, raises=RuntimeError),
+        S(T(3, dtype=LONG), T(3, dtype=LONG), 0.5, raises=NotImplementedError),
+    ],
+    "addcmul": [
+        S(T(2, 3), T(2, 3), T(2, 3)),
+        S(T(2, 3), T(3), T(2, 1), value=0.5),
+        S(T(3, dtype=LONG), T(3, dtype=LONG), T(3, dtype=LONG), value=2),
+        S(T(3, dtype=C64), T(3, dtype=C64), T(3, dtype=C64)),
+        S(T(2, 3), T(2, 3, dtype=LONG), T(3)),
+        S(T(2), T(3), T(4), raises=RuntimeError),
+    ],
+    "addcdiv": [
+        S(T(2, 3), T(2, 3), T(2, 3, low=0.5)),
+        S(T(2, 3), T(3), T(2, 1, low=0.5), value=0.5),
+        S(T(3, dtype=C64), T(3, dtype=C64), T(3, dtype=C64, low=0.5)),
+        S(T(3, dtype=LONG), T(3, dtype=LONG), T(3, dtype=LONG), raises=RuntimeError),
+    ],
+    "atan2": binary(low=0.5, complexes=False, both=False),
+    "hypot": binary(
+        S(T(values=[3.0, INF, NAN, 0.0]), T(values=[4.0, NAN, 1.0, 0.0]), grad=False),
+        S(T(2, dtype=LONG), T(2, dtype=LONG), raises=NotImplementedError),
+        low=0.5,
+        ints=False,
+        complexes=False,
+        both=False,
+    ),
+    "logaddexp": binary(
+        S(T(values=[800.0, -INF]), T(values=[800.0, 1.0]), grad=False),
+        ints=False,
+        complexes=False,
+        both=False,
+    ),
+    "xlogy": binary(
+        S(T(values=[0.0, 0.0, 1.0, 2.0]), T(values=[0.0, NAN, 0.0, -1.0]), grad=False),
+        low=0.5,
+        complexes=False,
+    ),
+    "copysign": binary(S(T(3, low=0.5), T(values=[0.0, -0.0, -INF])), low=0.5, complexes=False),
+}
