@@ -6,6 +6,7 @@
 Nothing here imports imode or torch: `Sample.make(lib)` builds the arguments with either.
 """
 
+import copy
 import importlib
 import pkgutil
 import zlib
@@ -149,6 +150,13 @@ class S:
         parts = [repr(value) for value in self.args]
         parts += [f"{name}={value!r}" for name, value in self.kwargs.items()]
         return ", ".join(parts)
+
+
+def inplace(sample):
+    """The sample for an in-place operator of its own entry: nothing it writes to requires grad."""
+    copied = copy.copy(sample)
+    copied.grad = False
+    return copied
 
 
 def load():

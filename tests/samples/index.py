@@ -1,11 +1,12 @@
 """Samples of `imode/ops/index.py`: advanced indices, gather, scatter, slices by index."""
 
-from tests.samples import S, T
+from tests.samples import S, T, inplace
 
 
 def L(*values, **options):
     """An int64 tensor of these values."""
-    return T(values=values[0] if len(values) == 1 else list(values), dtype="int64", **options)
+    nested = len(values) == 1 and isinstance(values[0], list)
+    return T(values=values[0] if nested else list(values), dtype="int64", **options)
 
 
 def N(*values):
@@ -62,12 +63,12 @@ GATHER = [
 _PLACED = [
     S(T(3, 4), 0, GRID, T(2, 2)),
     S(T(3, 4), 1, L([[0, 3], [2, 1], [1, 0]]), T(3, 2)),
-    S(T(3, 4), -2, GRID, T(3, 4)),
+    S(T(3, 4), -2, GRID, T(3, 4), grad=False),
     S(T(3, 4, view="transposed"), 0, GRID, T(2, 2)),
     S(T(3, 2, dtype="int64"), 0, L([[0, 2]]), T(1, 2, dtype="int64")),
     S(T(3, dtype="float64"), 0, N(2, 0), T(2, dtype="float64")),
     S(T(), 0, T(values=0, dtype="int64"), T()),
-    S(T(3), 0, T(0, dtype="int64"), T(3)),
+    S(T(3), 0, T(0, dtype="int64"), T(3), grad=False),
     S(T(3), 0, L(3), T(1), raises=RuntimeError),
     S(T(3), 0, L(-1), T(1), raises=RuntimeError),
     S(T(3), 0, L([[1]]), T(1), raises=RuntimeError),
@@ -217,4 +218,4 @@ for _name, _samples in {
 }.items():
     SAMPLES[_name] = _samples
     _base, _dot, _overload = _name.partition(".")
-    SAMPLES[f"{_base}_{_dot}{_overload}"] = [s for s in _samples if not s.raises][:4]
+    SAMPLES[f"{_base}_{_dot}{_overload}"] = [inplace(s) for s in _samples if not s.raises][:4]

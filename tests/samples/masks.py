@@ -1,6 +1,6 @@
 """Samples of `imode/ops/masks.py`: masks, flat positions, elements that are not zero."""
 
-from tests.samples import S, T
+from tests.samples import S, T, inplace
 
 MASK = T(values=[[True, False, True], [False, False, True]], dtype="bool")
 ROW = T(values=[True, False, True], dtype="bool")
@@ -19,7 +19,7 @@ MASKED_FILL = [
     S(T(2, 1), ROW, 3.0),
     S(T(2, 3, dtype="int64"), MASK, 2.9),
     S(T(2, 3, dtype="bool"), MASK, True),
-    S(T(2, 3, dtype="float16"), MASK, float("inf")),
+    S(T(2, 3, dtype="float16"), MASK, float("inf"), grad=False),
     S(T(2, 3, dtype="complex64"), MASK, 1j),
     S(T(), T(values=True, dtype="bool"), 1.0),
     S(T(0, 3), T(0, 3, dtype="bool"), 1.0),
@@ -113,4 +113,4 @@ for _name, _samples in {
 }.items():
     SAMPLES[_name] = _samples
     _base, _dot, _overload = _name.partition(".")
-    SAMPLES[f"{_base}_{_dot}{_overload}"] = [s for s in _samples if not s.raises][:3]
+    SAMPLES[f"{_base}_{_dot}{_overload}"] = [inplace(s) for s in _samples if not s.raises][:3]
