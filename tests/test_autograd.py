@@ -50,7 +50,7 @@ def test_grad_of_a_non_leaf():
 def test_unused_inputs():
     x, unused = leaf(1.0), leaf(1.0)
     loss = (x * 2).sum()
-    with pytest.raises(RuntimeError, match="One of the differentiated Tensors appears to not have"):
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
         imode.autograd.grad(loss, unused, retain_graph=True)
     assert imode.autograd.grad(loss, unused, retain_graph=True, allow_unused=True) == (None,)
     (zeros,) = imode.autograd.grad(loss, unused, materialize_grads=True)
@@ -159,9 +159,9 @@ def test_grad_may_only_be_a_tensor_like_its_own():
     x = leaf(1.0, 2.0)
     with pytest.raises(TypeError, match="assigned grad expected to be a Tensor or None"):
         x.grad = 3
-    with pytest.raises(RuntimeError, match="different size"):
+    with pytest.raises(RuntimeError, match="a gradient of size"):
         x.grad = imode.ones(3)
-    with pytest.raises(RuntimeError, match="different type"):
+    with pytest.raises(RuntimeError, match="a gradient with dtype"):
         x.grad = imode.ones(2, dtype=imode.float64)
     with pytest.raises(RuntimeError, match="can't assign Variable as its own grad"):
         x.grad = x
