@@ -18,3 +18,4 @@ cdef enum:
 
 cpdef object pairwise(int kind, x, y, double param, long reduction)
 cpdef object pairwise_backward(int kind, grad, x, y, double param, long reduction)
+cpdef bint within_unit(x)

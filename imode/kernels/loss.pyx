@@ -46,14 +46,15 @@ cdef str _type(a):
 cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
     cdef int ndim = cnp.PyArray_NDIM(x), kind = cnp.PyArray_TYPE(target)
     cdef long classes = cnp.PyArray_DIM(x, 1 if ndim > 1 else 0)
+    if ndim == 2 and (cnp.PyArray_NDIM(target) == 0
+                      or cnp.PyArray_DIM(target, 0) != cnp.PyArray_DIM(x, 0)):
+        found = cnp.PyArray_DIM(target, 0) if cnp.PyArray_NDIM(target) else 0
+        raise ValueError(
+            f"Expected input batch_size ({cnp.PyArray_DIM(x, 0)}) to match target batch_size "
+            f"({found}).")
     if ndim <= 2:
         if cnp.PyArray_NDIM(target) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-        if ndim == 2 and (cnp.PyArray_NDIM(target) != 1
-                          or cnp.PyArray_DIM(target, 0) != cnp.PyArray_DIM(x, 0)):
-            raise RuntimeError(
-                f"size mismatch (got input: {_words((<object>x).shape)}, target: "
-                f"{_words((<object>target).shape)})")
     else:
         shape = (<object>x).shape
         if (shape[0],) + shape[2:] != (<object>target).shape:
@@ -356,6 +357,21 @@ cdef int _raise_shapes(tuple a, tuple b) except -1:
                 f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
                 f"non-singleton dimension {max(len(a), len(b)) - i}")
     return 0
+
+
+cdef bint _within(const real* x, long n) noexcept nogil:
+    cdef long i, bad = 0
+    for i in range(n):
+        bad += not (x[i] >= 0 and x[i] <= 1)
+    return bad == 0
+
+
+cpdef bint within_unit(x):
+    """Whether all elements are within [0, 1]; NaN is not."""
+    cdef cnp.ndarray a = contiguous(x.astype(np.float32) if x.dtype.itemsize < 4 else x)
+    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
+        return _within(<float*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
+    return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
 cpdef object pairwise(int kind, x, y, double param, long reduction):

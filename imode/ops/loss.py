@@ -95,15 +95,13 @@ op(
 def _nll(input, target, weight, reduction, ignore_index):
     """nll_loss over any number of dimensions, by the reduction's number."""
     dim = input.dim()
-    if dim < 1:
-        raise ValueError(f"Expected 1 or more dimensions (got {dim})")
-    if dim != 1 and (target.dim() == 0 or input.shape[0] != target.shape[0]):
-        found = target.shape[0] if target.dim() else "0-dimensional"
+    if dim <= 2:
+        return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
+    if target.dim() == 0 or input.shape[0] != target.shape[0]:
+        found = target.shape[0] if target.dim() else 0
         raise ValueError(
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({found})."
         )
-    if dim <= 2:
-        return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
     if dim == 4:
         return ops._nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     n, classes, *places = input.shape
@@ -429,7 +427,7 @@ def _entropy(self, target, weight, reduction):
             f"{names[self.dtype.name]}"
         )
     for name, array in (("input", self), ("target", target)):
-        if array.dtype.kind == "f" and not ((array >= 0) & (array <= 1)).all():
+        if array.dtype.kind == "f" and not kernels.within_unit(array):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None:
         return kernels.pairwise(_ENTROPY, self, target, 0.0, reduction)

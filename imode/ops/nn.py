@@ -6,24 +6,33 @@ their own for it, as in PyTorch.
 
 import warnings
 
-import numpy as np
-
 from imode import ops
 from imode._core.dtype import promote_types
 from imode.kernels import embedding as kernels
+from imode.kernels import pad as borders
+from imode.kernels import random
 
 from .schema import composite, functional, op
 
 # ---- dropout ------------------------------------------------------------------------------------
 
 
+op(
+    "_dropout_mask(Tensor self, float p) -> Tensor",
+    random.dropout_mask,
+    differentiable=False,
+    variants="",
+)
+
+
 def _drop(input, p, shape, inplace):
     """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError("result type Float can't be cast to the desired output type Long")
     if p == 1:
         noise = ops.zeros((), dtype=input.dtype)
     else:
-        empty = ops.empty_like(input) if shape is None else input.new_empty(shape)
-        noise = empty.bernoulli_(1 - p).div_(1 - p)
+        noise = ops._dropout_mask(input if shape is None else input.new_empty(shape), p)
     return input.mul_(noise) if inplace else input * noise
 
 
@@ -238,34 +247,9 @@ def _check_lengths(name, pad, dim):
         )
 
 
-def _like_format(result, self):
-    """`result` in PyTorch's memory order: channels last if `self` is."""
-    strides = [(-s, i) for i, s in enumerate(self.strides)]
-    order = [i for _, i in sorted(strides)]
-    if self.ndim != 4 or self.flags.c_contiguous or 0 in self.shape or order != [0, 2, 3, 1]:
-        return result
-    return np.ascontiguousarray(result.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
-
-
 def _constant_pad(self, pad, value):
     _check_lengths("constant_pad_nd", pad, self.ndim)
-    shape, inner, source = list(self.shape), [slice(None)] * self.ndim, [slice(None)] * self.ndim
-    for k in range(len(pad) // 2):
-        dim, low, high = self.ndim - 1 - k, pad[2 * k], pad[2 * k + 1]
-        size = shape[dim]
-        if size + min(low, 0) < 0 or size + min(low, 0) + min(high, 0) < 0:
-            raise RuntimeError("narrow(): length must be non-negative.")
-        shape[dim] = size + low + high
-        if shape[dim] < 0:
-            raise RuntimeError(
-                f"The input size {size}, plus negative padding {low} and {high} resulted in a "
-                f"negative output size, which is invalid. Check dimension {dim} of your input."
-            )
-        inner[dim] = slice(max(low, 0), shape[dim] - max(high, 0))
-        source[dim] = slice(max(-low, 0), size - max(-high, 0))
-    result = np.full(shape, value, self.dtype)
-    result[tuple(inner)] = self[tuple(source)]
-    return _like_format(result, self)
+    return borders.constant(self, pad, value)
 
 
 op(
@@ -284,68 +268,13 @@ op(
 )
 
 
-def _source(size, low, high, mirrored):
-    """Where each place of a padded dimension takes its element from."""
-    places = np.arange(-low, size + high)
-    if not mirrored:
-        return np.clip(places, 0, size - 1)
-    places = np.abs(places)
-    return np.where(places >= size, 2 * (size - 1) - places, places)
-
-
-def _check_borders(self, pad, mirrored):
-    n = len(pad) // 2
-    spatial = self.shape[self.ndim - n :]
-    channels = self.shape[self.ndim - n - 1]
-    if 0 in spatial or channels == 0:
-        raise RuntimeError(
-            f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and "
-            f"other non-zero dimensions for input, but got: {list(self.shape)}"
-        )
-    for k in range(n):
-        low, high, dim = pad[2 * k], pad[2 * k + 1], self.ndim - 1 - k
-        if mirrored and (low >= self.shape[dim] or high >= self.shape[dim]):
-            raise RuntimeError(
-                f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input "
-                f"dimension, but got: padding ({low}, {high}) at dimension {dim} of input "
-                f"{list(self.shape)}"
-            )
-
-
-def _border_pad(mirrored):
-    def kernel(self, pad):
-        _check_borders(self, pad, mirrored)
-        result = self
-        for k in range(len(pad) // 2):
-            dim = self.ndim - 1 - k
-            at = _source(self.shape[dim], pad[2 * k], pad[2 * k + 1], mirrored)
-            result = result.take(at, axis=dim)
-        return _like_format(np.ascontiguousarray(result), self)
-
-    return kernel
-
-
-def _border_pad_backward(mirrored):
-    def kernel(grad, self, pad):
-        for k in range(len(pad) // 2):
-            dim = self.ndim - 1 - k
-            at = _source(self.shape[dim], pad[2 * k], pad[2 * k + 1], mirrored)
-            moved = np.moveaxis(grad, dim, 0)
-            total = np.zeros((self.shape[dim], *moved.shape[1:]), grad.dtype)
-            np.add.at(total, at, moved)
-            grad = np.moveaxis(total, 0, dim)
-        return _like_format(np.ascontiguousarray(grad), self)
-
-    return kernel
-
-
 def _declare_borders(mode, node, n):
     """Two operators: padding by one of the border modes, and its gradient."""
     mirrored = mode == "reflection"
     forward, backward = f"_{mode}_pad{n}d", f"_{mode}_pad{n}d_backward"
-    op(
+    again = op(
         f"{forward}(Tensor self, int[] padding) -> Tensor",
-        _border_pad(mirrored),
+        lambda self, padding: borders.border(self, padding, mirrored),
         derivative={
             "self": lambda grad, self, padding: getattr(ops, backward)(grad, self, padding),
         },
@@ -354,16 +283,22 @@ def _declare_borders(mode, node, n):
     )
     op(
         f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
-        _border_pad_backward(mirrored),
+        lambda grad, self, padding: borders.border_backward(grad, self, padding, mirrored),
         derivative={"grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding)},
         name=f"{node}Pad{n}DBackwardBackward0",
         variants="",
     )
+    return again
 
 
-for _mode, _node in (("reflection", "Reflection"), ("replication", "Replication")):
-    for _n in (1, 2, 3):
-        _declare_borders(_mode, _node, _n)
+_BORDERS = {
+    (name, n): _declare_borders(mode, node, n)
+    for name, mode, node in (
+        ("reflect", "reflection", "Reflection"),
+        ("replicate", "replication", "Replication"),
+    )
+    for n in (1, 2, 3)
+}
 
 
 def _pad_circular(self, pad):
@@ -426,8 +361,7 @@ def pad(self, pad, mode, value):
         )
     if mode == "circular":
         return _pad_circular(self, pad)
-    kind = "reflection" if mode == "reflect" else "replication"
-    return getattr(ops, f"_{kind}_pad{n}d")(self, pad)
+    return _BORDERS[mode, n](self, pad)
 
 
 # ---- what is made of norms ----------------------------------------------------------------------
@@ -447,7 +381,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 def _clamped_norm(x, dim, eps):
     """The norms along dim, at least eps; the bound passes gradients on, as in PyTorch."""
     norm = x.norm(2, dim, True).clone()
-    norm.detach().clamp_(min=eps)
+    norm.detach().clamp_min_(eps)
     return norm
 
 

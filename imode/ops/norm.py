@@ -102,6 +102,10 @@ def batch_norm(
     >>> imode.batch_norm(x, None, None, None, None, True, 0.1, 0.0, False).tolist()
     [[-1.0], [1.0]]
     """
+    return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if is_grad_enabled():
         _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     return ops._native_batch_norm(
@@ -140,9 +144,7 @@ def batch_norm_functional(
         _check_batch(input.shape)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    return ops.batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, False
-    )
+    return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
 # ---- layer norm ---------------------------------------------------------------------------------
@@ -265,4 +267,4 @@ def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
         )
     n, channels, *rest = input.shape
     _check_batch([n * channels // num_groups, num_groups, *rest])
-    return ops.group_norm(input, num_groups, weight, bias, eps)
+    return ops._native_group_norm(input, weight, bias, num_groups, eps)[0]
