@@ -3,7 +3,7 @@
 from imode import ops
 from imode.guards import normal_mode
 
-from .optimizer import Optimizer, as_scalar, check_lr, check_options
+from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
 
 __all__ = ["Adagrad"]
 
@@ -51,6 +51,7 @@ class Adagrad(Optimizer):
 
     def _make(self, param):
         start = self.defaults["initial_accumulator_value"]
+        start = complex(start, start) if param.is_complex() else start
         return {"step": ops.tensor(0.0), "sum": ops.full_like(param, start)}
 
     def _update(self, group):
@@ -58,6 +59,9 @@ class Adagrad(Optimizer):
         for param, grad in self._with_gradient(group):
             state = self._state_of(param, self._make)
             count = state["step"].add_(1).item()
-            state["sum"].addcmul_(grad, grad, value=1)
-            root = state["sum"].sqrt().add_(group["eps"])
+            total = state["sum"]
+            if param.is_complex():
+                param, grad, total = as_real(param, grad, total)
+            total.addcmul_(grad, grad, value=1)
+            root = total.sqrt().add_(group["eps"])
             param.addcdiv_(grad, root, value=-(lr / (1 + (count - 1) * group["lr_decay"])))

@@ -2,7 +2,7 @@
 
 from imode import ops
 
-from .optimizer import Optimizer, as_scalar, check_lr, check_options
+from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
 
 __all__ = ["Adam", "AdamW"]
 
@@ -63,12 +63,16 @@ class Adam(Optimizer):
             state = self._state_of(param, make)
             average, square = state["exp_avg"], state["exp_avg_sq"]
             count = state["step"].add_(1).item()
+            largest = state["max_exp_avg_sq"] if amsgrad else square
+            if param.is_complex():
+                param, grad, average, square, largest = as_real(
+                    param, grad, average, square, largest
+                )
             average.lerp_(grad, 1 - beta1)
             square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
             if amsgrad:
-                largest = state["max_exp_avg_sq"]
-                square = ops.maximum(largest, square, out=largest)
-            root = square.sqrt().div_((1 - beta2**count) ** 0.5).add_(group["eps"])
+                ops.maximum(largest, square, out=largest)
+            root = largest.sqrt().div_((1 - beta2**count) ** 0.5).add_(group["eps"])
             param.addcdiv_(average, root, value=-(lr / (1 - beta1**count)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from itertools import chain
 
+from imode import ops
 from imode._core.tensor import Tensor
 from imode.guards import enable_grad, no_grad, normal_mode
 from imode.nn.modules.module import clear_grad
@@ -24,6 +25,11 @@ required = _Required()  # as a default: every parameter group must give the opti
 def as_scalar(value):
     """A Python number, also from a tensor that holds one."""
     return value.item() if isinstance(value, Tensor) else value
+
+
+def as_real(*tensors):
+    """Views of complex tensors as pairs of real numbers, each of which is updated by itself."""
+    return [ops.view_as_real(tensor) for tensor in tensors]
 
 
 def check_lr(lr):
@@ -108,8 +114,6 @@ class Optimizer:
             grad = param.grad
             if grad is None:
                 continue
-            if param.is_complex():
-                raise NotImplementedError(f"{type(self).__name__}: complex parameters")
             if group["maximize"]:
                 grad = -grad
             decay = group["weight_decay"]

@@ -2,7 +2,7 @@
 
 from imode import ops
 
-from .optimizer import Optimizer, as_scalar, check_lr, check_options
+from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
 
 __all__ = ["RMSprop"]
 
@@ -63,18 +63,21 @@ class RMSprop(Optimizer):
         for param, grad in self._with_gradient(group):
             state = self._state_of(param, make)
             state["step"].add_(1)
-            square = state["square_avg"]
+            square, mean = state["square_avg"], state.get("grad_avg")
+            buffer = state.get("momentum_buffer")
+            if param.is_complex():
+                param, grad, square = as_real(param, grad, square)
+                mean = None if mean is None else ops.view_as_real(mean)
+                buffer = None if buffer is None else ops.view_as_real(buffer)
             square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-            if group["centered"]:
-                mean = state["grad_avg"]
+            if mean is None:
+                root = square.sqrt()
+            else:
                 mean.lerp_(grad, 1 - alpha)
                 root = square.addcmul(mean, mean, value=-1).sqrt_()
-            else:
-                root = square.sqrt()
             root.add_(group["eps"])
-            if group["momentum"] > 0:
-                buffer = state["momentum_buffer"]
+            if buffer is None:
+                param.addcdiv_(grad, root, value=down)
+            else:
                 buffer.mul_(group["momentum"]).addcdiv_(grad, root)
                 param.add_(buffer, alpha=down)
-            else:
-                param.addcdiv_(grad, root, value=down)
