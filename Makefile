@@ -19,7 +19,7 @@ STAMP := build/.built
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
-demo: $(STAMP) .venv/.demo    ## train on the handwritten digits, serve them in each mode
+demo: $(STAMP)         ## train on the handwritten digits, serve them in each mode
 	$(PYTHON) examples/digits.py
 
 test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
@@ -85,7 +85,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0')
 
-.venv/.test .venv/.demo .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 # Another environment is used as it is: nothing is installed into it.
