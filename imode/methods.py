@@ -3,9 +3,11 @@
 They are plain functions, installed on the compiled class when the package is imported.
 """
 
+import warnings
+
 from . import ops
 from ._core import dtype as dtypes
-from ._core.tensor import Tensor, array_of, array_of_new_header, install
+from ._core.tensor import Tensor, array_of, array_of_new_header, conj, install
 from .autograd import hooks
 from .autograd.engine import backward as run_backward
 from .printing import format_tensor
@@ -126,6 +128,117 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
     return dtypes.usable_device("cuda")
 
 
+# ---- attributes that are views ----
+
+
+def _identity_of_scalar(self, name, instead):
+    """The tensor itself, with PyTorch's warning: what its transposes are for 0-dim tensors."""
+    warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", stacklevel=4)
+    return self
+
+
+_SAME = "This function is the identity in these cases."
+
+
+def _transposed(self):
+    """The tensor with its dimensions in reverse order: a view."""
+    if self.ndim == 0:
+        return _identity_of_scalar(self, "T", _SAME)
+    if self.ndim != 2:
+        warnings.warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Use `x.mT` for batches of "
+            "matrices or `x.permute(...)` to reverse the dimensions.",
+            stacklevel=2,
+        )
+    return self.permute(tuple(range(self.ndim - 1, -1, -1)))
+
+
+def _matrix_transposed(self):
+    """The tensor with its last two dimensions swapped: a view. RuntimeError for vectors."""
+    if self.ndim == 0:
+        return _identity_of_scalar(self, "mT", _SAME)
+    if self.ndim < 2:
+        raise RuntimeError(
+            "tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return self.transpose(-2, -1)
+
+
+def _adjoint(self):
+    """A matrix transposed and conjugated. RuntimeError for other than two dimensions."""
+    if self.ndim == 0:
+        return _identity_of_scalar(self, "H", "Consider using x.conj().")
+    if self.ndim != 2:
+        more = ". For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "."
+        raise RuntimeError(
+            "tensor.H is only supported on matrices (2-D tensors). "
+            f"Got {self.ndim}-D tensor{more}"
+        )
+    return conj(self.transpose(0, 1))
+
+
+def _matrix_adjoint(self):
+    """The last two dimensions swapped, conjugated. RuntimeError for vectors."""
+    if self.ndim == 0:
+        return _identity_of_scalar(self, "mH", "Consider using x.conj().")
+    if self.ndim < 2:
+        raise RuntimeError(
+            "tensor.mH is only supported on matrices or batches of matrices. Got 1-D tensor."
+        )
+    return conj(self.transpose(-2, -1))
+
+
+def _real(self):
+    """The real part: a view; the tensor itself where it is real."""
+    return ops.real(self)
+
+
+def _set_part(part):
+    def assign(self, value):
+        part(self).copy_(value)
+
+    return assign
+
+
+def _imag(self):
+    """The imaginary part: a view. RuntimeError for a real tensor."""
+    return ops.imag(self)
+
+
+# ---- small questions ----
+
+
+def is_nonzero(self):
+    """Whether the only element is not zero. RuntimeError unless there is exactly one."""
+    return bool(self)
+
+
+def is_signed(self):
+    """Whether the dtype holds negative numbers."""
+    return self.dtype.is_signed
+
+
+def share_memory_(self):
+    """The tensor itself: threads share its memory already."""
+    return self
+
+
+def is_shared(self):
+    """True: threads share its memory."""
+    return True
+
+
+def pin_memory(self, device=None):
+    """The tensor itself: there is no device to copy to."""
+    return self
+
+
+def is_pinned(self, device=None):
+    """False."""
+    return False
+
+
 # ---- NumPy ----
 
 
@@ -228,6 +341,18 @@ _METHODS = {
     "__format__": __format__,
     "__reduce_ex__": __reduce_ex__,
     "__reversed__": __reversed__,
+    "T": property(_transposed),
+    "mT": property(_matrix_transposed),
+    "H": property(_adjoint),
+    "mH": property(_matrix_adjoint),
+    "real": property(_real, _set_part(_real)),
+    "imag": property(_imag, _set_part(_imag)),
+    "is_nonzero": is_nonzero,
+    "is_signed": is_signed,
+    "share_memory_": share_memory_,
+    "is_shared": is_shared,
+    "pin_memory": pin_memory,
+    "is_pinned": is_pinned,
     "__array_priority__": 1000,
     "is_cuda": False,
     "is_cpu": True,
