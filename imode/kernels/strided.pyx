@@ -583,7 +583,7 @@ cpdef ndarray view_as_complex(ndarray a):
         raise RuntimeError("Input tensor must have one or more dimensions")
     if a.shape[nd - 1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if a.strides[nd - 1] != item:
+    if a.strides[nd - 1] != item and cnp.PyArray_SIZE(a):
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     for i in range(nd - 1):
         if a.shape[i] != 1 and a.strides[i] % (2 * item):

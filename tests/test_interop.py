@@ -1,0 +1,214 @@
+"""Memory shared with NumPy, buffers and DLPack: both directions, both ways of writing."""
+
+import array
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import imode
+
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+
+
+# ---- NumPy --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_from_numpy_and_back(dtype):
+    source = np.arange(6).reshape(2, 3).astype(dtype)
+    t = imode.from_numpy(source)
+    assert t.dtype == getattr(imode, dtype) and t.shape == (2, 3)
+    back = t.numpy()
+    assert back.dtype == source.dtype and np.shares_memory(back, source)
+    assert back.tobytes() == source.tobytes()
+
+
+def test_writes_show_on_both_sides():
+    source = np.zeros(3)
+    t = imode.from_numpy(source)
+    source[0] = 1
+    t[1] = 2
+    t.numpy()[2] = 3
+    assert source.tolist() == t.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a.T, lambda a: a[:, ::2], lambda a: a[1:], lambda a: a[:, :0], lambda a: a[0, 0]],
+)
+def test_views_of_arrays(view):
+    source = view(np.arange(12.0).reshape(3, 4))
+    if not isinstance(source, np.ndarray):
+        source = np.array(source)
+    t = imode.from_numpy(source)
+    assert t.tolist() == source.tolist()
+    assert all(
+        s * 8 == n for s, n, size in zip(t.stride(), source.strides, source.shape) if size > 1
+    )
+
+
+def test_the_array_may_be_reshaped_by_its_owner():
+    source = np.arange(6)
+    t = imode.from_numpy(source)
+    source.shape = (2, 3)
+    assert t.shape == (6,)
+
+
+def test_the_memory_lives_as_long_as_its_user():
+    class Array(np.ndarray):
+        pass
+
+    source = np.ones(100).view(Array)
+    gone = weakref.ref(source)
+    t = imode.from_numpy(source)
+    del source
+    gc.collect()
+    assert t.sum().item() == 100
+    del t
+    gc.collect()
+    assert gone() is None
+
+
+def test_read_only_arrays_are_read_but_not_written():
+    source = np.arange(3.0)
+    source.flags.writeable = False
+    t = imode.from_numpy(source)
+    assert (t + 1).tolist() == [1, 2, 3]
+    for write in (lambda: t.add_(1), lambda: t.zero_(), lambda: t.uniform_(), lambda: t.copy_(t)):
+        with pytest.raises((RuntimeError, ValueError)):
+            write()
+    assert source.tolist() == [0, 1, 2]
+
+
+def test_numpy_refuses_what_requires_grad():
+    t = imode.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        t.numpy()
+    with pytest.raises(RuntimeError, match="Can't call numpy"):
+        np.asarray(t)
+    assert t.numpy(force=True).tolist() == t.detach().numpy().tolist() == [1, 1]
+
+
+def test_array_protocol():
+    t = imode.arange(3, dtype=imode.float32)
+    assert np.shares_memory(np.asarray(t), t.numpy())
+    assert np.asarray(t).dtype == np.float32
+    assert np.array(t, dtype=np.int64).tolist() == [0, 1, 2]
+    copied = np.array(t)
+    assert not np.shares_memory(copied, t.numpy())
+    assert np.array([t, t]).shape == (2, 3)
+    assert not hasattr(t, "__array_interface__")
+
+
+def test_numpy_numbers_are_numbers():
+    t = imode.ones(2)
+    for number in (np.float64(2), np.float32(2), np.int64(2), np.float16(2)):
+        assert (t * number).dtype == imode.float32 and (t * number).tolist() == [2, 2]
+        assert (number * t).tolist() == [2, 2]
+        assert isinstance(number * t, imode.Tensor)
+
+
+def test_inference_mode_shares_too():
+    source = np.zeros(2)
+    with imode.inference_mode():
+        t = imode.from_numpy(source)
+        assert t.is_inference()
+        t.add_(1)
+    assert source.tolist() == [1, 1]
+
+
+# ---- buffers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_memoryview_shares(dtype):
+    t = imode.arange(4).to(getattr(imode, dtype)).view(2, 2)
+    view = memoryview(t)
+    assert view.shape == (2, 2) and view.itemsize == t.element_size()
+    assert np.shares_memory(np.asarray(view), t.numpy())
+
+
+def test_memoryview_refuses_what_requires_grad():
+    with pytest.raises((BufferError, RuntimeError)):
+        memoryview(imode.ones(2, requires_grad=True))
+
+
+def test_frombuffer_shares_and_keeps_alive():
+    buffer = bytearray(8)
+    t = imode.frombuffer(buffer, dtype=imode.int32)
+    t[0] = 1
+    assert buffer[0] == 1
+    with pytest.raises(BufferError):
+        buffer.append(0)  # exported: it may not move
+    floats = array.array("d", [1.0, 2.0])
+    assert imode.frombuffer(floats, dtype=imode.float64).tolist() == [1, 2]
+
+
+def test_frombuffer_of_bytes_is_read_only():
+    t = imode.frombuffer(b"abcd", dtype=imode.uint8)
+    with pytest.raises((RuntimeError, ValueError)):
+        t.add_(1)
+
+
+# ---- DLPack -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack_both_ways(dtype):
+    t = imode.arange(6).to(getattr(imode, dtype)).view(2, 3).t()
+    there = np.from_dlpack(t)
+    assert there.dtype == np.dtype(dtype) and np.shares_memory(there, t.numpy())
+    source = np.arange(6).astype(dtype).reshape(2, 3)[:, ::2]
+    back = imode.from_dlpack(source)
+    assert np.shares_memory(back.numpy(), source) and back.tolist() == source.tolist()
+    again = imode.from_dlpack(t)
+    assert np.shares_memory(again.numpy(), t.numpy()) and again.stride() == t.stride()
+
+
+def test_dlpack_device_and_options():
+    t = imode.ones(2)
+    assert t.__dlpack_device__() == (1, 0)
+    assert "dltensor" in repr(t.__dlpack__())
+    assert "dltensor_versioned" in repr(t.__dlpack__(max_version=(1, 0)))
+    copied = imode.from_dlpack(t, copy=True)
+    copied[0] = 5
+    assert t.tolist() == [1, 1]
+    with pytest.raises(AssertionError, match="stream should be None on cpu"):
+        t.__dlpack__(stream=1)
+
+
+def test_capsules_are_consumed_once():
+    t = imode.ones(2)
+    capsule = t.__dlpack__()
+    assert imode.from_dlpack(capsule).tolist() == [1, 1]
+    with pytest.raises((RuntimeError, ValueError, BufferError)):
+        imode.from_dlpack(capsule)
+
+
+def test_dlpack_refusals():
+    with pytest.raises(BufferError, match="Can't export tensors that require gradient"):
+        imode.ones(2, requires_grad=True).__dlpack__()
+    with pytest.raises(RuntimeError, match="from_dlpack received an invalid capsule"):
+        imode.from_dlpack([1])
+    with pytest.raises(ValueError, match="stride in the given numpy array is negative"):
+        imode.from_dlpack(np.zeros(3)[::-1])
+
+
+# ---- PyTorch ------------------------------------------------------------------------------------
+
+
+def test_pytorch_through_numpy_and_dlpack():
+    torch = pytest.importorskip("torch")
+    theirs = torch.arange(6.0).view(2, 3)
+    for ours in (imode.from_dlpack(theirs), imode.from_numpy(theirs.numpy())):
+        ours[0, 0] = 9.0
+        assert theirs[0, 0].item() == 9.0
+    mine = imode.arange(6.0)
+    for shared in (torch.from_dlpack(mine), torch.from_numpy(mine.numpy())):
+        shared[0] += 1
+    assert mine[0].item() == 2.0
