@@ -22,6 +22,7 @@ from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport num_threads, parallel_for
 from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
+from imode.kernels.reduce cimport check_out_dtype
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.blas import thread_functions
@@ -252,6 +253,7 @@ cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
     if out is None:
         return run_numpy(op, _otherwise(op), args)
     if args[op.nargs] != NULL:
+        check_out_dtype(op, out, <object>args[op.nargs])
         return deliver_into(op, out, <object>args[op.nargs])
     return wrap(out)
 

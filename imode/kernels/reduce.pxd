@@ -1,6 +1,7 @@
 # Reductions: one plan for every operator that folds dimensions, over typed inner loops.
 # See reduce.pyx for implementation details.
 from cpython.object cimport PyObject
+from imode._core.dispatch cimport Operator
 from imode._core.dtype cimport N_DTYPES
 from imode._core.loops cimport loop_t
 from libc.stdint cimport uint64_t
@@ -45,5 +46,7 @@ ctypedef struct Plan:             # one reduction: lanes of elements, and which 
 # The bits of the axes that an argument names (None, a tuple, an int), or ALL, or BAD.
 cdef long long axes_of(PyObject* dim, int nd) noexcept
 cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept
+# Refuse an out= tensor that is not of the result's very dtype.
+cdef int check_out_dtype(Operator op, ndarray result, object target) except -1
 # The same elements with the reduced dimensions last, C-contiguous.
 cdef ndarray lanes_last(ndarray x, long long axes)

@@ -17,7 +17,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty, fields
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
     is_integral, typenum_of)
@@ -263,6 +263,28 @@ cdef long long _last_axes(ndarray x, long long axes) noexcept:
         else:
             break
     return inner
+
+
+cdef dict _C_NAMES = {
+    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "float16": "c10::Half", "float32": "float",
+    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}
+
+
+def c_name(dtype):
+    """The name some error messages give a NumPy dtype: long int, float, c10::Half..."""
+    return _C_NAMES.get(dtype.name, dtype.name)
+
+
+cdef int check_out_dtype(Operator op, ndarray result, object target) except -1:
+    cdef ndarray array
+    if op.role == OUT and isinstance(target, Tensor):
+        array = storage(<Tensor>target)
+        if cnp.PyArray_TYPE(array) != cnp.PyArray_TYPE(result):
+            raise RuntimeError(f"Expected out tensor to have dtype {c_name(result.dtype)}, "
+                               f"but got {c_name(array.dtype)} instead")
+    return 0
 
 
 # ---- folding ----

@@ -128,7 +128,7 @@ def _linear(input, weight, bias):
 
 composite(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-    variants="nn",
+    variants="nn out",
     doc="""Return input @ weight.T + bias, for inputs of any number of leading dimensions.
 
     >>> imode.nn.functional.linear(imode.ones(2, 3), imode.ones(1, 3), imode.ones(1))
@@ -218,7 +218,7 @@ def _tensordot(self, other, dims1, dims2):
     return first.mm(second).reshape(shape)
 
 
-@composite("tensordot(Tensor self, Tensor other, any dims=2) -> Tensor", variants="function")
+@composite("tensordot(Tensor self, Tensor other, any dims=2) -> Tensor", variants="function out")
 def tensordot(self, other, along):
     """Sum products over dimensions of both: the last and first `dims`, or two lists of them.
 
@@ -286,7 +286,7 @@ def _chain(matrices):
     return multiply(0, count - 1)
 
 
-@composite("kron(Tensor self, Tensor other) -> Tensor", variants="function method")
+@composite("kron(Tensor self, Tensor other) -> Tensor", variants="function method out")
 def kron(self, other):
     """Return the Kronecker product: each element of `self` times the whole of `other`.
 

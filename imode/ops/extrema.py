@@ -324,7 +324,7 @@ op(
     _median_dim,
     derivative={"self": _index_backward},
     name="MedianBackward1",
-    variants="function method",
+    variants="function method out",
     doc="""Return the medians along `dim`, the lower of two, and their indices.
 
     >>> imode.median(imode.tensor([[1.0, 4.0, 2.0]]), 1).values
@@ -363,11 +363,10 @@ def _running(better):
     return run
 
 
-def _running_backward(grad, self_shape, indices, dim):
+def _running_backward(grad, self, indices, dim):
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
-    zeros = ops.zeros(self_shape, dtype=grad.dtype)
-    return zeros.scatter_add(dim, indices, grad)
+    return ops.zeros(self.shape, dtype=grad.dtype).scatter_add(dim, indices, grad)
 
 
 for _name, _better, _word in (

@@ -4,31 +4,13 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import matmul as fast
+from imode.kernels.reduce import c_name
 
 from . import dims
 from .dims import type_name
 from .schema import composite, conj, op
 
 # ---- checks ----
-
-_C_NAMES = {
-    "bool": "bool",
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
-
-
-def _c_name(dtype):
-    return _C_NAMES.get(dtype.name, dtype.name)
-
 
 def _shape(x):
     return "x".join(map(str, x.shape))
@@ -104,7 +86,7 @@ def _number(value, dtype):
     if dtype.kind in "iu":
         return dtype.type(int(value))
     if isinstance(value, complex) and dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {_c_name(dtype)} without overflow")
+        raise RuntimeError(f"value cannot be converted to type {c_name(dtype)} without overflow")
     return dtype.type(value)
 
 
@@ -132,7 +114,7 @@ def _mm(self, mat2):
     if self.dtype != mat2.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
-            f"{_c_name(self.dtype)} != {_c_name(mat2.dtype)}"
+            f"{c_name(self.dtype)} != {c_name(mat2.dtype)}"
         )
     _no_bool("addmm_impl_cpu_", self)
     return _product(self, mat2)
@@ -226,7 +208,7 @@ def _baddbmm(self, batch1, batch2, beta, alpha):
     _check_batches(batch1, batch2)
     addend = _expand(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
     if not self.dtype == batch1.dtype == batch2.dtype:
-        names = [_c_name(x.dtype) for x in (self, batch1, batch2)]
+        names = [c_name(x.dtype) for x in (self, batch1, batch2)]
         raise RuntimeError(
             "Input dtypes must be the same, got: "
             f"input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
@@ -514,7 +496,7 @@ op(
         "self": lambda grad, other, dim: ops.linalg_cross(conj(other), grad, dim=dim),
         "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),
     },
-    variants="function",
+    variants="function out",
     doc="""Return the cross products of vectors of three along `dim`.
 
     >>> imode.linalg_cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
@@ -523,7 +505,7 @@ op(
 )
 
 
-@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method")
+@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out")
 def cross(self, other, dim):
     """Return the cross products along `dim`, or the first dimension of size 3.
 

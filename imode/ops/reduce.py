@@ -45,7 +45,7 @@ op(
     "sum(Tensor self, *, dtype? dtype=None) -> Tensor",
     fast.kernel("sum", _sum),
     derivative={"self": lambda grad, self_shape: grad.expand(self_shape)},
-    variants="function method out",
+    variants="function method",
     doc="""Return the sum of all elements.
 
     Integers and booleans add up to int64 unless `dtype` says otherwise; with `dtype` the input is
@@ -238,7 +238,7 @@ op(
     "prod(Tensor self, *, dtype? dtype=None) -> Tensor",
     fast.kernel("prod", _prod),
     derivative={"self": _prod_backward},
-    variants="function method out",
+    variants="function method",
     doc="""Return the product of all elements; 1 when there are none.
 
     >>> imode.prod(imode.tensor([2.0, 3.0, 4.0]))
@@ -468,6 +468,6 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
         doc=_doc,
     )
 
-    for _overload in (_unbiased, _unbiased_along):
+    for _overload, _forms in ((_unbiased, _variants.removesuffix(" out")), (_unbiased_along, _variants)):
         _arguments, _function = _overload(_name)
-        composite(f"{_name}{_arguments} -> {_returns}", variants=_variants, doc=_doc)(_function)
+        composite(f"{_name}{_arguments} -> {_returns}", variants=_forms, doc=_doc)(_function)

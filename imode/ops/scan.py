@@ -208,7 +208,7 @@ op(
     "softmax(Tensor self, int dim) -> Tensor",
     along.softmax("softmax", _softmax),
     derivative={"self": lambda grad, result, dim: ops._softmax_backward_data(grad, result, dim)},
-    variants="function method nn",
+    variants="function method out nn",
     doc="""Return exponentials divided by their sum along `dim`: positive, adding up to 1.
 
     Raises NotImplementedError for types other than floating point ones.
@@ -223,7 +223,7 @@ op(
     derivative={
         "self": lambda grad, result, dim: ops._log_softmax_backward_data(grad, result, dim)
     },
-    variants="function method nn",
+    variants="function method out nn",
     doc="""Return the logarithm of softmax along `dim`.
 
     >>> imode.log_softmax(imode.tensor([0.0, 0.0]), 0)

@@ -32,7 +32,7 @@ from functools import partial
 
 from .._core.adapter import numpy_ckernel
 from .._core.bind import REQUIRED, make_function, make_method
-from .._core.dispatch import CKernel, Operator
+from .._core.dispatch import CKernel, Operator, is_grad_enabled
 from .._core.loops import ufunc_ckernel
 from .._core.tensor import Tensor, conj, install
 from ..autograd.kernels import (
@@ -45,6 +45,7 @@ from ..autograd.kernels import (
     TRACK_VIEW,
 )
 from ..autograd.node import Derivative
+from ..errors import out_requires_grad
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
 
@@ -301,7 +302,7 @@ def composite(schema, *, variants="function method", doc=None):
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
         if "out" in words:
-            _link_out(base, parsed, _out_of(function))
+            _link_out(base, parsed, _out_of(parsed.name, function))
         return base
 
     return declare
@@ -345,11 +346,13 @@ def _inplace_of(name, function):
     return written
 
 
-def _out_of(function):
+def _out_of(name, function):
     def into(*arguments):
         from . import _write_out
 
         *rest, out = arguments
+        if is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in arguments):
+            raise out_requires_grad(name)
         result = function(*rest)
         if isinstance(result, tuple):
             return type(result)(_write_out(r, out=o) for r, o in zip(result, out, strict=True))
