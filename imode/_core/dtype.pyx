@@ -357,6 +357,9 @@ cdef object new_size(object items):
 
 # ---- device ----
 
+cdef str _NAMES_PYTORCH_KNOWS = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone")
 cdef tuple _DEVICE_TYPES = ("cpu", "cuda", "meta", "mps", "xpu")
 
 
@@ -382,8 +385,8 @@ cdef class device:
         name, colon, number = type.partition(":")
         if name not in _DEVICE_TYPES:
             raise RuntimeError(
-                f"Expected one of {', '.join(_DEVICE_TYPES)} device type at start of device "
-                f"string: {name}")
+                f"Expected one of {_NAMES_PYTORCH_KNOWS} device type at start of device string: "
+                f"{name}")
         if colon:
             if index is not None:
                 raise RuntimeError(

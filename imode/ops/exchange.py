@@ -79,7 +79,7 @@ def _frombuffer(buffer, dtype, count, offset, requires_grad):
 
 
 op(
-    "frombuffer(any buffer, *, dtype? dtype, int count=-1, int offset=0, "
+    "frombuffer(any buffer, *, dtype dtype, int count=-1, int offset=0, "
     "bool requires_grad=False) -> Tensor",
     _frombuffer,
     differentiable=False,
