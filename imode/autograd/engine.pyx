@@ -202,6 +202,8 @@ cdef object _run(list roots, list root_grads, bint retain_graph, bint create_gra
     state.no_grad = not create_graph
     try:
         for (root_node, number), gradient in zip(starts, root_grads):
+            gradient = _fit_root(<Node>root_node, number, gradient)
+            task.keep.append(gradient)          # the caller's: never stolen as a leaf's .grad
             entry = task.find(<PyObject*>root_node)
             Py_INCREF(gradient)
             _add(entry, number, <PyObject*>gradient)
@@ -428,6 +430,23 @@ def fill_slots():
     _op_add, _op_detach, _op_add_inplace = operator("add"), operator("detach"), operator("add_")
 
 
+cdef Tensor _fit_root(Node node, int number, Tensor gradient):
+    """Fit a gradient to a root whose shape was changed behind the graph, or refuse it."""
+    cdef OutputMeta* meta = &node.outputs[number]
+    cdef npy_intp* shape = meta_shape(meta)
+    cdef int d, lead = storage(gradient).ndim - meta.nd
+    cdef bint fits = lead >= 0
+    for d in range(meta.nd if fits else 0):
+        fits = fits and (shape[d] == 1 or shape[d] == storage(gradient).shape[d + lead])
+    if not fits and meta.typenum >= 0:
+        raise RuntimeError(
+            f"invalid gradient at index {number} - got {list(gradient.shape)} but expected shape "
+            f"compatible with {[shape[d] for d in range(meta.nd)]}")
+    if lead > 0 and meta.typenum >= 0:
+        return _sum_to(node, number, gradient, meta)
+    return gradient
+
+
 cdef int _validate(Node node, PyObject** out) except -1:
     """Make each gradient look like the tensor it belongs to: sum over broadcast dimensions, take
     the real part for a real tensor, convert the dtype."""
@@ -645,7 +664,8 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
 
 
 cdef object _copy_like(Tensor gradient, Tensor leaf):
-    """A copy laid out as `.grad` must be; a write into new memory, so its version is 1."""
+    """A copy laid out as `.grad` must be: like a dense leaf, written into new memory, so that its
+    version is 1; else in row order."""
     cdef ndarray source = storage(gradient)
     cdef ndarray copy
     cdef Tensor out
@@ -658,9 +678,8 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
         return out
     if _dense(leaf):
         made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
-    else:
-        made = operator("new_empty")(gradient, gradient.shape)
-    return call2(operator("copy_"), made, gradient)
+        return call2(operator("copy_"), made, gradient)
+    return operator("clone")(gradient, memory_format="contiguous_format")
 
 
 set_accumulator(_accumulate)

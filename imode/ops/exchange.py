@@ -45,6 +45,8 @@ op(
 
 
 def _frombuffer(buffer, dtype, count, offset, requires_grad):
+    if dtype is None:
+        raise TypeError("frombuffer(): argument 'dtype' must be imode.dtype, not NoneType")
     dtype = as_numpy(dtype)
     try:
         memory = memoryview(buffer)

@@ -255,16 +255,6 @@ def _tensor_split_indices(self, indices, dim):
     return _cut(self, indices, _tensor_split_dim(self, dim))
 
 
-composite(
-    "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
-    variants="function method",
-)(_tensor_split_sections)
-composite(
-    "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
-    variants="function method",
-)(_tensor_split_indices)
-
-
 @composite(
     "tensor_split.tensor_indices_or_sections"
     "(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
@@ -287,6 +277,16 @@ def tensor_split_tensor(self, tensor_indices_or_sections, dim):
     if values.ndim == 0:
         return _tensor_split_sections(self, int(values), dim)
     return _tensor_split_indices(self, tuple(values.tolist()), dim)
+
+
+composite(
+    "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)(_tensor_split_sections)
+composite(
+    "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+)(_tensor_split_indices)
 
 
 def _check_split(self, name, least, sections, dim):
@@ -503,10 +503,25 @@ def conj(self):
     return ops._conj(self) if self.is_complex() else self
 
 
-@composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out")
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
 def conj_physical(self):
     """Return the complex conjugate (a copy); a real tensor itself."""
     return ops._conj_physical(self) if self.is_complex() else self
+
+
+def _conj_in_place(self):
+    if self.dtype.kind == "c":
+        np.conjugate(self, out=self)
+
+
+op(
+    "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
+    _conj_in_place,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="method",
+    name="ConjPhysicalBackward1",
+    doc="""Conjugate the tensor's elements in place, and return it.""",
+)
 
 
 @composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")

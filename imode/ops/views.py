@@ -333,9 +333,15 @@ op(
 )
 
 
+def _t_in_place(self):
+    if self.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return strided.t(self)
+
+
 op(
     "t_(Tensor(a!) self) -> Tensor(a!)",
-    strided.t,
+    _t_in_place,
     derivative={"self": lambda grad: grad.t()},
     variants="method metadata",
     name="TBackward1",

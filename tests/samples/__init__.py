@@ -74,7 +74,10 @@ class T:
 
     def make(self, lib, seed=0, dtype=None, requires_grad=False):
         """Build it with `lib`, a leaf also where it is a view."""
-        base = lib.from_numpy(self.array(seed, dtype)).clone()
+        array = self.array(seed, dtype)
+        base = lib.from_numpy(array).clone()
+        if not array.size:  # NumPy gives strides of 0, which no library's own empty tensor has
+            base = lib.zeros(array.shape, dtype=base.dtype)
         if callable(self.view):
             base = self.view(base)
         elif self.view == "expanded":
