@@ -17,7 +17,8 @@ cdef enum Ints:                   # what integer and bool operands compute in
     AS_FLOAT = 1                  # the default float dtype
     REFUSED = 2
     NO_BOOL = 3                   # themselves; a bool operand goes to `otherwise`
-    ALIKE = 4                     # themselves; tensors of different dtypes go to `otherwise`
+    ALIKE = 4                     # themselves, whatever the numbers are; tensors of different
+                                  # dtypes go to `otherwise`
     MASK = 5                      # the first operand is a condition and has no say in the dtype
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
@@ -26,6 +27,7 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     loop_t loop[N_DTYPES]         # NULL: none
     void* data[N_DTYPES]
     int out[N_DTYPES]             # Code of the result
+    bint exact                    # out= must have the result's dtype
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 

@@ -18,7 +18,7 @@ from imode._core.dtype cimport (
     is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport parallel_for
-from imode._core.tensor cimport Tensor, is_tensor, storage, wrap
+from imode._core.tensor cimport Tensor, is_tensor, replace_array, storage, wrap
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -95,7 +95,8 @@ cdef class _Config:
     cdef object scaled            # keeps functions and data alive
 
 
-def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None):
+def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
+                  bint exact=False):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
@@ -105,10 +106,11 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None):
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints)
+    config.loops.exact = exact
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints)
-        config.scaled_loops.scaled = NULL
+        config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -286,15 +288,15 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef Operand operands[MAX_IN + 1]
     cdef char numbers[MAX_IN][16]
     cdef npy_intp dims[NDIM]
-    cdef npy_intp out_strides[NDIM]
+    cdef npy_intp strides[NDIM]
     cdef npy_intp size
     cdef int nin = loops.nin
     cdef int nd = 0
     cdef int i, d, code, out_code
     cdef ndarray array
     cdef ndarray out
-    cdef Tensor result_tensor
     cdef list keep = []           # owns copies of operands
+    cdef bint resized = False     # out= had another shape: it takes the result's strides
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -303,7 +305,9 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
             if array.ndim > nd:
                 nd = array.ndim
-        else:
+        elif args[i] == <PyObject*>None:
+            return run_numpy(op, _otherwise(op, kernel), args)
+        elif loops.ints != ALIKE:
             add_number(&state, <object>args[i])
     code = result(&state)
     if loops.ints >= NO_BOOL:
@@ -326,11 +330,14 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         # In PyTorch's order: the shape of an in-place result, its dtype, then out= is resized.
         if op.role != OUT:
             fit_target(op, <Tensor>target, nd, dims, False)
+        elif loops.exact:
+            _check_exact(<Tensor>target, out_code)
         check_target(op, <Tensor>target, out_code)
     if loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     if target != NULL:
         if op.role == OUT:
+            resized = not _has_shape(storage(<Tensor>target), nd, dims)
             fit_target(op, <Tensor>target, nd, dims, True)
         _refuse_partial_overlap(args, nin, <Tensor>target)
 
@@ -357,8 +364,11 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
 
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
+        if resized and not _layout(operands, nin, nd, dims, out_code, strides):
+            out = array_view(out, nd, dims, strides, <char*>cnp.PyArray_DATA(out))
+            replace_array(<Tensor>target, out)
     else:
-        out = _empty_like(operands, nin, nd, dims, out_code, args)
+        out = _empty_like(operands, nin, nd, dims, out_code)
     if size:
         _iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
     if target == NULL:
@@ -394,6 +404,23 @@ cdef bint _refused(int ints, PyObject** args, int nin):
         elif isinstance(<object>args[i], bool):
             return True
     return False
+
+
+cdef int _check_exact(Tensor target, int code) except -1:
+    cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
+    if target_code != code:
+        raise RuntimeError(f"Found dtype {type_str(target_code)} but expected {type_str(code)}")
+    return 0
+
+
+cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:
+    cdef int d
+    if array.ndim != nd:
+        return False
+    for d in range(nd):
+        if array.shape[d] != dims[d]:
+            return False
+    return True
 
 
 cdef object _unsupported(Operator op, CKernel kernel, int code):
@@ -534,21 +561,22 @@ cdef int _refuse_partial_overlap(PyObject** args, int nin, Tensor target) except
     return 0
 
 
-cdef ndarray _empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int code,
-                         PyObject** args):
+cdef ndarray _empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int code):
     """The result's array: dense, its dimensions in the operands' order of strides."""
-    cdef int perm[NDIM]           # fastest dimension first
     cdef npy_intp strides[NDIM]
+    cdef ndarray base = empty(typenum_of[code], nd, dims)
+    if _layout(operands, nin, nd, dims, code, strides):
+        return base
+    return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
+
+
+cdef bint _layout(Operand* operands, int nin, int nd, npy_intp* dims, int code,
+                  npy_intp* strides) noexcept:
+    """Fill in the strides of the result; False where they are not those of a C-contiguous array."""
+    cdef int perm[NDIM]           # fastest dimension first
     cdef npy_intp stride = _sizes[code]
     cdef int i, j, k, swap
     cdef bint contiguous = True
-    cdef npy_intp shuffled[NDIM]
-    cdef ndarray base
-    for i in range(nin):
-        if operands[i].nd and not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[i])):
-            contiguous = False
-    if contiguous or nd < 2:
-        return empty(typenum_of[code], nd, dims)
     for i in range(nd):
         perm[i] = nd - 1 - i
     for i in range(1, nd):
@@ -561,11 +589,10 @@ cdef ndarray _empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int
             elif swap < 0:
                 break
     for i in range(nd):
+        contiguous = contiguous and perm[i] == nd - 1 - i
         strides[perm[i]] = stride
         stride *= dims[perm[i]] if dims[perm[i]] else 1
-        shuffled[nd - 1 - i] = dims[perm[i]]
-    base = empty(typenum_of[code], nd, shuffled)
-    return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
+    return contiguous
 
 
 cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a, int b) noexcept:

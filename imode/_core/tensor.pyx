@@ -82,7 +82,7 @@ cdef object _to_operand(object value):
 cdef class _Slots:
     # The operators that the arithmetic signs call; filled once the table is complete.
     cdef Operator add, sub, rsub, mul, div, floor_divide, remainder, pow, matmul
-    cdef Operator pow_scalar, remainder_scalar
+    cdef Operator pow_scalar, remainder_scalar, pow_tensor, remainder_tensor
     cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
     cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal, select, slice
     cdef object getitem, setitem, repr, constructor, iterate, contains
@@ -97,7 +97,8 @@ def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains):
     _ops.mul, _ops.div = operator("mul"), operator("div")
     _ops.floor_divide, _ops.remainder = operator("floor_divide"), operator("remainder")
     _ops.pow, _ops.matmul = operator("pow"), operator("matmul")
-    _ops.pow_scalar = operator("pow.Scalar")
+    _ops.pow_scalar, _ops.pow_tensor = operator("pow.Scalar"), operator("pow.Tensor_Tensor")
+    _ops.remainder_tensor = operator("remainder.Tensor")
     _ops.remainder_scalar = operator("remainder.Scalar_Tensor")
     _ops.neg, _ops.abs, _ops.bitwise_not = operator("neg"), operator("abs"), operator("bitwise_not")
     _ops.bitwise_and, _ops.bitwise_or = operator("bitwise_and"), operator("bitwise_or")
@@ -433,21 +434,25 @@ cdef class Tensor:
         return _binary(_ops.floor_divide.inplace, self, other)
 
     def __mod__(self, other):
-        return _binary(_ops.remainder, self, other)
+        return _binary(_ops.remainder_tensor if type(other) is Tensor else _ops.remainder, self, other)
 
     def __rmod__(self, other):
         return _reflected(_ops.remainder_scalar, self, other)
 
     def __imod__(self, other):
+        if type(other) is Tensor:
+            return call2(_ops.remainder_tensor.inplace, self, other)
         return _binary(_ops.remainder.inplace, self, other)
 
     def __pow__(self, other, modulo):
-        return _binary(_ops.pow, self, other)
+        return _binary(_ops.pow_tensor if type(other) is Tensor else _ops.pow, self, other)
 
     def __rpow__(self, other, modulo):
         return _reflected(_ops.pow_scalar, self, other)
 
     def __ipow__(self, other):
+        if type(other) is Tensor:
+            return call2(_ops.pow_tensor.inplace, self, other)
         return _binary(_ops.pow.inplace, self, other)
 
     def __matmul__(self, other):

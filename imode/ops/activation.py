@@ -59,7 +59,7 @@ def _refuse_relu(self):
 
 op(
     "_threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-    ufunc(loops.threshold_backward, otherwise=refusing("threshold_cpu")),
+    ufunc(loops.threshold_backward, ints="alike", otherwise=refusing("threshold_cpu")),
     derivative={
         "grad_output": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold),
         "self": _zeros,
@@ -79,11 +79,11 @@ tensor([0., 2.])
 )
 op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    ufunc(loops.threshold, otherwise=refusing("threshold_cpu")),
+    ufunc(loops.threshold, ints="alike", otherwise=refusing("threshold_cpu")),
     derivative={
         "self": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold)
     },
-    variants="function inplace",
+    variants="function inplace out",
     doc="""Return the elements, those not above `threshold` replaced by `value`.
 
 >>> imode.threshold(imode.tensor([0., 2.]), 1, -5)
@@ -95,7 +95,7 @@ tensor([-5.,  2.])
 
 op(
     "_hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-    ufunc(loops.hardtanh_backward, otherwise=refusing("hardtanh_backward_cpu")),
+    ufunc(loops.hardtanh_backward, ints="alike", otherwise=refusing("hardtanh_backward_cpu")),
     derivative={
         "grad_output": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
@@ -160,7 +160,7 @@ tensor([0., 4.])
 )
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    ufunc(loops.hardshrink, otherwise=refusing("hardshrink_cpu")),
+    ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu")),
     derivative={
         "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
     },
@@ -173,7 +173,7 @@ tensor([0., 2.])
 )
 op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
-    ufunc(loops.softshrink, otherwise=refusing("softshrink_cpu")),
+    ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu")),
     derivative={
         "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
     },
@@ -329,7 +329,7 @@ def _softplus_second(grad, grad_output, self, beta, threshold):
 
 op(
     "_softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-    ufunc(loops.softplus_backward, otherwise=refusing("softplus_backward_cpu")),
+    ufunc(loops.softplus_backward, ints="alike", otherwise=refusing("softplus_backward_cpu")),
     derivative={
         "grad_output": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
@@ -340,7 +340,7 @@ op(
 )
 op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    ufunc(loops.softplus, otherwise=refusing("softplus_cpu")),
+    ufunc(loops.softplus, ints="alike", otherwise=refusing("softplus_cpu")),
     derivative={
         "self": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
@@ -377,7 +377,7 @@ def _elu_self(grad, self, alpha, scale, input_scale):
 
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    ufunc(loops.elu, otherwise=refusing("elu_cpu")),
+    ufunc(loops.elu, ints="alike", otherwise=refusing("elu_cpu")),
     derivative={"self": _elu_self},
     variants="inplace",
     doc="""Return ``scale * x``, and below 0 ``scale * alpha * (exp(input_scale * x) - 1)``.
@@ -423,7 +423,7 @@ def selu(self):
 
 op(
     "_leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
-    ufunc(loops.leaky_relu_backward, otherwise=refusing("leaky_relu_backward_cpu")),
+    ufunc(loops.leaky_relu_backward, ints="alike", otherwise=refusing("leaky_relu_backward_cpu")),
     derivative={
         "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
@@ -434,7 +434,7 @@ op(
 )
 op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    ufunc(loops.leaky_relu, otherwise=refusing("leaky_relu_cpu")),
+    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu")),
     derivative={
         "self": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
@@ -449,7 +449,7 @@ tensor([-0.1000,  2.0000])
 )
 op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    ufunc(loops.leaky_relu, otherwise=refusing("prelu_cpu")),
+    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("prelu_cpu")),
     derivative={
         "self": lambda grad, self, weight: ops.where(self > 0, grad, grad * weight),
         "weight": lambda grad, self: ops.where(self > 0, 0, grad * self),

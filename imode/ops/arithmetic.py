@@ -10,7 +10,6 @@ from imode.kernels import loops
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
 from .refuse import (
-    FLOATS,
     as_float,
     cast,
     common,
@@ -256,25 +255,43 @@ def _fmod(self, other):
     return _whole(self, other, np.fmod, "fmod_cpu")
 
 
-_REMAINDER = {
-    "self": lambda grad: grad,
-    "other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode="floor"),
-}
-op(
-    "remainder(Tensor self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.remainder, otherwise=_remainder),
-    derivative=_REMAINDER,
-    variants=_ALL,
-    doc="""Return what is left of a division rounded down: its sign is that of `other`.
+def _division_rest(name, function, otherwise, mode, example):
+    """remainder or fmod: by a tensor, and by a number, which has no gradient."""
+    kernel = ufunc(function, otherwise=otherwise)
+    to_other = {"other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode=mode)}
+    op(
+        f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
+        kernel,
+        derivative={"self": lambda grad: grad, **to_other},
+        name=f"{name.capitalize()}Backward1",
+        variants=_ALL,
+        doc=f"""Return what is left of a division whose quotient is rounded ({mode}).
 
->>> imode.remainder(imode.tensor([7, -7]), 3)
-tensor([1, 2])
+>>> imode.{name}(imode.tensor([7, -7]), imode.tensor([3]))
+{example}
 """,
+    )
+    op(
+        f"{name}(Tensor self, Scalar other) -> Tensor",
+        kernel,
+        derivative={"self": lambda grad: grad},
+        variants=_ALL,
+        doc=f"""Return what is left of a division by a number, whose quotient is rounded ({mode}).
+
+>>> imode.{name}(imode.tensor([7, -7]), 3)
+{example}
+""",
+    )
+    return kernel, to_other
+
+
+_REMAINDER, _REMAINDER_OTHER = _division_rest(
+    "remainder", loops.remainder, _remainder, "floor", "tensor([1, 2])"
 )
 op(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    ufunc(loops.remainder, otherwise=_remainder),
-    derivative={"other": _REMAINDER["other"]},
+    _REMAINDER,
+    derivative=_REMAINDER_OTHER,
     variants="function",
     doc="""Return what is left of a number divided by every element, rounded down.
 
@@ -282,20 +299,7 @@ op(
 tensor([ 3, -1])
 """,
 )
-op(
-    "fmod(Tensor self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.fmod, otherwise=_fmod),
-    derivative={
-        "self": lambda grad: grad,
-        "other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode="trunc"),
-    },
-    variants=_ALL,
-    doc="""Return what is left of a division rounded toward zero: its sign is that of `self`.
-
->>> imode.fmod(imode.tensor([7, -7]), 3)
-tensor([ 1, -1])
-""",
-)
+_division_rest("fmod", loops.fmod, _fmod, "trunc", "tensor([ 1, -1])")
 
 # ---- pow ----------------------------------------------------------------------------------------
 
@@ -327,12 +331,13 @@ def _pow_of_scalar(self, exponent):
 
 
 def _pow_self(grad, self, exponent):
-    if isinstance(exponent, Tensor):
-        slope = grad * conj(exponent * self.pow(exponent - 1))
-        return ops.where(exponent == 0, 0.0, slope)
     if exponent == 0:
         return grad.new_zeros(grad.shape)
     return grad * conj(exponent * self.pow(exponent - 1))
+
+
+def _pow_tensor_self(grad, self, exponent):
+    return ops.where(exponent == 0, 0.0, grad * conj(exponent * self.pow(exponent - 1)))
 
 
 def _pow_exponent(grad, self, exponent, result):
@@ -349,12 +354,25 @@ def _pow_scalar_exponent(grad, self, exponent, result):
     return grad * conj(result * (math.log(self) if self > 0 else math.nan))
 
 
+_POW = ufunc(loops.pow, otherwise=_pow)
 op(
-    "pow(Tensor self, Tensor|Scalar exponent) -> Tensor",
-    ufunc(loops.pow, otherwise=_pow),
-    derivative={"self": _pow_self, "exponent": _pow_exponent},
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    _POW,
+    derivative={"self": _pow_tensor_self, "exponent": _pow_exponent},
+    name="PowBackward1",
     variants=_ALL,
-    doc="""Return `self` to the power `exponent`; integers to a negative number raise RuntimeError.
+    doc="""Return `self` to the power `exponent`, element by element.
+
+>>> imode.pow(imode.tensor([1., 2., 3.]), imode.tensor([3., 2., 1.]))
+tensor([1., 4., 3.])
+""",
+)
+op(
+    "pow(Tensor self, Scalar exponent) -> Tensor",
+    _POW,
+    derivative={"self": _pow_self},
+    variants=_ALL,
+    doc="""Return `self` to the power of a number; integers to a negative one raise RuntimeError.
 
 >>> imode.pow(imode.tensor([1., 2., 3.]), 2)
 tensor([1., 4., 9.])
@@ -419,13 +437,29 @@ def _lerp(self, end, weight):
     raise not_implemented(f"lerp_kernel_{kind}", self.dtype)
 
 
+_LERP = ufunc(loops.lerp, ints="alike", otherwise=_lerp, exact=True)
 op(
-    "lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor",
-    ufunc(loops.lerp, ints="alike", otherwise=_lerp),
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    _LERP,
     derivative={
         "self": lambda grad, weight: grad * conj(1 - weight),
         "end": lambda grad, weight: grad * conj(weight),
         "weight": lambda grad, self, end: grad * conj(end - self),
+    },
+    name="LerpBackward1",
+    variants=_ALL,
+    doc="""Return ``self + weight * (end - self)``, with a weight for every element.
+
+>>> imode.lerp(imode.tensor([0., 0.]), imode.tensor([1., 2.]), imode.tensor([1., 0.5]))
+tensor([1., 1.])
+""",
+)
+op(
+    "lerp(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    _LERP,
+    derivative={
+        "self": lambda grad, weight: grad * (1 - conj(weight)),
+        "end": lambda grad, weight: grad * conj(weight),
     },
     variants=_ALL,
     doc="""Return ``self + weight * (end - self)``.
@@ -473,98 +507,5 @@ op(
 
 >>> imode.addcdiv(imode.tensor([1.]), imode.tensor([1.]), imode.tensor([4.]))
 tensor([1.2500])
-""",
-)
-
-# ---- others -------------------------------------------------------------------------------------
-
-
-def _atan2_slope(grad, self, other):
-    scale = (self * self + other * other).reciprocal()
-    return grad * ops.where(scale.isinf(), 0.0, scale)
-
-
-alias(
-    "arctan2",
-    op(
-        "atan2(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(np.arctan2, FLOATS), ints="float", otherwise=refusing("atan2_cpu")),
-        derivative={
-            "self": lambda grad, self, other: _atan2_slope(grad, self, other) * other,
-            "other": lambda grad, self, other: _atan2_slope(grad, self, other) * -self,
-        },
-        variants=_ALL,
-        doc="""Return the angle of the point (other, self), in (-pi, pi].
-
->>> imode.atan2(imode.tensor([1.]), imode.tensor([1.]))
-tensor([0.7854])
-""",
-    ),
-)
-op(
-    "hypot(Tensor self, Tensor other) -> Tensor",
-    ufunc(loops.hypot, otherwise=refusing("hypot_cpu")),
-    derivative={
-        "self": lambda grad, self, result: grad * (self / result),
-        "other": lambda grad, other, result: grad * (other / result),
-    },
-    variants=_ALL,
-    doc="""Return the length of the hypotenuse, ``sqrt(self**2 + other**2)``.
-
->>> imode.hypot(imode.tensor([3.]), imode.tensor([4.]))
-tensor([5.])
-""",
-)
-op(
-    "logaddexp(Tensor self, Tensor other) -> Tensor",
-    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=refusing("logaddexp_cpu")),
-    derivative={
-        "self": lambda grad, self, other: grad / (1 + ops.exp(other - self)),
-        "other": lambda grad, self, other: grad / (1 + ops.exp(self - other)),
-    },
-    variants="function method out",
-    doc="""Return ``log(exp(self) + exp(other))`` without overflow.
-
->>> imode.logaddexp(imode.tensor([0.]), imode.tensor([0.]))
-tensor([0.6931])
-""",
-)
-op(
-    "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
-    derivative={
-        "self": lambda grad, self, other: (
-            grad
-            * ops.where(
-                (self == 0) & (other <= 0),
-                0.0,
-                other.log()
-                if isinstance(other, Tensor)
-                else math.log(other)
-                if other > 0
-                else math.nan,
-            )
-        ),
-        "other": lambda grad, self, other: grad * self / other,
-    },
-    variants=_ALL,
-    doc="""Return ``self * log(other)``, and 0 where `self` is 0 (NaN where `other` is).
-
->>> imode.xlogy(imode.tensor([0., 1.]), imode.tensor([0., 1.]))
-tensor([0., 0.])
-""",
-)
-op(
-    "copysign(Tensor self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
-    derivative={
-        "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
-        "other": lambda grad: grad.new_zeros(grad.shape),
-    },
-    variants=_ALL,
-    doc="""Return the magnitude of `self` with the sign of `other`.
-
->>> imode.copysign(imode.tensor([1., -2.]), -0.0)
-tensor([-1., -2.])
 """,
 )

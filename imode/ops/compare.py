@@ -17,13 +17,17 @@ _ALL = "function method inplace out"
 # ---- comparisons --------------------------------------------------------------------------------
 
 
+def _zeros(grad):
+    return grad.new_zeros(grad.shape)
+
+
 def _comparison(name, function, also, example):
     """An operator from two operands to bool; only eq and ne compare complex numbers."""
     kinds = "?bBhilefd" + "FD" * (name in ("eq", "ne"))
     operator = op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
-        differentiable=False,
+        derivative={"self": _zeros, "other": _zeros},  # of the in-place form alone
         variants=_ALL,
         doc=f"""Compare element by element ({also.replace("_", " ")}); the result is bool.
 
@@ -107,7 +111,7 @@ _bitwise("bitwise_left_shift", np.left_shift, "lshift_cpu", "bBhil", 48)
 _bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", "bBhil", 0)
 op(
     "bitwise_not(Tensor self) -> Tensor",
-    ufunc(loops.select(np.invert, "?bBhil"), otherwise=refusing("bitwise_not_cpu")),
+    ufunc(loops.select(np.invert, "?bBhil"), otherwise=refusing("bitwise_not_cpu"), exact=True),
     differentiable=False,
     variants=_ALL,
     doc="""Flip every bit of an integer, or a bool; floats raise NotImplementedError.
@@ -369,7 +373,7 @@ alias(
     "clip",
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        ufunc(loops.clamp, otherwise=_clamp),
+        ufunc(loops.clamp, otherwise=_clamp, exact=True),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
         variants=_ALL,
@@ -382,7 +386,7 @@ tensor([0.0000, 0.5000, 1.0000])
 )
 op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp),
+    ufunc(loops.clamp, otherwise=_clamp, exact=True),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
     doc="""Return the elements moved between those of two tensors, either of which may be None.
@@ -391,13 +395,27 @@ op(
 tensor([1., 3.])
 """,
 )
+_CLAMP_MIN = ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None), exact=True)
+_CLAMP_MAX = ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max), exact=True)
 op(
-    "clamp_min(Tensor self, Tensor|Scalar min) -> Tensor",
-    ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None)),
+    "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
+    _CLAMP_MIN,
     derivative={
         "self": lambda grad, self, min: ops.where(self >= min, grad, 0),
         "min": lambda grad, self, min: ops.where(self < min, grad, 0),
     },
+    name="ClampMinBackward1",
+    variants=_ALL,
+    doc="""Return the greater of each pair of elements; NaN where either is NaN.
+
+>>> imode.clamp_min(imode.tensor([-1., 2.]), imode.tensor([0., 5.]))
+tensor([0., 5.])
+""",
+)
+op(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    _CLAMP_MIN,
+    derivative={"self": lambda grad, self, min: ops.where(self >= min, grad, 0)},
     variants=_ALL,
     doc="""Return the elements, those below `min` moved to it.
 
@@ -406,12 +424,24 @@ tensor([0., 2.])
 """,
 )
 op(
-    "clamp_max(Tensor self, Tensor|Scalar max) -> Tensor",
-    ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max)),
+    "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
+    _CLAMP_MAX,
     derivative={
         "self": lambda grad, self, max: ops.where(self <= max, grad, 0),
         "max": lambda grad, self, max: ops.where(self > max, grad, 0),
     },
+    name="ClampMaxBackward1",
+    variants=_ALL,
+    doc="""Return the smaller of each pair of elements; NaN where either is NaN.
+
+>>> imode.clamp_max(imode.tensor([-1., 2.]), imode.tensor([0., 5.]))
+tensor([-1.,  2.])
+""",
+)
+op(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    _CLAMP_MAX,
+    derivative={"self": lambda grad, self, max: ops.where(self <= max, grad, 0)},
     variants=_ALL,
     doc="""Return the elements, those above `max` moved to it.
 

@@ -1,4 +1,4 @@
-"""Functions of one operand: neg, abs, exp, log, sin, tanh, erf, floor, round, ..."""
+"""Functions: neg, abs, exp, log, sin, tanh, erf, floor, ... of one operand; atan2, ... of two."""
 
 import math
 
@@ -7,6 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import loops
 
+from .._core.tensor import Tensor
 from .refuse import (
     FLOATS,
     as_float,
@@ -64,7 +65,7 @@ alias(
     "negative",
     op(
         "neg(Tensor self) -> Tensor",
-        ufunc(np.negative, otherwise=_refuse_neg),
+        ufunc(np.negative, otherwise=_refuse_neg, exact=True),
         derivative={"self": lambda grad: -grad},
         variants=_ALL,
         doc="""Return the negative of every element; bool raises.
@@ -92,7 +93,7 @@ alias(
     "absolute",
     op(
         "abs(Tensor self) -> Tensor",
-        ufunc(loops.select(np.absolute, "bBhilefdFD"), otherwise=refusing("abs_cpu")),
+        ufunc(loops.select(np.absolute, "bBhilefdFD"), otherwise=refusing("abs_cpu"), exact=True),
         derivative={"self": lambda grad, self: grad * self.sgn()},
         variants=_ALL,
         doc="""Return the absolute value; of complex numbers a real tensor.
@@ -104,7 +105,7 @@ tensor([1, 2])
 )
 op(
     "sign(Tensor self) -> Tensor",
-    ufunc(loops.sign, otherwise=_sign),
+    ufunc(loops.sign, otherwise=_sign, exact=True),
     derivative={"self": _zeros},
     variants=_ALL,
     doc="""Return -1, 0 or 1 by the sign of every element; complex numbers raise (see `sgn`).
@@ -115,7 +116,7 @@ tensor([-1.,  0.,  1.])
 )
 op(
     "sgn(Tensor self) -> Tensor",
-    ufunc(loops.sign, otherwise=_sgn),
+    ufunc(loops.sign, otherwise=_sgn, exact=True),
     derivative={"self": _sgn_backward},
     variants=_ALL,
     doc="""Return the sign; of a complex number the one of absolute value 1 in its direction.
@@ -149,7 +150,7 @@ def _rounding(name, function, example):
 
     return op(
         f"{name}(Tensor self) -> Tensor",
-        ufunc(loops.select(function, FLOATS), otherwise=otherwise),
+        ufunc(loops.select(function, FLOATS), otherwise=otherwise, exact=True),
         derivative={"self": _zeros},
         variants=_ALL,
         doc=f"""Return every element rounded ({name}); integers as they are.
@@ -182,7 +183,7 @@ def _round(self, decimals):
 
 op(
     "round(Tensor self, *, int decimals=0) -> Tensor",
-    ufunc(loops.select(np.rint, FLOATS), otherwise=_round),
+    ufunc(loops.select(np.rint, FLOATS), otherwise=_round, exact=True),
     derivative={"self": _zeros},
     variants=_ALL,
     doc="""Return every element rounded to `decimals` places, halves to the even neighbour.
@@ -202,7 +203,7 @@ def _frac(self):
 
 op(
     "frac(Tensor self) -> Tensor",
-    ufunc(loops.frac, otherwise=_frac),
+    ufunc(loops.frac, otherwise=_frac, exact=True),
     derivative={"self": lambda grad: grad},
     variants=_ALL,
     doc="""Return the part behind the point, with the sign of the element.
@@ -446,5 +447,98 @@ op(
 
 >>> imode.angle(imode.tensor([1j]))
 tensor([1.5708])
+""",
+)
+
+# ---- functions of two operands -------------------------------------------------------------------
+
+
+def _atan2_slope(grad, self, other):
+    scale = (self * self + other * other).reciprocal()
+    return grad * ops.where(scale.isinf(), 0.0, scale)
+
+
+alias(
+    "arctan2",
+    op(
+        "atan2(Tensor self, Tensor other) -> Tensor",
+        ufunc(loops.select(np.arctan2, FLOATS), ints="float", otherwise=refusing("atan2_cpu")),
+        derivative={
+            "self": lambda grad, self, other: _atan2_slope(grad, self, other) * other,
+            "other": lambda grad, self, other: _atan2_slope(grad, self, other) * -self,
+        },
+        variants=_ALL,
+        doc="""Return the angle of the point (other, self), in (-pi, pi].
+
+>>> imode.atan2(imode.tensor([1.]), imode.tensor([1.]))
+tensor([0.7854])
+""",
+    ),
+)
+op(
+    "hypot(Tensor self, Tensor other) -> Tensor",
+    ufunc(loops.hypot, otherwise=refusing("hypot_cpu")),
+    derivative={
+        "self": lambda grad, self, result: grad * (self / result),
+        "other": lambda grad, other, result: grad * (other / result),
+    },
+    variants=_ALL,
+    doc="""Return the length of the hypotenuse, ``sqrt(self**2 + other**2)``.
+
+>>> imode.hypot(imode.tensor([3.]), imode.tensor([4.]))
+tensor([5.])
+""",
+)
+op(
+    "logaddexp(Tensor self, Tensor other) -> Tensor",
+    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=refusing("logaddexp_cpu")),
+    derivative={
+        "self": lambda grad, self, other: grad / (1 + ops.exp(other - self)),
+        "other": lambda grad, self, other: grad / (1 + ops.exp(self - other)),
+    },
+    variants="function method out",
+    doc="""Return ``log(exp(self) + exp(other))`` without overflow.
+
+>>> imode.logaddexp(imode.tensor([0.]), imode.tensor([0.]))
+tensor([0.6931])
+""",
+)
+op(
+    "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
+    derivative={
+        "self": lambda grad, self, other: (
+            grad
+            * ops.where(
+                (self == 0) & (other <= 0),
+                0.0,
+                other.log()
+                if isinstance(other, Tensor)
+                else math.log(other)
+                if other > 0
+                else math.nan,
+            )
+        ),
+        "other": lambda grad, self, other: grad * self / other,
+    },
+    variants=_ALL,
+    doc="""Return ``self * log(other)``, and 0 where `self` is 0 (NaN where `other` is).
+
+>>> imode.xlogy(imode.tensor([0., 1.]), imode.tensor([0., 1.]))
+tensor([0., 0.])
+""",
+)
+op(
+    "copysign(Tensor self, Tensor|Scalar other) -> Tensor",
+    ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
+    derivative={
+        "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
+        "other": lambda grad: grad.new_zeros(grad.shape),
+    },
+    variants=_ALL,
+    doc="""Return the magnitude of `self` with the sign of `other`.
+
+>>> imode.copysign(imode.tensor([1., -2.]), -0.0)
+tensor([-1., -2.])
 """,
 )

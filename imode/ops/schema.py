@@ -97,16 +97,18 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
     "error"; "nobool", "alike": as "same", but `otherwise` is called where an operand is bool, or
-    where tensors differ in dtype; "mask": the first operand is a condition (see `where`).
+    where tensors differ in dtype (and numbers have no say in it); "mask": the first operand is a condition (see `where`).
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
+    `exact`: out= must have the result's dtype, not only one that it can be cast to.
     """
 
-    __slots__ = ("ints", "otherwise", "scaled", "ufunc")
+    __slots__ = ("exact", "ints", "otherwise", "scaled", "ufunc")
 
-    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None):
+    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None, exact=False):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
+        self.exact = exact
         self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
@@ -367,7 +369,7 @@ def _compile_kernel(name, kernel):
     where = f"imode.ops.{sys._getframe(2).f_globals['__name__'].rpartition('.')[2]}"
     if isinstance(kernel, ufunc):
         return ufunc_ckernel(
-            kernel.ufunc, name, kernel.ints, kernel.otherwise, where, kernel.scaled
+            kernel.ufunc, name, kernel.ints, kernel.otherwise, where, kernel.scaled, kernel.exact
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")

@@ -111,6 +111,10 @@ SAMPLES = {
         low=0.5,
         complexes=False,
     ),
+    "remainder.Tensor": [S(T(2, 3), T(3, low=0.5)), S(T(4, dtype=LONG), T(dtype=LONG, low=1))],
+    "fmod.Tensor": [S(T(2, 3), T(3, low=0.5)), S(T(4, dtype=LONG), T(dtype=LONG, low=1))],
+    "pow.Tensor_Tensor": [S(T(2, 3, low=0.5), T(3)), S(T(3, low=0.5), T(2, 1))],
+    "lerp.Tensor": [S(T(2, 3), T(3), T(2, 3)), S(T(3, dtype=C64), T(3, dtype=C64), T(dtype=C64))],
     "remainder.Scalar_Tensor": [S(7, T(3, low=0.5)), S(-7, T(values=[2, 3]))],
     "fmod": binary(
         S(T(values=[-7, 7, 0]), T(values=[2, -2, 5])),

@@ -193,6 +193,8 @@ SAMPLES = {
         S(T(2, 3), max=T()),
         S(T(3, dtype=LONG), T(3)),
     ],
+    "clamp_min.Tensor": [S(T(2, 3), T(3)), S(T(2, dtype=LONG), T(2, dtype=LONG))],
+    "clamp_max.Tensor": [S(T(2, 3), T(3)), S(T(2, dtype=LONG), T(2, dtype=LONG))],
     "clamp_min": one_bound(),
     "clamp_max": one_bound(),
     "where": [
