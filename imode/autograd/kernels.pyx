@@ -20,12 +20,13 @@ from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, bump, current, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
-    FROM_ARGUMENT, FROM_DTYPE, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL, Derivative, Node,
-    Slot, new_node)
+    FROM_ARGUMENT, FROM_COLUMNS, FROM_DTYPE, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL,
+    Derivative, Node, Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport check_inplace, move_retained, rebase_history, track
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc
+from numpy cimport ndarray
 
 from imode.errors import detach_view, inference_write, out_requires_grad
 
@@ -264,12 +265,20 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
     if slot.source == FROM_GEOMETRY:
         tensor = <Tensor>arg
         return tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+    if slot.source == FROM_COLUMNS:
+        return _by_columns(storage(<Tensor>arg))
     if is_tensor(arg):
         return dtype_from_typenum(typenum(<Tensor>arg))
     if op.kinds[slot.index] == TENSOR_LIST:
         return tuple([dtype_from_typenum(typenum(<Tensor>item))
                       for item in <tuple>arg])
     return None
+
+
+cdef inline object _by_columns(ndarray matrix):
+    """Whether a matrix lies in memory column by column, without gaps."""
+    return matrix.ndim == 2 and matrix.strides[0] == matrix.itemsize and (
+        matrix.strides[1] == matrix.shape[0] * matrix.itemsize)
 
 
 cdef tuple _shape(Tensor t):

@@ -124,7 +124,8 @@ cdef class Derivative:
             slot.source, slot.index = FROM_RESULT, result_names.index(name)
         else:
             for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
-                                   ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY)):
+                                   ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),
+                                   ("_columns", FROM_COLUMNS)):
                 if name.endswith(suffix) and name[:-len(suffix)] in op.names:
                     slot.source = source
                     slot.index = op.names.index(name[:-len(suffix)])

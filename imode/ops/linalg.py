@@ -269,11 +269,10 @@ def _mh(x):
     return conj(x.transpose(-2, -1))
 
 
-def _right_gradient(mat1, grad, mat2_geometry):
+def _right_gradient(mat1, grad, columns):
     """The gradient of mat1 @ mat2 with respect to mat2, stored column by column where mat2 is: the
     gradient of a layer's weight, whose transpose is mat2, then needs no copy."""
-    shape, stride, _ = mat2_geometry
-    if stride[0] == 1 and stride[1] == shape[0]:
+    if columns:
         return grad.t().mm(conj(mat1)).t()
     return _mh(mat1).mm(grad)
 
@@ -283,7 +282,7 @@ op(
     fast.mm(_mm),
     derivative={
         "self": lambda grad, mat2: grad.mm(_mh(mat2)),
-        "mat2": lambda grad, self, mat2_geometry: _right_gradient(self, grad, mat2_geometry),
+        "mat2": lambda grad, self, mat2_columns: _right_gradient(self, grad, mat2_columns),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -357,8 +356,8 @@ op(
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
         "mat1": lambda grad, mat2, alpha: _times(grad.mm(_mh(mat2)), alpha),
-        "mat2": lambda grad, mat1, mat2_geometry, alpha: _times(
-            _right_gradient(mat1, grad, mat2_geometry), alpha
+        "mat2": lambda grad, mat1, mat2_columns, alpha: _times(
+            _right_gradient(mat1, grad, mat2_columns), alpha
         ),
     },
     variants="function method inplace out",
