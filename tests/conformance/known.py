@@ -4,7 +4,9 @@ A difference that the suite meets stands on the page as a list item that starts 
 
     - `rand*: values` — why
 
-the name of an operator or of a kind of statement, then the observable, either with wildcards.
+then the observable, after the name of what it is met in, either with wildcards: an operator, or
+`<case> <operator>`; `bad <operator>`, called with bad arguments; and in programs `program
+<statement>`, `raises <what PyTorch raises>`, `here <what is seen in imode>`.
 """
 
 import re
@@ -13,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs" / "differences.md"
-RULE = re.compile(r"^\s*- `([^`:]+): ([^`]+)`")
+RULE = re.compile(r"^\s*- `([^`]+): ([^`:]+)`")
 
 
 class Rules:

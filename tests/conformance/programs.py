@@ -44,6 +44,7 @@ class Machine:
         self.names = {"lib": lib}
         self.steps = []
         self.tensors = {}
+        self.births = {}  # variable -> (the tensor it is, the version it had when first seen)
 
     def statement(self, source):
         """Run one statement."""
@@ -86,6 +87,9 @@ class Machine:
             if name[0] == "v" and isinstance(value, lib.Tensor)
         }
         state = {name: observe(t, tol=TOLERANCE) for name, t in self.tensors.items()}
+        for seen in state.values():
+            if isinstance(seen.get("grad"), dict):
+                del seen["grad"]["version"]  # likewise
         owners = {}
         for name, tensor in self.tensors.items():
             seen = state[name]
@@ -93,10 +97,26 @@ class Machine:
             seen["base"] = next((n for n, t in self.tensors.items() if t is base), "unnamed")
             if tensor.numel():
                 seen["shares_memory_with"] = owners.setdefault(_storage(tensor), name)
+            seen["version"] = self.since_birth(name, tensor, seen)
         state["modes"] = {"grad, inference": modes}
         others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
         state["others"] = {name: type(value).__name__ for name, value in others.items()}
         self.steps.append(Step(source, outcome, state))
+
+    def since_birth(self, name, tensor, seen):
+        """Return the version relative to when the tensor was first seen.
+
+        With what version a result is born tells how many writes its kernel consists of inside.
+        """
+        version = seen["version"]
+        if isinstance(version, str):
+            return version
+        born = self.births.get(name)
+        if born is None or born[0] is not tensor:
+            shared = self.births.get(seen.get("shares_memory_with"))
+            start = shared[1] if shared and 0 <= shared[1] <= version else version
+            born = self.births[name] = tensor, start
+        return version - born[1]
 
     def wild(self):
         """Whether a value is so large, or NaN, that rounding would differ visibly."""
@@ -130,6 +150,7 @@ class Mismatch:
     index: int
     source: str
     found: list  # (observable, ours, theirs)
+    raised: str = "ok"  # what PyTorch raised
 
     @property
     def kind(self):
@@ -150,7 +171,7 @@ def compare(ours, theirs):
             found.append(("outcome", a.outcome, b.outcome))
         found += differences(a.state, b.state)
         if found:
-            return Mismatch(index, b.source, found)
+            return Mismatch(index, b.source, found, b.outcome)
     return None
 
 
