@@ -57,7 +57,7 @@ def operators(lib, torch, mode, only=None):
 
 def _records(code, names):
     """Whether the statement gives a tensor with a grad_fn; in-place and out= forms do not count."""
-    if "o." in code or "out=" in code:
+    if code[0] in "ov" or "out=" in code:
         return False
     result = eval(code, dict(names))
     first = result[0] if isinstance(result, (tuple, list)) else result

@@ -1,7 +1,7 @@
 """What is timed on 4 elements: for every operator a statement, and the same in NumPy by hand.
 
 `a b c` are float32 vectors of 4 elements, `s` in (0, 1), `m n` 2×2 matrices, `i j` int64, `p q`
-bool, `k` an index vector, `o` a vector to write into. None: NumPy has no such thing in one line.
+bool, `k` an index vector, `g` above 1, `w` complex, `o` and `v` written to. None: NumPy has no such thing in one line.
 """
 
 POINTWISE = {
@@ -123,9 +123,15 @@ REDUCE = {
     "count_nonzero": ("a.count_nonzero()", "np.count_nonzero(a)"),
 }
 VIEWS = {
-    "split_with_sizes": ("a.split_with_sizes([1, 3])", "np.split(a, [1])"),
-    "view_as_real": ("lib.view_as_real(w)", "w.view('f4').reshape(4, 2)"),
-    "view_as_complex": ("lib.view_as_complex(m)", "m.view('c8')[:, 0]"),
+    "split_with_sizes": ("a.split([1, 3])", "np.split(a, [1])"),
+    "view_as_real": ("lib.view_as_real(w)", "w.view('f').reshape(4, 2)"),
+    "view_as_complex": ("lib.view_as_complex(m)", "m.view('F').reshape(2)"),
+    "t_": ("v.t_()", None),
+    "transpose_": ("v.transpose_(0, 1)", None),
+    "unsqueeze_": ("v.unsqueeze_(0).squeeze_(0)", None),
+    "squeeze_": ("v.squeeze_(0)", None),
+    "as_strided_": ("v.as_strided_((2, 2), (2, 1))", None),
+    "detach_": ("v.detach_()", None),
     "view": ("a.view(2, 2)", "a.reshape(2, 2)"),
     "reshape": ("a.reshape(2, 2)", "a.reshape(2, 2)"),
     "view_as": ("a.view_as(m)", "a.reshape(m.shape)"),
@@ -183,9 +189,10 @@ def names(lib, requires_grad=False):
     }  # fmt: skip
     made = {k: lib.tensor(v, requires_grad=requires_grad) for k, v in floats.items()}
     made |= {"o": lib.zeros(4), "z": lib.zeros(4), "u": lib.ones(4)}
-    made["w"] = lib.tensor([1j, 2.0, 3.0, 4.0])
     made |= {"i": lib.tensor([1, 2, 3, 4]), "j": lib.tensor([5, 6, 7, 8])}
     made |= {"p": lib.tensor([True, False, True, True]), "k": lib.tensor([3, 1, 0, 2])}
+    made |= {"g": lib.tensor([1.5, 2.0, 3.0, 4.0]), "v": lib.ones(2, 2)}
+    made |= {"w": lib.ones(4, dtype=lib.complex64)}
     made |= {"q": lib.tensor([True, True, False, False])}
     return made | {"lib": lib, "F": lib.nn.functional}
 
