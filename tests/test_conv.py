@@ -1,0 +1,142 @@
+"""Convolution: against sums written out, and what its gradients must satisfy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import imode
+import imode.nn.functional as F
+
+GEOMETRIES = [
+    # kernel, stride, padding, dilation, groups
+    ((3, 3), (1, 1), (0, 0), (1, 1), 1),
+    ((3, 3), (1, 1), (1, 1), (1, 1), 1),
+    ((1, 1), (1, 1), (0, 0), (1, 1), 2),
+    ((2, 3), (2, 1), (1, 2), (1, 1), 2),
+    ((3, 2), (3, 2), (0, 1), (2, 2), 1),
+    ((3, 3), (1, 1), (4, 3), (1, 2), 4),
+]
+
+
+def written_out(x, w, b, stride, padding, dilation, groups):
+    """The definition, one output element at a time."""
+    padded = np.pad(x, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    n, _, h, width = padded.shape
+    oc, cg, kh, kw = w.shape
+    oh = (h - dilation[0] * (kh - 1) - 1) // stride[0] + 1
+    ow = (width - dilation[1] * (kw - 1) - 1) // stride[1] + 1
+    out = np.empty((n, oc, oh, ow))
+    for o, y, i in itertools.product(range(oc), range(oh), range(ow)):
+        first = o // (oc // groups) * cg
+        rows = slice(y * stride[0], y * stride[0] + dilation[0] * (kh - 1) + 1, dilation[0])
+        columns = slice(i * stride[1], i * stride[1] + dilation[1] * (kw - 1) + 1, dilation[1])
+        window = padded[:, first : first + cg, rows, columns]
+        out[:, o, y, i] = (window * w[o]).sum((1, 2, 3)) + b[o]
+    return out
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_definition(geometry, dtype):
+    kernel, stride, padding, dilation, groups = geometry
+    x, w, b = numbers(2, 4, 9, 8), numbers(4, 4 // groups, *kernel), numbers(4)
+    found = imode.conv2d(
+        *(imode.tensor(a.tolist(), dtype=dtype) for a in (x, w, b)),
+        stride, padding, dilation, groups,
+    )  # fmt: skip
+    expected = written_out(x, w, b, stride, padding, dilation, groups)
+    assert np.allclose(found.tolist(), expected, *((1e-4,) * 2 if dtype == imode.float32 else ()))
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES)
+def test_gradients_are_the_adjoint(geometry):
+    """<grad, conv(v)> == <conv's gradient, v>, exactly what backward must return."""
+    kernel, stride, padding, dilation, groups = geometry
+    x = imode.tensor(numbers(2, 4, 9, 8).tolist(), dtype=imode.float64, requires_grad=True)
+    w = numbers(4, 4 // groups, *kernel, seed=1).tolist()
+    w = imode.tensor(w, dtype=imode.float64, requires_grad=True)
+    rest = (None, stride, padding, dilation, groups)
+    out = imode.conv2d(x, w, *rest)
+    grad = imode.tensor(numbers(*out.shape, seed=2).tolist(), dtype=imode.float64)
+    grad_x, grad_w = imode.autograd.grad(out, (x, w), grad)
+    v = imode.tensor(numbers(*x.shape, seed=3).tolist(), dtype=imode.float64)
+    u = imode.tensor(numbers(*w.shape, seed=4).tolist(), dtype=imode.float64)
+    with imode.no_grad():
+        assert np.isclose(
+            (imode.conv2d(v, w, *rest) * grad).sum().item(), (grad_x * v).sum().item()
+        )
+        assert np.isclose(
+            (imode.conv2d(x, u, *rest) * grad).sum().item(), (grad_w * u).sum().item()
+        )
+
+
+def test_one_dimension_is_two_with_height_one():
+    x, w, b = imode.ones(2, 3, 7), imode.ones(4, 3, 3), imode.arange(4.0)
+    flat = imode.conv1d(x, w, b, 2, 1)
+    deep = imode.conv2d(x.unsqueeze(2), w.unsqueeze(2), b, (1, 2), (0, 1)).squeeze(2)
+    assert flat.tolist() == deep.tolist()
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_same_keeps_the_size(kernel, dilation):
+    x = imode.ones(1, 1, 9, 7)
+    w = imode.ones(1, 1, kernel, kernel)
+    assert F.conv2d(x, w, padding="same", dilation=dilation).shape == x.shape
+
+
+def test_nan_stays_where_it_reaches():
+    x = imode.zeros(1, 1, 6, 6)
+    x[0, 0, 0, 5] = float("nan")
+    out = imode.conv2d(x, imode.ones(1, 1, 3, 3), padding=1)
+    reached = np.zeros((6, 6), bool)
+    reached[:2, 4:] = True
+    assert (np.isnan(np.array(out[0, 0].tolist())) == reached).all()
+    w = imode.ones(1, 1, 3, 3, requires_grad=True)
+    imode.conv2d(x, w).sum().backward()
+    gone = np.isnan(np.array(w.grad[0, 0].tolist()))
+    assert (gone == [[False, False, True], [False] * 3, [False] * 3]).all()
+
+
+def test_channels_last_stays():
+    x = imode.ones(2, 5, 6, 3).permute(0, 3, 1, 2)
+    out = imode.conv2d(x, imode.ones(4, 3, 3, 3))
+    assert out.stride() == (48, 1, 16, 4)
+    assert out.tolist() == imode.conv2d(x.contiguous(), imode.ones(4, 3, 3, 3)).tolist()
+
+
+def test_saved_tensors_are_guarded():
+    x = imode.ones(1, 1, 4, 4, requires_grad=True)
+    w = imode.ones(1, 1, 3, 3, requires_grad=True)
+    out = imode.conv2d(x, w)
+    with imode.no_grad():
+        w.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+    with imode.inference_mode():
+        made = imode.ones(1, 1, 4, 4)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        imode.conv2d(made, w)
+
+
+def test_node_name():
+    w = imode.ones(1, 1, 3, 3, requires_grad=True)
+    assert imode.conv2d(imode.ones(1, 1, 4, 4), w).grad_fn.name() == "ConvolutionBackward0"
+    assert imode.conv1d(imode.ones(1, 1, 4), w[:, :, 0]).grad_fn.name() == "ConvolutionBackward0"
+
+
+def test_threads_share_nothing():
+    """Calls at the same time, each with scratch memory of its own."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = imode.from_numpy(numbers(4, 8, 20, 20).astype("float32"))
+    w = imode.from_numpy(numbers(8, 8, 3, 3).astype("float32"))
+    expected = imode.conv2d(x, w, padding=1).tolist()
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: imode.conv2d(x, w, padding=1), range(16)):
+            assert found.tolist() == expected

@@ -1,0 +1,76 @@
+"""Pooling: ties, NaN, borders, and where gradients go."""
+
+import pytest
+
+import imode
+import imode.nn.functional as F
+
+NAN = float("nan")
+
+
+def test_the_first_of_equals_is_taken():
+    values, indices = F.max_pool2d(imode.ones(1, 1, 4, 4), 2, return_indices=True)
+    assert values.tolist() == [[[[1.0, 1.0], [1.0, 1.0]]]]
+    assert indices.tolist() == [[[[0, 2], [8, 10]]]]
+    _, indices = F.max_pool2d(imode.ones(1, 1, 3, 3), 3, return_indices=True)
+    assert indices.item() == 0
+
+
+@pytest.mark.parametrize("kernel", [2, 3])
+def test_the_last_nan_is_taken(kernel):
+    x = imode.tensor([[NAN, 1.0, 5.0], [2.0, NAN, 4.0], [0.0, 0.0, 9.0]]).view(1, 1, 3, 3)
+    values, indices = F.max_pool2d(x, kernel, return_indices=True)
+    assert imode.isnan(values).all()
+    assert indices.item() == 4
+
+
+def test_a_window_of_minus_infinity_has_its_first_place():
+    x = imode.full((1, 1, 4, 4), -float("inf"))
+    _, indices = F.max_pool2d(x, 2, padding=1, return_indices=True)
+    assert indices.tolist() == [[[[0, 1, 3], [4, 5, 7], [12, 13, 15]]]]
+
+
+def test_ceil_mode_adds_no_window_in_the_padding():
+    x = imode.arange(49.0).view(1, 1, 7, 7)
+    assert F.max_pool2d(x, 3, 2, 1, ceil_mode=True).shape == (1, 1, 4, 4)
+    assert F.max_pool2d(x, 2, 2, ceil_mode=True).shape == (1, 1, 4, 4)
+    assert F.max_pool2d(x, 2, 2).shape == (1, 1, 3, 3)
+
+
+def test_gradients_of_overlapping_windows_add_up():
+    x = imode.zeros(1, 1, 3, 3)
+    x[0, 0, 1, 1] = 1
+    x.requires_grad_()
+    F.max_pool2d(x, 2, 1).sum().backward()
+    assert x.grad.tolist() == [[[[0, 0, 0], [0, 4, 0], [0, 0, 0]]]]
+
+
+def test_what_the_mean_divides_by():
+    x = imode.ones(1, 1, 2, 2)
+    assert F.avg_pool2d(x, 2, padding=1).tolist() == [[[[0.25, 0.25], [0.25, 0.25]]]]
+    assert F.avg_pool2d(x, 2, padding=1, count_include_pad=False).sum().item() == 4.0
+    assert F.avg_pool2d(x, 2, divisor_override=3).item() == pytest.approx(4 / 3)
+
+
+def test_adaptive_windows_cover_everything():
+    x = imode.arange(7.0).view(1, 1, 7)
+    assert F.adaptive_avg_pool1d(x, 3).tolist() == [[[1.0, 3.0, 5.0]]]
+    assert F.adaptive_max_pool1d(x, 3).tolist() == [[[2.0, 4.0, 6.0]]]
+    x = imode.ones(1, 1, 7, 5, requires_grad=True)
+    F.adaptive_avg_pool2d(x, (3, 2)).sum().backward()
+    assert x.grad.sum().item() == pytest.approx(6.0)
+
+
+def test_integers_have_no_gradient_but_maxima():
+    x = imode.arange(16).view(1, 1, 4, 4)
+    assert F.max_pool2d(x, 2).tolist() == [[[[5, 7], [13, 15]]]]
+    with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
+        F.max_pool1d(x[0, 0], 2)
+
+
+def test_node_names():
+    x = imode.ones(1, 1, 4, 4, requires_grad=True)
+    assert F.max_pool2d(x, 2).grad_fn.name() == "MaxPool2DWithIndicesBackward0"
+    assert F.avg_pool2d(x, 2).grad_fn.name() == "AvgPool2DBackward0"
+    assert F.adaptive_avg_pool2d(x, 2).grad_fn.name() == "AdaptiveAvgPool2DBackward0"
+    assert F.adaptive_avg_pool2d(x, 1).grad_fn.name().startswith("MeanBackward")
