@@ -4,8 +4,11 @@ import warnings
 
 import numpy as np
 
+from imode import ops
+
 from .._core.dtype import as_numpy
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
+from ..kernels.strided import scalar_name
 from .schema import composite, op
 
 
@@ -274,18 +277,37 @@ op(
 )
 
 
-@composite("_write_out(Tensor result, *, Tensor out) -> Tensor", variants="")
-def _write_out(result, out):
+def _assign(self, src):
+    if self.shape == src.shape:
+        _copy(self, src, False)
+        return None
+    made = _resize(self, src.shape, None)
+    _copy(made, src, False)
+    return made
+
+
+# The elements and the shape of another tensor, in one write.
+op(
+    "_assign_(Tensor(a!) self, Tensor src) -> Tensor(a!)",
+    _assign,
+    differentiable=False,
+    variants="",
+)
+
+
+@composite('_write_out(Tensor result, *, Tensor out, str name="out=") -> Tensor', variants="")
+def _write_out(result, out, name):
     """Copy a composite operator's result into its out= tensor, resized to fit."""
     from .. import errors
     from .._core.dispatch import is_grad_enabled
     from .._core.dtype import can_cast
 
     if is_grad_enabled() and (out.requires_grad or result.requires_grad):
-        raise errors.out_requires_grad("out=")
+        raise errors.out_requires_grad(name)
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(
-            f"result type {result.dtype} can't be cast to the desired output type {out.dtype}"
+            f"result type {scalar_name(result.dtype.numpy)} can't be cast to the desired output "
+            f"type {scalar_name(out.dtype.numpy)}"
         )
     if out.shape != result.shape:
         if out.numel():
@@ -296,5 +318,4 @@ def _write_out(result, out):
                 UserWarning,
                 stacklevel=3,
             )
-        out.resize_(result.shape)
-    return out.copy_(result)
+    return ops._assign_(out, result.detach())

@@ -78,8 +78,8 @@ written(
 # ---- gather and scatter --------------------------------------------------------------------------
 
 
-def _gather_backward(grad, self_shape, dim, index):
-    return grad.new_zeros(self_shape).scatter_add(dim, index, grad)
+def _gather_backward(grad, self, dim, index):
+    return grad.new_zeros(self.shape).scatter_add_(dim, index, grad)
 
 
 op(
@@ -267,7 +267,7 @@ op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     _index_select,
     derivative={
-        "self": lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).index_add(
+        "self": lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).index_add_(
             dim, index, grad
         )
     },
@@ -332,14 +332,14 @@ def _index_add(self, dim, index, source, alpha):
         indexing.write(self, _slices(self, dim, index).ravel(), source.ravel(), "add")
 
 
-def _picked(grad, source, source_shape, dim, index):
-    if len(source_shape) > 0:
-        return grad.index_select(dim, index).expand(source_shape)
+def _picked(grad, source, dim, index):
+    if source.dim() > 0:
+        return grad.index_select(dim, index).expand_as(source)
     return grad.index_select(dim, index.reshape(1)).reshape(())
 
 
-def _index_add_source(grad, source_shape, dim, index, alpha):
-    picked = _picked(grad, None, source_shape, dim, index)
+def _index_add_source(grad, source, dim, index, alpha):
+    picked = _picked(grad, source, dim, index)
     return picked if alpha == 1 else picked * alpha
 
 
@@ -410,9 +410,7 @@ written(
     _index_copy,
     derivative={
         "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
-        "source": lambda grad, source_shape, dim, index: _picked(
-            grad, None, source_shape, dim, index
-        ),
+        "source": _picked,
     },
     doc="""Return the tensor with slices of `source` in place of those that `index` names.
 

@@ -59,9 +59,9 @@ def _masked_select(self, mask):
     return self[mask] if self.ndim else self.reshape(1)[mask.reshape(1)]
 
 
-def _masked_select_backward(grad, self_shape, mask):
-    common = np.broadcast_shapes(tuple(self_shape), tuple(mask.shape))
-    return grad.new_zeros(common).masked_scatter(mask, grad)
+def _masked_select_backward(grad, self, mask):
+    common = np.broadcast_shapes(tuple(self.shape), tuple(mask.shape))
+    return grad.new_zeros(common).masked_scatter_(mask, grad)
 
 
 op(
@@ -158,7 +158,7 @@ op(
     "take(Tensor self, Tensor index) -> Tensor",
     _take,
     derivative={
-        "self": lambda grad, self_shape, index: grad.new_zeros(self_shape).put(index, grad, True)
+        "self": lambda grad, self, index: grad.new_zeros(self.shape).put_(index, grad, True)
     },
     variants="function method out",
     doc="""Return the elements at flat positions; the result has the shape of `index` (int64).
@@ -193,10 +193,10 @@ written(
     keep_order=True,
     out=False,
     derivative={
-        "self": lambda grad, index, source_shape, accumulate: (
-            grad if accumulate else grad.put(index, grad.new_zeros(source_shape))
+        "self": lambda grad, index, source, accumulate: (
+            grad if accumulate else grad.put(index, grad.new_zeros(source.shape))
         ),
-        "source": lambda grad, index, source_shape: grad.take(index).reshape(source_shape),
+        "source": lambda grad, index, source: grad.take(index).reshape(source.shape),
     },
     doc="""Return the tensor with the elements of `source` at flat positions, or added there.
 

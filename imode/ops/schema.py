@@ -357,8 +357,9 @@ def _out_of(name, function):
             raise out_requires_grad(name)
         result = function(*rest)
         if isinstance(result, tuple):
-            return type(result)(_write_out(r, out=o) for r, o in zip(result, out, strict=True))
-        return _write_out(result, out=out)
+            pairs = zip(result, out, strict=True)
+            return type(result)(_write_out(r, out=o, name=name) for r, o in pairs)
+        return _write_out(result, out=out, name=name)
 
     return into
 

@@ -36,7 +36,7 @@ def _select_backward(grad, self_shape, indices, dim, keepdim=True):
     """A gradient to the elements that were picked along `dim`."""
     if not keepdim and self_shape:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
-    return grad.new_zeros(self_shape).scatter(dim, indices, grad)
+    return grad.new_zeros(self_shape).scatter_(dim, indices, grad)
 
 
 _SORTED = {
