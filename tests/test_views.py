@@ -1,0 +1,316 @@
+"""Views: what they show, what they share, what they refuse, and their gradients."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import imode
+
+
+def address(t):
+    return t.detach().numpy().__array_interface__["data"][0]
+
+
+def shares_memory(a, b):
+    return np.shares_memory(a.detach().numpy(), b.detach().numpy())
+
+
+@st.composite
+def geometries(draw):
+    """A tensor of distinct values, as a random view of a contiguous one."""
+    shape = draw(st.lists(st.integers(0, 4), max_size=4))
+    t = imode.arange(float(np.prod(shape, dtype=int))).reshape(shape)
+    for _ in range(draw(st.integers(0, 3))):
+        if t.dim() == 0:
+            break
+        dim = draw(st.integers(0, t.dim() - 1))
+        kind = draw(st.sampled_from(["transpose", "slice", "step", "unsqueeze"]))
+        if kind == "transpose":
+            t = t.transpose(dim, draw(st.integers(0, t.dim() - 1)))
+        elif kind == "slice":
+            t = t[(slice(None),) * dim + (slice(draw(st.integers(0, 2)), None),)]
+        elif kind == "step":
+            t = t[(slice(None),) * dim + (slice(None, None, 2),)]
+        else:
+            t = t.unsqueeze(dim)
+    return t
+
+
+# What each shows, by NumPy's function of the same meaning.
+SAME_AS_NUMPY = {
+    "transpose": (lambda t, a, b: t.transpose(a, b), np.swapaxes),
+    "select": (lambda t, a, b: t.select(a, b), lambda x, a, b: np.take(x, b, a)),
+    "unsqueeze": (lambda t, a, b: t.unsqueeze(a), lambda x, a, b: np.expand_dims(x, a)),
+    "squeeze": (lambda t, a, b: t.squeeze(), lambda x, a, b: np.squeeze(x)),
+    "movedim": (lambda t, a, b: t.movedim(a, b), np.moveaxis),
+    "diagonal": (lambda t, a, b: t.diagonal(1, a, b), lambda x, a, b: np.diagonal(x, 1, a, b)),
+    "narrow": (lambda t, a, b: t.narrow(a, b, 1), lambda x, a, b: np.take(x, [b], a)),
+    "flip of dims": (
+        lambda t, a, b: t.permute(tuple(reversed(range(t.dim())))),
+        lambda x, a, b: x.transpose(),
+    ),
+    "unfold": (
+        lambda t, a, b: t.unfold(a, 1, 1),
+        lambda x, a, b: np.lib.stride_tricks.sliding_window_view(x, 1, a),
+    ),
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(geometries(), st.sampled_from(sorted(SAME_AS_NUMPY)), st.integers(0, 3), st.integers(0, 3))
+def test_views_show_what_numpy_shows(t, name, a, b):
+    ours, numpys = SAME_AS_NUMPY[name]
+    array = t.numpy().copy()
+    try:
+        expected = numpys(array, a, b)
+    except (ValueError, IndexError):
+        with pytest.raises((IndexError, RuntimeError)):
+            ours(t, a, b)
+        return
+    if name == "unfold" and t.shape[a] == 0:
+        return  # refused here, as in PyTorch
+    result = ours(t, a, b)
+    np.testing.assert_array_equal(result.numpy(), expected)
+    assert result.numel() == 0 or shares_memory(result, t)
+    assert result._is_view()
+
+
+@settings(max_examples=60, deadline=None)
+@given(geometries(), st.data())
+def test_view_exists_exactly_where_no_copy_is_needed(t, data):
+    factors, n = [], t.numel()
+    while n > 1:
+        divisors = [d for d in range(2, n + 1) if n % d == 0]
+        factors.append(data.draw(st.sampled_from(divisors)))
+        n //= factors[-1]
+    shape = (*factors, 1) if t.numel() else (0, 2)
+    array = t.numpy()
+    try:
+        expected = array.reshape(shape, copy=False)
+    except (ValueError, TypeError):
+        with pytest.raises(RuntimeError, match=r"^view size is not compatible"):
+            t.view(shape)
+        copied = t.reshape(shape)
+        assert not shares_memory(copied, t)
+        np.testing.assert_array_equal(copied.numpy(), array.reshape(shape))
+        return
+    result = t.view(shape)
+    np.testing.assert_array_equal(result.numpy(), expected)
+    assert result.numel() == 0 or address(result) == address(t)
+    assert result.numel() == 0 or address(t.reshape(shape)) == address(t)
+
+
+@settings(max_examples=40, deadline=None)
+@given(geometries(), st.integers(0, 3), st.integers(1, 3))
+def test_pieces_put_together_again(t, dim, size):
+    if dim >= t.dim():
+        return
+    for pieces in (t.split(size, dim), t.chunk(size, dim), t.tensor_split(size, dim)):
+        assert isinstance(pieces, tuple)
+        assert imode.cat(pieces, dim).tolist() == t.tolist()
+    assert len(t.unbind(dim)) == t.shape[dim]
+    if t.shape[dim]:
+        assert imode.stack(t.unbind(dim), dim).tolist() == t.tolist()
+
+
+# ---- sharing ------------------------------------------------------------------------------------
+
+
+def test_writes_go_both_ways_and_are_counted_once():
+    base = imode.zeros(2, 3)
+    column, flat = base.select(1, 0), base.view(6)
+    column.add_(1)
+    flat[1:2].fill_(5)
+    assert base.tolist() == [[1, 5, 0], [1, 0, 0]]
+    assert base._version == column._version == flat._version == 2
+    assert column._base is flat._base is base
+
+
+def test_detach_shares_the_version_and_data_does_not():
+    x = imode.ones(2, requires_grad=True)
+    detached, data = x.detach(), x.data
+    detached.add_(1)
+    assert x._version == detached._version == 1
+    data.add_(1)
+    assert (x._version, data._version) == (1, 1)
+    assert x.tolist() == [3, 3]
+    assert not detached.requires_grad
+    assert not detached._is_view()
+
+
+def test_reshape_that_copies_shares_nothing():
+    x = imode.ones(2, 3)
+    y = x.t().reshape(6)
+    assert not y._is_view()
+    y.add_(1)
+    assert x._version == 0
+    assert x.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_those_that_have_nothing_to_do_return_the_tensor():
+    x = imode.ones(3)
+    assert x.flatten() is x
+    assert x.real is x
+    assert x.conj() is x
+
+
+def test_inplace_forms_change_the_tensor_itself():
+    x = imode.arange(6.0).reshape(2, 3).clone()
+    assert x.t_() is x
+    assert (x.shape, x.stride()) == ((3, 2), (1, 3))
+    x.unsqueeze_(0).transpose_(0, 1).squeeze_()
+    assert x.shape == (3, 2)
+    assert x._version == 4
+    with pytest.raises(IndexError):
+        x.squeeze_(5)
+    assert x._version == 4
+
+
+def test_view_as_another_dtype():
+    x = imode.tensor([1.0, -2.0])
+    assert x.view(imode.int32).tolist() == [0x3F800000, -0x40000000]
+    assert x.view(imode.float64).shape == (1,)
+    assert x.view(imode.uint8).shape == (8,)
+    x.view(imode.int32).zero_()
+    assert x.tolist() == [0, 0]
+    assert x._version == 1
+
+
+def test_complex_parts():
+    z = imode.tensor([1 + 2j, 3 - 4j])
+    z.real.mul_(10)
+    z.imag.zero_()
+    assert z.tolist() == [10, 30]
+    assert imode.view_as_complex(imode.view_as_real(z)).tolist() == z.tolist()
+
+
+# ---- refused ------------------------------------------------------------------------------------
+
+X = imode.arange(6.0).reshape(2, 3)
+REFUSED = {
+    "view(4)": (lambda: X.view(4), RuntimeError, "shape '[4]' is invalid for input of size 6"),
+    "view(-1, -1)": (lambda: X.view(-1, -1), RuntimeError, "only one dimension can be inferred"),
+    "view(-2, 3)": (
+        lambda: X.view(-2, 3),
+        RuntimeError,
+        "invalid shape dimension -2 at index 0 of shape [-2, 3]",
+    ),
+    "t().view(6)": (
+        lambda: X.t().view(6),
+        RuntimeError,
+        "view size is not compatible with input tensor's size and stride (at least one dimension "
+        "spans across two contiguous subspaces). Use .reshape(...) instead.",
+    ),
+    "transpose(0, 5)": (
+        lambda: X.transpose(0, 5),
+        IndexError,
+        "Dimension out of range (expected to be in range of [-2, 1], but got 5)",
+    ),
+    "select(0, 2)": (
+        lambda: X.select(0, 2),
+        IndexError,
+        "select(): index 2 out of range for tensor of size [2, 3] at dimension 0",
+    ),
+    "expand(2, 4)": (
+        lambda: X.expand(2, 4),
+        RuntimeError,
+        "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
+        "dimension 1.  Target sizes: [2, 4].  Tensor sizes: [2, 3]",
+    ),
+    "permute(0, 0)": (
+        lambda: X.permute(0, 0),
+        RuntimeError,
+        "permute(): duplicate dims are not allowed.",
+    ),
+    "narrow": (
+        lambda: X.narrow(1, 2, 2),
+        RuntimeError,
+        "start (2) + length (2) exceeds dimension size (3).",
+    ),
+    "as_strided beyond": (
+        lambda: X.as_strided((7,), (1,)),
+        RuntimeError,
+        "setStorage: sizes [7], strides [1], storage offset 0, and itemsize 4 requiring a storage "
+        "size of 28 are out of bounds for storage of size 24",
+    ),
+    "as_strided huge": (
+        lambda: X.as_strided((2,), (2**62,)),
+        RuntimeError,
+        "Storage size calculation overflowed with sizes=[2] and strides=[4611686018427387904]",
+    ),
+    "expand huge": (
+        lambda: imode.ones(1).expand(2**40, 2**40),
+        RuntimeError,
+        "numel: integer multiplication overflow",
+    ),
+    "imag": (
+        lambda: X.imag,
+        RuntimeError,
+        "imag is not implemented for tensors with non-complex dtypes.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_dimensions_beyond_the_limit():
+    x = imode.ones(1).view((1,) * 64)
+    for call in (lambda: x.unsqueeze(0), lambda: x.expand((1,) * 65), lambda: x.unfold(0, 1, 1)):
+        with pytest.raises(ValueError, match="at most 64 dimensions, got 65"):
+            call()
+
+
+# ---- gradients ----------------------------------------------------------------------------------
+
+
+def test_as_strided_gradients_with_every_overlap():
+    """Against the definition: elements of the result that share a place add up there."""
+    for size, stride, offset in itertools.product(
+        [(2, 2), (3,), (2, 3)], [(1, 1), (2, 1), (0, 1), (1, 0)], [0, 1]
+    ):
+        geometry = (size, stride[: len(size)], offset)
+        x = imode.arange(8.0).requires_grad_()
+        weights = imode.arange(1.0, 1.0 + float(np.prod(size))).reshape(size)
+        x.as_strided(*geometry).backward(weights)
+        expected = np.zeros(8, np.float32)
+        for index in np.ndindex(*size):
+            place = geometry[2] + sum(i * s for i, s in zip(index, geometry[1], strict=True))
+            expected[place] += weights.numpy()[index]
+        assert x.grad.tolist() == expected.tolist(), geometry
+
+
+def test_multi_output_gradients_where_some_are_missing():
+    x = imode.ones(5, requires_grad=True)
+    first, _, last = x.split(2)
+    (first.sum() * 2 + last.sum() * 3).backward()
+    assert x.grad.tolist() == [2, 2, 0, 0, 3]
+    x.grad = None
+    x.unbind()[1].backward()
+    assert x.grad.tolist() == [0, 1, 0, 0, 0]
+
+
+def test_inplace_on_a_view_rewrites_the_base():
+    x = imode.ones(3, requires_grad=True)
+    y = x * 2
+    y.narrow(0, 0, 1).mul_(10)
+    y.view(3)[1:].add_(1)
+    (y * imode.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert y.tolist() == [20, 3, 3]
+    assert x.grad.tolist() == [20, 4, 6]
+
+
+def test_views_of_views_twice_differentiated():
+    x = imode.arange(6.0).requires_grad_()
+    y = (x.view(2, 3).t().select(0, 1).unfold(0, 1, 1) ** 3).sum()
+    (g,) = imode.autograd.grad(y, x, create_graph=True)
+    (h,) = imode.autograd.grad(g.sum(), x)
+    assert g.tolist() == [0, 3, 0, 0, 48, 0]
+    assert h.tolist() == [0, 6, 0, 0, 24, 0]
