@@ -47,7 +47,6 @@ SAME_AS_NUMPY = {
     "squeeze": (lambda t, a, b: t.squeeze(), lambda x, a, b: np.squeeze(x)),
     "movedim": (lambda t, a, b: t.movedim(a, b), np.moveaxis),
     "diagonal": (lambda t, a, b: t.diagonal(1, a, b), lambda x, a, b: np.diagonal(x, 1, a, b)),
-    "narrow": (lambda t, a, b: t.narrow(a, b, 1), lambda x, a, b: np.take(x, [b], a)),
     "flip of dims": (
         lambda t, a, b: t.permute(tuple(reversed(range(t.dim())))),
         lambda x, a, b: x.transpose(),
@@ -63,6 +62,8 @@ SAME_AS_NUMPY = {
 @given(geometries(), st.sampled_from(sorted(SAME_AS_NUMPY)), st.integers(0, 3), st.integers(0, 3))
 def test_views_show_what_numpy_shows(t, name, a, b):
     ours, numpys = SAME_AS_NUMPY[name]
+    if t.dim() == 0:
+        return  # a scalar counts as having one dimension here, not in NumPy
     array = t.numpy().copy()
     try:
         expected = numpys(array, a, b)
