@@ -148,13 +148,6 @@ def _overflow(dtype):
 
 def _fill(self, value):
     _refuse_read_only(self)
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise RuntimeError(
-                "fill_ only supports 0-dimension value tensor but got tensor with "
-                f"{value.ndim} dimensions."
-            )
-        value = value.item()
     kind = self.dtype.kind
     if isinstance(value, complex) and kind != "c":
         if value.imag:
@@ -174,9 +167,18 @@ def _fill(self, value):
     np.copyto(self, value, casting="unsafe")
 
 
+def _fill_tensor(self, value):
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    _copy(self, value.copy(), False)
+
+
 op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    fill_kernel(_fill),
+    _fill_tensor,
     derivative={
         "self": lambda grad: grad.new_zeros(grad.shape),
         "value": lambda grad: grad.sum(),
