@@ -62,6 +62,33 @@ SUM_OF(imode_norm1_d, double, fabs(v), SAME)
 SUM_OF(norm2_narrow, float, v* v, SAME)
 SUM_OF(imode_norm2_d, double, v* v, sqrt)
 
+/* Products, in WIDTH independent partial ones. */
+#define PRODUCT_OF(NAME, T)                                                                    \
+    V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
+        T acc[WIDTH], total = 1;                                                               \
+        ptrdiff_t i = 0;                                                                       \
+        for (int j = 0; j < WIDTH; j++) acc[j] = 1;                                            \
+        for (; i + WIDTH <= n; i += WIDTH)                                                     \
+            for (int j = 0; j < WIDTH; j++) acc[j] *= x[i + j];                                \
+        for (int j = 0; j < WIDTH; j++) total *= acc[j];                                       \
+        for (; i < n; i++) total *= x[i];                                                      \
+        return total;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            T total = 1;                                                                       \
+            if (steps[2] == sizeof(T) && dims[1] >= WIDTH)                                     \
+                total = NAME##_run((const T*)in, dims[1]);                                     \
+            else                                                                               \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) total *= *(const T*)(in + i * steps[2]); \
+            *(T*)(args[1] + lane * steps[1]) = total;                                          \
+        }                                                                                      \
+    }
+PRODUCT_OF(imode_prod_f, float)
+PRODUCT_OF(imode_prod_d, double)
+
 /* Squares of large or tiny float32 leave its range: only then is the lane gone over in double. */
 void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
     norm2_narrow(args, dims, steps, data);

@@ -137,6 +137,8 @@ def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
                 _serve(self, code, INT64 if is_integral(code) else code,
                        INT64 if is_integral(code) else code)
         _by_steps(self, np.multiply)
+        self.lanes[<int>FLOAT32].rows = imode_prod_f
+        self.lanes[<int>FLOAT64].rows = imode_prod_d
     elif name in ("max", "min", "amax", "amin"):
         for code in range(N_DTYPES):
             if not is_complex(code):
@@ -303,7 +305,7 @@ cdef void _fold(Lanes* lanes, Plan* plan, char* data, char* out) noexcept nogil:
     cdef npy_intp steps[3]
     cdef char* args[3]
     cdef int d
-    cdef bint columns = lanes.rows == NULL and (
+    cdef bint columns = lanes.step != NULL and (
         m >= SIDE_BY_SIDE and kept.stride[last] == item and stride != item)
     for d in range(last):
         index[d] = 0
