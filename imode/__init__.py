@@ -68,7 +68,9 @@ from .methods import (
     is_floating_point,
     is_tensor,
     iterate,
+    matrix_transposed,
     numel,
+    transposed,
 )
 from .ops.index import getitem, setitem
 from .ops.schema import functions as _functions
@@ -83,6 +85,8 @@ fill_slots(
     constructor=legacy_constructor,
     iterate=iterate,
     contains=contains,
+    transposed=transposed,
+    matrix_transposed=matrix_transposed,
 )
 _fill_engine()
 install_methods()
@@ -125,6 +129,6 @@ __all__ = sorted(
     {name for name in globals() if not name.startswith("_")}
     - {"importlib", "contains", "iterate", "getitem", "setitem", "show", "fill_slots"}
     - {"install_methods", "legacy_constructor", "legacy_types", "all_dtypes", "counting"}
-    - {"guards", "methods", "printing", "kernels"}
+    - {"guards", "methods", "printing", "kernels", "transposed", "matrix_transposed"}
     | set(_LAZY)
 )

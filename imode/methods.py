@@ -140,7 +140,7 @@ def _identity_of_scalar(self, name, instead):
 _SAME = "This function is the identity in these cases."
 
 
-def _transposed(self):
+def transposed(self):
     """The tensor with its dimensions in reverse order: a view."""
     if self.ndim == 0:
         return _identity_of_scalar(self, "T", _SAME)
@@ -154,7 +154,7 @@ def _transposed(self):
     return self.permute(tuple(range(self.ndim - 1, -1, -1)))
 
 
-def _matrix_transposed(self):
+def matrix_transposed(self):
     """The tensor with its last two dimensions swapped: a view. RuntimeError for vectors."""
     if self.ndim == 0:
         return _identity_of_scalar(self, "mT", _SAME)
@@ -341,8 +341,6 @@ _METHODS = {
     "__format__": __format__,
     "__reduce_ex__": __reduce_ex__,
     "__reversed__": __reversed__,
-    "T": property(_transposed),
-    "mT": property(_matrix_transposed),
     "H": property(_adjoint),
     "mH": property(_matrix_adjoint),
     "real": property(_real, _set_part(_real)),

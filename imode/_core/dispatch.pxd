@@ -97,6 +97,7 @@ cdef class Operator:
     cdef kernel_t table[N_KEYS]   # NULL: none
     cdef list kernels             # CKernel per key, or None
     cdef object function          # COMPOSITE: the Python function
+    cdef CKernel shortcut         # COMPOSITE: tried first, NotImplemented where it does not serve
     # Autograd: compiled from the entry's derivative; see autograd/node.pxd
     cdef object derivative
     # Relatives

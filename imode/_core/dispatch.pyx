@@ -94,6 +94,10 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
 
 
 cdef object _call_composite(Operator op, PyObject** args):
+    if op.shortcut is not None:
+        result = op.shortcut.fn(op, 0, args)
+        if result is not NotImplemented:
+            return result
     return PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
 
 
@@ -320,12 +324,13 @@ cdef class Operator:
         return _bound_call(self, 0, args, kwargs)
 
     def _link(self, *, Operator functional=None, Operator inplace=None, Operator out=None,
-              Operator next_overload=None, derivative=None, int varargs=-2):
+              Operator next_overload=None, derivative=None, CKernel shortcut=None, int varargs=-2):
         """Set relatives and the derivative; used once, while the table is built."""
         self.functional = functional or self.functional
         self.inplace = inplace or self.inplace
         self.out = out or self.out
         self.next_overload = next_overload or self.next_overload
+        self.shortcut = shortcut or self.shortcut
         if derivative is not None:
             self.derivative = derivative
 

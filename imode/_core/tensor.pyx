@@ -85,13 +85,16 @@ cdef class _Slots:
     cdef Operator pow_scalar, remainder_scalar, pow_tensor, remainder_tensor
     cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
     cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal, select, slice
+    cdef Operator permute, transpose
+    cdef object transposed, matrix_transposed
     cdef object getitem, setitem, repr, constructor, iterate, contains
 
 
 cdef _Slots _ops = _Slots()
 
 
-def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains):
+def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains, transposed,
+               matrix_transposed):
     """Bind the arithmetic signs to their operators; called once the table is complete."""
     _ops.add, _ops.sub, _ops.rsub = operator("add"), operator("sub"), operator("rsub")
     _ops.mul, _ops.div = operator("mul"), operator("div")
@@ -110,6 +113,8 @@ def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains):
     _ops.select, _ops.slice = operator("select"), operator("_slice")
     _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
     _ops.iterate, _ops.contains = iterate, contains
+    _ops.permute, _ops.transpose = operator("permute"), operator("transpose")
+    _ops.transposed, _ops.matrix_transposed = transposed, matrix_transposed
 
 
 cdef inline object _binary(Operator op, object self, object other):
@@ -241,6 +246,23 @@ cdef class Tensor:
     def is_same_size(self, Tensor other not None):
         """Whether the shapes are equal."""
         return _shape(self) == _shape(other)
+
+    @property
+    def T(self):
+        """The tensor with its dimensions in reverse order: a view."""
+        if storage(self).ndim == 2:
+            return call2(_ops.permute, self, (1, 0))
+        return _ops.transposed(self)
+
+    @property
+    def mT(self):
+        """The tensor with its last two dimensions exchanged: a view.
+
+        Raises RuntimeError for a vector.
+        """
+        if storage(self).ndim >= 2:
+            return call3(_ops.transpose, self, -2, -1)
+        return _ops.matrix_transposed(self)
 
     # ---- dispatch ----
 

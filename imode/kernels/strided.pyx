@@ -5,6 +5,7 @@
 # (`as_strided`, `broadcast_to`), which also give read-only arrays or bases that are not ndarrays.
 
 cimport numpy as cnp
+from imode._core cimport allocator
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from libc.limits cimport LLONG_MAX
@@ -63,10 +64,7 @@ cdef int _raise_expand(ndarray a, tuple size, Py_ssize_t target, Py_ssize_t have
 
 # ---- building blocks ----------------------------------------------------------------------------
 
-cdef ndarray _make_of(
-    ndarray a, dtype descr, int nd, npy_intp* shape, npy_intp* strides, char* data,
-):
-    cdef ndarray result
+cdef int _check_numel(int nd, npy_intp* shape) except -1:
     cdef npy_intp count = 1
     cdef int i
     for i in range(nd):
@@ -74,6 +72,14 @@ cdef ndarray _make_of(
             raise RuntimeError("numel: integer multiplication overflow")
         if shape[i] > 0:
             count *= shape[i]
+    return 0
+
+
+cdef ndarray _make_of(
+    ndarray a, dtype descr, int nd, npy_intp* shape, npy_intp* strides, char* data,
+):
+    cdef ndarray result
+    _check_numel(nd, shape)
     Py_INCREF(descr)                       # PyArray_NewFromDescr takes over one reference
     result = PyArray_NewFromDescr(
         ndarray, descr, nd, shape, strides, data,
@@ -85,7 +91,8 @@ cdef ndarray _make_of(
 
 cdef ndarray make(ndarray a, int nd, npy_intp* shape, npy_intp* strides, char* data):
     """Return a view of `a`'s memory from `data` on."""
-    return _make_of(a, _descr(a), nd, shape, strides, data)
+    _check_numel(nd, shape)
+    return allocator.view(a, nd, shape, strides, data)
 
 
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1:

@@ -8,7 +8,7 @@ import numpy as np
 
 from imode import ops
 from imode.autograd.kernels import FORGET_HISTORY
-from imode.kernels import strided
+from imode.kernels import shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .schema import composite, op
@@ -138,6 +138,7 @@ def narrow_tensor(self, dim, start, length):
 composite(
     "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
     variants="function method",
+    shortcut=shortcuts.narrow,
 )(_narrow)
 
 # ---- several views ------------------------------------------------------------------------------
@@ -194,7 +195,9 @@ op(
 
 
 @composite(
-    "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", variants="function method"
+    "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    shortcut=shortcuts.chunk,
 )
 def chunk(self, chunks, dim):
     """Return at most `chunks` pieces of equal length along `dim` (the last may be shorter).

@@ -283,8 +283,11 @@ def op(
     return base
 
 
-def composite(schema, *, variants="function method", doc=None):
-    """Declare an operator that is a Python function over other operators: a decorator."""
+def composite(schema, *, variants="function method", doc=None, shortcut=None):
+    """Declare an operator that is a Python function over other operators: a decorator.
+
+    `shortcut`: a compiled function that serves the plain cases (imode.kernels.shortcuts).
+    """
 
     def declare(function):
         parsed = _parse(schema)
@@ -294,6 +297,7 @@ def composite(schema, *, variants="function method", doc=None):
         base = _operator(
             parsed, schema, entry, parsed.name, parsed.overload, _COMPOSITE, None, function
         )
+        base._link(shortcut=shortcut)
         _publish(base, parsed, words, text)
         if "inplace" in words:
             written = _inplace_of(parsed.name, function)

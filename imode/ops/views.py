@@ -9,7 +9,7 @@ Derivatives follow PyTorch's derivatives.yaml: what each saves is what its param
 
 from imode import ops
 from imode._core.dtype import as_numpy
-from imode.kernels import strided
+from imode.kernels import shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .schema import composite, conj, op
@@ -91,7 +91,11 @@ op(
 )
 
 
-@composite("reshape(Tensor(a) self, int[] shape) -> Tensor(a)", variants="function method")
+@composite(
+    "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
+    variants="function method",
+    shortcut=shortcuts.reshape,
+)
 def reshape(self, shape):
     """Return the tensor as another shape: a view where the strides allow it, else a copy.
 
@@ -105,13 +109,21 @@ def reshape(self, shape):
     return ops._unsafe_view(self.contiguous(), shape)
 
 
-@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite(
+    "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    variants="method",
+    shortcut=shortcuts.view_as,
+)
 def view_as(self, other):
     """Return the tensor viewed as the shape of `other`."""
     return self.view(other.shape)
 
 
-@composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite(
+    "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    variants="method",
+    shortcut=shortcuts.reshape_as,
+)
 def reshape_as(self, other):
     """Return the tensor reshaped to the shape of `other`."""
     return self.reshape(other.shape)
@@ -130,7 +142,11 @@ op(
 )
 
 
-@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite(
+    "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    variants="method",
+    shortcut=shortcuts.expand_as,
+)
 def expand_as(self, other):
     """Return the tensor expanded to the shape of `other`."""
     return self.expand(other.shape)
@@ -145,6 +161,7 @@ def broadcast_to(self, size):
 @composite(
     "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
     variants="function method",
+    shortcut=shortcuts.flatten,
 )
 def flatten(self, start_dim, end_dim):
     """Return the tensor with dimensions `start_dim` to `end_dim` merged into one.
@@ -168,7 +185,9 @@ def flatten(self, start_dim, end_dim):
 
 
 @composite(
-    "unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)", variants="function method"
+    "unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+    variants="function method",
+    shortcut=shortcuts.unflatten,
 )
 def unflatten(self, dim, sizes):
     """Return the tensor with `dim` cut into the dimensions `sizes`; one of them may be -1.
@@ -363,11 +382,15 @@ def _swap(self, dim0, dim1):
 
 
 composite(
-    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", variants="function method"
+    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    variants="function method",
+    shortcut=shortcuts.swap,
 )(_swap)
-composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method")(
-    _swap
-)
+composite(
+    "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    variants="function method",
+    shortcut=shortcuts.swap,
+)(_swap)
 
 
 def _movedim(self, source, destination):
@@ -417,6 +440,7 @@ for _name in ("movedim", "moveaxis"):
     composite(
         f"{_name}.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
         variants="function method",
+        shortcut=shortcuts.movedim,
     )(_movedim_int)
     composite(
         f"{_name}(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
