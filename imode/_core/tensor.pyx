@@ -794,10 +794,13 @@ def make_parameter(data, requires_grad=True):
 
 
 def make_normal(Tensor data not None):
-    """A normal tensor with the values of `data`, detached: shares its storage unless it is an
-    inference tensor, which is copied."""
-    cdef Tensor self = _new()
-    replace_array(self, storage(data).copy() if is_inference(data) else storage(data))
+    """A normal tensor with the values of `data`, detached: shares its storage and its version
+    counter unless it is an inference tensor, which is copied."""
+    cdef Tensor self
+    if not is_inference(data):
+        return alias_of(data)
+    self = _new()
+    replace_array(self, storage(data).copy())
     self.keys = NORMAL_KEYS
     return self
 
