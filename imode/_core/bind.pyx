@@ -198,20 +198,21 @@ cdef bint _may_be_varargs(PyObject* value) noexcept:
 
 cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                        Mismatch* why) except -1:
-    cdef tuple sizes
+    cdef list sizes = []
     cdef int k
     for k in range(n):
+        item = <object>args[k]
         if not PyLong_CheckExact(args[k]):
-            item = _as_int(<object>args[k])
+            # Only the first says whether it is sizes at all; after it True is 1.
+            item = int(item) if k and PyBool_Check(item) else _as_int(item)
             if item is None:
                 why.problem = WRONG_SIZE if k else WRONG_TYPE if n == 1 else TOO_MANY
                 why.argument = i
                 why.given = k + 1
                 why.value = args[k]
                 return 0
-    sizes = tuple([<object>args[k] if PyLong_CheckExact(args[k]) else _as_int(<object>args[k])
-                   for k in range(n)])
-    return _own_ints(op, bound, i, sizes)
+        sizes.append(item)
+    return _own_ints(op, bound, i, tuple(sizes))
 
 
 cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
@@ -224,7 +225,9 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             if kind != TENSOR_LIST:
                 return 1
         elif kind == OPERAND:
-            if PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value):
+            if PyLong_Check(value):
+                return _check_number(value)
+            if PyFloat_Check(value) or PyComplex_Check(value):
                 return 1
             converted = _as_number(<object>value)
             if converted is not None:
@@ -252,13 +255,15 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             return 1
         converted = bool(<object>value) if isinstance(<object>value, _np_bool) else None
     elif kind == FLOAT or kind == FLOAT_OPT:
-        if PyFloat_Check(value) or (PyLong_Check(value) and not PyBool_Check(<object>value)):
+        if PyFloat_Check(value) or PyLong_Check(value):
             return 1
         converted = _as_number(<object>value)
         if isinstance(converted, complex):
             converted = None
     elif kind == SCALAR or kind == SCALAR_OPT:
-        if PyFloat_Check(value) or PyLong_Check(value) or PyComplex_Check(value):
+        if PyLong_Check(value):
+            return _check_number(value)
+        if PyFloat_Check(value) or PyComplex_Check(value):
             return 1
         converted = _as_number(<object>value)
     elif kind == STR or kind == STR_OPT:
@@ -346,6 +351,17 @@ cdef inline bint _fits(PyObject* value) noexcept:
     cdef int overflow
     PyLong_AsLongLongAndOverflow(value, &overflow)
     return overflow == 0
+
+
+cdef int _check_number(PyObject* value) except -1:
+    """1 for an int that PyTorch takes for a number: at most 64 bits, signed or unsigned."""
+    cdef int overflow
+    PyLong_AsLongLongAndOverflow(value, &overflow)
+    if overflow < 0:
+        raise OverflowError("can't convert negative int to unsigned")
+    if overflow > 0 and <object>value >= 1 << 64:
+        raise OverflowError("int too big to convert")
+    return 1
 
 
 cdef int _raise_wide() except -1:

@@ -129,8 +129,6 @@ def dtype_of_number(value):
     if isinstance(value, bool):
         return np.dtype(np.bool_)
     if isinstance(value, int):
-        if not -(1 << 63) <= value < 1 << 64:
-            raise OverflowError("int too big to convert")
         return np.dtype(np.int64)
     if isinstance(value, float):
         return default_float()
@@ -325,23 +323,24 @@ def _new_full(size, dtype, fill_value):
 
 
 def _strided(size, dtype, stride):
+    if any(n < 0 for n in size):
+        _impossible(size, as_numpy(dtype))
     if len(size) != len(stride):
         raise RuntimeError(
             f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
             f"({len(stride)})"
         )
-    if any(n < 0 for n in size):
-        _impossible(size, as_numpy(dtype))
-    if any(s < 0 for s in stride):
+    item = as_numpy(dtype).itemsize
+    reach = 0
+    if all(size):
+        reach = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if any(s < 0 for s in stride) or reach * item >= 1 << 63:
         raise RuntimeError(
             f"Storage size calculation overflowed with sizes={list(size)} and "
             f"strides={list(stride)}"
         )
-    reach = 0
-    if all(size):
-        reach = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
     base = allocate((reach,), dtype)
-    steps = [s * base.itemsize for s in stride]
+    steps = [s * item for s in stride]
     return np.ndarray(size, base.dtype, base, 0, steps)
 
 

@@ -36,8 +36,8 @@ def _writable(array):
 
 
 def shown(number):
-    """A number as C++ prints it."""
-    return f"{number:g}" if isinstance(number, float) else str(number)
+    """A number as C++ prints a double."""
+    return f"{float(number):g}"
 
 
 _C_NAMES = {
@@ -276,23 +276,29 @@ def bernoulli_number(array, p, generator):
 
 
 def bernoulli_tensor(array, p, generator):
+    if not array.size:
+        return
     _writable(array)
     if array.dtype.kind == "c":
         raise missing("bernoulli_tensor_cpu_self_", array.dtype)
-    if p.dtype.kind != "f":
-        raise missing("bernoulli_tensor_cpu_p_", p.dtype)
     try:
         p = np.broadcast_to(p, array.shape)
     except ValueError:
         raise _cannot_expand(array, p) from None
-    if array.size:
-        random.bernoulli(array, p, generator)
+    if p.dtype.kind != "f":
+        raise missing("bernoulli_tensor_cpu_p_", p.dtype)
+    random.bernoulli(array, p, generator)
+
+
+def _old_name(dtype):
+    name = scalar_name(dtype)
+    return f"CPU{name}Type" if dtype.kind in "bc" else f"torch.{name}Tensor"
 
 
 def _cannot_expand(array, p):
     if p.ndim > array.ndim:
         return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(p.shape)}}}, size={list(array.shape)}): the number "
+            f"expand({_old_name(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the number "
             f"of sizes provided ({array.ndim}) must be greater or equal to the number of "
             f"dimensions in the tensor ({p.ndim})"
         )

@@ -57,14 +57,14 @@ def _arange(start, end, step, dtype):
     if dtype.kind in "bc":
         raise NotImplementedError(f'"arange_cpu" not implemented for {scalar_name(dtype)!r}')
     low, high, by = (number_as(n, np.dtype(np.float64)) for n in (start, end, step))
-    if dtype.kind in "iu":
-        start, end, step = (number_as(n, np.dtype(np.int64)) for n in (start, end, step))
     if not (by > 0 or by < 0):
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
     if (high < low) if by > 0 else (high > low):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype.kind in "iu":
+        start, end, step = (number_as(n, np.dtype(np.int64)) for n in (start, end, step))
     if dtype.num == np.dtype(np.int64).num:
         if step == 0:
             raise ValueError("step must be nonzero")

@@ -113,6 +113,12 @@ factory(
 )
 
 
+def _random_to_tensor(array, high, generator):
+    if high.ndim:
+        raise RuntimeError("high must be a scalar tensor and on CPU")
+    random_between(array, 0, int(high), generator)
+
+
 def _like(name, fill):
     def kernel(self, *arguments):
         format = arguments[-1]
@@ -128,6 +134,7 @@ for _name, _fill, _arguments in (
     ("rand_like", lambda made, generator: uniform(made, 0.0, 1.0, generator), ""),
     ("randn_like", lambda made, generator: normal(made, 0.0, 1.0, generator), ""),
     ("randint_like", lambda m, high, generator: random_between(m, 0, high, generator), "int high"),
+    ("randint_like.Tensor", _random_to_tensor, "Tensor high"),
     ("randint_like.low_dtype", random_between, "int low, int high"),
 ):
     _base = _name.partition(".")[0]

@@ -85,6 +85,10 @@ SAMPLES = {
         _r(T(2, 3, dtype="int64"), high=5),
         _r(T(2, 3), 0, raises=RuntimeError),
     ],
+    "randint_like.Tensor": [
+        _r(T(2, 3), T(dtype="float32", low=3, high=3)),
+        _r(T(2, 3), T(3), raises=RuntimeError),
+    ],
     "randint_like.low_dtype": [
         _r(T(2, 3), 2, 5, dtype=D("int64")),
         _r(T(4, 6, view="transposed"), low=2, high=5),
