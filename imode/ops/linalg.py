@@ -12,6 +12,7 @@ from .schema import composite, conj, op
 
 # ---- checks ----
 
+
 def _shape(x):
     return "x".join(map(str, x.shape))
 
@@ -269,20 +270,27 @@ def _mh(x):
     return conj(x.transpose(-2, -1))
 
 
-def _right_gradient(mat1, grad, columns):
-    """The gradient of mat1 @ mat2 with respect to mat2, stored column by column where mat2 is: the
-    gradient of a layer's weight, whose transpose is mat2, then needs no copy."""
-    if columns:
-        return grad.t().mm(conj(mat1)).t()
-    return _mh(mat1).mm(grad)
+def _left_gradient(grad, mat2, alpha):
+    """The gradient of alpha * (mat1 @ mat2) with respect to mat1."""
+    right = mat2.t()
+    gradient = grad.mm(right.conj() if right.is_complex() else right)
+    return gradient if alpha == 1 else gradient * conj(alpha)
+
+
+def _right_gradient(grad, mat1, mat2_columns, alpha):
+    """The gradient with respect to mat2, stored column by column where mat2 is: the gradient of a
+    layer's weight, whose transpose is mat2, then needs no copy."""
+    left = mat1.conj() if mat1.is_complex() else mat1
+    gradient = grad.t().mm(left).t() if mat2_columns else left.t().mm(grad)
+    return gradient if alpha == 1 else gradient * conj(alpha)
 
 
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     fast.mm(_mm),
     derivative={
-        "self": lambda grad, mat2: grad.mm(_mh(mat2)),
-        "mat2": lambda grad, self, mat2_columns: _right_gradient(self, grad, mat2_columns),
+        "self": lambda grad, mat2: _left_gradient(grad, mat2, 1),
+        "mat2": lambda grad, self, mat2_columns: _right_gradient(grad, self, mat2_columns, 1),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -354,11 +362,9 @@ op(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     fast.addmm(_addmm),
     derivative={
-        "self": lambda grad, beta: _times(grad, beta),
-        "mat1": lambda grad, mat2, alpha: _times(grad.mm(_mh(mat2)), alpha),
-        "mat2": lambda grad, mat1, mat2_columns, alpha: _times(
-            _right_gradient(mat1, grad, mat2_columns), alpha
-        ),
+        "self": lambda grad, beta: grad if beta == 1 else grad * conj(beta),
+        "mat1": _left_gradient,
+        "mat2": _right_gradient,
     },
     variants="function method inplace out",
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
@@ -504,7 +510,9 @@ op(
 )
 
 
-@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out")
+@composite(
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out"
+)
 def cross(self, other, dim):
     """Return the cross products along `dim`, or the first dimension of size 3.
 
