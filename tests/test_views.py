@@ -42,7 +42,7 @@ def geometries(draw):
 # What each shows, by NumPy's function of the same meaning.
 SAME_AS_NUMPY = {
     "transpose": (lambda t, a, b: t.transpose(a, b), np.swapaxes),
-    "select": (lambda t, a, b: t.select(a, b), lambda x, a, b: np.take(x, b, a)),
+    "select": (lambda t, a, b: t.select(a, b), lambda x, a, b: np.moveaxis(x, a, 0)[b]),
     "unsqueeze": (lambda t, a, b: t.unsqueeze(a), lambda x, a, b: np.expand_dims(x, a)),
     "squeeze": (lambda t, a, b: t.squeeze(), lambda x, a, b: np.squeeze(x)),
     "movedim": (lambda t, a, b: t.movedim(a, b), np.moveaxis),

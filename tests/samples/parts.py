@@ -159,10 +159,10 @@ SAMPLES = {
         S(T(6), (2, 2), (0, 0)),
         S(T(6), (), ()),
         S(T(6), (0,), (1,), grad=False),
-        S(T(2, 3, view="offset"), (2,), (1,)),
-        S(T(2, 3, view="offset"), (2,), (1,), 3),
-        S(T(3, 2, view="transposed"), (2, 2), (1, 2)),
-        S(T(2, 3, view="expanded"), (3,), (1,)),
+        S(T(2, 3, view="offset"), (2,), (1,), grad=False),
+        S(T(2, 3, view="offset"), (2,), (1,), 3, grad=False),
+        S(T(3, 2, view="transposed"), (2, 2), (1, 2), grad=False),
+        S(T(2, 3, view="expanded"), (3,), (1,), grad=False),
         S(T(6, dtype="int64"), (2, 2), (2, 1)),
         S(T(6), (7,), (1,), raises=RuntimeError),
         S(T(6), (2,), (-1,), raises=RuntimeError),
@@ -171,7 +171,9 @@ SAMPLES = {
         S(T(6), (2,), (1,), -1, raises=RuntimeError),
         S(T(6), (2,), (2**62,), raises=RuntimeError),
     ],
-    "as_strided_": [S(T(6), (2, 3), (3, 1), torch=lambda t, *rest: t.as_strided_(*rest))],
+    "as_strided_": [
+        S(T(6), (2, 3), (3, 1), grad=False, torch=lambda t, *rest: t.as_strided_(*rest))
+    ],
     "detach_": [S(T(2, 3)), S(T(2, 3, dtype="int64"))],
     "detach": [S(T(2, 3)), S(T()), S(T(2, 3, dtype="int64")), S(T(2, 3, view="transposed"))],
     "view_as_real": [
