@@ -27,9 +27,12 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     loop_t loop[N_DTYPES]         # NULL: none
     void* data[N_DTYPES]
     int out[N_DTYPES]             # Code of the result
+    bint bounds                   # None for operand 1 or 2: no lower, no upper bound
     bint exact                    # out= must have the result's dtype
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 
 # The inner loop of a ufunc or gufunc for operands all of one dtype; False: it has none.
-cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out) except -1
+# `first`: the operand from which on the dtypes count (1 after a condition).
+cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
+                    int first=*) except -1

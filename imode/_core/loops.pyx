@@ -19,7 +19,8 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport parallel_for
 from imode._core.tensor cimport Tensor, is_tensor, replace_array, storage, wrap
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.math cimport HUGE_VAL
+from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -55,12 +56,13 @@ cdef enum:
     WRITEABLE = 0x400
 
 
-cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out) except -1:
+cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
+                    int first=0) except -1:
     cdef UFunc* u = <UFunc*>ufunc
     cdef int i, j
     cdef int typenum = typenum_of[code]
     for i in range(u.ntypes):
-        for j in range(u.nin):
+        for j in range(first, u.nin):
             if code_of_type(u.types[i * u.nargs + j]) != code or (
                     u.types[i * u.nargs + j] != typenum and u.ntypes > N_DTYPES and _has(
                         u, typenum)):
@@ -96,7 +98,7 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False):
+                  bint exact=False, bint bounds=False):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
@@ -106,11 +108,12 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints)
-    config.loops.exact = exact
+    config.loops.exact, config.loops.bounds = exact, bounds
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints)
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
+        config.scaled_loops.bounds = False
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -120,7 +123,8 @@ cdef int _fill(Loops* loops, ufunc, int ints) except -1:
     loops.nin = ufunc.nin
     loops.ints = ints
     for code in range(N_DTYPES):
-        if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code]):
+        if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code],
+                         ints == MASK):
             loops.loop[code] = NULL
     return 0
 
@@ -180,12 +184,16 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     for i in range(nin):
         arg = args[i]
         if not is_tensor(arg):
-            if arg == <PyObject*>None:
+            if arg == <PyObject*>None and not (
+                    loops.bounds and args[3 - i] != <PyObject*>None):
                 return run_numpy(op, _otherwise(op, kernel), args)
             data[i] = NULL
             continue
         array = fields((<Tensor>arg).array)
-        if code == NO_DTYPE:
+        if i == 0 and loops.ints == MASK:
+            if array.descr.type_num != cnp.NPY_BOOL:
+                return _general(op, kernel, loops, args, target)
+        elif code == NO_DTYPE:
             code = code_of[array.descr.type_num]
         elif code != code_of[array.descr.type_num]:
             return _general(op, kernel, loops, args, target)
@@ -195,7 +203,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         elif not array.flags & C_CONTIGUOUS:
             return _general(op, kernel, loops, args, target)
         else:
-            steps[i] = _sizes[code]
+            steps[i] = 1 if i == 0 and loops.ints == MASK else _sizes[code]
             if model == NULL:
                 model = array
             elif array.nd != model.nd:
@@ -205,11 +213,12 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                     if array.dimensions[d] != model.dimensions[d]:
                         return _general(op, kernel, loops, args, target)
     if code == NO_DTYPE or loops.loop[code] == NULL or (
-            loops.ints != SAME and is_integral(code)) or loops.ints == MASK:
+            loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if data[i] == NULL:
-            if not _small_number(args[i], code, <char*>&numbers[i]):
+            if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
+                    _small_number(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
             data[i] = <char*>&numbers[i]
             steps[i] = 0
@@ -249,6 +258,20 @@ cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept
     for d in range(nd):
         if array.dimensions[d] != model.dimensions[d]:
             return False
+    return True
+
+
+cdef bint _no_bound(int operand, int code, char* where) noexcept:
+    """Store what bounds nothing: the lowest value as operand 1, the highest as operand 2."""
+    cdef double infinity = HUGE_VAL if operand == 2 else -HUGE_VAL
+    if code == FLOAT32:
+        (<float*>where)[0] = <float>infinity
+    elif code == FLOAT64:
+        (<double*>where)[0] = infinity
+    elif code == INT64:
+        (<int64_t*>where)[0] = INT64_MAX if operand == 2 else INT64_MIN
+    else:
+        return False
     return True
 
 
@@ -344,7 +367,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for i in range(nin):
         if is_tensor(args[i]):
             array = storage(<Tensor>args[i])
-            if code_of[cnp.PyArray_TYPE(array)] != code:
+            if code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK):
                 array = _cast(array, code)
                 keep.append(array)
             elif target != NULL and _entangled(array, storage(<Tensor>target)):

@@ -264,6 +264,9 @@ FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 
 /* arithmetic where NumPy's own loops are slow */
 FLOATS_SAME(1, reciprocal, 1 / x)
+#define NAN_TO_NUM(x, MAX) x != x ? 0 : x > MAX ? MAX : x < -MAX ? -MAX : x
+FLOATS(1, nan_to_num, NAN_TO_NUM(x, 3.40282346638528859812e38f),
+       NAN_TO_NUM(x, 1.79769313486231570815e308))
 FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
@@ -456,20 +459,36 @@ WITH_COMPLEX(3, sub_scaled, x - y * z)
         TYPES_##NIN(NPY_INT16, NPY_INT16), TYPES_##NIN(NPY_INT32, NPY_INT32),                      \
         TYPES_##NIN(NPY_INT64, NPY_INT64), FLOAT_TYPES(NIN)};
 NUMBERS(2, rsub, y - x)
-/* condition (of the operands' dtype), x, y; bool goes through uint8 */
-ALL_FLOATS(3, where, x != 0 ? y : z)
-INTEGERS(3, where, x != 0 ? y : z)
-static loop_info where_info[] = {FLOAT_INFO(3, where), INTEGER_INFO(3, where)};
-static imode_loop where_loops[] = {run_same, run_same, run_same, run_same, run_same, run_same,
-                                   run_half, run_same, run_same, run_same, run_same};
-static void *where_data[] = {&where_info[4], &where_info[4], &where_info[5],
-                             &where_info[6], &where_info[7], &where_info[8],
-                             &where_info[0], &where_info[0], &where_info[1],
-                             &where_info[2], &where_info[3]};
-static const char where_types[] = {TYPES_3(NPY_BOOL, NPY_BOOL),   TYPES_3(NPY_UINT8, NPY_UINT8),
-                                   TYPES_3(NPY_INT8, NPY_INT8),   TYPES_3(NPY_INT16, NPY_INT16),
-                                   TYPES_3(NPY_INT32, NPY_INT32), TYPES_3(NPY_INT64, NPY_INT64),
-                                   FLOAT_TYPES(3)};
+/* where: the condition is bytes, the choice of any type of the size */
+#define WHERE(NAME, T)                                                                             \
+    V_CLONES static void NAME(char **args, const npy_intp *dims, const npy_intp *steps,            \
+                              void *data) {                                                        \
+        (void)data;                                                                                \
+        npy_intp n = dims[0];                                                                      \
+        const char *c = args[0], *a = args[1], *b = args[2];                                       \
+        char *out = args[3];                                                                       \
+        const npy_intp size = sizeof(T);                                                           \
+        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size)             \
+            IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                  \
+                c[i] ? ((const T *)a)[i] : ((const T *)b)[i];                                      \
+        else                                                                                       \
+            for (npy_intp i = 0; i < n; i++)                                                       \
+                *(T *)(out + i * steps[3]) = c[i * steps[0]] ? *(const T *)(a + i * steps[1])      \
+                                                             : *(const T *)(b + i * steps[2]);     \
+    }
+WHERE(where_1, uint8_t)
+WHERE(where_2, uint16_t)
+WHERE(where_4, uint32_t)
+WHERE(where_8, uint64_t)
+WHERE(where_16, pair64)
+#define CHOICE(TYPE) NPY_BOOL, TYPE, TYPE, TYPE
+static imode_loop where_loops[] = {where_1, where_1, where_1, where_2, where_4, where_8,
+                                   where_2, where_4, where_8, where_8, where_16};
+static void *where_data[11];
+static const char where_types[] = {
+    CHOICE(NPY_BOOL),  CHOICE(NPY_UINT8),  CHOICE(NPY_INT8),   CHOICE(NPY_INT16),
+    CHOICE(NPY_INT32), CHOICE(NPY_INT64),  CHOICE(NPY_HALF),   CHOICE(NPY_FLOAT),
+    CHOICE(NPY_DOUBLE), CHOICE(NPY_CFLOAT), CHOICE(NPY_CDOUBLE)};
 NUMBERS(4, addcmul, x + w * y * z)
 
 /* ---- pow: a scalar exponent that a product or a root serves better ---- */
@@ -516,7 +535,7 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
-    ROW(1, reciprocal), ROW(1, frac), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),

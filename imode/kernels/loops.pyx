@@ -5,14 +5,24 @@ in the type of their operands; float16 in float32.
 """
 
 from libc.stdlib cimport malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from numpy cimport (
+    NPY_DOUBLE,
+    NPY_FLOAT,
+    PyArray_DATA,
+    PyArray_IS_C_CONTIGUOUS,
+    PyArray_ISINTEGER,
+    PyArray_NBYTES,
+    PyArray_SIZE,
+    PyArray_TYPE,
     PyUFunc_FromFuncAndData,
     PyUFunc_None,
     PyUFuncGenericFunction,
     dtype,
     import_array,
     import_ufunc,
+    ndarray,
+    npy_intp,
     ufunc,
 )
 
@@ -66,3 +76,38 @@ def select(ufunc source, str kinds):
     _sources.append(source)
     return PyUFunc_FromFuncAndData(
         loops, data, types, n, u.nin, u.nout, PyUFunc_None, <char*> u.name, "", 0)
+
+
+def all_equal(ndarray a, ndarray b):
+    """Return whether two arrays of one dtype have the same shape and elements."""
+    cdef int d
+    if a.ndim != b.ndim:
+        return False
+    for d in range(a.ndim):
+        if a.shape[d] != b.shape[d]:
+            return False
+    if PyArray_IS_C_CONTIGUOUS(a) and PyArray_IS_C_CONTIGUOUS(b):
+        if PyArray_TYPE(a) == NPY_FLOAT:
+            return _same_floats(<float*> PyArray_DATA(a), <float*> PyArray_DATA(b), PyArray_SIZE(a))
+        if PyArray_TYPE(a) == NPY_DOUBLE:
+            return _same_doubles(
+                <double*> PyArray_DATA(a), <double*> PyArray_DATA(b), PyArray_SIZE(a))
+        if PyArray_ISINTEGER(a):
+            return memcmp(PyArray_DATA(a), PyArray_DATA(b), PyArray_NBYTES(a)) == 0
+    return bool((a == b).all())
+
+
+cdef bint _same_floats(const float* a, const float* b, npy_intp n) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if a[i] != b[i]:
+            return False
+    return True
+
+
+cdef bint _same_doubles(const double* a, const double* b, npy_intp n) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if a[i] != b[i]:
+            return False
+    return True

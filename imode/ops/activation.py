@@ -59,7 +59,9 @@ def _refuse_relu(self):
 
 op(
     "_threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-    ufunc(loops.threshold_backward, ints="alike", otherwise=refusing("threshold_cpu")),
+    ufunc(
+        loops.threshold_backward, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)
+    ),
     derivative={
         "grad_output": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold),
         "self": _zeros,
@@ -79,7 +81,7 @@ tensor([0., 2.])
 )
 op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    ufunc(loops.threshold, ints="alike", otherwise=refusing("threshold_cpu")),
+    ufunc(loops.threshold, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold)
     },
@@ -95,7 +97,11 @@ tensor([-5.,  2.])
 
 op(
     "_hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-    ufunc(loops.hardtanh_backward, ints="alike", otherwise=refusing("hardtanh_backward_cpu")),
+    ufunc(
+        loops.hardtanh_backward,
+        ints="alike",
+        otherwise=refusing("hardtanh_backward_cpu", numbers=False),
+    ),
     derivative={
         "grad_output": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
@@ -160,7 +166,7 @@ tensor([0., 4.])
 )
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu")),
+    ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
     },
@@ -173,7 +179,7 @@ tensor([0., 2.])
 )
 op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
-    ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu")),
+    ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
     },
@@ -250,13 +256,36 @@ tensor([0.0000, 0.8413])
 )
 
 
+op(
+    "_gelu_tanh(Tensor self) -> Tensor",
+    ufunc(loops.gelu_tanh, otherwise=refusing("GeluKernelImpl")),
+    derivative={"self": lambda grad, self: ops._gelu_tanh_backward(grad, self)},
+    name="GeluBackward0",
+    variants="",
+)
+op(
+    "_gelu_tanh_backward(Tensor grad_output, Tensor self) -> Tensor",
+    ufunc(loops.gelu_tanh_backward, otherwise=refusing("GeluBackwardKernelImpl")),
+    derivative={
+        "grad_output": lambda grad, self: ops._gelu_tanh_backward(grad, self),
+        "self": lambda grad, grad_output, self: _gelu_second(grad, grad_output, self, "tanh"),
+    },
+    name="GeluBackwardBackward0",
+    variants="",
+)
+
+
 @functional("gelu")
 def gelu(input, approximate="none"):
     """Return every element times the normal distribution function at it.
 
     `approximate="tanh"` computes that function by tanh.
     """
-    return ops.gelu(input, approximate=approximate)
+    if approximate == "none":
+        return ops.gelu(input)
+    if approximate == "tanh":
+        return ops._gelu_tanh(input)
+    raise RuntimeError("approximate argument must be either none or tanh.")
 
 
 # ---- silu, mish, softplus, log-sigmoid ----------------------------------------------------------
@@ -329,7 +358,11 @@ def _softplus_second(grad, grad_output, self, beta, threshold):
 
 op(
     "_softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-    ufunc(loops.softplus_backward, ints="alike", otherwise=refusing("softplus_backward_cpu")),
+    ufunc(
+        loops.softplus_backward,
+        ints="alike",
+        otherwise=refusing("softplus_backward_cpu", numbers=False),
+    ),
     derivative={
         "grad_output": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
@@ -340,7 +373,7 @@ op(
 )
 op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    ufunc(loops.softplus, ints="alike", otherwise=refusing("softplus_cpu")),
+    ufunc(loops.softplus, ints="alike", otherwise=refusing("softplus_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
@@ -377,7 +410,7 @@ def _elu_self(grad, self, alpha, scale, input_scale):
 
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    ufunc(loops.elu, ints="alike", otherwise=refusing("elu_cpu")),
+    ufunc(loops.elu, ints="alike", otherwise=refusing("elu_cpu", numbers=False)),
     derivative={"self": _elu_self},
     variants="inplace",
     doc="""Return ``scale * x``, and below 0 ``scale * alpha * (exp(input_scale * x) - 1)``.
@@ -423,7 +456,11 @@ def selu(self):
 
 op(
     "_leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
-    ufunc(loops.leaky_relu_backward, ints="alike", otherwise=refusing("leaky_relu_backward_cpu")),
+    ufunc(
+        loops.leaky_relu_backward,
+        ints="alike",
+        otherwise=refusing("leaky_relu_backward_cpu", numbers=False),
+    ),
     derivative={
         "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
@@ -434,7 +471,7 @@ op(
 )
 op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu")),
+    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
@@ -449,7 +486,7 @@ tensor([-0.1000,  2.0000])
 )
 op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("prelu_cpu")),
+    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("prelu_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, weight: ops.where(self > 0, grad, grad * weight),
         "weight": lambda grad, self: ops.where(self > 0, 0, grad * self),

@@ -437,10 +437,9 @@ def _lerp(self, end, weight):
     raise not_implemented(f"lerp_kernel_{kind}", self.dtype)
 
 
-_LERP = ufunc(loops.lerp, ints="alike", otherwise=_lerp, exact=True)
 op(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    _LERP,
+    ufunc(loops.lerp, ints="alike", otherwise=_lerp, exact=True),
     derivative={
         "self": lambda grad, weight: grad * conj(1 - weight),
         "end": lambda grad, weight: grad * conj(weight),
@@ -456,7 +455,7 @@ tensor([1., 1.])
 )
 op(
     "lerp(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    _LERP,
+    ufunc(loops.lerp, ints="alike", otherwise=_lerp),
     derivative={
         "self": lambda grad, weight: grad * (1 - conj(weight)),
         "end": lambda grad, weight: grad * conj(weight),

@@ -195,7 +195,7 @@ def _nan_to_num(self, nan, posinf, neginf):
 
 op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    _nan_to_num,
+    ufunc(loops.select(loops.nan_to_num, "fd"), otherwise=_nan_to_num),
     derivative={
         "self": lambda grad, self: ops.where(self.isinf() | self.isnan(), 0, grad),
     },
@@ -254,9 +254,15 @@ def allclose(self, other, rtol, atol, equal_nan):
     return bool(_isclose(self, other, rtol, atol, equal_nan).all())
 
 
+def _equal(self, other):
+    if self.dtype != other.dtype and self.shape == other.shape:
+        self, other = common(self, other)
+    return loops.all_equal(self, other)
+
+
 op(
     "equal(Tensor self, Tensor other) -> bool",
-    lambda self, other: self.shape == other.shape and bool(np.equal(*common(self, other)).all()),
+    _equal,
     differentiable=False,
     doc="""Return whether both have the same shape and elements.
 
@@ -373,7 +379,7 @@ alias(
     "clip",
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        ufunc(loops.clamp, otherwise=_clamp, exact=True),
+        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
         variants=_ALL,
@@ -386,7 +392,7 @@ tensor([0.0000, 0.5000, 1.0000])
 )
 op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp, exact=True),
+    ufunc(loops.clamp, otherwise=_clamp, bounds=True),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
     doc="""Return the elements moved between those of two tensors, either of which may be None.
@@ -399,7 +405,7 @@ _CLAMP_MIN = ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min
 _CLAMP_MAX = ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max), exact=True)
 op(
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-    _CLAMP_MIN,
+    ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None)),
     derivative={
         "self": lambda grad, self, min: ops.where(self >= min, grad, 0),
         "min": lambda grad, self, min: ops.where(self < min, grad, 0),
@@ -425,7 +431,7 @@ tensor([0., 2.])
 )
 op(
     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-    _CLAMP_MAX,
+    ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max)),
     derivative={
         "self": lambda grad, self, max: ops.where(self <= max, grad, 0),
         "max": lambda grad, self, max: ops.where(self > max, grad, 0),

@@ -10,11 +10,16 @@ REAL = "?bBhilefd"  # type characters: bool, integers, floats
 FLOATS = "efd"
 
 
-def refusing(kernel):
-    """An `otherwise` for dtypes that have no loop; the kernel named as PyTorch names it."""
+def refusing(kernel, numbers=True):
+    """An `otherwise` for dtypes that have no loop; the kernel named as PyTorch names it.
+
+    `numbers`: whether Python numbers have a say in the dtype.
+    """
 
     def refuse(*operands):
-        raise not_implemented(kernel, result_type(*_operands(operands)))
+        kinds = (np.ndarray, bool, int, float, complex) if numbers else np.ndarray
+        dtype = result_type(*[operand for operand in operands if isinstance(operand, kinds)])
+        raise not_implemented(kernel, dtype)
 
     return refuse
 
@@ -38,10 +43,6 @@ def type_name(dtype):
              "l": "long int", "e": "c10::Half", "f": "float", "d": "double",
              "F": "c10::complex<float>", "D": "c10::complex<double>"}  # fmt: skip
     return names[dtype.char]
-
-
-def _operands(arguments):
-    return [a for a in arguments if isinstance(a, (np.ndarray, bool, int, float, complex))]
 
 
 def as_float(dtype):

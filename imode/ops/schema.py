@@ -101,14 +101,15 @@ class ufunc:  # noqa: N801 - reads as the kind of kernel it is
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
+    `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
     """
 
-    __slots__ = ("exact", "ints", "otherwise", "scaled", "ufunc")
+    __slots__ = ("bounds", "exact", "ints", "otherwise", "scaled", "ufunc")
 
-    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None, exact=False):
+    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None, exact=False, bounds=False):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
-        self.exact = exact
+        self.exact, self.bounds = exact, bounds
         self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
@@ -374,7 +375,14 @@ def _compile_kernel(name, kernel):
     where = f"imode.ops.{sys._getframe(2).f_globals['__name__'].rpartition('.')[2]}"
     if isinstance(kernel, ufunc):
         return ufunc_ckernel(
-            kernel.ufunc, name, kernel.ints, kernel.otherwise, where, kernel.scaled, kernel.exact
+            kernel.ufunc,
+            name,
+            kernel.ints,
+            kernel.otherwise,
+            where,
+            kernel.scaled,
+            kernel.exact,
+            kernel.bounds,
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")
