@@ -140,3 +140,20 @@ def test_threads_share_nothing():
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: imode.conv2d(x, w, padding=1), range(16)):
             assert found.tolist() == expected
+
+
+def test_threads_change_nothing_but_rounding():
+    x = imode.from_numpy(numbers(6, 16, 28, 28).astype("float32")).requires_grad_()
+    w = imode.from_numpy(numbers(32, 16, 3, 3, seed=1).astype("float32")).requires_grad_()
+    seen, before = [], imode.get_num_threads()
+    try:
+        for threads in (1, 2, 4):
+            imode.set_num_threads(threads)
+            out = imode.conv2d(x, w, padding=1)
+            grads = imode.autograd.grad(out.square().sum(), (x, w))
+            seen.append([t.detach().numpy() for t in (out, *grads)])
+    finally:
+        imode.set_num_threads(before)
+    for other in seen[1:]:
+        for a, b in zip(seen[0], other, strict=True):
+            assert np.allclose(a, b, rtol=1e-4, atol=1e-3 * np.abs(a).max())

@@ -8,10 +8,21 @@
 
 #if defined(__GNUC__)
 typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
 #define LOAD(p) (*(const NAME(vec) *)(p))
+#define LOAD4(p) (*(const NAME(quad) *)(p))
 #endif
 
 #define CHUNK 4096 /* elements per run of partial sums */
+
+/* The sum of the lanes, pair by pair. */
+static inline double NAME(fold)(T *lanes)
+{
+    for (int width = LANES / 2; width; width /= 2)
+        for (int j = 0; j < width; j++)
+            lanes[j] += lanes[j + width];
+    return lanes[0];
+}
 
 CLONES static double NAME(row_sum)(const T *x, long n)
 {
@@ -25,12 +36,12 @@ CLONES static double NAME(row_sum)(const T *x, long n)
         for (; i + LANES <= stop; i += LANES)
             sum += LOAD(x + i);
         memcpy(lanes, &sum, sizeof(sum));
+        for (; i + 4 <= stop; i += 4)
+            *(NAME(quad) *)lanes += LOAD4(x + i);
 #endif
         for (; i < stop; i++)
             part += x[i];
-        for (int j = 0; j < LANES; j++)
-            total += lanes[j];
-        total += part;
+        total += NAME(fold)(lanes) + part;
     }
     return total;
 }
@@ -49,12 +60,14 @@ CLONES static double NAME(row_squares)(const T *x, long n, T mean)
             sum += d * d;
         }
         memcpy(lanes, &sum, sizeof(sum));
+        for (; i + 4 <= stop; i += 4) {
+            const NAME(quad) d = LOAD4(x + i) - mean;
+            *(NAME(quad) *)lanes += d * d;
+        }
 #endif
         for (; i < stop; i++)
             part += (x[i] - mean) * (x[i] - mean);
-        for (int j = 0; j < LANES; j++)
-            total += lanes[j];
-        total += part;
+        total += NAME(fold)(lanes) + part;
     }
     return total;
 }
@@ -66,7 +79,7 @@ CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double
     for (long start = 0; start < n; start += CHUNK) {
         const long stop = n - start < CHUNK ? n : start + CHUNK;
         long i = start;
-        T one[LANES] = {0}, two[LANES] = {0}, part = 0, prod = 0;
+        T one[LANES] = {0}, two[LANES] = {0}, part = 0, product = 0;
 #ifdef LOAD
         NAME(vec) sum = {0}, dots = {0};
         for (; i + LANES <= stop; i += LANES) {
@@ -76,17 +89,18 @@ CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double
         }
         memcpy(one, &sum, sizeof(sum));
         memcpy(two, &dots, sizeof(dots));
+        for (; i + 4 <= stop; i += 4) {
+            const NAME(quad) v = LOAD4(g + i);
+            *(NAME(quad) *)one += v;
+            *(NAME(quad) *)two += v * (LOAD4(x + i) - mean);
+        }
 #endif
         for (; i < stop; i++) {
             part += g[i];
-            prod += g[i] * (x[i] - mean);
+            product += g[i] * (x[i] - mean);
         }
-        for (int j = 0; j < LANES; j++) {
-            *total += one[j];
-            *dot += two[j];
-        }
-        *total += part;
-        *dot += prod;
+        *total += NAME(fold)(one) + part;
+        *dot += NAME(fold)(two) + product;
     }
 }
 
@@ -293,4 +307,5 @@ CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x
 
 #undef LANES
 #undef LOAD
+#undef LOAD4
 #undef CHUNK

@@ -2,6 +2,9 @@
 
 cimport numpy as cnp
 
+from imode._core.parallel cimport num_threads, parallel_for
+from libc.stdlib cimport free, malloc
+
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
@@ -217,6 +220,103 @@ cdef object _grad_input_any(grad, w, shape, conv_t* p):
     return np.ascontiguousarray(padded).reshape(shape)
 
 
+# ---- images shared between threads ---------------------------------------------------------------
+
+
+cdef enum Work:
+    FORWARD
+    GRAD_INPUT
+    GRAD_WEIGHT
+
+cdef struct share_t:
+    const conv_t* p
+    Work work
+    int wide
+    const char* left        # the input; the output's gradient for the input's
+    const char* right       # the weight; the output's gradient for the weight's
+    const char* bias
+    char* out
+    long left_step          # bytes of one image of the three
+    long right_step
+    long out_step
+    long pieces             # GRAD_WEIGHT: each piece of the batch has its own result
+    int failed
+
+
+cdef void _images(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef share_t* s = <share_t*>ctx
+    cdef conv_t q = s.p[0]
+    cdef int rc = 0
+    cdef long i, first
+    if s.work == GRAD_WEIGHT:
+        for i in range(begin, end):
+            first = i * s.p.n // s.pieces
+            q.n = (i + 1) * s.p.n // s.pieces - first
+            rc |= conv_grad_weight(&q, s.wide, s.right + first * s.right_step,
+                                   s.left + first * s.left_step, s.out + i * s.out_step)
+    else:
+        q.n = end - begin
+        if s.work == FORWARD:
+            rc = conv_forward(&q, s.wide, s.left + begin * s.left_step, s.right, s.bias,
+                              s.out + begin * s.out_step)
+        else:
+            rc = conv_grad_input(&q, s.wide, s.left + begin * s.left_step, s.right,
+                                 s.out + begin * s.out_step)
+    if rc:
+        s.failed = 1
+
+
+cdef long _grain(const conv_t* p) noexcept nogil:
+    """Images per thread that are worth waking one for: about two million multiplications."""
+    cdef long each = p.oc * p.oh * p.ow * (p.c // p.groups) * p.kh * p.kw
+    return 1 + 2000000 // (each + 1)
+
+
+cdef void _sum_pieces(const char* pieces, long count, long size, int wide,
+                      char* out) noexcept nogil:
+    cdef long i, k
+    for k in range(size):
+        if wide:
+            (<double*>out)[k] = (<double*>pieces)[k]
+        else:
+            (<float*>out)[k] = (<float*>pieces)[k]
+    for i in range(1, count):
+        for k in range(size):
+            if wide:
+                (<double*>out)[k] += (<double*>pieces)[i * size + k]
+            else:
+                (<float*>out)[k] += (<float*>pieces)[i * size + k]
+
+
+cdef int _run(share_t* s) except -1:
+    """Do the work on all images, on several threads where it is large."""
+    cdef const conv_t* p = s.p
+    cdef long item = 8 if s.wide else 4, grain = _grain(p), size
+    cdef char* out = s.out
+    s.failed = 0
+    with nogil:
+        if s.work != GRAD_WEIGHT:
+            parallel_for(p.n, grain, _images, s)
+        else:
+            s.pieces = min(num_threads(), p.n // grain)
+            if s.pieces <= 1:
+                s.pieces = 1
+                _images(s, 0, 1)
+            else:
+                size = p.oc * (p.c // p.groups) * p.kh * p.kw
+                s.out_step = size * item
+                s.out = <char*>malloc(s.pieces * s.out_step)
+                if s.out == NULL:
+                    s.failed = 1
+                else:
+                    parallel_for(s.pieces, 1, _images, s)
+                    _sum_pieces(s.out, s.pieces, size, s.wide, out)
+                    free(s.out)
+    if s.failed:
+        raise MemoryError("conv: no memory for the scratch buffer")
+    return 0
+
+
 # ---- kernels -------------------------------------------------------------------------------------
 
 
@@ -233,7 +333,8 @@ cpdef object convolve(
     """Convolve (n, c, w) with (oc, c / groups, kw), or the same of two dimensions."""
     cdef conv_t p
     cdef cnp.npy_intp[4] dims
-    cdef int rc = 0, kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    cdef share_t share
+    cdef int i, kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>x) - 2
     cdef bint last, wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray image, w, out
@@ -269,11 +370,16 @@ cpdef object convolve(
         bias = contiguous(bias)
         b = cnp.PyArray_DATA(<cnp.ndarray>bias)
     out = cnp.PyArray_EMPTY(ndim + 2, dims, kind, 0)
-    with nogil:
-        rc = conv_forward(&p, wide, cnp.PyArray_DATA(image), cnp.PyArray_DATA(w), b,
-                          cnp.PyArray_DATA(out))
-    if rc:
-        raise MemoryError("conv: no memory for the scratch buffer")
+    share.p = &p
+    share.work = FORWARD
+    share.wide = wide
+    share.left = <const char*>cnp.PyArray_DATA(image)
+    share.right = <const char*>cnp.PyArray_DATA(w)
+    share.bias = <const char*>b
+    share.out = <char*>cnp.PyArray_DATA(out)
+    share.left_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(image)
+    share.out_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(image)
+    _run(&share)
     return as_channels_last(out) if last else out
 
 
@@ -282,7 +388,8 @@ cpdef object grad_input(
     """Return the gradient for x, of which only shape and memory order are read."""
     cdef conv_t p
     cdef tuple shape = (<object>x).shape
-    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef share_t share
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, w, out
     if kind == cnp.NPY_FLOAT16:
@@ -298,11 +405,15 @@ cpdef object grad_input(
     g = contiguous(grad)
     w = contiguous(weight)
     out = _new(shape, kind)
-    with nogil:
-        rc = conv_grad_input(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(w),
-                             cnp.PyArray_DATA(out))
-    if rc:
-        raise MemoryError("conv: no memory for the scratch buffer")
+    share.p = &p
+    share.work = GRAD_INPUT
+    share.wide = wide
+    share.left = <const char*>cnp.PyArray_DATA(g)
+    share.right = <const char*>cnp.PyArray_DATA(w)
+    share.out = <char*>cnp.PyArray_DATA(out)
+    share.left_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(g)
+    share.out_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(g)
+    _run(&share)
     return as_channels_last(out) if last and len(shape) == 4 else out
 
 
@@ -310,7 +421,8 @@ cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dil
     """Return the gradient for weight, of which only shape and memory order are read."""
     cdef conv_t p
     cdef tuple shape = (<object>weight).shape
-    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef share_t share
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, image, out
     if kind == cnp.NPY_FLOAT16:
@@ -326,9 +438,14 @@ cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dil
     g = contiguous(grad)
     image = contiguous(x)
     out = _new(shape, kind)
-    with nogil:
-        rc = conv_grad_weight(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(image),
-                              cnp.PyArray_DATA(out))
-    if rc:
-        raise MemoryError("conv: no memory for the scratch buffer")
+    share.p = &p
+    share.work = GRAD_WEIGHT
+    share.wide = wide
+    share.left = <const char*>cnp.PyArray_DATA(image)
+    share.right = <const char*>cnp.PyArray_DATA(g)
+    share.out = <char*>cnp.PyArray_DATA(out)
+    share.left_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(g)
+    share.right_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(g)
+    share.out_step = 0
+    _run(&share)
     return as_channels_last(out) if last else out
