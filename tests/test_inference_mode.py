@@ -4,8 +4,13 @@ For each cell the kernels passed are asserted too, by dispatch trace, and the ex
 records, version bumps and graph nodes.
 """
 
+import contextlib
 import copy
+import inspect
+import io
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -457,8 +462,6 @@ def test_one_thread_trains_while_another_serves():
 
 
 def test_errors_name_the_guard():
-    import inspect
-
     line = inspect.currentframe().f_lineno + 1
     with imode.inference_mode():
         i = imode.ones(3)
@@ -488,3 +491,35 @@ def test_backward_inside_the_mode_says_so():
         y = (x * x).sum()
         with pytest.raises(RuntimeError, match=r"^element 0 of tensors does not require grad"):
             y.backward()
+
+
+# ---- the page about it ----
+
+PAGE = Path(__file__).parents[1] / "docs" / "inference-mode.md"
+PROGRAMS = (
+    re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S) if PAGE.exists() else []
+)
+
+
+@pytest.mark.skipif(not PROGRAMS, reason="the page is not beside the tests")
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_program_of_the_page_prints_what_it_says(program):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, str(PAGE), "exec"), {"__name__": "__main__"})
+    shown = re.findall(r"# prints (.*)$", program, re.M)
+    assert printed.getvalue().splitlines() == shown
+
+
+@pytest.mark.skipif(not PROGRAMS, reason="the page is not beside the tests")
+def test_every_error_of_the_page_is_one_of_the_library():
+    source = (Path(imode.__file__).parent / "errors.py").read_text()
+    text = re.sub(r'"\s*f?"', "", re.sub(r"\s+", " ", source)).replace(
+        "{made_in}", "inference mode"
+    )
+    text = text.replace("{what}", "is being").replace("{written_in}", "in normal mode")
+    text = text.replace("{first}", "").replace("{index}", "0")
+    headings = re.findall(r"^### (.*)$", PAGE.read_text(), re.M)
+    errors = [h for h in headings if h != "What outlives the block"]
+    assert len(errors) == 7
+    assert not [h for h in errors if h not in text]
