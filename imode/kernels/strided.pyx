@@ -481,6 +481,26 @@ cpdef ndarray unfold(ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step
 
 # ---- raw geometry and element types -------------------------------------------------------------
 
+cdef bint _fits(int nd, npy_intp* shape, npy_intp* strides, ndarray storage, ndarray a,
+                object storage_offset, char** start) except -1:
+    """Whether a geometry of moderate numbers lies within the storage; OUT: where it starts."""
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
+    cdef npy_intp last
+    cdef int i
+    if storage_offset is None:
+        last = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage)) // item
+    else:
+        last = storage_offset
+    if nd > 8 or not 0 <= last < 1 << 40:
+        return False
+    start[0] = cnp.PyArray_BYTES(storage) + last * item
+    for i in range(nd):
+        if not (0 < shape[i] < 1 << 28 and strides[i] < 1 << 24):
+            return False
+        last += (shape[i] - 1) * strides[i]
+    return (last + 1) * item <= cnp.PyArray_NBYTES(storage)
+
+
 cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=None):
     """Return any geometry (in elements) over the storage that `a` is part of, within its bounds."""
     cdef npy_intp[64] shape
@@ -489,6 +509,7 @@ cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=Non
     cdef ndarray storage = _storage(a)
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a), nbytes = cnp.PyArray_NBYTES(storage)
     cdef object offset, need
+    cdef char* start
     if nd != read_ints(stride, strides):
         raise RuntimeError("mismatch in length of strides and shape")
     for i in range(nd):
@@ -496,6 +517,10 @@ cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=Non
             raise RuntimeError(
                 "as_strided: Negative strides are not supported at the moment, "
                 f"got strides: {list(stride)}")
+    if _fits(nd, shape, strides, storage, a, storage_offset, &start):
+        for i in range(nd):
+            strides[i] *= item
+        return make(a, nd, shape, strides, start)
     offset = storage_offset
     if offset is None:
         offset = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage)) // item
@@ -645,11 +670,16 @@ cpdef tuple split_with_sizes(ndarray a, tuple split_sizes, Py_ssize_t dim=0):
     if a.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     d = wrap_dim(dim, a.ndim)
-    if min(split_sizes, default=0) < 0:
+    cdef npy_intp total = 0
+    cdef bint negative = False
+    for size in split_sizes:
+        negative |= size < 0
+        total = LLONG_MAX if total > LLONG_MAX - size else total + size
+    if negative:
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
             f"split_sizes={list(split_sizes)}")
-    if sum(split_sizes) != a.shape[d]:
+    if total != a.shape[d]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's "
             f"size at dimension {dim}), but got split_sizes={list(split_sizes)}")
