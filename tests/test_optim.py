@@ -203,3 +203,8 @@ def test_schedule_resumes():
     second.load_state_dict(first.state_dict())
     second.step()
     assert second.last_epoch == 2 and optimizer.param_groups[0]["lr"] == 0.25
+
+
+def test_differentiable_steps_are_refused():
+    with pytest.raises(NotImplementedError, match="differentiable=True is not supported"):
+        optim.SGD([nn.Parameter(imode.ones(1))], differentiable=True)

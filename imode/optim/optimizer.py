@@ -71,6 +71,11 @@ class Optimizer:
                 raise RuntimeError("`fused` does not support `differentiable`")
             if defaults.get("foreach"):
                 raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+        if defaults.get("differentiable"):
+            raise NotImplementedError(
+                f"{type(self).__name__}: differentiable=True is not supported, steps are never "
+                "recorded"
+            )
         self.defaults = defaults
         self.state = defaultdict(dict)
         self.param_groups = []
