@@ -41,6 +41,8 @@ def to(self, *args, **kwargs):
     >>> imode.ones(2).to(imode.int64)
     tensor([1, 1])
     """
+    if len(args) == 1 and not kwargs and type(args[0]) is dtypes.dtype:
+        return self if args[0] is self.dtype else ops._to_copy(self, dtype=args[0])
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
     other = kwargs.pop("other", None)

@@ -12,6 +12,7 @@ import numpy as np
 
 from imode.formats import memory_order
 from imode.kernels import ingest, order
+from imode.kernels import fresh
 from imode.kernels.strided import scalar_name
 
 from .. import ops
@@ -228,7 +229,7 @@ def _full(size, fill_value, dtype, *options):
 
 factory(
     f"empty(int[] size, *, {OPTIONS}, any memory_format=None) -> Tensor",
-    _empty,
+    fresh.filled(_empty, None),
     doc="""Return a tensor of the given size with whatever its memory holds.
 
     Raises RuntimeError for a negative size or one that no memory can hold.
@@ -239,7 +240,7 @@ factory(
 )
 factory(
     f"zeros(int[] size, *, {OPTIONS}) -> Tensor",
-    _zeros,
+    fresh.filled(_zeros, 0),
     doc="""Return a tensor of zeros.
 
     >>> imode.zeros(2, dtype=imode.int64)
@@ -248,7 +249,7 @@ factory(
 )
 factory(
     f"ones(int[] size, *, {OPTIONS}) -> Tensor",
-    _ones,
+    fresh.filled(_ones, 1),
     doc="""Return a tensor of ones.
 
     >>> imode.ones(2, 2)
@@ -287,9 +288,9 @@ def _full_like(self, fill_value, dtype, layout, device, requires_grad, pin_memor
 
 
 for _name, _kernel, _argument in (
-    ("empty_like", _empty_like, ""),
-    ("zeros_like", _filled_like("zeros_like", 0), ""),
-    ("ones_like", _filled_like("ones_like", 1), ""),
+    ("empty_like", fresh.filled_like(_empty_like, None), ""),
+    ("zeros_like", fresh.filled_like(_filled_like("zeros_like", 0), 0), ""),
+    ("ones_like", fresh.filled_like(_filled_like("ones_like", 1), 1), ""),
     ("full_like", _full_like, "Scalar fill_value, "),
 ):
     op(

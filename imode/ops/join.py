@@ -6,6 +6,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dtype import result_type
+from imode.kernels import fresh
 from imode.kernels.indexing import broadcast_shape
 from imode.kernels.strided import wrap_dim
 
@@ -78,7 +79,7 @@ def _cat_backward(grad, tensors_shapes, dim, needs):
 
 _cat_op = op(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    _cat,
+    fresh.cat(_cat),
     derivative={"tensors": lambda grad, tensors_shapes, dim: _cat_backward(
         grad, tensors_shapes, dim, [True] * len(tensors_shapes)
     )},
@@ -116,7 +117,7 @@ def _stack(tensors, dim):
 
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
-    _stack,
+    fresh.stack(_stack),
     derivative={"tensors": lambda grad, dim: grad.unbind(dim)},
     variants="function out",
     doc="""Return tensors of one shape joined along a new dimension `dim`.

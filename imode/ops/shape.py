@@ -8,6 +8,7 @@ import numpy as np
 from imode import ops
 from imode._core.tensor import array_of
 from imode.formats import memory_order
+from imode.kernels import fresh
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -28,7 +29,7 @@ def _clone(self, memory_format):
 
 op(
     "clone(Tensor self, *, any memory_format=None) -> Tensor",
-    _clone,
+    fresh.clone(_clone),
     derivative={"self": lambda grad: grad},
     variants="function method",
     doc="""Return a copy with its own memory, in the graph; strides are kept where they are dense.
