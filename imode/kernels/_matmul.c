@@ -10,6 +10,23 @@
 
 #if defined(__GNUC__)
 
+/* From four vectors of 16 bytes to the sum of each. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define ACROSS_f(q, out)                                                                       \
+    quarter_f x = __builtin_shufflevector(q[0], q[1], 0, 4, 2, 6) +                            \
+                  __builtin_shufflevector(q[0], q[1], 1, 5, 3, 7);                             \
+    quarter_f y = __builtin_shufflevector(q[2], q[3], 0, 4, 2, 6) +                            \
+                  __builtin_shufflevector(q[2], q[3], 1, 5, 3, 7);                             \
+    quarter_f r = __builtin_shufflevector(x, y, 0, 1, 4, 5) +                                  \
+                  __builtin_shufflevector(x, y, 2, 3, 6, 7);                                   \
+    memcpy(out, &r, sizeof r);
+#else
+#define ACROSS_f(q, out)                                                                       \
+    for (int i = 0; i < 4; i++) out[i] = (q[i][0] + q[i][1]) + (q[i][2] + q[i][3]);
+#endif
+#define ACROSS_d(q, out)                                                                       \
+    for (int i = 0; i < 4; i++) out[i] = q[i][0] + q[i][1];
+
 #define SMALL(T, S)                                                                            \
     typedef T vec_##S __attribute__((vector_size(64), aligned(__alignof__(T)), may_alias));    \
     typedef T half_##S __attribute__((vector_size(32), aligned(__alignof__(T)), may_alias));   \
@@ -23,6 +40,18 @@
         for (int j = 2; j < WIDE_##S / 4; j++) sum += q[j];                                    \
         return sum;                                                                            \
     }                                                                                          \
+    /* The totals of four vectors, side by side. */                                            \
+    V_INLINE void totals_##S(const vec_##S* a, const vec_##S* b, const vec_##S* c,             \
+                             const vec_##S* d, T* out) {                                       \
+        quarter_##S q[4];                                                                      \
+        const vec_##S* v[4] = {a, b, c, d};                                                    \
+        for (int i = 0; i < 4; i++) {                                                          \
+            half_##S h = ((const half_##S*)v[i])[0] + ((const half_##S*)v[i])[1];              \
+            q[i] = ((const quarter_##S*)&h)[0] + ((const quarter_##S*)&h)[1];                  \
+        }                                                                                      \
+        ACROSS_##S(q, out)                                                                     \
+    }                                                                                          \
+                                                                                               \
     /* Rows of b are contiguous: each element of a times a row of b. */                        \
     V_CLONES static void rows_##S(const T* a, ptrdiff_t an, ptrdiff_t ak, const T* b,          \
                                   ptrdiff_t bk, T* c, ptrdiff_t n, ptrdiff_t k,                \
@@ -87,8 +116,9 @@
                         s2 += factor * *(const vec_##S*)(col + 2 * bm + p);                    \
                         s3 += factor * *(const vec_##S*)(col + 3 * bm + p);                    \
                     }                                                                          \
-                    t0 = total_##S(&s0), t1 = total_##S(&s1);                                  \
-                    t2 = total_##S(&s2), t3 = total_##S(&s3);                                  \
+                    T t[4];                                                                    \
+                    totals_##S(&s0, &s1, &s2, &s3, t);                                         \
+                    t0 = t[0], t1 = t[1], t2 = t[2], t3 = t[3];                                \
                 }                                                                              \
                 for (; p < k; p++) {                                                           \
                     t0 += a[p] * col[p];                                                       \
