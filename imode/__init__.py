@@ -106,6 +106,7 @@ _LAZY = {
     "utils": ".utils",
     "serialization": ".serialization",
     "errors": ".errors",
+    "linalg": ".linalg",
     "save": ".serialization",
     "load": ".serialization",
 }

@@ -114,6 +114,17 @@ cdef inline Matrix _matrix(ndarray x):
     return m
 
 
+cdef inline Matrix _folded(ndarray x):
+    """A contiguous stack as one taller matrix. Strides of dimensions of size 1 mean nothing."""
+    cdef Matrix m
+    m.data = <char*>cnp.PyArray_DATA(x)
+    m.columns = x.shape[x.ndim - 1]
+    m.rows = cnp.PyArray_SIZE(x) // m.columns
+    m.column_stride = cnp.PyArray_ITEMSIZE(x)
+    m.row_stride = m.columns * m.column_stride
+    return m
+
+
 cdef inline Matrix _transposed(Matrix m) noexcept nogil:
     cdef Matrix t
     t.data = m.data
@@ -489,6 +500,8 @@ cdef ndarray _stacked(ndarray x, ndarray y, int code):
     """A stack of contiguous matrices times one matrix, or times a like stack; else None."""
     cdef npy_intp[NDIM] dims
     cdef npy_intp batch = 1
+    cdef npy_intp apart = 0           # bytes from matrix to matrix of y
+    cdef npy_intp run = 1             # matrices in the dimensions seen so far
     cdef int d
     cdef Matrix a
     cdef Matrix b
@@ -501,25 +514,27 @@ cdef ndarray _stacked(ndarray x, ndarray y, int code):
             return None
         y = _for_blas(y)
         dims[x.ndim - 1] = y.shape[1]
-        a = _matrix(x)
-        a.rows = cnp.PyArray_SIZE(x) // a.columns
-        return _product(code, a, _matrix(y), x.ndim, dims)
+        return _product(code, _folded(x), _matrix(y), x.ndim, dims)
     if y.ndim != x.ndim or x.shape[x.ndim - 1] != y.shape[y.ndim - 2]:
         return None
     for d in range(x.ndim - 2):
         if x.shape[d] != y.shape[d]:
             return None
         batch *= x.shape[d]
-    # The stack of the right operand may lie in any order inside its matrices, not between them.
-    for d in range(y.ndim - 3):
-        if y.strides[d] != y.strides[d + 1] * y.shape[d + 1]:
-            return None
+    # The right operand may lie in any order inside its matrices, not between them.
+    for d in range(y.ndim - 3, -1, -1):
+        if y.shape[d] != 1:
+            if apart == 0:
+                apart = y.strides[d]
+            elif y.strides[d] != apart * run:
+                return None
+            run *= y.shape[d]
     a, b = _matrix(x), _matrix(y)
     if not _blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
         return None
     dims[x.ndim - 1] = y.shape[y.ndim - 1]
-    return _product(code, a, b, x.ndim, dims, batch, x.strides[x.ndim - 3],
-                    y.strides[y.ndim - 3])
+    return _product(code, a, b, x.ndim, dims, batch,
+                    a.rows * a.columns * cnp.PyArray_ITEMSIZE(x), apart)
 
 
 def matmul(composed):
@@ -594,9 +609,7 @@ cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
     if x.ndim != 2 and not cnp.PyArray_IS_C_CONTIGUOUS(x):
         return None
     x, w = _for_blas(x), _for_blas(w)
-    a = _matrix(x)
-    if x.ndim > 2:
-        a.rows = cnp.PyArray_SIZE(x) // a.columns
+    a = _folded(x) if x.ndim > 2 else _matrix(x)
     if bias is not None and not (bias.ndim == 1 and (
             _addable(bias, code, a.rows, w.shape[0], &rows, &columns))):
         return None

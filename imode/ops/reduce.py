@@ -468,6 +468,9 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
         doc=_doc,
     )
 
-    for _overload, _forms in ((_unbiased, _variants.removesuffix(" out")), (_unbiased_along, _variants)):
+    for _overload, _forms in (
+        (_unbiased, _variants.removesuffix(" out")),
+        (_unbiased_along, _variants),
+    ):
         _arguments, _function = _overload(_name)
         composite(f"{_name}{_arguments} -> {_returns}", variants=_forms, doc=_doc)(_function)

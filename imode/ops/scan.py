@@ -94,9 +94,7 @@ def _logsumexp(self, dim, keepdim):
     axes = dims.wrap_all(dim, x.ndim)
     wide = x.astype(accumulate_type(x.dtype), copy=False)
     if wide.size == 0:
-        return reduced(
-            np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype
-        )
+        return reduced(np.log(np.add.reduce(np.exp(wide), axis=axes, keepdims=keepdim)), x.dtype)
     peak = np.maximum.reduce(wide.real, axis=axes, keepdims=True)
     peak = np.where(np.isinf(peak), wide.real.dtype.type(0), peak)
     total = np.add.reduce(np.exp(wide - peak), axis=axes, keepdims=keepdim)

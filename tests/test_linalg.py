@@ -1,0 +1,234 @@
+"""Products: layouts and sizes against NumPy, the road that matmul and linear take, einsum."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import imode
+from imode.nn import functional as F
+
+rng = np.random.default_rng(3)
+
+
+def matrix(shape, dtype="float32", layout="c"):
+    """A tensor and its array: "c", "t" (transposed memory), "s" (every second column)."""
+    if dtype.startswith("int"):
+        make = lambda s: rng.integers(-3, 4, s).astype(dtype)  # noqa: E731
+    elif dtype.startswith("complex"):
+        make = lambda s: (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype)  # noqa: E731
+    else:
+        make = lambda s: rng.standard_normal(s).astype(dtype)  # noqa: E731
+    if layout == "t":
+        tensor = imode.from_numpy(make((*shape[:-2], shape[-1], shape[-2]))).transpose(-2, -1)
+    elif layout == "s":
+        tensor = imode.from_numpy(make((*shape[:-1], 2 * shape[-1])))[..., ::2]
+    else:
+        tensor = imode.from_numpy(make(shape))
+    return tensor, tensor.numpy()
+
+
+def close(seen, wanted):
+    assert seen.shape == wanted.shape
+    assert seen.numpy().dtype == wanted.dtype
+    tolerance = 1e-4 if wanted.dtype.name in ("float32", "complex64") else 1e-10
+    np.testing.assert_allclose(seen.numpy(), wanted, tolerance, tolerance)
+
+
+# ---- every size class and layout ----
+
+SIZES = [(1, 1, 1), (2, 3, 4), (1, 64, 64), (5, 17, 70), (33, 20, 9), (60, 64, 61)]
+LAYOUTS = list(itertools.product("cts", "cts"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64"])
+@pytest.mark.parametrize("size", SIZES)
+def test_matrices(size, dtype):
+    n, k, m = size
+    for first, second in LAYOUTS:
+        a, x = matrix((n, k), dtype, first)
+        b, y = matrix((k, m), dtype, second)
+        v, z = matrix((k,), dtype)
+        close(a.mm(b), x @ y)
+        close(a @ b, x @ y)
+        close(a.mv(v), x @ z)
+        close(v @ b, z @ y)
+        close(v.dot(v), z @ z)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_stacks(size):
+    n, k, m = size
+    for first, second in LAYOUTS:
+        a, x = matrix((3, n, k), layout=first)
+        b, y = matrix((3, k, m), layout=second)
+        c, z = matrix((k, m), layout=second)
+        for mode in (imode.enable_grad, imode.inference_mode):
+            with mode():
+                close(a.bmm(b), x @ y)
+                close(a @ b, x @ y)
+                close(a @ c, x @ z)
+                close(a[0] @ b, x[0] @ y)
+                close(a.unsqueeze(1) @ b, x[:, None] @ y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("size", SIZES)
+def test_linear(size, dtype):
+    n, k, m = size
+    weight, w = matrix((m, k), dtype)
+    bias, b = matrix((m,), dtype)
+    for lead in ((), (n,), (2, n), (2, 1, n)):
+        x, a = matrix((*lead, k), dtype)
+        for mode in (imode.enable_grad, imode.inference_mode):
+            with mode():
+                close(F.linear(x, weight, bias), a @ w.T + b)
+                close(F.linear(x, weight), a @ w.T)
+
+
+@pytest.mark.parametrize(("beta", "alpha"), [(1, 1), (2, 1), (1, 0.5), (-1, 3)])
+@pytest.mark.parametrize("addend", [(), (4,), (1,), (2, 1), (1, 4), (2, 4)])
+def test_addmm(addend, beta, alpha):
+    c, z = matrix(addend)
+    a, x = matrix((2, 3))
+    b, y = matrix((3, 4))
+    wanted = (beta * z + alpha * (x @ y)).astype("float32")
+    close(imode.addmm(c, a, b, beta=beta, alpha=alpha), wanted)
+
+
+def test_beta_of_zero_hides_nan():
+    nan = imode.full((2, 2), float("nan"))
+    assert imode.addmm(nan, imode.ones(2, 2), imode.ones(2, 2), beta=0).tolist() == [[2, 2]] * 2
+
+
+# ---- what is recorded ----
+
+
+def nodes(tensor):
+    names, fn = [], tensor.grad_fn
+    while fn is not None and fn.name() != "torch::autograd::AccumulateGrad":
+        names.append(fn.name())
+        fn = fn.next_functions[0][0] if fn.next_functions else None
+    return [name for name in names if "AccumulateGrad" not in name]
+
+
+def test_matmul_is_made_of_what_fits():
+    def grad(*shape):
+        return imode.ones(*shape, requires_grad=True)
+
+    assert nodes(grad(3) @ grad(3)) == ["DotBackward0"]
+    assert nodes(grad(2, 3) @ grad(3)) == ["MvBackward0"]
+    assert nodes(grad(2, 3) @ grad(3, 4)) == ["MmBackward0"]
+    assert nodes(grad(5, 2, 3) @ grad(3, 4)) == [
+        "UnsafeViewBackward0",
+        "MmBackward0",
+        "ViewBackward0",
+    ]
+    assert nodes(grad(5, 2, 3) @ grad(5, 3, 4))[:2] == ["UnsafeViewBackward0", "BmmBackward0"]
+
+
+def test_linear_is_addmm_of_the_transposed_weight():
+    x, weight, bias = imode.ones(2, 3), imode.ones(4, 3), imode.ones(4)
+    out = F.linear(x, weight.requires_grad_(), bias.requires_grad_())
+    assert out.grad_fn.name() == "AddmmBackward0"
+    assert out.grad_fn.next_functions[2][0].name() == "TBackward0"
+
+
+def test_nothing_recorded_is_nothing_composed():
+    """Without gradients the products are computed at once; with a trace on they are not."""
+    x, weight = imode.ones(5, 2, 3), imode.ones(4, 3)
+    with imode.inference_mode():
+        with imode.trace_dispatch() as trace:
+            traced = F.linear(x, weight)
+        assert any("mm" in str(step) for step in trace)
+        assert F.linear(x, weight).tolist() == traced.tolist()
+
+
+def test_a_replaced_kernel_is_used():
+    calls = []
+
+    def kernel(self, mat2):
+        calls.append(1)
+        return imode.zeros(self.shape[0], mat2.shape[1])
+
+    before = imode.ops.mm.register("CPU", kernel)
+    try:
+        with imode.inference_mode():
+            assert F.linear(imode.ones(2, 3), imode.ones(4, 3)).sum().item() == 0
+            assert (imode.ones(2, 3) @ imode.ones(3, 4)).sum().item() == 0
+    finally:
+        imode.ops.mm.register("CPU", before)
+    assert calls == [1, 1]
+
+
+def test_copied_operands_live_as_long_as_the_product():
+    a, x = matrix((70, 40), layout="s")
+    b, y = matrix((40, 65), layout="s")
+    for _ in range(20):
+        close(a.mm(b), x @ y)
+
+
+# ---- einsum ----
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ij,jk->ik", [(2, 3), (3, 4)]),
+        ("ij,jk", [(2, 3), (3, 4)]),
+        ("bij,bjk->bik", [(5, 2, 3), (5, 3, 4)]),
+        ("i,j->ij", [(2,), (3,)]),
+        ("ii->i", [(3, 3)]),
+        ("ii", [(3, 3)]),
+        ("ij->ji", [(2, 3)]),
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 2)]),
+        ("...ij,jk->...ik", [(2, 5, 2, 3), (3, 4)]),
+        ("...i,...i->...", [(4, 3), (3,)]),
+        ("bhqd,bhkd->bhqk", [(2, 2, 3, 4), (2, 2, 5, 4)]),
+        ("abc,cd,a->bd", [(2, 3, 4), (4, 5), (2,)]),
+    ],
+)
+def test_einsum(equation, shapes):
+    tensors, arrays = zip(*(matrix(shape) for shape in shapes), strict=True)
+    wanted = np.einsum(equation, *arrays)
+    close(imode.einsum(equation, *tensors), wanted)
+    close(imode.einsum(equation, list(tensors)), wanted)
+
+
+def test_einsum_with_lists_of_subscripts():
+    a, x = matrix((2, 3))
+    b, y = matrix((3, 4))
+    close(imode.einsum(a, [0, 1], b, [1, 2], [0, 2]), x @ y)
+    close(imode.einsum(a, [0, 1], b, [1, 2]), x @ y)
+
+
+def test_einsum_needs_an_equation_and_an_operand():
+    with pytest.raises(ValueError, match="must specify the equation string"):
+        imode.einsum("ij")
+
+
+# ---- the rest ----
+
+
+def test_multi_dot_takes_the_cheapest_order():
+    shapes = [(10, 30), (30, 5), (5, 60)]
+    tensors, arrays = zip(*(matrix(shape) for shape in shapes), strict=True)
+    close(imode.linalg.multi_dot(tensors), np.linalg.multi_dot(arrays))
+    tensors[0].requires_grad_()
+    inner = imode.linalg.multi_dot(tensors).grad_fn.next_functions[0][0]
+    assert inner.next_functions[0][0].name() == "MmBackward0"  # (first @ second) @ third
+
+
+def test_tensordot_and_kron():
+    a, x = matrix((2, 3, 4))
+    b, y = matrix((4, 3, 5))
+    close(imode.tensordot(a, b, ([1, 2], [1, 0])), np.tensordot(x, y, ([1, 2], [1, 0])))
+    c, z = matrix((2, 3))
+    close(imode.kron(c, c), np.kron(z, z))
+
+
+def test_distances():
+    a, x = matrix((4, 3))
+    b, y = matrix((5, 3))
+    close(imode.cdist(a, b), np.sqrt(((x[:, None] - y) ** 2).sum(-1)))
+    close(imode.dist(a, a + 1, 1), np.float32(12))

@@ -1,0 +1,225 @@
+"""Reductions: every shape of memory against NumPy, what is exact, who gets the gradient."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import imode
+
+NAN, INF = float("nan"), float("inf")
+rng = np.random.default_rng(7)
+
+# ---- every geometry against NumPy ----
+
+REFERENCE = {
+    "sum": lambda a, axes, keep: a.sum(axes, keepdims=keep, dtype=sum_type(a)),
+    "mean": lambda a, axes, keep: a.mean(axes, keepdims=keep),
+    "amax": lambda a, axes, keep: a.max(axes, keepdims=keep),
+    "amin": lambda a, axes, keep: a.min(axes, keepdims=keep),
+    "any": lambda a, axes, keep: (a != 0).any(axes, keepdims=keep),
+    "all": lambda a, axes, keep: (a != 0).all(axes, keepdims=keep),
+    "nansum": lambda a, axes, keep: np.nansum(a, axes, keepdims=keep, dtype=sum_type(a)),
+    "var": lambda a, axes, keep: a.var(axes, keepdims=keep, ddof=1),
+    "std": lambda a, axes, keep: a.std(axes, keepdims=keep, ddof=1),
+    "logsumexp": lambda a, axes, keep: np.log(np.exp(a).sum(axes, keepdims=keep)),
+}
+
+
+def sum_type(a):
+    return a.dtype if a.dtype.kind in "fc" else np.int64
+
+
+def layouts(shape, dtype):
+    """Yield (name, tensor) of one shape in different orders of memory."""
+    for name, order in (("c", range(len(shape))), ("f", range(len(shape) - 1, -1, -1))):
+        base = rng.integers(-3, 4, [shape[i] for i in order]).astype(dtype)
+        yield name, imode.from_numpy(base).permute([*order])
+    rolled = [*range(1, len(shape)), 0]
+    base = rng.integers(-3, 4, [shape[i] for i in rolled]).astype(dtype)
+    yield "rolled", imode.from_numpy(base).permute([*np.argsort(rolled)])
+    wide = rng.integers(-3, 4, (*shape[:-1], 2 * shape[-1])).astype(dtype)
+    yield "strided", imode.from_numpy(wide)[..., ::2]
+    base = rng.integers(-3, 4, (1, *shape[1:])).astype(dtype)
+    yield "expanded", imode.from_numpy(base).expand(shape)
+
+
+def dims(ndim):
+    for n in range(1, ndim + 1):
+        yield from itertools.combinations(range(ndim), n)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int16", "bool"])
+@pytest.mark.parametrize("shape", [(5,), (3, 70), (70, 3), (2, 33, 4), (3, 2, 5, 4)])
+@pytest.mark.parametrize("name", REFERENCE)
+def test_every_geometry(name, shape, dtype):
+    if dtype not in ("float32", "float64") and name in ("mean", "var", "std", "logsumexp"):
+        pytest.skip("floating point only")
+    tolerance = 1e-12 if dtype == "float64" else 1e-5
+    for _, tensor in layouts(shape, dtype):
+        array = tensor.numpy()
+        for axes, keep in itertools.product(dims(len(shape)), (False, True)):
+            with np.errstate(all="ignore"):
+                count = np.prod([shape[i] for i in axes])
+                if name in ("var", "std") and count == 1:
+                    continue
+                wanted = REFERENCE[name](array, axes, keep)
+            kwargs = {"keepdim": keep}
+            seen = getattr(imode, name)(tensor, axes, **kwargs).numpy()
+            assert seen.shape == wanted.shape
+            assert seen.dtype == wanted.dtype
+            assert seen.flags.c_contiguous
+            np.testing.assert_allclose(seen, wanted, tolerance, tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+@pytest.mark.parametrize("shape", [(5,), (3, 70), (70, 3), (2, 33, 4), (3, 2, 5, 4)])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extrema_and_indices(name, shape, dtype):
+    for _, tensor in layouts(shape, dtype):
+        array = tensor.numpy()
+        for dim, keep in itertools.product(range(len(shape)), (False, True)):
+            found = getattr(np, f"arg{name}")(array, dim, keepdims=True)
+            values, indices = getattr(imode, name)(tensor, dim, keep)
+            wanted = np.take_along_axis(array, found, dim)
+            if not keep:
+                wanted, found = wanted.squeeze(dim), found.squeeze(dim)
+            np.testing.assert_array_equal(values.numpy(), wanted)
+            np.testing.assert_array_equal(indices.numpy(), found)
+            again = getattr(imode, f"arg{name}")(tensor, dim, keep)
+            np.testing.assert_array_equal(again.numpy(), found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(5,), (3, 70), (70, 3), (2, 33, 4), (3, 2, 5, 4)])
+def test_lanes(shape, dtype):
+    """softmax, log_softmax and running sums along every dimension of every layout."""
+    for _, tensor in layouts(shape, dtype):
+        array = tensor.numpy()
+        for dim in range(len(shape)):
+            powers = np.exp(array - array.max(dim, keepdims=True))
+            soft = powers / powers.sum(dim, keepdims=True)
+            np.testing.assert_allclose(tensor.softmax(dim).numpy(), soft, 1e-5)
+            np.testing.assert_allclose(tensor.log_softmax(dim).numpy(), np.log(soft), 1e-5, 1e-6)
+            np.testing.assert_allclose(tensor.cumsum(dim).numpy(), array.cumsum(dim), 1e-5)
+            np.testing.assert_allclose(tensor.cumprod(dim).numpy(), array.cumprod(dim), 1e-5)
+
+
+# ---- precision ----
+
+
+def test_long_float32_sums_stay_exact():
+    x = imode.full((1_000_000, 3), 0.1)
+    wanted = np.full(1_000_000, 0.1, np.float32).sum(dtype=np.float64)
+    for total in (x[:, 0].contiguous().sum(), x.sum(0)[1], x.mean(0)[2] * 1_000_000):
+        assert abs(float(total) - wanted) < 1e-6 * wanted
+
+
+def test_float16_adds_up_in_float32():
+    x = imode.ones(5000, dtype=imode.float16)
+    assert x.sum().item() == 5000
+    assert x.reshape(50, 100).sum((0, 1)).item() == 5000
+
+
+def test_variance_of_what_lies_far_from_zero():
+    x = imode.tensor([10000.0, 10001.0, 10002.0] * 100)
+    assert abs(x.var().item() - x.double().var().item()) < 1e-4
+
+
+def test_norm_of_what_squares_to_nothing_or_infinity():
+    assert imode.tensor([3e-30, 4e-30]).norm().item() == pytest.approx(5e-30)
+    assert imode.tensor([3e30, 4e30]).norm().item() == pytest.approx(5e30)
+    assert imode.tensor([INF, 1.0]).norm().item() == INF
+    assert np.isnan(imode.tensor([NAN, 1.0]).norm().item())
+
+
+# ---- NaN, ties and their gradients ----
+
+
+def test_nan_wins():
+    x = imode.tensor([1.0, NAN, 3.0, NAN])
+    assert np.isnan(x.max().item())
+    assert np.isnan(x.amin().item())
+    assert x.argmax().item() == x.argmin().item() == 1
+    assert x.max(0).indices.item() == 1
+
+
+def gradient(function, values):
+    x = imode.tensor(values, requires_grad=True)
+    function(x).backward()
+    return x.grad.tolist()
+
+
+def test_ties_share_the_gradient_but_an_index_takes_it():
+    assert gradient(lambda x: x.max(), [1.0, 3.0, 3.0]) == [0, 0.5, 0.5]
+    assert gradient(lambda x: x.amax(), [1.0, 3.0, 3.0]) == [0, 0.5, 0.5]
+    assert gradient(lambda x: x.max(0).values, [1.0, 3.0, 3.0]) == [0, 1, 0]
+    assert gradient(lambda x: x.median(), [1.0, 3.0, 3.0]) == [0, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        ([2.0, 3.0, 4.0], [12, 8, 6]),
+        ([2.0, 0.0, 4.0], [0, 8, 0]),
+        ([0.0, 0.0, 4.0], [0, 0, 0]),
+    ],
+)
+def test_gradient_of_a_product_with_zeros(values, wanted):
+    assert gradient(lambda x: x.prod(), values) == wanted
+    assert gradient(lambda x: x.prod(0), values) == wanted
+    assert gradient(lambda x: x.cumprod(0)[-1], values) == wanted
+
+
+def test_norm_has_no_gradient_at_zero():
+    assert gradient(lambda x: x.norm(), [0.0, 0.0]) == [0, 0]
+    assert gradient(lambda x: x.norm(3), [0.0, 0.0]) == [0, 0]
+
+
+# ---- names in the graph, forms of calls ----
+
+
+@pytest.mark.parametrize(
+    ("call", "node"),
+    [
+        (lambda x: x.sum(), "SumBackward0"),
+        (lambda x: x.sum(0), "SumBackward1"),
+        (lambda x: x.mean(), "MeanBackward0"),
+        (lambda x: x.mean(0), "MeanBackward1"),
+        (lambda x: x.prod(0), "ProdBackward1"),
+        (lambda x: x.max(), "MaxBackward1"),
+        (lambda x: x.max(0)[0], "MaxBackward0"),
+        (lambda x: x.amax(0), "AmaxBackward0"),
+        (lambda x: x.std(), "StdBackward0"),
+        (lambda x: x.std(0, False), "StdBackward0"),
+        (lambda x: imode.std_mean(x)[1], "StdMeanBackward0"),
+        (lambda x: x.norm(), "LinalgVectorNormBackward0"),
+        (lambda x: x.logsumexp(0), "LogsumexpBackward0"),
+        (lambda x: x.softmax(0), "SoftmaxBackward0"),
+        (lambda x: imode.nn.functional.log_softmax(x, dim=1), "LogSoftmaxBackward0"),
+    ],
+)
+def test_graph_nodes(call, node):
+    assert call(imode.ones(2, 3, requires_grad=True)).grad_fn.name() == node
+
+
+def test_softmax_without_a_dimension_warns():
+    with pytest.warns(UserWarning, match="Implicit dimension choice for softmax"):
+        assert imode.nn.functional.softmax(imode.zeros(2)).tolist() == [0.5, 0.5]
+
+
+def test_several_results_have_names():
+    found = imode.ones(2, 3).max(1)
+    assert found.values is found[0]
+    assert found.indices is found[1]
+    low, high = imode.aminmax(imode.tensor([1.0, 2.0]))
+    assert (low.item(), high.item()) == (1, 2)
+
+
+def test_out_is_resized_and_must_be_of_the_dtype():
+    x = imode.tensor([[1.0, 5.0], [7.0, 3.0]])
+    out = imode.empty(0)
+    assert imode.sum(x, 1, out=out) is out
+    assert out.tolist() == [6, 10]
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype long int"):
+        imode.argmax(x, 0, out=imode.empty(0))
