@@ -4,13 +4,16 @@
 # writable exactly when the source is. No element is read or written. Dimensions may be negative;
 # value checks and their messages are PyTorch's. All need the GIL; none keeps state.
 
-from numpy cimport ndarray, npy_intp, dtype
+from numpy cimport PyArray_DESCR, dtype, ndarray, npy_intp
 
 cdef enum:
     MAX_DIMS = 64                          # NumPy's limit (NPY_MAXDIMS of NumPy 2)
 
 # ---- building blocks ----
 cdef ndarray make(ndarray a, int nd, npy_intp* shape, npy_intp* strides, char* data)
+cdef ndarray make_of(                                               # elements of another type
+    ndarray a, dtype descr, int nd, npy_intp* shape, npy_intp* strides, char* data)
+cdef ndarray storage_of(ndarray a)                                  # the owner of a's memory
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1                # scalars count as one dim
 cpdef str scalar_name(dtype d)                                      # PyTorch's name: "Float"
 cdef int read_ints(tuple values, npy_intp* out) except -1           # OUT; returns the length
@@ -21,7 +24,6 @@ cdef int infer_view(                                               # 0: there is
 # ---- one result ----
 cpdef ndarray alias(ndarray a)
 cpdef ndarray view(ndarray a, tuple size)
-cpdef ndarray view_dtype(ndarray a, dtype to)
 cpdef ndarray expand(ndarray a, tuple size, bint implicit=*)
 cpdef ndarray permute(ndarray a, tuple dims)
 cpdef ndarray transpose(ndarray a, Py_ssize_t dim0, Py_ssize_t dim1)
@@ -33,12 +35,13 @@ cpdef ndarray squeeze_dims(ndarray a, tuple dims)
 cpdef ndarray select(ndarray a, Py_ssize_t dim, Py_ssize_t index)
 cpdef ndarray slice_dim(ndarray a, Py_ssize_t dim=*, start=*, end=*, Py_ssize_t step=*)
 cpdef ndarray diagonal(ndarray a, Py_ssize_t offset=*, Py_ssize_t dim1=*, Py_ssize_t dim2=*)
-cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=*)
 cpdef ndarray unfold(ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step)
-cpdef ndarray view_as_real(ndarray a)
-cpdef ndarray view_as_complex(ndarray a)
 
 # ---- several results ----
 cpdef tuple split(ndarray a, Py_ssize_t split_size, Py_ssize_t dim=*)
 cpdef tuple split_with_sizes(ndarray a, tuple split_sizes, Py_ssize_t dim=*)
 cpdef tuple unbind(ndarray a, Py_ssize_t dim=*)
+
+
+cdef inline dtype descr_of(ndarray a):
+    return <dtype>PyArray_DESCR(a)

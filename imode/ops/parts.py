@@ -8,7 +8,7 @@ import numpy as np
 
 from imode import ops
 from imode.autograd.kernels import FORGET_HISTORY
-from imode.kernels import shortcuts, strided
+from imode.kernels import elements, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .schema import composite, op
@@ -383,7 +383,7 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
 
 op(
     "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
-    strided.as_strided,
+    elements.as_strided,
     derivative={"self": _as_strided_backward},
     variants="function method",
     doc="""Return any geometry, in elements, over the memory that the tensor is part of.
@@ -396,7 +396,7 @@ op(
 op(
     "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None)"
     " -> Tensor(a!)",
-    strided.as_strided,
+    elements.as_strided,
     derivative={"self": _as_strided_backward},
     variants="function method metadata",
     name="AsStridedBackward1",
@@ -447,7 +447,7 @@ _detach_in_place.register("ADInplaceOrView", None)  # nothing is written
 
 op(
     "view_as_real(Tensor(a) self) -> Tensor(a)",
-    strided.view_as_real,
+    elements.view_as_real,
     derivative={"self": lambda grad: ops.view_as_complex(grad.contiguous())},
     variants="function",
     doc="""Return a complex tensor as pairs (real, imaginary) along a new last dimension.
@@ -459,7 +459,7 @@ op(
 
 op(
     "view_as_complex(Tensor(a) self) -> Tensor(a)",
-    strided.view_as_complex,
+    elements.view_as_complex,
     derivative={"self": lambda grad: ops.view_as_real(grad.contiguous())},
     variants="function",
     doc="""Return a tensor whose last dimension holds pairs (real, imaginary) as a complex one.

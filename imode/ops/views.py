@@ -9,7 +9,7 @@ Derivatives follow PyTorch's derivatives.yaml: what each saves is what its param
 
 from imode import ops
 from imode._core.dtype import as_numpy
-from imode.kernels import shortcuts, strided
+from imode.kernels import elements, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .schema import composite, conj, op
@@ -62,7 +62,7 @@ op(
 
 op(
     "view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)",
-    lambda self, dtype: strided.view_dtype(self, as_numpy(dtype)),
+    lambda self, dtype: elements.view_dtype(self, as_numpy(dtype)),
     differentiable=False,
     variants="method",
     tracked=False,
