@@ -680,6 +680,27 @@ def backward_hooks(lib):
     return [x.grad, net[0].weight.grad, log]
 
 
+@program
+def backward_hooks_of_several_tensors(lib):
+    class Two(lib.nn.Module):
+        def forward(self, a, b, scale):
+            return a * scale, (a * b).sum()
+
+    module, log = Two(), []
+
+    def note(module, grad_input, grad_output):
+        log.append([list(grad_input), list(grad_output)])
+        return (grad_input[0] * 2, grad_input[1], None)
+
+    module.register_full_backward_hook(note)
+    a, b = lib.randn(3, requires_grad=True), lib.randn(3, requires_grad=True)
+    first, second = module(a, b, 3)
+    (first.sum() * second).backward()
+    with lib.no_grad():
+        quiet = module(a, b, 1)
+    return [a.grad, b.grad, log, [t.requires_grad for t in quiet]]
+
+
 # ---- init, clipping, vectors ----
 
 INITS = [

@@ -3,7 +3,9 @@
 import warnings
 from functools import cache
 
+from imode._core.dispatch import is_grad_enabled
 from imode._core.tensor import Tensor
+from imode.ops.schema import op
 
 __all__ = ["Hooks", "call_with_hooks"]
 
@@ -97,22 +99,13 @@ def _run_forward(module, entry, args, kwargs, result):
 
 @cache  # made when the first backward hook runs: most programs have none
 def _tap():
-    from imode.autograd import Function
-
-    class Tap(Function):
-        """The identity; its backward hands the gradients to `react`, which may replace them."""
-
-        @staticmethod
-        def forward(ctx, react, *tensors):
-            ctx.react = react
-            ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
-            return tuple(t.view_as(t) for t in tensors)
-
-        @staticmethod
-        def backward(ctx, *grads):
-            return (None, *ctx.react(grads))
-
-    return Tap.apply
+    """The identity of several tensors as one node, whose backward `react` may change."""
+    return op(
+        "_module_hook(Tensor[] tensors, any react) -> Tensor[]",
+        lambda tensors, react: [tensor.copy() for tensor in tensors],
+        derivative={"tensors": lambda grads, react: react(grads)},
+        variants="",
+    )
 
 
 class _BackwardTaps:
@@ -128,10 +121,10 @@ class _BackwardTaps:
     def wrap_inputs(self, args):
         self.inputs = len(args)
         places, tensors = _tensors_of(args)
-        if not any(t.requires_grad for t in tensors):
+        if not tensors or not is_grad_enabled():
             return args
         self.input_tapped = True
-        return _replace(args, places, _tap()(lambda g: self._at_inputs(places, g), *tensors))
+        return _replace(args, places, _tap()(tensors, lambda g: self._at_inputs(places, g)))
 
     def wrap_outputs(self, result):
         single = isinstance(result, Tensor)
@@ -144,10 +137,10 @@ class _BackwardTaps:
             return result
         outputs = (result,) if single else result
         places, tensors = _tensors_of(outputs)
-        if not any(t.requires_grad for t in tensors):
+        if not tensors or not is_grad_enabled():
             return result
         count = len(outputs)
-        tapped = _tap()(lambda g: self._at_outputs(places, count, g), *tensors)
+        tapped = _tap()(tensors, lambda g: self._at_outputs(places, count, g))
         outputs = _replace(outputs, places, tapped)
         return outputs[0] if single else outputs
 
@@ -180,7 +173,10 @@ class _BackwardTaps:
 
 
 def _tensors_of(values):
-    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    """Where the tensors that require grad stand, and themselves."""
+    places = [
+        i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad
+    ]
     return places, [values[i] for i in places]
 
 
