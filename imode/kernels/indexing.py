@@ -367,30 +367,49 @@ def broadcast_shape(*shapes):
     return result
 
 
+_C_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "at::Half",
+    "int64": "int64_t",
+    "int32": "int",
+    "int16": "short",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
+
+
 def cast_number(value, dtype):
-    """A Python number as an element of `dtype`; refuses what its range does not hold."""
+    """A Python number as a 0-dim array of `dtype`; refuses what its range does not hold."""
     kind = dtype.kind
-    names = {"float32": "float", "float64": "double", "float16": "at::Half", "int64": "int64_t"}
-    names |= {"int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char"}
-    name = names.get(dtype.name, dtype.name)
-    bad = isinstance(value, complex) and kind != "c" and value.imag != 0
-    if not bad and kind in "iu":
-        real = value.real
-        bad = real != real or real in (np.inf, -np.inf)
-        if not bad:
-            info = np.iinfo(dtype)
-            low = -info.max if kind == "u" else info.min
-            bad = not low <= int(real) <= info.max
-            value = int(real)
-            if not bad and value < 0 and kind == "u":
-                value += info.max + 1
-    elif not bad and kind == "f":
+    if -128 < value.real < 128 and type(value) is not complex:  # holds in all, and for NaN is False
+        return np.array(int(value) % 256 if kind == "u" else value, dtype)
+    if isinstance(value, complex) and kind != "c" and value.imag != 0:
+        raise _overflow(dtype)
+    if kind in "iu":
         value = value.real
-        if abs(value) != np.inf and value == value:
-            bad = abs(value) > np.finfo(dtype).max
-    if bad:
-        raise RuntimeError(f"value cannot be converted to type {name} without overflow")
+        if value != value or abs(value) == np.inf:
+            raise _overflow(dtype)
+        value, info = int(value), np.iinfo(dtype)
+        if not (info.min or -info.max) <= value <= info.max:
+            raise _overflow(dtype)
+        if value < 0 and kind == "u":  # wraps around, as in C
+            value += info.max + 1
+    elif kind == "f":
+        value = value.real
+        if value == value and _largest(dtype) < abs(value) < np.inf:
+            raise _overflow(dtype)
     return np.array(value, dtype)
+
+
+def _largest(dtype):
+    """The largest finite value of a floating dtype."""
+    return float(np.finfo(dtype).max)
+
+
+def _overflow(dtype):
+    name = _C_NAMES.get(dtype.name, dtype.name)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def masked_fill(a, mask, value):

@@ -8,6 +8,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import indexing
+from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -33,7 +34,7 @@ op(
 
 op(
     "_index(Tensor self, Tensor[] indices, int[]? dims=None) -> Tensor",
-    indexing.get,
+    compiled("_index", indexing.get, __name__),
     derivative={
         "self": lambda grad, self_shape, indices, dims: ops._index_backward(
             grad, self_shape, indices, dims
@@ -58,6 +59,7 @@ written(
     "index_put(Tensor self, Tensor[] indices, Tensor values, bool accumulate=False, *, "
     "int[]? dims=None) -> Tensor",
     indexing.put,
+    plain="index_put",
     keep_order=True,
     out=False,
     derivative={
@@ -84,7 +86,7 @@ def _gather_backward(grad, self, dim, index):
 
 op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-    lambda self, dim, index, sparse_grad: indexing.gather(self, dim, index),
+    compiled("gather", lambda self, dim, index, _: indexing.gather(self, dim, index), __name__),
     derivative={"self": _gather_backward},
     variants="function method out",
     doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
@@ -125,6 +127,7 @@ _WITHOUT = {"self": lambda grad, dim, index: grad.scatter(dim, index, 0)}
 written(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     indexing.scatter,
+    plain="scatter",
     derivative={**_WITHOUT, "src": lambda grad, dim, index: grad.gather(dim, index)},
     doc="""Return the tensor with elements of `src` (or one number) put where `index` says.
 
@@ -138,6 +141,7 @@ written(
 written(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     _scatter_value,
+    plain="scatter",
     derivative=_WITHOUT,
     name="ScatterBackward1",
     doc="""Return the tensor with one number put where `index` says.""",
@@ -164,6 +168,7 @@ written(
 written(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     lambda self, dim, index, src: indexing.scatter(self, dim, index, src, "add"),
+    plain="scatter_add",
     derivative={
         "self": lambda grad: grad,
         "src": lambda grad, dim, index: grad.gather(dim, index),
@@ -265,7 +270,7 @@ def _check_select(self, index, dim):
 
 op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
-    _index_select,
+    compiled("index_select", _index_select, __name__),
     derivative={
         "self": lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).index_add_(
             dim, index, grad
@@ -346,6 +351,7 @@ def _index_add_source(grad, source, dim, index, alpha):
 written(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     _index_add,
+    plain="index_add",
     derivative={"self": lambda grad: grad, "source": _index_add_source},
     doc="""Return the tensor with slices of `source`, times `alpha`, added to those `index` names.
 

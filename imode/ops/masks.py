@@ -25,6 +25,7 @@ def _common(self, mask, *rest):
 written(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     indexing.masked_fill,
+    plain="masked_fill",
     widen=_common,
     out=False,
     name="MaskedFillBackward1",
@@ -37,6 +38,7 @@ written(
 written(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     indexing.masked_fill,
+    plain="masked_fill",
     widen=_common,
     out=False,
     derivative=_MASKED,

@@ -244,13 +244,23 @@ def flipud(self):
     return self.flip((0,))
 
 
+def _rolled(self, shift, dim):
+    """A copy in row order, moved on along one dimension."""
+    made = np.empty(self.shape, self.dtype)
+    before, n = (slice(None),) * dim, self.shape[dim]
+    cut = shift % n
+    made[(*before, slice(cut, None))] = self[(*before, slice(n - cut))]
+    made[(*before, slice(cut))] = self[(*before, slice(n - cut, None))]
+    return made
+
+
 def _roll(self, shifts, dims):
     if self.size == 0:
         return np.array(self, order="C")
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return np.ascontiguousarray(np.roll(self, shifts[0])).reshape(self.shape)
+        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
     if len(shifts) != len(dims):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
@@ -258,7 +268,9 @@ def _roll(self, shifts, dims):
     if self.ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     wrapped = tuple(wrap_dim(d, self.ndim) for d in dims)
-    return np.array(np.roll(self, shifts, wrapped), order="C")
+    for shift, dim in zip(shifts, wrapped):
+        self = _rolled(self, shift, dim)
+    return self
 
 
 op(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from imode import ops
+from imode.kernels.index import take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -26,9 +27,11 @@ def _sort(self, dim, descending):
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, dim, descending)
+    picked = take_along(self, order, dim)
+    if self.flags.c_contiguous:
+        return picked, order if order.flags.c_contiguous else order.copy()
     values, indices = empty_like(self), empty_like(self, np.int64)
-    values[...] = np.take_along_axis(self, order, dim)
-    indices[...] = order
+    values[...], indices[...] = picked, order
     return values, indices
 
 
@@ -117,11 +120,10 @@ def _topk(self, k, dim, largest, sorted):
         cut = n - k if largest else k - 1
         part = self.argpartition(cut, dim)
         part = np.sort(part[(*ends, slice(cut, None) if largest else slice(k))], dim)
-        order = _order(np.take_along_axis(self, part, dim), dim, largest)
-        order = np.take_along_axis(part, order, dim)
+        order = take_along(part, _order(take_along(self, part, dim), dim, largest), dim)
     else:
         order = _order(self, dim, largest)[(*ends, slice(k))]
-    return np.ascontiguousarray(np.take_along_axis(self, order, dim)), np.ascontiguousarray(order)
+    return take_along(self, order, dim), np.ascontiguousarray(order)
 
 
 op(
@@ -148,7 +150,7 @@ def _kthvalue(self, k, dim, keepdim):
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, dim, False)[(slice(None),) * dim + (slice(k - 1, k),)]
-    values = np.take_along_axis(self, order, dim)
+    values = take_along(self, order, dim)
     if not keepdim:
         values, order = values.squeeze(dim), order.squeeze(dim)
     return np.array(values, order="C"), np.array(order, order="C")

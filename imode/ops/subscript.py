@@ -12,9 +12,10 @@ import numpy as np
 
 from imode import ops
 from imode._core.tensor import Tensor, array_of, wrap_array
+from imode.kernels.indexing import cast_number
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
-_KINDS = {"Float": "f4", "Double": "f8", "Half": "f2"}
+_LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -27,12 +28,18 @@ def getitem(self, index):
         return _select(self, 0, index, 0)
     if kind is slice:
         return _slice(self, 0, index)
-    if kind is not tuple:
+    if kind is Tensor:
+        array = array_of(index)
+        if 0 < array.ndim <= self.ndim and array.dtype in (_LONG, _BOOL):
+            return ops._index(self, (index,))
+    elif kind is not tuple:
         if index is None:
             return ops.unsqueeze(self, 0)
         if index is Ellipsis:
             return ops._alias(self)
         index = _as_tuple(index)
+    if kind is Tensor:
+        index = (index,)
     view, indices, dims = _apply(self, index)
     if indices:
         return ops._index(view, indices, dims)
@@ -225,8 +232,13 @@ def _as_tuple(index):
 def setitem(self, index, value):
     """``self[index] = value``: a number, or a tensor that broadcasts to the place."""
     if type(value) is not Tensor:
-        value = _as_value(self, value)
+        _check_value(self, value)
     kind = type(index)
+    if kind is Tensor:
+        array = array_of(index)
+        if 0 < array.ndim <= self.ndim and array.dtype in (_LONG, _BOOL):
+            ops.index_put_(self, (index,), _as_values(self, value))
+            return
     if kind is int:
         _copy_to(_select(self, 0, index, 0), value)
         return
@@ -246,27 +258,33 @@ def setitem(self, index, value):
     if not indices:
         _copy_to(view, value)
         return
-    if type(value) is not Tensor:
-        value = wrap_array(value)
-    short = _without_ones(value.shape)
-    if len(short) != value.ndim:
-        value = value.view(short)
-    ops.index_put_(view, indices, value, dims=dims)
+    ops.index_put_(view, indices, _as_values(self, value), dims=dims)
 
 
-def _as_value(self, value):
-    """A number as a 0-dim array of the tensor's dtype."""
-    from imode.kernels.indexing import cast_number
-
-    if isinstance(value, Tensor):
-        return value
-    if isinstance(value, (bool, int, float, complex)):
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+def _check_value(self, value):
+    """Refuse what is neither a tensor nor a number of 64 bits."""
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
             raise ValueError("Overflow when unpacking long long")
-        return cast_number(value, array_of(self).dtype)
-    kind = type(value)
-    name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ != "builtins" else kind.__name__
-    raise TypeError(f"can't assign a {name} to a {self.type()}")
+    elif not isinstance(value, (float, complex, Tensor)):
+        kind = type(value)
+        name = kind.__name__
+        if kind.__module__ != "builtins":
+            name = f"{kind.__module__}.{name}"
+        raise TypeError(f"can't assign a {name} to a {self.type()}")
+
+
+def _as_tensor(self, value):
+    """A number as a 0-dim tensor of the tensor's dtype."""
+    return wrap_array(cast_number(value, array_of(self).dtype))
+
+
+def _as_values(self, value):
+    """What index_put_ is given: without the dimensions of length 1 in front."""
+    if not isinstance(value, Tensor):
+        return _as_tensor(self, value)
+    shape = value.shape
+    return value.view(_without_ones(shape)) if shape and shape[0] == 1 else value
 
 
 def _without_ones(shape):
@@ -279,13 +297,11 @@ def _without_ones(shape):
 
 def _copy_to(view, value):
     shape = view.shape
-    if type(value) is not Tensor:
-        value = wrap_array(value)
-        if shape:
+    if not isinstance(value, Tensor):
+        if shape and not view.requires_grad and 0 not in view.stride():
             view.fill_(value)
-        else:
-            view.copy_(value)
-        return
+            return
+        value = _as_tensor(view, value)  # as PyTorch records it
     if shape != value.shape:
         if value.ndim == 0:
             view.fill_(value)

@@ -3,8 +3,11 @@
 Writing a few elements of a large tensor in place must not cost a copy of all of it.
 """
 
+import sys
+
 import numpy as np
 
+from imode.kernels.index import compiled
 from imode.kernels.order import empty_like
 
 from .schema import op
@@ -27,12 +30,14 @@ def written(
     keep_order=False,
     widen=None,
     out=True,
+    plain=None,
 ):
     """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
 
     keep_order: the functional result keeps the layout of self, else it is in row order.
     out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the
-    functional result, where that may be larger than self's.
+    functional result, where that may be larger than self's. plain: the name of the compiled kernels
+    of `imode.kernels.index` that serve the plain cases.
     """
 
     def functional(self, *rest):
@@ -45,9 +50,15 @@ def written(
     def inplace(self, *rest):
         write(self, *rest)
 
+    kernels = functional, inplace
+    if plain is not None:
+        where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
+        names = plain, f"{plain}_"
+        kernels = [compiled(n, f, where) for n, f in zip(names, kernels, strict=True)]
+
     base = op(
         schema,
-        functional,
+        kernels[0],
         derivative=derivative,
         name=name,
         doc=doc,
@@ -57,7 +68,7 @@ def written(
     bare, dot, overload = head.partition(".")
     written_to = op(
         f"{bare}_{dot}{overload}(Tensor(a!) self{rest.replace('-> Tensor', '-> Tensor(a!)')}",
-        inplace,
+        kernels[1],
         derivative=derivative,
         name=name,
         doc=f"In-place form of `{bare}`.",
