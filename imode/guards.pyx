@@ -30,11 +30,12 @@ what is there then, in whatever thread, and applies each one again.
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
 from imode._core.tensor cimport Tensor
 from imode._core.tensor cimport is_inference as _tensor_is_inference
+from imode.places cimport here
 
 import warnings
 
@@ -42,14 +43,8 @@ from imode import _decorate, errors
 from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
 
 cdef extern from "Python.h":
-    ctypedef struct PyFrameObject
     ctypedef struct PyTypeObject:
         void* tp_vectorcall
-    PyFrameObject* PyEval_GetFrame()                       # borrowed; NULL outside of Python code
-    ctypedef struct PyCodeObject
-    PyCodeObject* PyFrame_GetCode(PyFrameObject* frame)    # a new reference
-    int PyFrame_GetLasti(PyFrameObject* frame)
-    int PyFrame_GetLineNumber(PyFrameObject* frame)
     size_t PyVectorcall_NARGS(size_t nargsf)
 
 cdef extern from *:
@@ -61,60 +56,6 @@ cdef extern from *:
     #endif
     """
     bint IMODE_FINALIZING() noexcept
-
-
-# ---- where a guard was made and entered ----
-
-# A place is a small integer for a file and line (errors.place). Naming it takes a dictionary; so the
-# places of the last entries are kept by instruction, and an entry in a loop or a function that is
-# called again costs a comparison. A slot owns its code object, or a new one at the same address
-# could be taken for it.
-cdef enum:
-    SLOTS = 256
-
-cdef struct Slot:
-    PyObject* code
-    int lasti
-    int place
-
-cdef Slot[SLOTS] _slots
-
-
-cdef int _here() except -1:
-    """Return the place that the running Python code is at."""
-    cdef PyFrameObject* frame = PyEval_GetFrame()
-    cdef PyObject* code
-    cdef Slot* slot
-    cdef int lasti
-    if frame == NULL:
-        return 0
-    code = <PyObject*>PyFrame_GetCode(frame)
-    lasti = PyFrame_GetLasti(frame)
-    slot = &_slots[((<size_t>code >> 4) ^ <size_t>lasti) % SLOTS]
-    Py_DECREF(<object>code)                                # the frame holds it
-    if slot.code == code and slot.lasti == lasti:
-        return slot.place
-    return _slow_here(frame, slot, code, lasti)
-
-
-cdef int _slow_here(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) except -1:
-    cdef PyObject* before
-    cdef object filename = (<object>code).co_filename
-    cdef int place
-    if filename.endswith("contextlib.py"):                 # ExitStack: name the one who uses it
-        return _beyond_contextlib(<object>frame)
-    place = errors.place_id(filename, PyFrame_GetLineNumber(frame))
-    before = slot.code
-    Py_XINCREF(code)
-    slot.code, slot.lasti, slot.place = code, lasti, place
-    Py_XDECREF(before)
-    return place
-
-
-cdef int _beyond_contextlib(object frame) except -1:
-    while frame.f_back is not None and frame.f_code.co_filename.endswith("contextlib.py"):
-        frame = frame.f_back
-    return errors.place_id(frame.f_code.co_filename, frame.f_lineno)
 
 
 # ---- the state ----
@@ -200,7 +141,7 @@ cdef class Guard:
         if self.state != NULL or self.top != NULL:
             raise errors.guard_reentered(_name(self), self.entered_at)
         if not self.decorates:
-            self.entered_at = _here()
+            self.entered_at = here()
         _push(self, state)
 
     def __exit__(self, exc_type=None, exc_value=None, traceback=None):
@@ -388,7 +329,7 @@ cdef Guard _new(object cls, int kind):
     else:
         guard = cls.__new__(cls)
     guard.kind = kind
-    guard.made_at = _here()
+    guard.made_at = here()
     return guard
 
 
