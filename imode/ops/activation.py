@@ -31,7 +31,9 @@ op(
     ),
     derivative={
         "grad_output": lambda grad, output: ops._sigmoid_backward(grad, conj(output)),
-        "output": lambda grad, grad_output, output: grad * conj(grad_output) * (1 - 2 * output),
+        "output": lambda grad, grad_output, output: (
+            conj(grad) * grad_output * (1 - 2 * conj(output))
+        ),
     },
     variants="",
 )
@@ -43,7 +45,7 @@ op(
     ),
     derivative={
         "grad_output": lambda grad, output: ops._tanh_backward(grad, conj(output)),
-        "output": lambda grad, grad_output, output: grad * conj(-2 * output * grad_output),
+        "output": lambda grad, grad_output, output: conj(grad) * (-2 * conj(output)) * grad_output,
     },
     variants="",
 )
@@ -444,7 +446,11 @@ tensor([1., 0.])
 _SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 
 
-@composite("selu(Tensor self) -> Tensor", variants="function inplace")
+@composite(
+    "selu(Tensor self) -> Tensor",
+    variants="function inplace",
+    written=lambda self: ops.elu_(self, *_SELU),
+)
 def selu(self):
     """Return the scaled exponential linear unit, which keeps mean 0 and variance 1.
 

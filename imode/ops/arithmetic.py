@@ -282,16 +282,14 @@ def _division_rest(name, function, otherwise, mode, example):
 {example}
 """,
     )
-    return kernel, to_other
 
 
-_REMAINDER, _REMAINDER_OTHER = _division_rest(
-    "remainder", loops.remainder, _remainder, "floor", "tensor([1, 2])"
-)
+_division_rest("remainder", loops.remainder, _remainder, "floor", "tensor([1, 2])")
 op(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    _REMAINDER,
-    derivative=_REMAINDER_OTHER,
+    ufunc(loops.remainder, otherwise=_remainder),
+    derivative={"other": _no_formula("remainder")},
+    name="torch::autograd::NotImplemented",
     variants="function",
     doc="""Return what is left of a number divided by every element, rounded down.
 
@@ -392,7 +390,7 @@ tensor([2., 8.])
 )
 
 
-@composite("square(Tensor self) -> Tensor", variants=_ALL)
+@composite("square(Tensor self) -> Tensor", variants=_ALL, written=lambda self: ops.pow_(self, 2))
 def square(self):
     """Return the square of every element.
 

@@ -27,7 +27,8 @@ def _comparison(name, function, also, example):
     operator = op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
-        derivative={"self": _zeros, "other": _zeros},  # of the in-place form alone
+        derivative={"self": _zeros, "other": _zeros},
+        inplace_only=True,
         variants=_ALL,
         doc=f"""Compare element by element ({also.replace("_", " ")}); the result is bool.
 

@@ -407,6 +407,7 @@ def _scaled(name, factor, example):
         f"{name}(Tensor self) -> Tensor",
         kernel,
         derivative={"self": lambda grad: grad * factor},
+        name=f"{name.title()}Backward0",
         variants=_ALL,
         doc=f"""Return the angles in the other unit ({name}).
 
@@ -528,17 +529,19 @@ op(
 tensor([0., 0.])
 """,
 )
-op(
-    "copysign(Tensor self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
-    derivative={
-        "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
-        "other": lambda grad: grad.new_zeros(grad.shape),
-    },
-    variants=_ALL,
-    doc="""Return the magnitude of `self` with the sign of `other`.
+for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
+    op(
+        f"copysign{_overload}(Tensor self, {_other} other) -> Tensor",
+        ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
+        derivative={
+            "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
+            **({} if _number else {"other": _zeros}),
+        },
+        name=f"CopysignBackward{_number}",
+        variants=_ALL,
+        doc="""Return the magnitude of `self` with the sign of `other`.
 
 >>> imode.copysign(imode.tensor([1., -2.]), -0.0)
 tensor([-1., -2.])
 """,
-)
+    )

@@ -229,11 +229,13 @@ def op(
     name=None,
     doc=None,
     tracked=True,
+    inplace_only=False,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
-    view that autograd does not record as one (detach).
+    view that autograd does not record as one (detach). `inplace_only`: the derivative is that of the
+    in-place form; the others' results are not differentiable (comparisons).
     """
     parsed = _parse(schema)
     if derivative is None and differentiable and parsed.role != _VIEW:
@@ -260,7 +262,7 @@ def op(
     elif parsed.role == _INPLACE:
         base.register("ADInplaceOrView", BUMP_INPLACE)
         base.register("Autograd", RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
-    elif derivative is not None:
+    elif derivative is not None and not inplace_only:
         base.register("Autograd", RECORD_FUNCTIONAL)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
@@ -280,14 +282,16 @@ def op(
         base._link(out=out)
         out.register("CPU", compiled)
         out.register("ADInplaceOrView", BUMP_OUT)
-        out.register("Autograd", REFUSE_OUT)
+        if not inplace_only:
+            out.register("Autograd", REFUSE_OUT)
     return base
 
 
-def composite(schema, *, variants="function method", doc=None, shortcut=None):
+def composite(schema, *, variants="function method", doc=None, shortcut=None, written=None):
     """Declare an operator that is a Python function over other operators: a decorator.
 
     `shortcut`: a compiled function that serves the plain cases (imode.kernels.shortcuts).
+    `written`: the function of the in-place form, where that is not copying the result.
     """
 
     def declare(function):
@@ -301,9 +305,9 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None):
         base._link(shortcut=shortcut)
         _publish(base, parsed, words, text)
         if "inplace" in words:
-            written = _inplace_of(parsed.name, function)
+            writer = written or _inplace_of(parsed.name, function)
             inplace = _operator(
-                parsed, schema, entry, parsed.name + "_", parsed.overload, _COMPOSITE, None, written
+                parsed, schema, entry, parsed.name + "_", parsed.overload, _COMPOSITE, None, writer
             )
             inplace._link(functional=base)
             base._link(inplace=inplace)

@@ -25,6 +25,13 @@ def activation(*more, ints=None, low=-2, high=2):
     return [*samples, *more]
 
 
+def functional(samples):
+    """Samples of a function of nn.functional, where out= and in-place forms are not for users."""
+    for sample in samples:
+        sample.variants = False
+    return samples
+
+
 REFUSED = NotImplementedError
 SAMPLES = {
     "relu": activation(S(T(2, dtype="bool"), raises=RuntimeError)),
@@ -40,17 +47,21 @@ SAMPLES = {
     ),
     "hardsigmoid": activation(S(T(6, low=-5, high=5)), ints=REFUSED),
     "hardswish": activation(S(T(6, low=-5, high=5)), ints=REFUSED),
-    "hardshrink": activation(S(T(2, 3), 0.3), S(T(2, 3), lambd=1), ints=REFUSED),
-    "softshrink": activation(S(T(2, 3), 0.3), S(T(2, 3), -1, raises=RuntimeError), ints=REFUSED),
-    "gelu": activation(
-        S(T(2, 3), approximate="tanh"),
-        S(T(2, 3, dtype="float64"), approximate="tanh"),
-        S(T(2), approximate="x", raises=RuntimeError),
-        ints=REFUSED,
+    "hardshrink": functional(activation(S(T(2, 3), 0.3), S(T(2, 3), lambd=1), ints=REFUSED)),
+    "softshrink": functional(
+        activation(S(T(2, 3), 0.3), S(T(2, 3), -1, raises=RuntimeError), ints=REFUSED)
+    ),
+    "gelu": functional(
+        activation(
+            S(T(2, 3), approximate="tanh"),
+            S(T(2, 3, dtype="float64"), approximate="tanh"),
+            S(T(2), approximate="x", raises=RuntimeError),
+            ints=REFUSED,
+        )
     ),
     "silu": activation(ints=REFUSED),
     "mish": activation(ints=REFUSED),
-    "softplus": activation(S(T(2, 3), 2, 1.5), S(T(2, 3), beta=0.5), ints=REFUSED),
+    "softplus": functional(activation(S(T(2, 3), 2, 1.5), S(T(2, 3), beta=0.5), ints=REFUSED)),
     "elu": activation(S(T(2, 3), 0.5), ints=REFUSED),
     "celu": activation(S(T(2, 3), 0.5), S(T(2), 0.0, raises=RuntimeError), ints=REFUSED),
     "selu": activation(ints=REFUSED),
