@@ -79,6 +79,12 @@ cdef int _check_list(str name, tuple values, int ndim) except -1:
     return 0
 
 
+def bias_dtype_error(str x, str bias):
+    """An input and a bias of different dtypes, given by NumPy's names."""
+    return RuntimeError(
+        f"Input type ({C_TYPES.get(x)}) and bias type ({C_TYPES.get(bias)}) should be the same")
+
+
 cdef bint _worded_otherwise(cnp.ndarray x, cnp.ndarray w, long groups):
     """Where PyTorch uses its other library, which has words of its own for the same mistakes."""
     cdef int n = cnp.PyArray_NDIM(w)
@@ -89,16 +95,17 @@ cdef bint _worded_otherwise(cnp.ndarray x, cnp.ndarray w, long groups):
 
 cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, tuple padding,
                           tuple dilation, long groups) except -1:
-    if cnp.PyArray_NDIM(w) != ndim + 2:
-        if cnp.PyArray_NDIM(w) < 3:
-            raise RuntimeError(
-                "weight should have at least three dimensions, but got a weight of size "
-                f"{_words((<object>w).shape)}")
-        _raise_mismatch("stride", stride * ndim if len(stride) == 1 else stride,
-                        cnp.PyArray_NDIM(w) - 2)
-    _check_list("stride", stride, ndim)
-    _check_list("dilation", dilation, ndim)
-    _check_list("padding", padding, ndim)
+    cdef int wanted = cnp.PyArray_NDIM(w) - 2
+    if wanted < 1:
+        raise RuntimeError("weight should have at least three dimensions")
+    _check_list("stride", stride, wanted)
+    _check_list("padding", padding, wanted)
+    _check_list("dilation", dilation, wanted)
+    if wanted != ndim:
+        raise RuntimeError(
+            f"Expected {wanted + 2}-dimensional input for {wanted + 2}-dimensional weight "
+            f"{_words((<object>w).shape)}, but got {ndim + 2}-dimensional input of size "
+            f"{_words((<object>x).shape)} instead")
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     for value in stride:
@@ -169,9 +176,7 @@ cdef int _check_dtypes(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias) except -1:
             f"expected scalar type {SCALAR_TYPES.get(x.dtype.name)} but found "
             f"{SCALAR_TYPES.get(w.dtype.name)}")
     if bias is not None and cnp.PyArray_TYPE(<cnp.ndarray>bias) != kind:
-        raise RuntimeError(
-            f"Input type ({C_TYPES.get(x.dtype.name)}) and bias type "
-            f"({C_TYPES.get(bias.dtype.name)}) should be the same")
+        raise bias_dtype_error(x.dtype.name, bias.dtype.name)
     if kind == cnp.NPY_BOOL:
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
     return 0

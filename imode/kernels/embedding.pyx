@@ -14,10 +14,10 @@ ctypedef fused real:
     double
 
 cdef dict TENSOR_TYPES = {
-    "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor", "int16": "torch.ShortTensor",
-    "int8": "torch.CharTensor", "uint8": "torch.ByteTensor",
-    "bool": "CPUBoolType", "float16": "torch.HalfTensor",
-    "complex64": "torch.ComplexFloatTensor", "complex128": "torch.ComplexDoubleTensor",
+    "float32": "imode.FloatTensor", "float64": "imode.DoubleTensor", "int16": "imode.ShortTensor",
+    "int8": "imode.CharTensor", "uint8": "imode.ByteTensor",
+    "bool": "CPUBoolType", "float16": "imode.HalfTensor",
+    "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
 }
 
 

@@ -52,6 +52,10 @@ cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
         raise ValueError(
             f"Expected input batch_size ({cnp.PyArray_DIM(x, 0)}) to match target batch_size "
             f"({found}).")
+    if ndim == 1 and cnp.PyArray_NDIM(target) == 1 and cnp.PyArray_DIM(target, 0) != 1:
+        raise ValueError(
+            "For 1D input, 1D target must have size 1, but got target size: "
+            f"{cnp.PyArray_DIM(target, 0)}")
     if ndim <= 2:
         if cnp.PyArray_NDIM(target) > 1:
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")

@@ -23,16 +23,31 @@ cdef dict SCALAR_TYPES = {
 # ---- checks --------------------------------------------------------------------------------------
 
 
-cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
+cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
     """Parameters share the input's dtype; float32 ones may go with a float16 input."""
+    cdef int kind = cnp.PyArray_TYPE(x), given = kind
+    for other in others:
+        if other is not None:
+            given = cnp.PyArray_TYPE(<cnp.ndarray>other)
+            break
+    if given == kind:
+        return 0
+    for other in others:
+        if other is not None and cnp.PyArray_TYPE(<cnp.ndarray>other) != cnp.NPY_FLOAT:
+            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if kind != cnp.NPY_FLOAT16:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return 0
+
+
+cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
         name = SCALAR_TYPES.get(x.dtype.name, x.dtype.name)
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
     for other in others:
-        if other is None or cnp.PyArray_TYPE(<cnp.ndarray>other) == kind:
-            continue
-        if kind != cnp.NPY_FLOAT16 or cnp.PyArray_TYPE(<cnp.ndarray>other) != cnp.NPY_FLOAT:
+        if (other is not None and kind != cnp.NPY_FLOAT16
+                and cnp.PyArray_TYPE(<cnp.ndarray>other) != kind):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
     return 0
 
@@ -303,6 +318,7 @@ cpdef tuple batch_norm_backward(
 cdef int _check_layer_norm(cnp.ndarray x, tuple shape, weight, bias) except -1:
     cdef int i, lead = cnp.PyArray_NDIM(x) - <int>len(shape)
     cdef bint fits = lead >= 0
+    _check_mixture(x, (weight, bias))
     if len(shape) == 0:
         raise RuntimeError(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
@@ -435,9 +451,11 @@ cdef int _check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
             f"of shape {_words((<object>x).shape)} and num_groups={groups}")
     for name, a in (("weight", weight), ("bias", bias)):
         if a is not None and (a.ndim != 1 or a.size != n):
+            # Of either, PyTorch shows the weight's shape.
+            shown = [0] if weight is None else weight.shape
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in "
-                f"input, but got {name} of shape {_words(a.shape)} and input of shape "
+                f"input, but got {name} of shape {_words(shown)} and input of shape "
                 f"{_words((<object>x).shape)}")
     _check_dtypes("GroupNormKernelImpl", x, (weight, bias))
     return 0

@@ -83,6 +83,20 @@ cdef int _raise_bad_window(window_t* p, shape) except -1:
         "Output size is too small")
 
 
+cdef int _raise_dims(str op, tuple shape) except -1:
+    if op != "avg_pool2d":
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    if len(shape) == 0:
+        raise IndexError("Dimension specified as -3 but tensor has no dimensions")
+    if len(shape) < 3:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-<int>len(shape)}, "
+            f"{len(shape) - 1}], but got -3)")
+    raise RuntimeError(
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+        f"{_words(shape)}")
+
+
 cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, tuple padding,
                  tuple dilation, bint ceil) except -1:
     """Check everything and fill in p."""
@@ -96,11 +110,7 @@ cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, t
     _pair(op, "padding", "must either be", padding, &p.ph, &p.pw)
     _pair(op, "dilation", "must be either", dilation, &p.dh, &p.dw)
     if ndim != 3 and ndim != 4:
-        if op == "avg_pool2d" and ndim < 3:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], "
-                "but got -3)")
-        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+        _raise_dims(op, shape)
     p.h = shape[ndim - 2]
     p.w = shape[ndim - 1]
     p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
@@ -494,7 +504,12 @@ cdef void _adaptive_max(const window_t* p, const real* x, real* out,
 cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
     cdef int ndim = len(shape)
     if ndim != 3 and ndim != 4:
-        raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got {_words(shape)}")
+        colon = ":" if op == "adaptive_max_pool2d" else ""
+        raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got{colon} {_words(shape)}")
+    if min(size) < 0 and op == "adaptive_max_pool2d":
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {min(size)}: "
+            f"{_words(shape[:ndim - 2] + size)}")
     if min(size) < 0:
         raise RuntimeError(
             f"{op}: elements of output_size must be greater than or equal to 0 but received "

@@ -72,6 +72,14 @@ def _same(input, weight, bias, stride, dilation, groups):
     """Convolve so that the size stays; an odd one of the padding goes to the end."""
     if max(stride) > 1:
         raise RuntimeError("padding='same' is not supported for strided convolutions")
+    if weight.dim() < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if weight.dim() != input.dim():
+        raise RuntimeError(
+            f"Expected {weight.dim()}-dimensional input for {weight.dim()}-dimensional weight"
+            f"{list(weight.shape)}, but got {input.dim()}-dimensional input of size "
+            f"{list(input.shape)} instead"
+        )
     if len(dilation) == 1:
         dilation = dilation * (weight.dim() - 2)
     total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
@@ -83,6 +91,8 @@ def _same(input, weight, bias, stride, dilation, groups):
 
 
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
+    if bias is not None and bias.dtype is not input.dtype and not isinstance(padding, str):
+        raise kernels.bias_dtype_error(*(str(t.dtype)[6:] for t in (input, bias)))
     single = input.dim() == n + 1
     if single:
         input = input.unsqueeze(0)
@@ -241,7 +251,7 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     stride = stride or kernel_size
     _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
     if not self.is_floating_point():
-        name = _scalar_type(self)
+        name = scalar_type(self)
         raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{name}'")
     if not return_indices and not (self.requires_grad and is_grad_enabled()):
         return ops._max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
@@ -269,7 +279,8 @@ _SCALAR_TYPES = {
 }
 
 
-def _scalar_type(tensor):
+def scalar_type(tensor):
+    """PyTorch's word for a tensor's dtype in messages."""
     return _SCALAR_TYPES.get(str(tensor.dtype).rpartition(".")[2])
 
 
@@ -387,16 +398,20 @@ op(
 )
 
 
-def _sizes(self, output_size, n):
-    """The output's last n sizes; None keeps the input's."""
+def _sizes(name, self, output_size):
+    """The output's two sizes; None keeps the input's."""
     if not isinstance(output_size, (tuple, list)):
-        return (output_size,) * n
-    sizes = tuple(output_size)
-    if self.dim() <= len(sizes):
-        raise ValueError(f"Input dimension should be at least {len(sizes) + 1}")
+        if isinstance(output_size, bool) or not isinstance(output_size, int):
+            raise TypeError(
+                f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not "
+                f"{type(output_size).__name__}"
+            )
+        return (output_size,) * 2
+    if self.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     return tuple(
         size if given is None else given
-        for given, size in zip(sizes, self.shape[-len(sizes) :], strict=True)
+        for given, size in zip(output_size, self.shape[-len(output_size) :], strict=True)
     )
 
 
@@ -409,7 +424,7 @@ def adaptive_avg_pool2d(self, output_size):
     >>> imode.nn.functional.adaptive_avg_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[1.5]]]
     """
-    size = _sizes(self, output_size, 2)
+    size = _sizes("adaptive_avg_pool2d", self, output_size)
     if len(size) != 2:
         raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     if size == (1, 1):
@@ -450,7 +465,7 @@ def adaptive_max_pool2d(self, output_size, return_indices):
     >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[3.0]]]
     """
-    size = _sizes(self, output_size, 2)
+    size = _sizes("adaptive_avg_pool2d", self, output_size)
     if len(size) != 2:
         raise RuntimeError("adaptive_max_pool2d(): internal error: output_size.size() must be 2")
     both = ops._adaptive_max_pool2d(self, size)

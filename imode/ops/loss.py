@@ -13,6 +13,7 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import loss as kernels
 
+from .conv import scalar_type
 from .schema import composite, op
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -45,11 +46,6 @@ def _reduce(losses, reduction):
     return losses.mean() if reduction == _MEAN else losses.sum()
 
 
-def _scalar_type(tensor):
-    name = str(tensor.dtype).rpartition(".")[2]
-    return {"int64": "Long", "int32": "Int", "bool": "Bool", "uint8": "Byte"}.get(name, name)
-
-
 def _warn_of_sizes(input, target):
     if target.shape != input.shape:
         warnings.warn(
@@ -59,6 +55,7 @@ def _warn_of_sizes(input, target):
             UserWarning,
             stacklevel=3,
         )
+        ops.broadcast_tensors([input.detach(), target.detach()])
 
 
 # ---- classes ------------------------------------------------------------------------------------
@@ -212,7 +209,7 @@ def cross_entropy(
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
-                f"{_scalar_type(target)}"
+                f"{scalar_type(target)}"
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")

@@ -12,6 +12,7 @@ from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 from imode.kernels import random
 
+from .conv import scalar_type
 from .schema import composite, functional, op
 
 # ---- dropout ------------------------------------------------------------------------------------
@@ -25,10 +26,17 @@ op(
 )
 
 
+def _refuse(input):
+    name = scalar_type(input)
+    if input.is_complex():
+        raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{name}'")
+    raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+
+
 def _drop(input, p, shape, inplace):
     """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
-    if not (input.is_floating_point() or input.is_complex()):
-        raise RuntimeError("result type Float can't be cast to the desired output type Long")
+    if not input.is_floating_point():
+        _refuse(input)
     if p == 1:
         noise = ops.zeros((), dtype=input.dtype)
     else:
@@ -399,11 +407,9 @@ def cosine_similarity(x1, x2, dim, eps):
     """
     common = promote_types(x1.dtype, x2.dtype)
     if not common.is_floating_point:
-        name = {"int64": "Long", "int32": "Int", "bool": "Bool", "complex64": "ComplexFloat"}
-        found = str(common).rpartition(".")[2]
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "
-            f"{name.get(found, found)}"
+            f"{scalar_type(x1 if x1.dtype == common else x2)}"
         )
     if x1.shape != x2.shape:
         shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
