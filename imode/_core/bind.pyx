@@ -327,6 +327,8 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
         item = _as_int(<object>value) if op.lengths[i] or op.kinds[i] == INTS_OPT else None
         if item is None:
             return _wrong_type(i, value, why)
+        if not _fits(<PyObject*>item):
+            _raise_wide()
         return _own_ints(op, bound, i, (item,) * (op.lengths[i] if op.lengths[i] else 1))
     for k in range(PyTuple_GET_SIZE(items)):
         if not PyLong_CheckExact(PyTuple_GET_ITEM(items, k)):

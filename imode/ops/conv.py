@@ -465,7 +465,7 @@ def adaptive_max_pool2d(self, output_size, return_indices):
     >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[3.0]]]
     """
-    size = _sizes("adaptive_avg_pool2d", self, output_size)
+    size = _sizes("adaptive_max_pool2d", self, output_size)
     if len(size) != 2:
         raise RuntimeError("adaptive_max_pool2d(): internal error: output_size.size() must be 2")
     both = ops._adaptive_max_pool2d(self, size)
