@@ -13,6 +13,7 @@ import numpy as np
 from imode import ops
 from imode._core.tensor import Tensor, array_of, wrap_array
 from imode.kernels.indexing import cast_number
+from imode.kernels.strided import scalar_name
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
@@ -315,8 +316,10 @@ def _copy_to(view, value):
 def _expand(value, shape):
     own = value.shape
     if len(own) > len(shape):
+        kind = array_of(value).dtype
+        name = value.type() if kind.kind in "iuf" else f"CPU{scalar_name(kind)}Type"
         raise RuntimeError(
-            f"expand({value.type()}{{{list(own)}}}, size={list(shape)}): the number of sizes "
+            f"expand({name}{{{list(own)}}}, size={list(shape)}): the number of sizes "
             f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
             f"tensor ({len(own)})"
         )
