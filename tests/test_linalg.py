@@ -14,11 +14,11 @@ rng = np.random.default_rng(3)
 def matrix(shape, dtype="float32", layout="c"):
     """A tensor and its array: "c", "t" (transposed memory), "s" (every second column)."""
     if dtype.startswith("int"):
-        make = lambda s: rng.integers(-3, 4, s).astype(dtype)  # noqa: E731
+        make = lambda s: rng.integers(-3, 4, s).astype(dtype)
     elif dtype.startswith("complex"):
-        make = lambda s: (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype)  # noqa: E731
+        make = lambda s: (rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype)
     else:
-        make = lambda s: rng.standard_normal(s).astype(dtype)  # noqa: E731
+        make = lambda s: rng.standard_normal(s).astype(dtype)
     if layout == "t":
         tensor = imode.from_numpy(make((*shape[:-2], shape[-1], shape[-2]))).transpose(-2, -1)
     elif layout == "s":

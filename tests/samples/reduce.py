@@ -29,7 +29,7 @@ def along(*more):
         S(T(2, 3), -1, *more),
         S(T(2, 3, 4), (0, 2), *more),
         S(T(2, 3, 4), [0, 1], *more),
-        S(T(2, 3, 4), dim=(2, 1), *more),
+        S(T(2, 3, 4), (2, 1), *more),
         S(T(2, 3), None, *more),
         S(T(2, 3), (), *more),
         S(T(2, 3), dim=1, keepdim=True),
