@@ -17,5 +17,8 @@ cdef enum:
     LOGITS = 4     # binary cross entropy of logits
 
 cpdef object pairwise(int kind, x, y, double param, long reduction)
+cpdef object squared(x, y, long reduction)
+cpdef object smooth_l1(x, y, long reduction, double beta)
+cpdef object huber(x, y, long reduction, double delta)
 cpdef object pairwise_backward(int kind, grad, x, y, double param, long reduction)
 cpdef bint within_unit(x)

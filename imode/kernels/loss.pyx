@@ -5,6 +5,8 @@ from libc.math cimport exp, fabs, log, log1p
 
 from .channels cimport contiguous
 
+import warnings
+
 import numpy as np
 
 cnp.import_array()
@@ -408,6 +410,34 @@ cpdef object pairwise(int kind, x, y, double param, long reduction):
             total = total / n                        # of nothing: NaN, as PyTorch
         out = _scalar(total, typenum)
     return out if out.dtype == dtype else out.astype(dtype)
+
+
+cdef int _warn_of_sizes(x, y) except -1:
+    cdef tuple a = (<object>x).shape, b = (<object>y).shape
+    if a != b:
+        warnings.warn(
+            f"Using a target size (torch.Size({list(b)})) that is different to the input size "
+            f"(torch.Size({list(a)})). This will likely lead to incorrect results due to "
+            "broadcasting. Please ensure they have the same size.", UserWarning, stacklevel=2)
+    return 0
+
+
+cpdef object squared(x, y, long reduction):
+    """Squared differences; sizes that differ warn."""
+    _warn_of_sizes(x, y)
+    return pairwise(SQUARED, x, y, 0.0, reduction)
+
+
+cpdef object smooth_l1(x, y, long reduction, double beta):
+    """Quadratic below beta, linear above; sizes that differ warn."""
+    _warn_of_sizes(x, y)
+    return pairwise(SMOOTH, x, y, beta, reduction)
+
+
+cpdef object huber(x, y, long reduction, double delta):
+    """Quadratic up to delta, linear above, in the dtype of x; sizes that differ warn."""
+    _warn_of_sizes(x, y)
+    return pairwise(HUBER, x, y, delta, reduction).astype((<object>x).dtype, copy=False)
 
 
 cpdef object pairwise_backward(int kind, grad, x, y, double param, long reduction):

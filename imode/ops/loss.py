@@ -205,7 +205,7 @@ def cross_entropy(
     0.6931
     """
     number = _reduction(size_average, reduce, reduction)
-    if input.shape == target.shape:
+    if input.dim() == target.dim() and input.shape == target.shape:
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
@@ -254,7 +254,7 @@ op(
 
 op(
     "_mse_loss(Tensor self, Tensor target, int reduction) -> Tensor",
-    lambda self, target, reduction: kernels.pairwise(_SQUARED, self, target, 0.0, reduction),
+    kernels.squared,
     derivative={
         ("self", "target"): lambda grad, self, target, reduction, needs: _differences_backward(
             _SQUARED, grad, self, target, 0.0, reduction, needs
@@ -265,7 +265,7 @@ op(
 
 op(
     "_smooth_l1_loss(Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-    lambda self, target, reduction, beta: kernels.pairwise(_SMOOTH, self, target, beta, reduction),
+    kernels.smooth_l1,
     derivative={
         ("self", "target"): lambda grad, self, target, reduction, beta, needs: (
             _differences_backward(_SMOOTH, grad, self, target, beta, reduction, needs)
@@ -276,14 +276,9 @@ op(
 )
 
 
-def _huber(self, target, reduction, delta):
-    result = kernels.pairwise(_HUBER, self, target, delta, reduction)
-    return result.astype(self.dtype, copy=False)
-
-
 op(
     "_huber_loss(Tensor self, Tensor target, int reduction, float delta) -> Tensor",
-    _huber,
+    kernels.huber,
     derivative={
         ("self", "target"): lambda grad, self, target, reduction, delta, needs: (
             _differences_backward(_HUBER, grad, self, target, delta, reduction, needs)
@@ -319,8 +314,8 @@ def mse_loss(input, target, size_average, reduce, reduction, weight):
     5.0
     """
     number = _reduction(size_average, reduce, reduction)
-    _warn_of_sizes(input, target)
     if weight is not None:
+        _warn_of_sizes(input, target)
         return _weighted((input - target).square(), weight, input, number)
     return ops._mse_loss(input, target, number)
 
@@ -354,10 +349,10 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     2.5
     """
     number = _reduction(size_average, reduce, reduction)
-    _warn_of_sizes(input, target)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
+        _warn_of_sizes(input, target)
         return _reduce((input - target).abs(), number)
     return ops._smooth_l1_loss(input, target, number, beta)
 
@@ -376,7 +371,6 @@ def huber_loss(input, target, reduction, delta, weight):
     4.0
     """
     number = _reduction(None, None, reduction)
-    _warn_of_sizes(input, target)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:

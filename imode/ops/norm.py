@@ -140,7 +140,7 @@ def batch_norm_functional(
     >>> imode.nn.functional.batch_norm(x, None, None, training=True, eps=0.0).tolist()
     [[-1.0], [1.0]]
     """
-    if training:
+    if training and input.size(0) == 1:
         _check_batch(input.shape)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
