@@ -198,7 +198,7 @@ cdef bint _may_be_varargs(PyObject* value) noexcept:
 
 cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                        Mismatch* why) except -1:
-    cdef list sizes = []
+    cdef tuple sizes = PyTuple_New(n)
     cdef int k
     for k in range(n):
         item = <object>args[k]
@@ -211,8 +211,9 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
                 why.given = k + 1
                 why.value = args[k]
                 return 0
-        sizes.append(item)
-    return _own_ints(op, bound, i, tuple(sizes))
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(sizes, k, item)
+    return _own_ints(op, bound, i, sizes)
 
 
 cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
