@@ -57,10 +57,9 @@ cdef class Line:
 cdef Line _line(cnp.ndarray out, object dtype=None):
     """Lay out `out` as a line, of another dtype if the values must be drawn in one."""
     cdef Line line = Line()
-    if not cnp.PyArray_ISWRITEABLE(out):
-        raise ValueError("output array is read-only")
     line.target = out
-    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
+    if not cnp.PyArray_ISWRITEABLE(out) or not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        _check_target(out)
         line.target = out.transpose(iteration_order(out))
     if dtype is None and cnp.PyArray_IS_C_CONTIGUOUS(line.target):
         line.values = line.target
@@ -70,6 +69,24 @@ cdef Line _line(cnp.ndarray out, object dtype=None):
     line.n = cnp.PyArray_SIZE(line.values)
     line.kind = cnp.PyArray_TYPE(line.values)
     return line
+
+
+cdef int _check_target(cnp.ndarray out) except -1:
+    """Refuse memory that may not be written, and elements that share their place."""
+    cdef int i
+    if not cnp.PyArray_ISWRITEABLE(out):
+        raise RuntimeError(
+            "the written-to tensor is over read-only memory; clone() it before writing"
+        )
+    if cnp.PyArray_SIZE(out) > 1:
+        for i in range(out.ndim):
+            if cnp.PyArray_STRIDE(out, i) == 0 and cnp.PyArray_DIM(out, i) > 1:
+                raise RuntimeError(
+                    "unsupported operation: more than one element of the written-to tensor refers "
+                    "to a single memory location. Please clone() the tensor before performing the "
+                    "operation."
+                )
+    return 0
 
 
 cdef cnp.ndarray _as_real(cnp.ndarray out):
@@ -432,17 +449,48 @@ def permutation(cnp.ndarray out, generator=None):
 
 # ---- choices ---------------------------------------------------------------------------------
 
+cdef void _toss(mt_state *mt, any_t *out, int64_t n, double p) noexcept nogil:
+    """Ones with probability p, each from 53 bits."""
+    cdef uint32_t words[2 * CHUNK]
+    cdef int64_t i, take, bound = <int64_t> ceil(p / TO_UNIT)    # unit < p, in whole numbers
+    while n > 0:
+        take = min(n, <int64_t> CHUNK)
+        mt_fill(mt, words, 2 * take)
+        for i in range(take):
+            out[i] = <any_t> (<int64_t> (
+                ((<uint64_t> words[2 * i] << 32) | words[2 * i + 1]) & 0x1FFFFFFFFFFFFFULL
+            ) < bound)
+        out += take
+        n -= take
+
+
+cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
+    cdef int kind = cnp.PyArray_TYPE(out)
+    cdef bint wide = kind in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_BOOL, cnp.NPY_UINT8)
+    cdef Line line = _line(out, None if wide else np.uint8)
+    source.acquire()
+    try:
+        with nogil:
+            if line.kind == cnp.NPY_FLOAT32:
+                _toss(&source.engine, <float *> line.data, line.n, p)
+            elif line.kind == cnp.NPY_FLOAT64:
+                _toss(&source.engine, <double *> line.data, line.n, p)
+            else:
+                _toss(&source.engine, <cnp.uint8_t *> line.data, line.n, p)
+    finally:
+        source.release()
+    line.store()
+    return 0
+
+
 def bernoulli(cnp.ndarray out, p, generator=None):
     """Fill `out` with ones of probability `p`, a number or an ndarray of float, and zeros.
 
     Raises RuntimeError for a probability outside [0, 1] in an array.
     """
     cdef cnp.ndarray probabilities, draws
-    cdef Line line
     if not isinstance(p, np.ndarray):
-        draws = np.empty(out.size, np.float64)
-        uniform(draws, 0.0, 1.0, generator)
-        _put(out, draws < <double> p)
+        _coins(out, <double> p, choose(generator))
         return
     probabilities = p
     if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
@@ -451,13 +499,16 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         draws = np.empty(out.size, np.float32)
     else:
         _no_kernel("bernoulli_tensor_cpu_p_", probabilities)
-    probabilities = np.broadcast_to(probabilities, (<object> out).shape)
-    if not ((probabilities >= 0) & (probabilities <= 1)).all():
+    if not cnp.PyArray_SAMESHAPE(probabilities, out):
+        probabilities = np.broadcast_to(probabilities, (<object> out).shape)
+    if probabilities.size and not (probabilities.min() >= 0 and probabilities.max() <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     uniform(draws, 0.0, 1.0, generator)
-    line = _line(out)
-    axes = iteration_order(out) if line.target is not out else range(out.ndim)
-    _put(out, draws < probabilities.transpose(axes).reshape(-1))
+    if cnp.PyArray_IS_C_CONTIGUOUS(out):
+        np.less(draws.reshape((<object> out).shape), probabilities, out=out, casting="unsafe")
+    else:
+        _check_target(out)
+        _put(out, draws < probabilities.transpose(iteration_order(out)).reshape(-1))
 
 
 cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:

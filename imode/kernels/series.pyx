@@ -1,4 +1,4 @@
-"""Numbers at equal steps, rounded as PyTorch's vectorised loops round them.
+"""Numbers at equal steps, rounded as PyTorch's vectorised loops round them; triangles.
 
 Its loops compute a whole vector from the vector's first number, so the rounding of a number depends
 on where it stands: `arange` takes two vectors of 32 bytes at a time (for halves, two of 16 numbers)
@@ -9,6 +9,7 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport fma, pow
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from numpy cimport ndarray
 
 cnp.import_array()
@@ -130,4 +131,30 @@ def powers(double base, ndarray exponents):
     cdef int64_t i
     for i in range(cnp.PyArray_SIZE(made)):
         out[i] = pow(base, exponent[i])
+    return made
+
+
+# ---- triangles ---------------------------------------------------------------------------------
+
+def triangle(ndarray a, diagonal, bint upper):
+    """Return the lower or upper triangle of the matrices in the last two dimensions of `a`."""
+    cdef ndarray source = cnp.PyArray_GETCONTIGUOUS(a)
+    cdef int nd = cnp.PyArray_NDIM(source)
+    cdef ndarray made = cnp.PyArray_ZEROS(
+        nd, cnp.PyArray_DIMS(source), cnp.PyArray_TYPE(source), 0
+    )
+    cdef int64_t rows = cnp.PyArray_DIM(source, nd - 2), columns = cnp.PyArray_DIM(source, nd - 1)
+    cdef int64_t limit = rows + columns + 1
+    cdef int64_t shift = max(-limit, min(diagonal, limit))
+    cdef int64_t total = cnp.PyArray_SIZE(source) // columns if columns else 0
+    cdef int64_t i, start, stop, item = cnp.PyArray_ITEMSIZE(source)
+    cdef char *target = cnp.PyArray_BYTES(made)
+    cdef const char *origin = cnp.PyArray_BYTES(source)
+    for i in range(total):
+        start, stop = 0, min(columns, max(<int64_t> 0, i % rows + shift + 1))
+        if upper:
+            start, stop = min(columns, max(<int64_t> 0, i % rows + shift)), columns
+        if stop > start:
+            memcpy(target + (i * columns + start) * item, origin + (i * columns + start) * item,
+                   (stop - start) * item)
     return made

@@ -86,6 +86,9 @@ _C_NAMES = {
 }
 
 
+_LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
+
+
 def number_as(value, dtype):
     """`value` converted to an np.dtype as a C++ Scalar is: RuntimeError where it does not fit.
 
@@ -102,7 +105,7 @@ def number_as(value, dtype):
         return complex(value)
     if kind == "f":
         value = float(value)
-        if math.isfinite(value) and abs(value) > float(np.finfo(dtype).max):
+        if math.isfinite(value) and abs(value) > _LARGEST[dtype.itemsize]:
             raise _overflow(dtype)
         return value
     if isinstance(value, float):

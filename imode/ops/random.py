@@ -16,7 +16,6 @@ from .. import ops
 from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.tensor import Tensor, array_of, wrap_array
-from .copy import _refuse_overlap
 from .create import long_name
 from .schema import op
 
@@ -27,12 +26,7 @@ def missing(name, dtype):
     return NotImplementedError(f'"{name}" not implemented for {scalar_name(dtype)!r}')
 
 
-def _writable(array):
-    _refuse_overlap(array)
-    if not array.flags.writeable:
-        raise RuntimeError(
-            "the written-to tensor is over read-only memory; clone() it before writing"
-        )
+_LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
 
 
 def shown(number):
@@ -62,10 +56,16 @@ def _in_range(name, number, low, high, dtype):
 
 
 def uniform(array, low, high, generator):
+    if array.dtype.char not in "fd" or not (low == 0.0 and high == 1.0):
+        _check_uniform(array, low, high)
+    random.uniform(array, low, high, generator)
+
+
+def _check_uniform(array, low, high):
     real = array.real.dtype
     if real.kind != "f":
         raise missing("check_uniform_bounds", array.dtype)
-    most = float(np.finfo(real).max)
+    most = _LARGEST[real.itemsize]
     _in_range("from", low, -most, most, real)
     _in_range("to", high, -most, most, real)
     if low > high:
@@ -79,9 +79,6 @@ def uniform(array, low, high, generator):
             f"uniform_ expects to-from <= std::numeric_limits<{name}>::max(), but found "
             f"to={shown(high)} and from={shown(low)} which result in to-from to exceed the limit"
         )
-    _writable(array)
-    if array.size:
-        random.uniform(array, low, high, generator)
 
 
 def normal(array, mean, std, generator):
@@ -90,7 +87,6 @@ def normal(array, mean, std, generator):
     if array.size:
         if array.dtype.kind not in "fc":
             raise missing("normal_kernel_cpu", array.dtype)
-        _writable(array)
         random.normal(array, mean, std, generator)
 
 
@@ -155,7 +151,6 @@ def random_between(array, start, stop, generator):
     for bound in (start, stop):
         if bound is not None and not -(1 << 63) <= bound < 1 << 63:
             raise ValueError("Overflow when unpacking long long")
-    _writable(array)
     if stop is None and start == -(1 << 63):
         if dtype.name in ("bool", "float16") or dtype.kind == "c":
             raise missing("random_full_64_bits_range_kernel_cpu", dtype)
@@ -202,7 +197,6 @@ def _random_any(array, generator):
     dtype = array.dtype
     if dtype.kind == "c":
         raise missing("random_kernel_cpu", dtype)
-    _writable(array)
     if not array.size:
         return
     if dtype.kind == "b":
@@ -230,7 +224,6 @@ def _continuous(array, name, message):
 def _exponential(array, lambd, generator):
     if not lambd > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={shown(lambd)}")
-    _writable(array)
     if array.size:
         _continuous(array, scalar_name, "Exponential")
         random.exponential(array, lambd, generator)
@@ -240,7 +233,6 @@ def _cauchy(array, median, sigma, generator):
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
     _continuous(array, long_name, "Cauchy")
-    _writable(array)
     if array.size:
         random.cauchy(array, median, sigma, generator)
 
@@ -248,7 +240,6 @@ def _cauchy(array, median, sigma, generator):
 def _log_normal(array, mean, std, generator):
     if not std > 0.0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={shown(std)}")
-    _writable(array)
     if array.size:
         if array.dtype.kind != "f":
             raise missing("log_normal_cpu", array.dtype)
@@ -258,7 +249,6 @@ def _log_normal(array, mean, std, generator):
 def _geometric(array, p, generator):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={shown(p)}")
-    _writable(array)
     if array.size:
         if array.dtype.kind in "bc":
             raise missing("geometric_cpu", array.dtype)
@@ -268,7 +258,6 @@ def _geometric(array, p, generator):
 def bernoulli_number(array, p, generator):
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
-    _writable(array)
     if array.size:
         if array.dtype.kind == "c":
             raise missing("bernoulli_scalar_cpu_", array.dtype)
@@ -278,13 +267,13 @@ def bernoulli_number(array, p, generator):
 def bernoulli_tensor(array, p, generator):
     if not array.size:
         return
-    _writable(array)
     if array.dtype.kind == "c":
         raise missing("bernoulli_tensor_cpu_self_", array.dtype)
-    try:
-        p = np.broadcast_to(p, array.shape)
-    except ValueError:
-        raise _cannot_expand(array, p) from None
+    if p.shape != array.shape:
+        try:
+            p = np.broadcast_to(p, array.shape)
+        except ValueError:
+            raise _cannot_expand(array, p) from None
     if p.dtype.kind != "f":
         raise missing("bernoulli_tensor_cpu_p_", p.dtype)
     random.bernoulli(array, p, generator)

@@ -47,7 +47,21 @@ def _shown(number):
     return f"{number:g}" if isinstance(number, float) else str(int(number))
 
 
+_SAFE = 1 << 61  # bounds within which no sum of two overflows
+
+
 def _arange(start, end, step, dtype):
+    if (
+        dtype is None
+        and type(start) is type(end) is type(step) is int
+        and step
+        and -_SAFE < start < _SAFE
+        and -_SAFE < end < _SAFE
+        and -_SAFE < step < _SAFE
+        and (start <= end if step > 0 else start >= end)
+        and abs(end - start) < (abs(step) << 30)
+    ):
+        return np.arange(start, end, step, np.int64)
     if dtype is not None:
         dtype = as_numpy(dtype)
     elif any(isinstance(number, float) for number in (start, end, step)):
@@ -244,10 +258,7 @@ def _triangle(name, upper):
     def kernel(self, diagonal):
         if self.ndim < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        keep = _below(*self.shape[-2:], diagonal - upper)
-        made = np.zeros(self.shape, self.dtype)
-        np.copyto(made, self, where=~keep if upper else keep)
-        return made
+        return series.triangle(self, diagonal, upper)
 
     return kernel
 
