@@ -483,6 +483,47 @@ cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
     return 0
 
 
+cdef bint _are_probabilities(real_t *p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef bint right = True
+    for i in range(n):
+        right = right and p[i] >= 0 and p[i] <= 1
+    return right
+
+
+cdef void _compare(real_t *out, real_t *p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = out[i] < p[i]
+
+
+cdef int _toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
+    """Both contiguous, of one shape and one floating dtype, and not the same memory."""
+    cdef int64_t n = cnp.PyArray_SIZE(out)
+    cdef bint single = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
+    cdef bint right
+    cdef void *target = cnp.PyArray_DATA(out)
+    cdef void *chances = cnp.PyArray_DATA(p)
+    if single:
+        right = _are_probabilities(<float *> chances, n)
+    else:
+        right = _are_probabilities(<double *> chances, n)
+    if not right:
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    source.acquire()
+    try:
+        with nogil:
+            if single:
+                _uniform_float(&source.engine, <float *> target, n, 0.0, 1.0)
+                _compare(<float *> target, <float *> chances, n)
+            else:
+                _uniform_double(&source.engine, <double *> target, n, 0.0, 1.0)
+                _compare(<double *> target, <double *> chances, n)
+    finally:
+        source.release()
+    return 0
+
+
 def bernoulli(cnp.ndarray out, p, generator=None):
     """Fill `out` with ones of probability `p`, a number or an ndarray of float, and zeros.
 
@@ -493,6 +534,17 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         _coins(out, <double> p, choose(generator))
         return
     probabilities = p
+    if (
+        cnp.PyArray_IS_C_CONTIGUOUS(out)
+        and cnp.PyArray_IS_C_CONTIGUOUS(probabilities)
+        and cnp.PyArray_ISWRITEABLE(out)
+        and cnp.PyArray_SAMESHAPE(probabilities, out)
+        and cnp.PyArray_TYPE(out) == cnp.PyArray_TYPE(probabilities)
+        and cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
+        and not np.may_share_memory(out, probabilities)
+    ):
+        _toss_alike(out, probabilities, choose(generator))
+        return
     if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
         draws = np.empty(out.size, np.float64)
     elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):

@@ -11,8 +11,7 @@ import warnings
 import numpy as np
 
 from imode.formats import memory_order
-from imode.kernels import ingest, order
-from imode.kernels import fresh
+from imode.kernels import fresh, ingest, order
 from imode.kernels.strided import scalar_name
 
 from .. import ops
