@@ -102,7 +102,7 @@ composite(
     Raises RuntimeError where shapes or dtypes do not fit together.
 
     >>> imode.matmul(imode.ones(5, 2, 3), imode.ones(3, 4)).shape
-    Size([5, 2, 4])
+    imode.Size([5, 2, 4])
     """,
 )(fast.matmul(_matmul))
 
@@ -223,7 +223,7 @@ def tensordot(self, other, along):
     """Sum products over dimensions of both: the last and first `dims`, or two lists of them.
 
     >>> imode.tensordot(imode.ones(2, 3), imode.ones(3, 4), 1).shape
-    Size([2, 4])
+    imode.Size([2, 4])
     """
     if isinstance(along, int):
         if along < 0:

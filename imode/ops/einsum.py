@@ -232,7 +232,7 @@ def einsum(*args):
     Raises RuntimeError where the equation and the operands do not fit together.
 
     >>> imode.einsum("ij,jk->ik", imode.ones(2, 3), imode.ones(3, 4)).shape
-    Size([2, 4])
+    imode.Size([2, 4])
     """
     if len(args) < 2:
         raise ValueError(

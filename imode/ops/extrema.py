@@ -176,7 +176,11 @@ for _name, _reduce, _find, _word, _shown, _at in (
     composite(
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         variants="function method out",
-        doc=f"""Return the {_word} of each two elements: `{_name}imum`.""",
+        doc=f"""Return the {_word} of each two elements: `{_name}imum`.
+
+        >>> imode.{_name}(imode.tensor([1.0]), imode.tensor([3.0]))
+        tensor([{_shown}])
+        """,
     )(_make_other(f"{_name}imum"))
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",

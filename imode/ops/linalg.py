@@ -313,7 +313,7 @@ op(
     doc="""Multiply two batches of matrices, (b, n, m) and (b, m, p), one by one.
 
     >>> imode.bmm(imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
-    Size([5, 2, 4])
+    imode.Size([5, 2, 4])
     """,
 )
 op(
@@ -388,7 +388,7 @@ op(
     doc="""Return beta * self + alpha * bmm(batch1, batch2); `self` broadcasts.
 
     >>> imode.baddbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
-    Size([5, 2, 4])
+    imode.Size([5, 2, 4])
     """,
 )
 

@@ -114,8 +114,8 @@ op(
     variants="function method out",
     doc="""Return the logarithm of the sum of exponentials along `dim`, without overflow.
 
-    >>> imode.logsumexp(imode.tensor([1000.0, 1000.0]), 0)
-    tensor(1000.6931)
+    >>> imode.logsumexp(imode.tensor([0.0, 0.0]), 0)
+    tensor(0.6931)
     """,
 )
 
@@ -261,13 +261,21 @@ for _name in ("softmax", "log_softmax"):
     composite(
         f"{_name}.dtype(Tensor self, int dim, dtype? dtype=None) -> Tensor",
         variants="function method out",
-        doc=f"""Convert to `dtype`, then take the {_name} along `dim`.""",
+        doc=f"""Convert to `dtype`, then take the {_name} along `dim`.
+
+        >>> imode.{_name}(imode.tensor([0]), 0, dtype=imode.float64).dtype
+        imode.float64
+        """,
     )(_with_dtype(_name))
     composite(
         f"{_name}.functional(Tensor self, int? dim=None, int _stacklevel=3, dtype? dtype=None) "
         "-> Tensor",
         variants="nn",
-        doc=f"""Take the {_name} along `dim`, after converting to `dtype`.""",
+        doc=f"""Take the {_name} along `dim`, after converting to `dtype`.
+
+        >>> imode.nn.functional.{_name}(imode.tensor([0.0]), dim=0, dtype=imode.float64).dtype
+        imode.float64
+        """,
     )(_functional(_name))
 
 composite(
