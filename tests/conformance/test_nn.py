@@ -67,6 +67,20 @@ MODULES = [
     ("AdaptiveAvgPool1d(3)", SEQUENCE),
     ("AdaptiveAvgPool2d((3, None))", IMAGE),
     ("AdaptiveAvgPool2d(1)", IMAGE),
+    ("AdaptiveMaxPool1d(3)", SEQUENCE),
+    ("AdaptiveMaxPool2d((None, 3))", IMAGE),
+    ("ConstantPad1d(2, 3.5)", SEQUENCE),
+    ("ConstantPad2d((1, 2, 0, 1), -1)", IMAGE),
+    ("ZeroPad1d((1, 2))", SEQUENCE),
+    ("ZeroPad2d(1)", IMAGE),
+    ("ReflectionPad1d(2)", SEQUENCE),
+    ("ReflectionPad2d((1, 2, 3, 0))", IMAGE),
+    ("ReplicationPad1d(2)", SEQUENCE),
+    ("ReplicationPad2d(1)", IMAGE),
+    ("CircularPad1d(2)", SEQUENCE),
+    ("CircularPad2d((1, 0, 2, 0))", IMAGE),
+    ("Hardshrink()", ROW),
+    ("Softshrink(0.2)", ROW),
     ("ReLU()", ROW),
     ("ReLU6()", ROW),
     ("LeakyReLU(0.2)", ROW),
@@ -811,6 +825,23 @@ def constructor_errors(lib):
         error(lambda: nn.Linear(3, 2)(lib.ones(2, 4))),
         error(lambda: nn.Conv2d(3, 2, 3)(lib.ones(1, 2, 5, 5))),
         error(lambda: nn.Parameter(lib.ones(1, dtype=lib.int64))),
+    ]
+
+
+@program
+def functions_of_both_modules(lib):
+    F = lib.nn.functional
+    x = lib.randn(2, 3)
+    same = lib.nn.CosineSimilarity()
+    return [
+        F.tanh(x),
+        F.sigmoid(x),
+        F.relu_(x.clone()),
+        F.celu_(x.clone()),
+        repr(same),
+        F.threshold_(x.clone(), 0.1, 2.0),
+        same(x, x + 1),
+        F.relu(x, inplace=False),
     ]
 
 

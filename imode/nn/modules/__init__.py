@@ -11,6 +11,7 @@ from . import (
     loss,
     module,
     norm,
+    padding,
     parameters,
     pooling,
 )
@@ -24,6 +25,7 @@ from .linear import *  # noqa: F403
 from .loss import *  # noqa: F403
 from .module import *  # noqa: F403
 from .norm import *  # noqa: F403
+from .padding import *  # noqa: F403
 from .parameters import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
@@ -38,6 +40,7 @@ _families = (
     loss,
     module,
     norm,
+    padding,
     parameters,
     pooling,
 )

@@ -384,6 +384,10 @@ class Module:
         """Move to the CPU, where everything is; returns self."""
         return self._apply(lambda t: t.cpu())
 
+    def cuda(self, device=None):
+        """Refused as a tensor's `cuda` is: there is only the CPU."""
+        return self._apply(lambda t: t.cuda(device))
+
     def type(self, dst_type):
         """Convert every parameter and buffer to `dst_type`; returns self."""
         return self._apply(lambda t: t.type(dst_type))

@@ -7,6 +7,8 @@ from .utils import ntuple
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
     "AvgPool1d",
     "AvgPool2d",
     "MaxPool1d",
@@ -151,3 +153,26 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
 
     def forward(self, input):
         return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class _AdaptiveMaxPool(_AdaptiveAvgPool):
+    _pool = None
+
+    def __init__(self, output_size, return_indices=False):
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input):
+        return self._pool(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """The largest of as many windows as make an output of length output_size."""
+
+    _pool = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """The largest of as many windows as make an output of output_size; None keeps a dimension."""
+
+    _pool = staticmethod(F.adaptive_max_pool2d)

@@ -1,0 +1,118 @@
+"""Padding."""
+
+from .. import functional as F
+from .module import Module
+from .utils import ntuple
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+]
+
+
+class _Pad(Module):
+    # `padding` is one number for all sides, or one for each: left, right, top, bottom.
+    _sides = 0
+    _mode = "constant"
+
+    def __init__(self, padding):
+        super().__init__()
+        self.padding = ntuple(padding, self._sides)
+
+    def forward(self, input):
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding, value):
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input):
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """Puts a value before and after the last dimension."""
+
+    _sides = 2
+
+
+class ConstantPad2d(_ConstantPad):
+    """Puts a value around the last two dimensions.
+
+    >>> imode.nn.ConstantPad2d((1, 0, 0, 0), 7.0)(imode.zeros(1, 1, 2))
+    tensor([[[7., 0., 0.]]])
+    """
+
+    _sides = 4
+
+
+class _ZeroPad(_ConstantPad):
+    def __init__(self, padding):
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class ZeroPad1d(_ZeroPad):
+    """Puts zeros before and after the last dimension."""
+
+    _sides = 2
+
+
+class ZeroPad2d(_ZeroPad):
+    """Puts zeros around the last two dimensions."""
+
+    _sides = 4
+
+
+class ReflectionPad1d(_Pad):
+    """Continues the last dimension by its mirror image, the edge not repeated."""
+
+    _sides, _mode = 2, "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """Continues the last two dimensions by their mirror image, the edges not repeated."""
+
+    _sides, _mode = 4, "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """Continues the last dimension by its edge values."""
+
+    _sides, _mode = 2, "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """Continues the last two dimensions by their edge values."""
+
+    _sides, _mode = 4, "replicate"
+
+
+class CircularPad1d(_Pad):
+    """Continues the last dimension from its other end."""
+
+    _sides, _mode = 2, "circular"
+
+
+class CircularPad2d(_Pad):
+    """Continues the last two dimensions from their other ends."""
+
+    _sides, _mode = 4, "circular"
