@@ -110,15 +110,22 @@ _VIEW_MODES = {
 }
 
 
-def view_mode(mode, base_written=False, writer=None, view_op=None):
-    """A view made under `mode` ("no_grad" or "inference") meets a tracked in-place write."""
+def view_mode(mode, base_written=False, writer=None, view_op=None, output=None):
+    """A view made under `mode` ("no_grad" or "inference") meets a tracked in-place write.
+
+    `output`: (number, node name) where the view is one of a view made there.
+    """
+    first = "A view was created in"
+    if output:
+        number, node_name = output
+        first = f"Output {number} of {_trim(node_name)} is a view of a view which was created in"
     made_in, written_in, guard = _VIEW_MODES[mode]
     what = "its base or another view of its base has been" if base_written else "is being"
     made = f"view made by {view_op}" if view_op else "view"
     write = f"write by {writer}" if writer else "in-place write"
     return RuntimeError(
         _lines(
-            f"A view was created in {made_in} and {what} modified inplace {written_in}. "
+            f"{first} {made_in} and {what} modified inplace {written_in}. "
             "Given that this use case is ambiguous and error-prone, it is forbidden.",
             f"Ways out: put both the {made} and the {write} inside the {guard} block (the write",
             "is then not recorded), or both outside it (it is recorded);",

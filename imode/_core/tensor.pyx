@@ -55,11 +55,15 @@ cdef class AutogradMeta:
 
 # ---- the operators behind the dunder methods ----
 
-# How PyTorch's messages name the elements' types.
+# How PyTorch's messages name a gradient's dtype, by its C++ type, and a tensor's.
 cdef dict _C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "float16": "Half", "float32": "Float",
-    "float64": "Double", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+    "int32": "int", "int64": "long int", "float16": "c10::Half", "float32": "float",
+    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+cdef dict _SCALAR_TYPES = {
+    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
+    "int64": "Long", "float16": "Half", "float32": "Float", "float64": "Double",
+    "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 cdef object _cpu = as_device(None)
 
 
@@ -290,6 +294,8 @@ cdef class Tensor:
     def requires_grad(self, value):
         if type(value) is not bool:
             raise RuntimeError("requires_grad must be a bool")
+        if self.grad_fn is not None:
+            raise errors.change_requires_grad()
         set_requires_grad(self, value)
 
     def requires_grad_(self, requires_grad=True):
@@ -367,7 +373,7 @@ cdef class Tensor:
         if typenum(gradient) != typenum(self):
             raise RuntimeError(
                 f"attempting to assign a gradient with dtype '{_C_TYPES[gradient.dtype.name]}' to a "
-                f"tensor with grad_dtype '{_C_TYPES[self.dtype.name]}'. The gradient must have the "
+                f"tensor with grad_dtype '{_SCALAR_TYPES[self.dtype.name]}'. The gradient must have the "
                 "tensor's dtype; convert it with .to(tensor.dtype)")
         if _shape(gradient) != _shape(self):
             raise RuntimeError(

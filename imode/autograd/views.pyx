@@ -80,10 +80,11 @@ cdef int _refuse(Tensor self, bint base_written, str writer) except -1:
     """Raise for a view whose creation forbids in-place writes."""
     cdef int creation = self.view.creation
     name = self.grad_fn.name() if self.grad_fn is not None else ""
+    output = (self.output_nr, name) if name else None
     if creation == INFERENCE_MODE:
-        raise view_mode("inference", base_written, writer)
+        raise view_mode("inference", base_written, writer, output=output)
     if creation == NO_GRAD_MODE or self.grad_fn is None:
-        raise view_mode("no_grad", base_written, writer)
+        raise view_mode("no_grad", base_written, writer, output=output)
     if creation == IN_CUSTOM_FUNCTION:
         raise view_custom_function(name, base_written)
     raise view_multi_output(self.output_nr, name, base_written, writer)
