@@ -104,7 +104,9 @@ def test_gradients_have_the_dtype_of_their_tensor():
 
 def test_roots_are_checked():
     x = leaf(1.0, 2.0)
-    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+    with pytest.raises(
+        RuntimeError, match="grad can be implicitly created only for scalar outputs"
+    ):
         (x * 2).backward()
     with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
         imode.ones(1).backward()
@@ -129,7 +131,9 @@ def test_write_to_a_saved_tensor_is_found():
 
 def test_write_to_a_leaf_that_requires_grad():
     x = leaf(1.0)
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an"):
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad is being used in an"
+    ):
         x.add_(1)
     with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being"):
         x[0].add_(1)
@@ -141,7 +145,9 @@ def test_write_to_a_leaf_that_requires_grad():
 
 def test_out_refuses_tensors_that_require_grad():
     x = leaf(1.0)
-    with pytest.raises(RuntimeError, match="functions with out=... arguments don't support automatic"):
+    with pytest.raises(
+        RuntimeError, match="functions with out=... arguments don't support automatic"
+    ):
         imode.add(x, 1, out=imode.empty(1))
 
 
@@ -214,14 +220,18 @@ def test_views_made_in_other_modes_refuse_recorded_writes():
     base = imode.ones(2, requires_grad=True) * 1
     with imode.no_grad():
         view = base[0]
-    with pytest.raises(RuntimeError, match="A view was created in no_grad mode and is being modified"):
+    with pytest.raises(
+        RuntimeError, match="A view was created in no_grad mode and is being modified"
+    ):
         view.mul_(2)
     with imode.inference_mode():
         view = base[0]
     with pytest.raises(RuntimeError, match="A view was created in inference mode and is being"):
         view.mul_(2)
     first, _ = base.unbind()
-    with pytest.raises(RuntimeError, match="is the output of a function that returns multiple views"):
+    with pytest.raises(
+        RuntimeError, match="is the output of a function that returns multiple views"
+    ):
         first.mul_(2)
 
 
@@ -263,7 +273,9 @@ def test_retain_grad():
     assert y.retains_grad
     (y * 3).sum().backward()
     assert y.grad.item() == 3.0
-    with pytest.raises(RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"):
+    with pytest.raises(
+        RuntimeError, match="can't retain_grad on Tensor that has requires_grad=False"
+    ):
         imode.ones(1).retain_grad()
 
 

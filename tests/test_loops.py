@@ -122,7 +122,9 @@ def test_every_half():
 
 
 @pytest.mark.parametrize("dtype", "?bBhilefdFD")
-@pytest.mark.parametrize("shape", [(0,), (1,), (5,), (1023,), (70_001,), (30, 40), (9, 700), (3, 0)])
+@pytest.mark.parametrize(
+    "shape", [(0,), (1,), (5,), (1023,), (70_001,), (30, 40), (9, 700), (3, 0)]
+)
 def test_sum(dtype, shape):
     rng = np.random.default_rng(3)
     x = (rng.standard_normal(shape) * 9).astype(dtype)
