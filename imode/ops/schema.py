@@ -345,7 +345,9 @@ def out_form(base, function):
 
 def _inplace_of(name, function):
     def written(self, *rest):
-        result = function(self, *rest)
+        # What the function saves of its argument must outlive the write.
+        recorded = is_grad_enabled() and self.requires_grad
+        result = function(self.clone() if recorded else self, *rest)
         if result.shape != self.shape:
             raise RuntimeError(
                 f"output with shape {list(self.shape)} doesn't match the broadcast shape "

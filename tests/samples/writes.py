@@ -33,7 +33,7 @@ SAMPLES = {
         S(T(3), True),
         S(T(), 7),
         S(T(0), 7),
-        S(T(3), float("nan")),
+        S(T(3), float("nan"), grad=False),
         S(T(2, 3, view="expanded", requires_grad=False), 4.0),
         S(T(3, dtype="int64"), 1j, raises=RuntimeError),
     ],
