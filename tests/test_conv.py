@@ -142,6 +142,14 @@ def test_threads_share_nothing():
             assert found.tolist() == expected
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3, 5])
+def test_a_kernel_beyond_the_padded_input_is_refused(stride):
+    for size, dilation in ((4, 1), (3, 2)):
+        with pytest.raises(RuntimeError, match="Kernel size can't be greater than actual input"):
+            imode.conv2d(imode.ones(1, 1, 3, 3), imode.ones(1, 1, size, 1), stride=stride,
+                         dilation=dilation)  # fmt: skip
+
+
 def test_threads_change_nothing_but_rounding():
     x = imode.from_numpy(numbers(6, 16, 28, 28).astype("float32")).requires_grad_()
     w = imode.from_numpy(numbers(32, 16, 3, 3, seed=1).astype("float32")).requires_grad_()

@@ -55,8 +55,10 @@ cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int 
         p.top = 0
     p.bottom = p.top
     p.right = p.left
-    p.oh = (p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1) // p.sh + 1
-    p.ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) // p.sw + 1
+    cdef long rows = p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1
+    cdef long columns = p.w + p.left + p.right - p.dw * (p.kw - 1) - 1
+    p.oh = rows // p.sh + 1 if rows >= 0 else 0
+    p.ow = columns // p.sw + 1 if columns >= 0 else 0
     return 0
 
 

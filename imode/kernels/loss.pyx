@@ -416,8 +416,8 @@ cdef int _warn_of_sizes(x, y) except -1:
     cdef tuple a = (<object>x).shape, b = (<object>y).shape
     if a != b:
         warnings.warn(
-            f"Using a target size (torch.Size({list(b)})) that is different to the input size "
-            f"(torch.Size({list(a)})). This will likely lead to incorrect results due to "
+            f"Using a target size (imode.Size({list(b)})) that is different to the input size "
+            f"(imode.Size({list(a)})). This will likely lead to incorrect results due to "
             "broadcasting. Please ensure they have the same size.", UserWarning, stacklevel=2)
     return 0
 

@@ -79,6 +79,24 @@ cdef inline long _inside(long place, long size, bint mirrored) noexcept nogil:
     return 0 if place < 0 else size - 1 if place >= size else place
 
 
+cdef int _check_left_over(frame_t* f, int n, tuple shape) except -1:
+    """Cropping may leave nothing of some padded dimensions, but not of all."""
+    cdef int k
+    cdef bint some = False
+    for k in range(3 - n, 3):
+        some = some or f.wide[k] >= 1
+    if not some:
+        sizes = ", ".join([f"{'DHW'[k]}: {f.size[k]}" for k in range(3 - n, 3)])
+        wides = " ".join([f"{'DHW'[k]}: {f.wide[k]}" for k in range(3 - n, 3)])
+        raise RuntimeError(f"input ({sizes}) is too small. Calculated output {wides}")
+    for k in range(3 - n, 3):
+        if f.wide[k] < 0:
+            result = [*shape[:len(shape) - n], *[f.wide[i] for i in range(3 - n, 3)]]
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {f.wide[k]}: {_words(result)}")
+    return 0
+
+
 cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
     """Check everything and fill in f."""
     cdef int n = <int>len(pad) // 2, ndim = <int>len(shape), k, dim
@@ -107,9 +125,7 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
         f.size[2 - k] = shape[dim]
         f.low[2 - k] = low
         f.wide[2 - k] = f.size[2 - k] + low + high
-        if f.wide[2 - k] < 1:
-            raise RuntimeError(
-                f"input (W: {f.size[2 - k]}) is too small. Calculated output W: {f.wide[2 - k]}")
+    _check_left_over(f, n, shape)
     return 0
 
 

@@ -118,7 +118,7 @@ _CONV1D = """Convolve a signal (n, channels, length) or (channels, length).
     Raises RuntimeError where channels, groups or sizes do not fit.
 
     >>> imode.conv1d(imode.ones(1, 1, 5), imode.ones(2, 1, 3), padding=1).shape
-    torch.Size([1, 2, 5])
+    imode.Size([1, 2, 5])
     """
 
 _CONV2D = """Convolve an image (n, channels, height, width) or (channels, height, width).
