@@ -1,11 +1,7 @@
 # See random.pyx for how each distribution is drawn.
 cimport numpy as cnp
+from imode.kernels.generator cimport mt_state
 from libc.stdint cimport int64_t
-
-
-cdef extern from "boxmuller.h" nogil:
-    void bm_fill_float(float *data, int64_t blocks, float mean, float std) noexcept
-    void bm_fill_double(double *data, int64_t blocks, double mean, double std) noexcept
 
 
 cdef class Line:
@@ -18,3 +14,13 @@ cdef class Line:
     cdef int kind              # its NumPy type number
 
     cdef int store(self) except -1
+
+
+cdef enum:
+    CHUNK = 512    # values drawn between two calls of mt_fill
+
+cdef Line line_of(cnp.ndarray out, object dtype=*)    # dtype: draw in another one, convert on store()
+cdef int check_target(cnp.ndarray out) except -1      # refuses read-only and overlapping memory
+cdef int no_kernel(object name, cnp.ndarray out) except -1    # raises NotImplementedError
+cdef void uniform_float(mt_state *mt, float *out, int64_t n, float low, float high) noexcept nogil
+cdef void uniform_double(mt_state *mt, double *out, int64_t n, double low, double high) noexcept nogil

@@ -19,6 +19,10 @@ from imode.kernels.order cimport iteration_order
 
 cnp.import_array()
 
+cdef extern from "boxmuller.h" nogil:
+    void bm_fill_float(float *data, int64_t blocks, float mean, float std) noexcept
+    void bm_fill_double(double *data, int64_t blocks, double mean, double std) noexcept
+
 ctypedef fused real_t:
     float
     double
@@ -36,7 +40,6 @@ ctypedef fused any_t:
     double
 
 cdef enum:
-    CHUNK = 512          # values drawn between two calls of mt_fill
     GIL_GRAIN = 4096     # from this many values on the GIL is released
 
 cdef double TWO_PI = 6.283185307179586476925286766559
@@ -54,12 +57,12 @@ cdef class Line:
         return 0
 
 
-cdef Line _line(cnp.ndarray out, object dtype=None):
+cdef Line line_of(cnp.ndarray out, object dtype=None):
     """Lay out `out` as a line, of another dtype if the values must be drawn in one."""
     cdef Line line = Line()
     line.target = out
     if not cnp.PyArray_ISWRITEABLE(out) or not cnp.PyArray_IS_C_CONTIGUOUS(out):
-        _check_target(out)
+        check_target(out)
         line.target = out.transpose(iteration_order(out))
     if dtype is None and cnp.PyArray_IS_C_CONTIGUOUS(line.target):
         line.values = line.target
@@ -71,7 +74,7 @@ cdef Line _line(cnp.ndarray out, object dtype=None):
     return line
 
 
-cdef int _check_target(cnp.ndarray out) except -1:
+cdef int check_target(cnp.ndarray out) except -1:
     """Refuse memory that may not be written, and elements that share their place."""
     cdef int i
     if not cnp.PyArray_ISWRITEABLE(out):
@@ -96,7 +99,7 @@ cdef cnp.ndarray _as_real(cnp.ndarray out):
     return (<object> out)[..., None].view(out.real.dtype)
 
 
-cdef int _no_kernel(name, cnp.ndarray out) except -1:
+cdef int no_kernel(name, cnp.ndarray out) except -1:
     raise NotImplementedError(f'"{name}" not implemented for {_type_name(out.dtype)!r}')
 
 
@@ -118,7 +121,7 @@ cdef inline double _unit(mt_state *mt) noexcept nogil:
     return <double> (mt_next64(mt) & 0x1FFFFFFFFFFFFFULL) * TO_UNIT
 
 
-cdef void _uniform_float(
+cdef void uniform_float(
     mt_state *mt, float *out, int64_t n, float low, float high
 ) noexcept nogil:
     cdef uint32_t words[CHUNK]
@@ -138,7 +141,7 @@ cdef void _uniform_float(
         n -= take
 
 
-cdef void _uniform_double(
+cdef void uniform_double(
     mt_state *mt, double *out, int64_t n, double low, double high
 ) noexcept nogil:
     cdef uint32_t words[2 * CHUNK]
@@ -165,9 +168,9 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     cdef Generator source = choose(generator)
     cdef cnp.ndarray real = _as_real(out)
     cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
-    cdef Line line = _line(real, np.float32 if half else None)
+    cdef Line line = line_of(real, np.float32 if half else None)
     if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        _no_kernel("check_uniform_bounds", out)
+        no_kernel("check_uniform_bounds", out)
     source.acquire()
     try:
         if line.n < GIL_GRAIN:
@@ -186,9 +189,9 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
 
 cdef void _uniform_line(mt_state *mt, Line line, double low, double high) noexcept nogil:
     if line.kind == cnp.NPY_FLOAT32:
-        _uniform_float(mt, <float *> line.data, line.n, <float> low, <float> high)
+        uniform_float(mt, <float *> line.data, line.n, <float> low, <float> high)
     else:
-        _uniform_double(mt, <double *> line.data, line.n, low, high)
+        uniform_double(mt, <double *> line.data, line.n, low, high)
 
 
 # ---- normal ----------------------------------------------------------------------------------
@@ -220,16 +223,16 @@ cdef void _normal_blocks(
     """Fill n >= 16 values in blocks of 16; the last 16 are drawn again if n is no multiple of 16."""
     cdef int64_t again = 0 if n % 16 == 0 else n - 16
     if real_t is float:
-        _uniform_float(mt, out, n, 0.0, 1.0)
+        uniform_float(mt, out, n, 0.0, 1.0)
         bm_fill_float(out, n // 16, <float> mean, <float> std)
         if again:
-            _uniform_float(mt, out + again, 16, 0.0, 1.0)
+            uniform_float(mt, out + again, 16, 0.0, 1.0)
             bm_fill_float(out + again, 1, <float> mean, <float> std)
     else:
-        _uniform_double(mt, out, n, 0.0, 1.0)
+        uniform_double(mt, out, n, 0.0, 1.0)
         bm_fill_double(out, n // 16, mean, std)
         if again:
-            _uniform_double(mt, out + again, 16, 0.0, 1.0)
+            uniform_double(mt, out + again, 16, 0.0, 1.0)
             bm_fill_double(out + again, 1, mean, std)
 
 
@@ -259,9 +262,9 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
     cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
     cdef bint blocks = n >= 16 and cnp.PyArray_IS_C_CONTIGUOUS(real)
     cdef cnp.ndarray padded
-    cdef Line line = _line(real, np.float32 if half else None)
+    cdef Line line = line_of(real, np.float32 if half else None)
     if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        _no_kernel("normal_kernel_cpu", out)
+        no_kernel("normal_kernel_cpu", out)
     if real is not out:
         std /= sqrt(2.0)
     if half and blocks:    # every block is drawn whole; the last one ends where the array ends
@@ -323,7 +326,7 @@ cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except
         dtype = np.float32
     elif kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
         dtype = np.float64
-    line = _line(out, dtype)
+    line = line_of(out, dtype)
     source.acquire()
     try:
         with nogil:
@@ -409,7 +412,7 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     cdef bint long_words = (span >> 28) != 0 if wide is None else wide
     cdef int known
     dtype = np.float32 if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT16 else None
-    cdef Line line = _line(out, dtype)
+    cdef Line line = line_of(out, dtype)
     source.acquire()
     try:
         with nogil:
@@ -417,7 +420,7 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     finally:
         source.release()
     if not known:
-        _no_kernel("random_from_to_kernel_cpu", out)
+        no_kernel("random_from_to_kernel_cpu", out)
     line.store()
 
 
@@ -445,186 +448,3 @@ def permutation(cnp.ndarray out, generator=None):
     finally:
         source.release()
     out[...] = order
-
-
-# ---- choices ---------------------------------------------------------------------------------
-
-cdef void _toss(mt_state *mt, any_t *out, int64_t n, double p) noexcept nogil:
-    """Ones with probability p, each from 53 bits."""
-    cdef uint32_t words[2 * CHUNK]
-    cdef int64_t i, take, bound = <int64_t> ceil(p / TO_UNIT)    # unit < p, in whole numbers
-    while n > 0:
-        take = min(n, <int64_t> CHUNK)
-        mt_fill(mt, words, 2 * take)
-        for i in range(take):
-            out[i] = <any_t> (<int64_t> (
-                ((<uint64_t> words[2 * i] << 32) | words[2 * i + 1]) & 0x1FFFFFFFFFFFFFULL
-            ) < bound)
-        out += take
-        n -= take
-
-
-cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
-    cdef int kind = cnp.PyArray_TYPE(out)
-    cdef bint wide = kind in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_BOOL, cnp.NPY_UINT8)
-    cdef Line line = _line(out, None if wide else np.uint8)
-    source.acquire()
-    try:
-        with nogil:
-            if line.kind == cnp.NPY_FLOAT32:
-                _toss(&source.engine, <float *> line.data, line.n, p)
-            elif line.kind == cnp.NPY_FLOAT64:
-                _toss(&source.engine, <double *> line.data, line.n, p)
-            else:
-                _toss(&source.engine, <cnp.uint8_t *> line.data, line.n, p)
-    finally:
-        source.release()
-    line.store()
-    return 0
-
-
-cdef bint _are_probabilities(real_t *p, int64_t n) noexcept nogil:
-    cdef int64_t i
-    cdef bint right = True
-    for i in range(n):
-        right = right and p[i] >= 0 and p[i] <= 1
-    return right
-
-
-cdef void _compare(real_t *out, real_t *p, int64_t n) noexcept nogil:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = out[i] < p[i]
-
-
-cdef int _toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
-    """Both contiguous, of one shape and one floating dtype, and not the same memory."""
-    cdef int64_t n = cnp.PyArray_SIZE(out)
-    cdef bint single = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
-    cdef bint right
-    cdef void *target = cnp.PyArray_DATA(out)
-    cdef void *chances = cnp.PyArray_DATA(p)
-    if single:
-        right = _are_probabilities(<float *> chances, n)
-    else:
-        right = _are_probabilities(<double *> chances, n)
-    if not right:
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    source.acquire()
-    try:
-        with nogil:
-            if single:
-                _uniform_float(&source.engine, <float *> target, n, 0.0, 1.0)
-                _compare(<float *> target, <float *> chances, n)
-            else:
-                _uniform_double(&source.engine, <double *> target, n, 0.0, 1.0)
-                _compare(<double *> target, <double *> chances, n)
-    finally:
-        source.release()
-    return 0
-
-
-def bernoulli(cnp.ndarray out, p, generator=None):
-    """Fill `out` with ones of probability `p`, a number or an ndarray of float, and zeros.
-
-    Raises RuntimeError for a probability outside [0, 1] in an array.
-    """
-    cdef cnp.ndarray probabilities, draws
-    if not isinstance(p, np.ndarray):
-        _coins(out, <double> p, choose(generator))
-        return
-    probabilities = p
-    if (
-        cnp.PyArray_IS_C_CONTIGUOUS(out)
-        and cnp.PyArray_IS_C_CONTIGUOUS(probabilities)
-        and cnp.PyArray_ISWRITEABLE(out)
-        and cnp.PyArray_SAMESHAPE(probabilities, out)
-        and cnp.PyArray_TYPE(out) == cnp.PyArray_TYPE(probabilities)
-        and cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
-        and not np.may_share_memory(out, probabilities)
-    ):
-        _toss_alike(out, probabilities, choose(generator))
-        return
-    if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
-        draws = np.empty(out.size, np.float64)
-    elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):
-        draws = np.empty(out.size, np.float32)
-    else:
-        _no_kernel("bernoulli_tensor_cpu_p_", probabilities)
-    if not cnp.PyArray_SAMESHAPE(probabilities, out):
-        probabilities = np.broadcast_to(probabilities, (<object> out).shape)
-    if probabilities.size and not (probabilities.min() >= 0 and probabilities.max() <= 1):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    uniform(draws, 0.0, 1.0, generator)
-    if cnp.PyArray_IS_C_CONTIGUOUS(out):
-        np.less(draws.reshape((<object> out).shape), probabilities, out=out, casting="unsafe")
-    else:
-        _check_target(out)
-        _put(out, draws < probabilities.transpose(iteration_order(out)).reshape(-1))
-
-
-cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
-    """Write a line of values into `out` in iteration order."""
-    cdef cnp.ndarray target = out
-    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
-        target = out.transpose(iteration_order(out))
-    target[...] = values.reshape((<object> target).shape)
-    return 0
-
-
-def dropout_mask(cnp.ndarray like, double p, generator=None):
-    """Return zeros with probability `p` and 1 / (1 - p) otherwise, shaped and laid out like `like`."""
-    cdef cnp.ndarray mask = np.empty_like(like)
-    bernoulli(mask, 1.0 - p, generator)
-    if p < 1.0:
-        mask /= mask.dtype.type(1.0 - p)
-    return mask
-
-
-def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, generator=None):
-    """Draw `count` column numbers (int64) for each row of `weights`, in proportion to them.
-
-    `weights` has one or two dimensions and a float dtype. Raises RuntimeError for weights that are
-    negative, not finite, or all zero in a row.
-    """
-    cdef cnp.ndarray rows = weights.reshape(-1, weights.shape[weights.ndim - 1]), noise
-    if not replacement or count == 1:
-        if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
-            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-        if rows.size and (rows.sum(axis=1) == 0).any():
-            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-        noise = np.empty_like(weights)
-        exponential(noise, 1.0, generator)
-        with np.errstate(all="ignore"):
-            score = weights / noise
-        if count == 1:
-            return score.argmax(axis=-1, keepdims=True)
-        return np.ascontiguousarray(np.argsort(-score, axis=-1, kind="stable")[..., :count])
-    picks = _with_replacement(rows, count, generator)
-    return picks.reshape((<object> weights).shape[:weights.ndim - 1] + (count,))
-
-
-def _with_replacement(cnp.ndarray rows, int64_t count, generator):
-    if not (rows >= 0).all():
-        raise RuntimeError(
-            "invalid multinomial distribution (encountering probability entry < 0)"
-        )
-    if not np.isfinite(rows).all():
-        raise RuntimeError(
-            "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
-        )
-    if cnp.PyArray_TYPE(rows) == cnp.NPY_FLOAT16:
-        rows = rows.astype(np.float32)
-    # np.add.accumulate adds one after the other, as the reference does
-    reached = np.add.accumulate(rows, axis=1)
-    total = reached[:, rows.shape[1] - 1:]
-    if not (total > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    reached = (reached / total).astype(np.float64)
-    reached[:, rows.shape[1] - 1] = 1.0
-    draws = np.empty((rows.shape[0], count))
-    uniform(draws, 0.0, 1.0, generator)
-    picks = np.empty((rows.shape[0], count), np.int64)
-    for i in range(rows.shape[0]):
-        picks[i] = np.searchsorted(reached[i], draws[i], side="left")
-    return picks

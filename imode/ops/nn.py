@@ -8,9 +8,9 @@ import warnings
 
 from imode import ops
 from imode._core.dtype import promote_types
+from imode.kernels import choices
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
-from imode.kernels import random
 
 from .conv import scalar_type
 from .schema import composite, functional, op
@@ -20,7 +20,7 @@ from .schema import composite, functional, op
 
 op(
     "_dropout_mask(Tensor self, float p) -> Tensor",
-    random.dropout_mask,
+    choices.dropout_mask,
     differentiable=False,
     variants="",
 )

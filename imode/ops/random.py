@@ -8,8 +8,8 @@ import warnings
 
 import numpy as np
 
+from imode.kernels import choices, random
 from imode.kernels import generator as generators
-from imode.kernels import random
 from imode.kernels.strided import scalar_name
 
 from .. import ops
@@ -261,7 +261,7 @@ def bernoulli_number(array, p, generator):
     if array.size:
         if array.dtype.kind == "c":
             raise missing("bernoulli_scalar_cpu_", array.dtype)
-        random.bernoulli(array, p, generator)
+        choices.bernoulli(array, p, generator)
 
 
 def bernoulli_tensor(array, p, generator):
@@ -276,7 +276,7 @@ def bernoulli_tensor(array, p, generator):
             raise _cannot_expand(array, p) from None
     if p.dtype.kind != "f":
         raise missing("bernoulli_tensor_cpu_p_", p.dtype)
-    random.bernoulli(array, p, generator)
+    choices.bernoulli(array, p, generator)
 
 
 def _old_name(dtype):
@@ -287,8 +287,8 @@ def _old_name(dtype):
 def _cannot_expand(array, p):
     if p.ndim > array.ndim:
         return RuntimeError(
-            f"expand({_old_name(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the number "
-            f"of sizes provided ({array.ndim}) must be greater or equal to the number of "
+            f"expand({_old_name(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the "
+            f"number of sizes provided ({array.ndim}) must be greater or equal to the number of "
             f"dimensions in the tensor ({p.ndim})"
         )
     back = next(i for i in range(1, p.ndim + 1) if p.shape[-i] not in (1, array.shape[-i]))

@@ -5,7 +5,7 @@ The fillers of `random` do the drawing.
 
 import numpy as np
 
-from imode.kernels import random
+from imode.kernels import choices, random
 from imode.kernels.strided import scalar_name
 
 from .._core.dtype import as_numpy, from_numpy_dtype
@@ -290,7 +290,7 @@ def _multinomial(self, num_samples, replacement, generator):
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    return random.multinomial(self, num_samples, replacement, generator)
+    return choices.multinomial(self, num_samples, replacement, generator)
 
 
 _drawing = op(

@@ -1,0 +1,215 @@
+"""Random choices: coins (bernoulli, the mask of dropout) and weighted draws (multinomial).
+
+Bit for bit what PyTorch draws, as in random.pyx.
+"""
+import numpy as np
+
+cimport numpy as cnp
+from libc.math cimport ceil
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from imode.kernels.generator cimport Generator, choose, mt_fill, mt_state
+from imode.kernels.order cimport iteration_order
+from imode.kernels.random cimport (
+    CHUNK, Line, check_target, line_of, no_kernel, uniform_double, uniform_float,
+)
+
+from imode.kernels.random import exponential, uniform
+
+cnp.import_array()
+
+ctypedef fused real_t:
+    float
+    double
+
+ctypedef fused out_t:
+    cnp.uint8_t
+    float
+    double
+
+cdef double TO_WHOLE = 9007199254740992.0    # 2**53
+
+
+# ---- coins -----------------------------------------------------------------------------------
+
+cdef void _toss(mt_state *mt, out_t *out, int64_t n, double p) noexcept nogil:
+    """Ones with probability p, each from 53 bits."""
+    cdef uint32_t words[2 * CHUNK]
+    cdef int64_t i, take, bound = <int64_t> ceil(p * TO_WHOLE)    # unit < p, in whole numbers
+    while n > 0:
+        take = min(n, <int64_t> CHUNK)
+        mt_fill(mt, words, 2 * take)
+        for i in range(take):
+            out[i] = <out_t> (<int64_t> (
+                ((<uint64_t> words[2 * i] << 32) | words[2 * i + 1]) & 0x1FFFFFFFFFFFFFULL
+            ) < bound)
+        out += take
+        n -= take
+
+
+cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
+    cdef int kind = cnp.PyArray_TYPE(out)
+    cdef bint wide = kind in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_BOOL, cnp.NPY_UINT8)
+    cdef Line line = line_of(out, None if wide else np.uint8)
+    source.acquire()
+    try:
+        with nogil:
+            if line.kind == cnp.NPY_FLOAT32:
+                _toss(&source.engine, <float *> line.data, line.n, p)
+            elif line.kind == cnp.NPY_FLOAT64:
+                _toss(&source.engine, <double *> line.data, line.n, p)
+            else:
+                _toss(&source.engine, <cnp.uint8_t *> line.data, line.n, p)
+    finally:
+        source.release()
+    line.store()
+    return 0
+
+
+cdef bint _are_probabilities(real_t *p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    cdef bint right = True
+    for i in range(n):
+        right = right and p[i] >= 0 and p[i] <= 1
+    return right
+
+
+cdef void _compare(real_t *out, real_t *p, int64_t n) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        out[i] = out[i] < p[i]
+
+
+cdef int _toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
+    """Both contiguous, of one shape and one floating dtype, and not the same memory."""
+    cdef int64_t n = cnp.PyArray_SIZE(out)
+    cdef bint single = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
+    cdef bint right
+    cdef void *target = cnp.PyArray_DATA(out)
+    cdef void *chances = cnp.PyArray_DATA(p)
+    if single:
+        right = _are_probabilities(<float *> chances, n)
+    else:
+        right = _are_probabilities(<double *> chances, n)
+    if not right:
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    source.acquire()
+    try:
+        with nogil:
+            if single:
+                uniform_float(&source.engine, <float *> target, n, 0.0, 1.0)
+                _compare(<float *> target, <float *> chances, n)
+            else:
+                uniform_double(&source.engine, <double *> target, n, 0.0, 1.0)
+                _compare(<double *> target, <double *> chances, n)
+    finally:
+        source.release()
+    return 0
+
+
+def bernoulli(cnp.ndarray out, p, generator=None):
+    """Fill `out` with ones of probability `p`, a number or an ndarray of float, and zeros.
+
+    Raises RuntimeError for a probability outside [0, 1] in an array.
+    """
+    cdef cnp.ndarray probabilities, draws
+    if not isinstance(p, np.ndarray):
+        _coins(out, <double> p, choose(generator))
+        return
+    probabilities = p
+    if (
+        cnp.PyArray_IS_C_CONTIGUOUS(out)
+        and cnp.PyArray_IS_C_CONTIGUOUS(probabilities)
+        and cnp.PyArray_ISWRITEABLE(out)
+        and cnp.PyArray_SAMESHAPE(probabilities, out)
+        and cnp.PyArray_TYPE(out) == cnp.PyArray_TYPE(probabilities)
+        and cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
+        and not np.may_share_memory(out, probabilities)
+    ):
+        _toss_alike(out, probabilities, choose(generator))
+        return
+    if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
+        draws = np.empty(out.size, np.float64)
+    elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):
+        draws = np.empty(out.size, np.float32)
+    else:
+        no_kernel("bernoulli_tensor_cpu_p_", probabilities)
+    if not cnp.PyArray_SAMESHAPE(probabilities, out):
+        probabilities = np.broadcast_to(probabilities, (<object> out).shape)
+    if probabilities.size and not (probabilities.min() >= 0 and probabilities.max() <= 1):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    uniform(draws, 0.0, 1.0, generator)
+    if cnp.PyArray_IS_C_CONTIGUOUS(out):
+        np.less(draws.reshape((<object> out).shape), probabilities, out=out, casting="unsafe")
+    else:
+        check_target(out)
+        _put(out, draws < probabilities.transpose(iteration_order(out)).reshape(-1))
+
+
+cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
+    """Write a line of values into `out` in iteration order."""
+    cdef cnp.ndarray target = out
+    if not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        target = out.transpose(iteration_order(out))
+    target[...] = values.reshape((<object> target).shape)
+    return 0
+
+
+def dropout_mask(cnp.ndarray like, double p, generator=None):
+    """Return zeros with probability `p` and 1 / (1 - p) otherwise, shaped and laid out like `like`."""
+    cdef cnp.ndarray mask = np.empty_like(like)
+    bernoulli(mask, 1.0 - p, generator)
+    if p < 1.0:
+        mask /= mask.dtype.type(1.0 - p)
+    return mask
+
+
+# ---- weighted draws --------------------------------------------------------------------------
+
+def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, generator=None):
+    """Draw `count` column numbers (int64) for each row of `weights`, in proportion to them.
+
+    `weights` has one or two dimensions and a float dtype. Raises RuntimeError for weights that are
+    negative, not finite, or all zero in a row.
+    """
+    cdef cnp.ndarray rows = weights.reshape(-1, weights.shape[weights.ndim - 1]), noise
+    if not replacement or count == 1:
+        if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if rows.size and (rows.sum(axis=1) == 0).any():
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        noise = np.empty_like(weights)
+        exponential(noise, 1.0, generator)
+        with np.errstate(all="ignore"):
+            score = weights / noise
+        if count == 1:
+            return score.argmax(axis=-1, keepdims=True)
+        return np.ascontiguousarray(np.argsort(-score, axis=-1, kind="stable")[..., :count])
+    picks = _with_replacement(rows, count, generator)
+    return picks.reshape((<object> weights).shape[:weights.ndim - 1] + (count,))
+
+
+def _with_replacement(cnp.ndarray rows, int64_t count, generator):
+    if not (rows >= 0).all():
+        raise RuntimeError(
+            "invalid multinomial distribution (encountering probability entry < 0)"
+        )
+    if not np.isfinite(rows).all():
+        raise RuntimeError(
+            "invalid multinomial distribution (encountering probability entry = infinity or NaN)"
+        )
+    if cnp.PyArray_TYPE(rows) == cnp.NPY_FLOAT16:
+        rows = rows.astype(np.float32)
+    # np.add.accumulate adds one after the other, as the reference does
+    reached = np.add.accumulate(rows, axis=1)
+    total = reached[:, rows.shape[1] - 1:]
+    if not (total > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    reached = (reached / total).astype(np.float64)
+    reached[:, rows.shape[1] - 1] = 1.0
+    draws = np.empty((rows.shape[0], count))
+    uniform(draws, 0.0, 1.0, generator)
+    picks = np.empty((rows.shape[0], count), np.int64)
+    for i in range(rows.shape[0]):
+        picks[i] = np.searchsorted(reached[i], draws[i], side="left")
+    return picks
