@@ -115,6 +115,17 @@ def test_direct_change_of_a_table_reaches_the_attribute(change):
     assert getattr(module, "0") is new and module[0] is new
 
 
+def test_a_table_put_in_place_of_another():
+    model = nn.Sequential(nn.ReLU(), nn.Tanh())
+    last = model[1]
+    model._modules = {"0": model._modules["1"]}
+    assert getattr(model, "0") is last is model[0] and not hasattr(model, "1")
+    model._modules["1"] = nn.ReLU()
+    assert len(model) == 2 and getattr(model, "1") is model[1]
+    model._modules = model._modules
+    assert len(model) == 2
+
+
 def test_a_module_dies_with_its_last_reference():
     module = Net()
     seen = weakref.ref(module)

@@ -14,6 +14,9 @@ from ._registry import Registry
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
 
 
+_TABLES = ("_parameters", "_buffers", "_modules")
+
+
 def _typename(value):
     if isinstance(value, Tensor):
         return value.type()
@@ -166,6 +169,10 @@ class Module:
                     "(imode.nn.Buffer, imode.Tensor or None expected)"
                 )
             self.register_buffer(name, value, name not in self._non_persistent_buffers_set)
+        elif name in _TABLES and name in entries:
+            value = dict(value)  # it may be the table itself
+            entries[name].clear()  # See Note [Mirrored attributes]
+            entries[name].update(value)
         else:
             object.__setattr__(self, name, value)
 
@@ -188,7 +195,7 @@ class Module:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        for table in ("_parameters", "_buffers", "_modules"):
+        for table in _TABLES:
             self.__dict__[table] = Registry(self, self.__dict__[table])
 
     def __dir__(self):
