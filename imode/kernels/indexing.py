@@ -339,6 +339,7 @@ def check_mask(mask, text):
     if mask.dtype != np.bool_:
         names = {"uint8": "unsigned char", "int64": "long int", "int32": "int"}
         names |= {"float32": "float", "float64": "double", "int16": "short int"}
+        names |= {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
         raise RuntimeError(f"{text}{names.get(mask.dtype.name, mask.dtype.name)}")
 
 
@@ -468,6 +469,8 @@ def check_along(name, index, a, dim, source=None):
         )
     shape, limit = index.shape or (1,), a.shape or (1,)
     if source is not None and max(source.ndim, 1) != len(shape):
+        if 0 < source.ndim < len(shape) and all(m <= n for m, n in zip(shape, source.shape)):
+            wrap_dim(source.ndim, source.ndim)  # raises, as PyTorch does when it compares lengths
         raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     too_large = any(m > n for d, (m, n) in enumerate(zip(shape, limit)) if d != dim)
     if name == "gather":

@@ -7,6 +7,7 @@ checked before the first element is written.
 import numpy as np
 
 from imode import ops
+from imode._core.tensor import array_of
 from imode.kernels import indexing
 from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
@@ -313,6 +314,8 @@ def _index_add(self, dim, index, source, alpha):
             f"index_add_(): self ({scalar_name(self.dtype)}) and source "
             f"({scalar_name(source.dtype)}) must have the same scalar type"
         )
+    if source.ndim == 0 and self.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     length = source.shape[dim] if dim < source.ndim else 1
     if index.size != length:
         raise RuntimeError(
@@ -497,18 +500,18 @@ def take_along_dim(self, indices, dim):
     >>> x.take_along_dim(x.argsort(1), 1)
     tensor([[1, 2, 3]])
     """
-    kind = indices.detach().numpy().dtype
+    if dim is not None and self.dim() != indices.dim():
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
+            f"but got {self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    kind = array_of(indices).dtype
     if kind != np.int64:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(kind)
         )
     if dim is None:
         return self.reshape(-1).gather(0, indices.reshape(-1))
-    if self.dim() != indices.dim():
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, "
-            f"but got {self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
-        )
     dim = wrap_dim(dim, self.dim())
     own, wanted = list(self.shape), list(indices.shape)
     length, count = own[dim], wanted[dim]

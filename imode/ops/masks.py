@@ -7,7 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import indexing
 from imode.kernels.indexing import check_index, check_written
-from imode.kernels.strided import scalar_name
+from imode.kernels.strided import expand, scalar_name
 
 from .schema import composite, op
 from .written import written
@@ -80,6 +80,7 @@ op(
 
 
 def _masked_scatter(self, mask, source):
+    mask = expand(mask, self.shape)
     if self.dtype != source.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
@@ -90,12 +91,6 @@ def _masked_scatter(self, mask, source):
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
             + scalar_name(mask.dtype)
         )
-    if _common(self, mask) != self.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-            f"{list(_common(self, mask))}"
-        )
-    mask = np.broadcast_to(mask, self.shape)
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -138,8 +133,8 @@ def _flat_index(name, self, index):
         )
     n = self.size
     if n == 0 and index.size:
-        verb = "take from" if name == "take" else "put elements into"
-        raise IndexError(f"{name}(): tried to {verb} an empty tensor")
+        verb = "tried to take from" if name == "take" else "Tried to put elements into"
+        raise IndexError(f"{name}(): {verb} an empty tensor")
     bad = (index < -n) | (index >= n)
     if bad.any():
         value = int(index[bad].ravel()[0])

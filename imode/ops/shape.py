@@ -71,7 +71,16 @@ def _repeat(self, repeats):
     if any(r < 0 for r in repeats):
         least = min(n * r if n else r for n, r in zip(shape, repeats))
         raise RuntimeError(f"Trying to create tensor with negative dimension {least}: {wanted}")
-    result = np.empty(wanted, self.dtype)
+    for length in wanted:
+        if length >= 1 << 63:
+            raise RuntimeError(
+                "IntArrayRef contains an int that cannot be represented as a SymInt: "
+                f"{(length + (1 << 63)) % (1 << 64) - (1 << 63)}"
+            )
+    try:
+        result = np.empty(wanted, self.dtype)
+    except ValueError:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={wanted}") from None
     if result.size:
         pairs = [m for n, r in zip(shape, repeats) for m in (r, n)]
         result.reshape(pairs)[...] = self.reshape([m for n in shape for m in (1, n)])
@@ -120,12 +129,12 @@ def tile(self, dims):
 
 
 def _interleave(repeats, output_size):
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.dtype not in (np.int64, np.int32):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{scalar_name(repeats.dtype)}'"
         )
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.size and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
     if output_size is not None and output_size != int(repeats.sum()):
@@ -158,6 +167,8 @@ def repeat_interleave_tensor(self, repeats, dim, output_size):
     """Return each slice along `dim` (without it: each element) as often as its count says."""
     at = 0 if dim is None else wrap_dim(dim, self.dim())
     source = self.flatten() if dim is None or self.dim() == 0 else self
+    if source.dim() == 0 or (dim is not None and self.dim() == 0):
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     n = source.shape[at]
     if repeats.dim() > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
@@ -166,7 +177,7 @@ def repeat_interleave_tensor(self, repeats, dim, output_size):
     elif repeats.shape[0] != n:
         raise RuntimeError(
             "repeats must have the same size as input along dim, but got repeats.size(0) = "
-            f"{repeats.shape[0]} and input.size({at}) = {n}"
+            f"{repeats.shape[0]} and input.size({dim or at}) = {n}"
         )
     return source.index_select(at, ops.repeat_interleave(repeats, output_size=output_size))
 

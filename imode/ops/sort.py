@@ -142,6 +142,10 @@ op(
 
 def _kthvalue(self, k, dim, keepdim):
     dim = wrap_dim(dim, self.ndim)
+    if self.dtype.kind in "bc":
+        raise NotImplementedError(
+            f"\"kthvalue_cpu\" not implemented for '{scalar_name(self.dtype)}'"
+        )
     n = self.shape[dim] if self.ndim else 1
     if n == 0:
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
@@ -333,7 +337,7 @@ def _side(right, side):
 
 
 def _check_search(boundaries, values, sorter):
-    if boundaries.ndim == 0:
+    if boundaries.ndim == 0 and values.ndim:
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
             "dimension"
@@ -351,6 +355,11 @@ def _check_search(boundaries, values, sorter):
             f"boundaries tensor {list(boundaries.shape)} and input value tensor "
             f"{list(values.shape)}"
         )
+    for given in (boundaries, values):
+        if given.dtype.kind == "c":
+            raise NotImplementedError(
+                f"\"searchsorted_out_cpu\" not implemented for '{scalar_name(given.dtype)}'"
+            )
     if sorter is None:
         return
     if sorter.shape != boundaries.shape:
@@ -441,6 +450,11 @@ op(
 
 def _isin(elements, test_elements, assume_unique, invert):
     elements, tests = np.asarray(elements), np.asarray(test_elements)
+    for given in (elements, tests):
+        if given.dtype.kind in "bc":
+            raise RuntimeError(
+                f"Unsupported input type encountered for isin(): {scalar_name(given.dtype)}"
+            )
     return np.asarray(np.isin(elements, tests, assume_unique=False, invert=invert))
 
 
@@ -507,9 +521,8 @@ op(
 
 def _histc(self, bins, low, high):
     if self.dtype.kind != "f":
-        raise NotImplementedError(
-            f"\"histogram_cpu\" not implemented for '{scalar_name(self.dtype)}'"
-        )
+        step = {"b": "linspace_cpu", "c": "aminmax_cpu"}.get(self.dtype.kind, "histogram_cpu")
+        raise NotImplementedError(f"\"{step}\" not implemented for '{scalar_name(self.dtype)}'")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = self.reshape(-1)
