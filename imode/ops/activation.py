@@ -423,6 +423,7 @@ tensor([1., 0.])
 )
 
 
+@np.errstate(all="ignore")
 def _celu(self, alpha):
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")

@@ -339,6 +339,7 @@ _greater_number("fmin", np.fmin, lambda self, other: self <= other)
 # ---- clamp --------------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")
 def _clamp(self, min, max):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")

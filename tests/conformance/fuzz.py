@@ -38,9 +38,12 @@ def check(lib, reference, seed, rules, length=14, before=None):
 
 def intended(mismatch, rules):
     """Whether the page of differences has a rule for everything in this mismatch."""
-    for path, ours, _ in mismatch.found:
+    for path, ours, theirs in mismatch.found:
         observable = path if path == "outcome" else path.partition(".")[2]
-        names = (f"program {mismatch.source}", f"raises {mismatch.raised}", f"here {ours}")
+        names = (
+            f"program {mismatch.source}", f"raises {mismatch.raised}",
+            f"here {ours}", f"there {theirs}",
+        )  # fmt: skip
         if not any(rules.allow(name, observable) for name in names):
             return False
     return True

@@ -6,7 +6,7 @@ A difference that the suite meets stands on the page as a list item that starts 
 
 then the observable, after the name of what it is met in, either with wildcards: an operator, or
 `<case> <operator>`; `bad <operator>`, called with bad arguments; and in programs `program
-<statement>`, `raises <what PyTorch raises>`, `here <what is seen in imode>`.
+<statement>`, `raises <what PyTorch raises>`, `here <what imode shows>`, `there <what PyTorch shows>`.
 """
 
 import re
@@ -28,11 +28,12 @@ class Rules:
 
     def allow(self, name, observable):
         """Whether a difference in this observable of this operator is intended."""
-        for rule in self.rules:
-            if fnmatchcase(name, rule[0]) and fnmatchcase(observable, rule[1]):
-                self.met.add(rule)
-                return True
-        return False
+        matching = {
+            rule for rule in self.rules
+            if fnmatchcase(name, rule[0]) and fnmatchcase(observable, rule[1])
+        }  # fmt: skip
+        self.met |= matching
+        return bool(matching)
 
 
 @cache

@@ -8,7 +8,7 @@ import contextlib
 import warnings
 from dataclasses import dataclass, field, replace
 
-from .observe import attempt, differences, dtype_name, failure, observe
+from .observe import attempt, differences, dtype_name, failure, node_name, observe
 
 TOLERANCE = (1e-3, 1e-3)  # rounding adds up over a program; its values stay below LIMIT
 LIMIT = 1e3
@@ -100,7 +100,7 @@ class Machine:
             seen["version"] = self.since_birth(name, tensor, seen)
         state["modes"] = {"grad, inference": modes}
         others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
-        state["others"] = {name: type(value).__name__ for name, value in others.items()}
+        state["others"] = {name: _kind(value) for name, value in others.items()}
         self.steps.append(Step(source, outcome, state))
 
     def since_birth(self, name, tensor, seen):
@@ -127,6 +127,11 @@ class Machine:
                 if t.numel() and not float(t.detach().abs().max()) < LIMIT:
                     return True
         return False
+
+
+def _kind(value):
+    """Return the name of a graph node, the type of anything else."""
+    return node_name(value) if hasattr(value, "next_functions") else type(value).__name__
 
 
 def _storage(tensor):
