@@ -282,6 +282,25 @@ V_INLINE float hypot_of_f(float x, float y) {
 FLOATS(2, xlogy, y != y ? y : x == 0 ? 0 : x * v_logf(y), y != y ? y : x == 0 ? 0 : x * v_log(y))
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
 
+#define PI 3.14159265358979323846
+FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
+FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
+FLOATS(1, erfc, erfcf(x), erfc(x))
+FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
+       x == 0 ? 1 : sin(x * PI) / (x * PI))
+
+/* tests of floats, to bool */
+#define TEST(NAME, VALUE)                                                                          \
+    MAP1(NAME##_f, float, uint8_t, VALUE) MAP1(NAME##_d, double, uint8_t, VALUE)                   \
+    static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, uint8_t),                           \
+                                      INFO(1, NAME##_d, double, uint8_t)};                         \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
+    static const char NAME##_types[] = {NPY_HALF, NPY_BOOL,   NPY_FLOAT,                           \
+                                        NPY_BOOL, NPY_DOUBLE, NPY_BOOL};
+TEST(isposinf, x == INFINITY)
+TEST(isneginf, x == -INFINITY)
+
 /* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
 
 /* One step in double: the quotient, if below 2^29, is right to within one, so that x - q * y is
@@ -535,7 +554,8 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
-    ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),

@@ -10,10 +10,12 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
+from imode.kernels.strided import scalar_name
 
 from .refuse import by_numpy, not_implemented, refusing
 from .schema import composite, conj, functional, op, ufunc
 
+_SIXTH = float(np.float32(1) / 6)  # PyTorch's constant, in float32 for every dtype
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
 
 
@@ -139,7 +141,7 @@ op(
     "hardsigmoid(Tensor self) -> Tensor",
     ufunc(loops.hardsigmoid, otherwise=refusing("hardsigmoid_cpu")),
     derivative={
-        "self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * (1.0 / 6.0), 0)
+        "self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * _SIXTH, 0)
     },
     variants="inplace",
     doc="""Return ``relu6(x + 3) / 6``.
@@ -197,8 +199,13 @@ def softshrink(self, lambd):
     >>> imode.nn.functional.softshrink(imode.tensor([0.2, 2.]))
     tensor([0.0000, 1.5000])
     """
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd:g}.")
+    if not self.is_floating_point():
+        raise not_implemented("softshrink_check", self.dtype.numpy)
+    if not 0 <= lambd <= np.finfo(self.dtype.numpy).max:
+        raise RuntimeError(
+            f"lambda must be in range [0, {np.finfo(self.dtype.numpy).max:g}] for input dtype "
+            f"{scalar_name(self.dtype.numpy)}, but found {lambd:g}"
+        )
     return ops._softshrink(self, lambd)
 
 

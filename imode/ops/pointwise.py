@@ -7,7 +7,6 @@ import numpy as np
 from imode import ops
 from imode.kernels import loops
 
-from .._core.tensor import Tensor
 from .refuse import (
     FLOATS,
     as_float,
@@ -219,10 +218,12 @@ tensor([ 0.5000, -0.5000])
 def _function(name, fast, slow, derivative, example, also=None):
     """An operator of a float function: integers compute as floats, complex numbers by NumPy."""
     otherwise = by_numpy(slow) if slow is not None else refusing(f"{name}_vml_cpu")
+    node = {"log1p": "Log1PBackward0"}.get(name)  # as PyTorch's generator capitalises
     operator = op(
         f"{name}(Tensor self) -> Tensor",
         ufunc(fast, ints="float", otherwise=otherwise),
         derivative={"self": derivative},
+        name=node,
         variants=_ALL,
         doc=f"""Return {name} of every element; integers give the default float dtype.
 
@@ -312,16 +313,9 @@ _function(
 )  # fmt: skip
 
 
-def _erfc(self):
-    if self.dtype.kind == "c":
-        raise not_implemented("erfc_vml_cpu", self.dtype)
-    return _vector_erfc(self).astype(as_float(self.dtype))
-
-
-_vector_erfc = np.vectorize(math.erfc, otypes=[np.float64])
 op(
     "erfc(Tensor self) -> Tensor",
-    _erfc,
+    ufunc(loops.erfc, ints="float", otherwise=refusing("erfc_vml_cpu")),
     derivative={
         "self": lambda grad, self: grad * (-2 / math.sqrt(math.pi)) * ops.exp(-self * self)
     },
@@ -366,14 +360,11 @@ tensor([0.])
 )
 
 
-def _sinc(self):
-    dtype = as_float(self.dtype)
-    wide = np.promote_types(dtype, np.float32)
-    x = cast(self, wide) * wide.type(np.pi)
-    with np.errstate(all="ignore"):
-        result = np.asarray(np.sin(x) / x)
+def _sinc_complex(self):
+    x = self * self.dtype.type(np.pi)
+    result = np.asarray(np.sin(x) / x)
     np.copyto(result, 1, where=x == 0)
-    return result.astype(dtype)
+    return result
 
 
 def _sinc_backward(grad, self):
@@ -384,7 +375,7 @@ def _sinc_backward(grad, self):
 
 op(
     "sinc(Tensor self) -> Tensor",
-    _sinc,
+    ufunc(loops.sinc, ints="float", otherwise=by_numpy(_sinc_complex)),
     derivative={"self": _sinc_backward},
     variants=_ALL,
     doc="""Return ``sin(pi x) / (pi x)``, and 1 at 0.
@@ -396,16 +387,12 @@ tensor([1.])
 
 
 def _scaled(name, factor, example):
-    def kernel(self):
-        dtype = as_float(self.dtype)
-        if dtype.kind == "c":
-            raise RuntimeError(f"{name} is not supported for complex tensors.")
-        wide = np.promote_types(dtype, np.float32)
-        return (cast(self, wide) * wide.type(factor)).astype(dtype)
+    def refuse(self):
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
 
     op(
         f"{name}(Tensor self) -> Tensor",
-        kernel,
+        ufunc(getattr(loops, name), ints="float", otherwise=refuse),
         derivative={"self": lambda grad: grad * factor},
         name=f"{name.title()}Backward0",
         variants=_ALL,
@@ -508,18 +495,7 @@ op(
     "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
     derivative={
-        "self": lambda grad, self, other: (
-            grad
-            * ops.where(
-                (self == 0) & (other <= 0),
-                0.0,
-                other.log()
-                if isinstance(other, Tensor)
-                else math.log(other)
-                if other > 0
-                else math.nan,
-            )
-        ),
+        "self": lambda grad, self, other: grad * ops.xlogy(self != 0, other),
         "other": lambda grad, self, other: grad * self / other,
     },
     variants=_ALL,

@@ -92,12 +92,13 @@ class Entry:
         self.variants, self.doc, self.result_names = variants, doc, result_names
 
 
-class ufunc:  # noqa: N801 - reads as the kind of kernel it is
+class ufunc:
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
     "error"; "nobool", "alike": as "same", but `otherwise` is called where an operand is bool, or
-    where tensors differ in dtype (and numbers have no say in it); "mask": the first operand is a condition (see `where`).
+    where tensors differ in dtype (and numbers have no say in it); "mask": the first operand is a
+    condition (see `where`).
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
@@ -234,8 +235,8 @@ def op(
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
-    view that autograd does not record as one (detach). `inplace_only`: the derivative is that of the
-    in-place form; the others' results are not differentiable (comparisons).
+    view that autograd does not record as one (detach). `inplace_only`: the derivative is the
+    in-place form's; the others' results are not differentiable (comparisons).
     """
     parsed = _parse(schema)
     if derivative is None and differentiable and parsed.role != _VIEW:
