@@ -228,3 +228,4 @@ SAMPLES = {
         binary(S(T(3, low=0.5), T(values=[0.0, -0.0, -INF]), grad=False), low=0.5, complexes=False),
     ),
 }
+SAMPLES["xlogy"][8].grad = False  # of mixed precision: PyTorch computes it in the other one
