@@ -100,6 +100,9 @@ def test_step_inside_inference_mode_leaves_normal_state():
     with imode.inference_mode():
         optimizer.step()
         adam_.step()
+        saved = [copy.deepcopy(o.state_dict()) for o in (optimizer, adam_)]
+        optimizer.load_state_dict(saved[0])
+        adam_.load_state_dict(saved[1])
     optimizer.step()
     adam_.step()
     assert not param.is_inference()

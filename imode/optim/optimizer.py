@@ -10,6 +10,7 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.guards import enable_grad, no_grad, normal_mode
 from imode.nn.modules.module import clear_grad
+from imode.nn.parameter import as_normal
 
 __all__ = ["Optimizer", "required"]
 
@@ -271,6 +272,7 @@ def _split_names(params):
 def _converted(value, param, key=None):
     """`value` with its tensors in the dtype of `param`; a step count keeps its own."""
     if isinstance(value, Tensor):
+        value = as_normal(value)
         keep = key == "step" or not param.is_floating_point()
         return value if keep else value.to(param.dtype)
     if isinstance(value, dict):
