@@ -1,5 +1,5 @@
 /* The C face of the convolution kernels. Arrays are contiguous, (batch, channel, y, x). Every
-   function returns 0, or -1 when there is no memory for its scratch. `wide`: doubles, not floats. */
+   function returns 0, or -1 without memory for its scratch. `wide`: doubles, not floats. */
 
 #ifndef IMODE_CONV_H
 #define IMODE_CONV_H

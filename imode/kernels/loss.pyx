@@ -203,7 +203,7 @@ cpdef object nll_backward(grad, x, target, weight, long reduction, long ignore_i
     cdef picks_t p
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef bint single = reduction != NONE
-    cdef cnp.ndarray g, at, out
+    cdef cnp.ndarray g, _target, out
     cdef void* w = NULL
     cdef double factor = 1
     if kind == cnp.NPY_FLOAT16:
@@ -211,7 +211,7 @@ cpdef object nll_backward(grad, x, target, weight, long reduction, long ignore_i
             grad.astype(np.float32), x, target,
             None if weight is None else weight.astype(np.float32), reduction, ignore_index,
             total.astype(np.float32)).astype(np.float16)
-    at = _describe(&p, x, target, ignore_index)
+    _target = _describe(&p, x, target, ignore_index)        # p points into it
     g = contiguous(grad)
     out = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
                             kind, 0)

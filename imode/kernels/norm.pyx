@@ -258,7 +258,7 @@ cpdef tuple batch_norm_backward(
         tuple needs):
     """Return the gradients of input, weight and bias, None where not needed."""
     cdef plane_t p
-    cdef bint last, other
+    cdef bint last
     cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
     cdef double count
     cdef cnp.ndarray a, g, center, inverse, total, dot, one, two, shift

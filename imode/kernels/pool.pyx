@@ -148,10 +148,11 @@ cdef inline bint _is_nan(number value) noexcept nogil:
         return False
 
 
-cdef void _max_loop(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
-    cdef long n, i, j, y, c, y0, y1, c0, c1, row, best
+cdef void _max_loop(const window_t* p, const number* x, number* out,
+                    cnp.int64_t* at) noexcept nogil:
+    cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
     cdef number top, value
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = i * p.sh - p.ph
             y1 = min(y0 + (p.kh - 1) * p.dh + 1, p.h)
@@ -185,11 +186,11 @@ cdef void _max_loop(const window_t* p, const number* x, number* out, cnp.int64_t
 cdef void _max_pairs(const window_t* p, const number* x, number* out,
                      cnp.int64_t* at) noexcept nogil:
     """The commonest window, 2 x 2 with stride 2 and no padding, without inner loops."""
-    cdef long n, i, j, first
+    cdef long _, i, j, first
     cdef const number* upper
     cdef const number* lower
     cdef cnp.int64_t best, below, take
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             first = 2 * i * p.w
             for j in range(p.ow):
@@ -259,8 +260,8 @@ cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilat
 
 cdef void _scatter(const window_t* p, const real* grad, const cnp.int64_t* at,
                    real* out) noexcept nogil:
-    cdef long n, i, size = p.oh * p.ow
-    for n in range(p.planes):
+    cdef long _, i, size = p.oh * p.ow
+    for _ in range(p.planes):
         for i in range(size):
             out[at[i]] += grad[i]
         grad += size
@@ -324,9 +325,9 @@ cdef inline real _factor(const window_t* p, long y0, long c0, bint count_padding
 
 cdef void _avg(const window_t* p, const real* x, real* out, bint count_padding,
                long divisor) noexcept nogil:
-    cdef long n, i, j, y, c, y0, y1, c0, c1
+    cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real total
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = i * p.sh - p.ph
             y1 = min(y0 + p.kh, p.h)
@@ -346,9 +347,9 @@ cdef void _avg(const window_t* p, const real* x, real* out, bint count_padding,
 
 cdef void _avg_backward(const window_t* p, const real* grad, real* out, bint count_padding,
                         long divisor) noexcept nogil:
-    cdef long n, i, j, y, c, y0, y1, c0, c1
+    cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real share
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = i * p.sh - p.ph
             y1 = min(y0 + p.kh, p.h)
@@ -441,9 +442,9 @@ cdef inline long _stop(long i, long size, long count) noexcept nogil:
 
 
 cdef void _adaptive_avg(const window_t* p, const real* x, real* out) noexcept nogil:
-    cdef long n, i, j, y, c, y0, y1, c0, c1
+    cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real total
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = _start(i, p.h, p.oh)
             y1 = _stop(i, p.h, p.oh)
@@ -460,9 +461,9 @@ cdef void _adaptive_avg(const window_t* p, const real* x, real* out) noexcept no
 
 
 cdef void _adaptive_avg_backward(const window_t* p, const real* grad, real* out) noexcept nogil:
-    cdef long n, i, j, y, c, y0, y1, c0, c1
+    cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real share
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = _start(i, p.h, p.oh)
             y1 = _stop(i, p.h, p.oh)
@@ -479,9 +480,9 @@ cdef void _adaptive_avg_backward(const window_t* p, const real* grad, real* out)
 
 cdef void _adaptive_max(const window_t* p, const real* x, real* out,
                         cnp.int64_t* at) noexcept nogil:
-    cdef long n, i, j, y, c, y0, c0, best
+    cdef long _, i, j, y, c, y0, c0, best
     cdef real top, value
-    for n in range(p.planes):
+    for _ in range(p.planes):
         for i in range(p.oh):
             y0 = _start(i, p.h, p.oh)
             for j in range(p.ow):
