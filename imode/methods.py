@@ -145,8 +145,8 @@ _SAME = "This function is the identity in these cases."
 def transposed(self):
     """The tensor with its dimensions in reverse order: a view."""
     if self.ndim == 0:
-        return _identity_of_scalar(self, "T", _SAME)
-    if self.ndim != 2:
+        _identity_of_scalar(self, "T", _SAME)
+    elif self.ndim != 2:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
             "deprecated and it will throw an error in a future release. Use `x.mT` for batches of "

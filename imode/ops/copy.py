@@ -13,6 +13,8 @@ from .schema import composite, op
 
 
 def _copy(self, src, non_blocking):
+    if src is self:
+        return  # a tensor into itself, expanded ones too
     src = np.asarray(src)
     if src.dtype.kind == "c" and self.dtype.kind != "c":
         warnings.warn(
