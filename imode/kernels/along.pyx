@@ -10,12 +10,12 @@ from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, code_of, is_complex,
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, is_complex,
     is_integral, typenum_of)
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.tensor cimport Tensor, storage, wrap
-from imode.kernels import rows
+from imode.kernels import rows as row_loops
 from imode.kernels.reduce cimport ALL, BAD, NDIM, axes_of, check_out_dtype
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
@@ -127,7 +127,7 @@ cdef int _find(ndarray x, bint least, Block* block, int64_t* found, char* values
     cdef char[SMALL] small
     cdef char* rows = data
     cdef char* buffer = NULL
-    cdef npy_intp o, b, first, count, index, j
+    cdef npy_intp _o, b, first, count, index, j
     if block.inner > 1:
         buffer = small
         if SIDE_BY_SIDE * step > SMALL:
@@ -135,7 +135,7 @@ cdef int _find(ndarray x, bint least, Block* block, int64_t* found, char* values
             if buffer == NULL:
                 raise MemoryError()
         rows = buffer
-    for o in range(block.outer):
+    for _o in range(block.outer):
         for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
             first = b * SIDE_BY_SIDE
             count = min(block.inner - first, SIDE_BY_SIDE)
@@ -171,7 +171,7 @@ cdef int _result_dims(ndarray x, int axis, bint keepdim, npy_intp* dims) noexcep
 
 
 cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[0]).config
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
     cdef ndarray out
     cdef npy_intp[NDIM] dims
@@ -198,7 +198,7 @@ cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[0]).config
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
     cdef ndarray values
     cdef ndarray indices
@@ -237,7 +237,7 @@ def softmax(str name, otherwise):
     cdef _Softmax self = _Softmax()
     cdef int ignored
     cdef int code
-    self.otherwise, self.ufunc = otherwise, getattr(rows, name)
+    self.otherwise, self.ufunc = otherwise, getattr(row_loops, name)
     for code in (FLOAT16, FLOAT32, FLOAT64):
         find_loop(self.ufunc, code, &self.loop[code], &self.data[code], &ignored)
     return CKernel.new(_softmax_kernel, self, f"compiled {name}", False)
@@ -307,7 +307,7 @@ cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) e
 
 
 cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[0]).config
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
     cdef ndarray out
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
@@ -327,7 +327,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[0]).config
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray grad = storage(<Tensor>args[0])
     cdef ndarray y = storage(<Tensor>args[1])
     cdef ndarray out
@@ -371,7 +371,7 @@ def scan(str name, otherwise):
 
 
 cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Scan self = <_Scan>(<CKernel>op.kernels[0]).config
+    cdef _Scan self = <_Scan>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
     cdef ndarray out
     cdef int code = code_of[cnp.PyArray_TYPE(x)]

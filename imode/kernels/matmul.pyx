@@ -12,13 +12,13 @@ import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver_into, run_numpy
-from imode._core.allocator cimport empty, fields
+from imode._core.allocator cimport empty
 from imode._core.dispatch cimport (
     DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
     operator, tls)
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, is_integral)
-from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
+    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport num_threads, parallel_for
 from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
@@ -178,10 +178,9 @@ cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp
 cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
                       npy_intp a_apart=0, npy_intp b_apart=0):
     """A new array of shape `dims` with the products."""
-    cdef int typenum
     cdef ndarray out
     cdef npy_intp item
-    out = empty(_typenums[code], nd, dims)
+    out = empty(typenum_of[code], nd, dims)
     item = cnp.PyArray_ITEMSIZE(out)
     if batch * a.rows * a.columns * b.columns < GIL_FREE:
         _multiply(code, item, batch, &a, a_apart, &b, b_apart, <char*>cnp.PyArray_DATA(out))
@@ -189,9 +188,6 @@ cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_
         with nogil:
             _multiply(code, item, batch, &a, a_apart, &b, b_apart, <char*>cnp.PyArray_DATA(out))
     return out
-
-
-from imode._core.dtype cimport typenum_of as _typenums
 
 
 cdef inline ndarray _for_blas(ndarray x):
@@ -259,10 +255,10 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
     return _product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
 
 
-cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
+cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** args):
     """The result as a new tensor or in the one of an in-place or out= call; None: try again."""
     if out is None:
-        return run_numpy(op, _otherwise(op), args)
+        return run_numpy(op, _otherwise(op, keys), args)
     if args[op.nargs] != NULL:
         check_out_dtype(op, out, <object>args[op.nargs])
         return deliver_into(op, out, <object>args[op.nargs])
@@ -270,30 +266,30 @@ cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
 
 
 cdef object _mm_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _deliver(op, keys, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _deliver(op, keys, _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _dot_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _deliver(op, keys, _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
 cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
     # The conjugate of a real vector is the vector.
     if cnp.PyArray_ISCOMPLEX(storage(<Tensor>args[0])):
-        return run_numpy(op, _otherwise(op), args)
+        return run_numpy(op, _otherwise(op, keys), args)
     return _dot_kernel(op, keys, args)
 
 
 cdef object _bmm_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    return _deliver(op, keys, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
-cdef inline object _otherwise(Operator op):
-    return (<CKernel>op.kernels[0]).config
+cdef inline object _otherwise(Operator op, keyset_t keys):
+    return (<CKernel>op.kernels[highest_key(keys)]).config
 
 
 def mm(otherwise):
@@ -390,8 +386,8 @@ cdef object _addmm_kernel(Operator op, keyset_t keys, PyObject** args):
         out = _mm_arrays(x, y)
         if out is not None:
             _add(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
-            return _deliver(op, out, args)
-    return run_numpy(op, _otherwise(op), args)
+            return _deliver(op, keys, out, args)
+    return run_numpy(op, _otherwise(op, keys), args)
 
 
 cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -409,8 +405,8 @@ cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
         out = _mv_arrays(x, v)
         if out is not None:
             _add(out, code, 1, x.shape[0], addend, beta, alpha)
-            return _deliver(op, out, args)
-    return run_numpy(op, _otherwise(op), args)
+            return _deliver(op, keys, out, args)
+    return run_numpy(op, _otherwise(op, keys), args)
 
 
 cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -436,8 +432,8 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
             else:
                 imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
                                    <double*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
-            return _deliver(op, out, args)
-    return run_numpy(op, _otherwise(op), args)
+            return _deliver(op, keys, out, args)
+    return run_numpy(op, _otherwise(op, keys), args)
 
 
 def addmm(otherwise):
@@ -544,7 +540,6 @@ def matmul(composed):
         cdef ndarray x = storage(self)
         cdef ndarray y = storage(other)
         cdef ndarray out = None
-        cdef ndarray row
         cdef int code
         if _ops is None:
             _find_operators()

@@ -16,15 +16,15 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport deliver_into, run_numpy
-from imode._core.allocator cimport empty, fields
+from imode._core.allocator cimport empty
 from imode._core.dispatch cimport OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
     is_integral, typenum_of)
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.tensor cimport Tensor, storage, wrap
-from imode.kernels import rows
+from imode.kernels import rows as row_loops
 from libc.math cimport sqrt
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -125,7 +125,7 @@ def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
     cdef int code
     self.chains = name not in ("nansum", "count_nonzero", "logsumexp")
     if name in ("sum", "mean"):
-        _by_rows(self, rows.sum, True)
+        _by_rows(self, row_loops.sum, True)
         if name == "mean":
             self.finish = MEAN
             for code in range(N_DTYPES):
@@ -157,7 +157,7 @@ def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
         _serve(self, FLOAT32, FLOAT32, FLOAT32).rows = imode_nansum_f
         _serve(self, FLOAT64, FLOAT64, FLOAT64).rows = imode_nansum_d
     elif name == "logsumexp":
-        _by_rows(self, rows.logsumexp, False)
+        _by_rows(self, row_loops.logsumexp, False)
     else:
         raise ValueError(f"kernel(): no reduction is called {name!r}")
     return CKernel.new(_reduce_kernel, self, f"compiled {name}", False)
@@ -354,8 +354,8 @@ cdef void _step_lanes(Lanes* lanes, char* data, npy_intp stride, char* out, npy_
     cdef char* args[3]
     cdef npy_intp[3] steps = [0, stride, 0]
     cdef npy_intp rest = n - 1
-    cdef npy_intp k
-    for k in range(m):
+    cdef npy_intp _k
+    for _k in range(m):
         memcpy(out, data, item)
         if rest:
             args[0] = args[2] = out
@@ -415,7 +415,7 @@ cdef ndarray _folded_last(_Reduction self, Lanes* lanes, ndarray x, long long ax
 # ---- the kernel ----
 
 cdef object _reduce_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Reduction self = <_Reduction>(<CKernel>op.kernels[0]).config
+    cdef _Reduction self = <_Reduction>(<CKernel>op.kernels[highest_key(keys)]).config
     return _reduce(self, self, op, args)
 
 
@@ -477,7 +477,7 @@ def vector_norm(otherwise):
 
 
 cdef object _norm_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Norms self = <_Norms>(<CKernel>op.kernels[0]).config
+    cdef _Norms self = <_Norms>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef double order = 0
     if PyFloat_CheckExact(args[1]):
         order = PyFloat_AsDouble(args[1])
@@ -508,7 +508,7 @@ def moments(str name, otherwise):
 
 
 cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Moments self = <_Moments>(<CKernel>op.kernels[0]).config
+    cdef _Moments self = <_Moments>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef bint keepdim = args[3] == Py_True
