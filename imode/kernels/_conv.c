@@ -82,10 +82,10 @@
 #pragma GCC pop_options
 #endif
 
+#if CHOOSE
 /* 0: any machine, 1: AVX2 and FMA, 2: AVX-512 */
 static int level(void)
 {
-#if CHOOSE
     static int known = -1;
     if (known < 0) {
         __builtin_cpu_init();
@@ -96,10 +96,8 @@ static int level(void)
             known = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     }
     return known;
-#else
-    return 0;
-#endif
 }
+#endif
 
 #if CHOOSE
 #define PICK(kernel, args)                                                                        \
