@@ -400,7 +400,8 @@ FLOAT_TABLE(2, floor_divide)
     static loop_info NAME##_info[] = {INTEGER_INFO(NIN, NAME),                                     \
                                       INFO(NIN, NAME##_f, float, float),                           \
                                       INFO(NIN, NAME##_d, double, double)};                        \
-    static imode_loop NAME##_loops[] = {run_same, run_same, run_same, run_same,                    \
+    static __attribute__((unused)) imode_loop NAME##_loops[] = {                                   \
+        run_same, run_same, run_same, run_same,                                                    \
                                         run_same, run_half, run_same, run_same};                   \
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
                                   &NAME##_info[3], &NAME##_info[4], &NAME##_info[5],               \
@@ -426,6 +427,33 @@ REALS(2, clamp_max, AT_MOST(x, y), x > y ? y : x)
 /* max wins where min > max; NaN in a bound wins over all */
 REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : x,
       x < y ? (y > z ? z : y) : x > z ? z : x)
+
+/* clamp of contiguous numbers between two scalars, the usual call */
+#define CLAMP_BETWEEN(NAME, T)                                                                     \
+    V_CLONES static void between_##NAME(const T *a, T *out, npy_intp n, T low, T high) {           \
+        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+            T x = a[i] < low ? low : a[i];                                                         \
+            out[i] = x > high ? high : x;                                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static void clamp_loop_##NAME(char **args, const npy_intp *dims, const npy_intp *steps,        \
+                                  void *data) {                                                    \
+        const npy_intp size = sizeof(T);                                                           \
+        if (steps[0] == size && steps[1] == 0 && steps[2] == 0 && steps[3] == size &&              \
+            dims[0] > 0) {                                                                         \
+            T low = *(T *)args[1], high = *(T *)args[2];                                           \
+            if (low == low && high == high) {                                                      \
+                between_##NAME((T *)args[0], (T *)args[3], dims[0], low < high ? low : high,       \
+                               high);                                                              \
+                return;                                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        run_same(args, dims, steps, data);                                                         \
+    }
+CLAMP_BETWEEN(f, float)
+CLAMP_BETWEEN(d, double)
+static imode_loop clamp_between_loops[] = {run_same, run_same, run_same,     run_same,
+                                           run_same, run_half, clamp_loop_f, clamp_loop_d};
 
 /* ---- of complex ones too ---- */
 
@@ -562,7 +590,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
     ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
-    ROW(2, clamp_max), ROW(3, clamp), ROW(3, lerp), ROW(2, rsub), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

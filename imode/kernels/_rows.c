@@ -248,17 +248,26 @@ SCALE_ROW(row_d, double)
 SOFTMAX_ROW(f, float, logf)
 SOFTMAX_ROW(d, double, log)
 
-/* Rows: in place where contiguous, else copied to memory of their own and back. */
+/* Rows: in place where contiguous; else copied to memory of their own and back, several at once
+   where their elements lie side by side (a softmax over the leading dimension). */
 #define HALF_BACK(x) v_to_half(x)
+#define SIDE_BY_SIDE 16
 #define ROW_LOOP(NAME, KERNEL, IN, T, CONVERT, BACK, IS_T, OUT_N, OUT_STRIDE)                      \
     static void NAME(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {          \
         (void)d;                                                                                   \
         ROWS;                                                                                      \
         npy_intp out_stride = OUT_STRIDE, size = (npy_intp)sizeof(T);                              \
-        int in_place = IS_T && stride == size && (out_stride == size || OUT_N == 1);               \
+        if (IS_T && stride == size && (out_stride == size || OUT_N == 1)) {                        \
+            for (npy_intp r = 0; r < rows; r++)                                                    \
+                KERNEL((const T *)(args[0] + r * next), (T *)(args[1] + r * steps[1]), n);         \
+            return;                                                                                \
+        }                                                                                          \
+        npy_intp width = rows < SIDE_BY_SIDE ? rows : SIDE_BY_SIDE;                                \
+        if (next != (npy_intp)sizeof(IN) || n > 1 << 16)                                           \
+            width = 1;                                                                             \
         T small[BLOCK], *buffer = small;                                                           \
-        if (!in_place && n > BLOCK / 2) {                                                          \
-            buffer = malloc(2 * (size_t)n * sizeof(T));                                            \
+        if (2 * n * width > BLOCK) {                                                               \
+            buffer = malloc(2 * (size_t)(n * width) * sizeof(T));                                  \
             if (buffer == NULL) {                                                                  \
                 PyGILState_STATE state = PyGILState_Ensure();                                      \
                 PyErr_NoMemory();                                                                  \
@@ -266,17 +275,19 @@ SOFTMAX_ROW(d, double, log)
                 return;                                                                            \
             }                                                                                      \
         }                                                                                          \
-        for (npy_intp r = 0; r < rows; r++) {                                                      \
-            char *a = args[0] + r * next, *out = args[1] + r * steps[1];                           \
-            if (in_place) {                                                                        \
-                KERNEL((const T *)a, (T *)out, n);                                                 \
-                continue;                                                                          \
-            }                                                                                      \
+        T *result = buffer + n * width;                                                            \
+        for (npy_intp r = 0; r < rows; r += width) {                                               \
+            const char *a = args[0] + r * next;                                                    \
+            char *out = args[1] + r * steps[1];                                                    \
+            npy_intp w = rows - r < width ? rows - r : width;                                      \
             for (npy_intp i = 0; i < n; i++)                                                       \
-                buffer[i] = CONVERT(*(const IN *)(a + i * stride));                                \
-            KERNEL(buffer, buffer + n, n);                                                         \
+                for (npy_intp k = 0; k < w; k++)                                                   \
+                    buffer[k * n + i] = CONVERT(*(const IN *)(a + i * stride + k * next));         \
+            for (npy_intp k = 0; k < w; k++)                                                       \
+                KERNEL(buffer + k * n, result + k * OUT_N, n);                                     \
             for (npy_intp i = 0; i < OUT_N; i++)                                                   \
-                *(IN *)(out + i * out_stride) = BACK(buffer[n + i]);                               \
+                for (npy_intp k = 0; k < w; k++)                                                   \
+                    *(IN *)(out + i * out_stride + k * steps[1]) = BACK(result[k * OUT_N + i]);    \
         }                                                                                          \
         if (buffer != small)                                                                       \
             free(buffer);                                                                          \
