@@ -11,6 +11,7 @@ from ._core.tensor import Tensor, array_of, array_of_new_header, conj, install
 from .autograd import hooks
 from .autograd.engine import backward as run_backward
 from .printing import format_tensor
+from .unalias import normal
 
 _BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
 _TYPE_NAMES = {
@@ -333,6 +334,7 @@ _METHODS = {
     "cpu": cpu,
     "cuda": cuda,
     "numpy": numpy,
+    "normal": normal,
     "backward": backward,
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,

@@ -1,0 +1,57 @@
+"""`Tensor.normal()`: an inference tensor made normal, without a copy where that is safe.
+
+# Note [Why normal() is sound]
+Two invariants make inference mode safe: an inference tensor shares no memory with a tensor that is
+saved for backward, and its values do not change outside of the mode. Turning a tensor object normal
+in place keeps both, if no *other* tensor, array or buffer looks at the memory: then there is no
+inference tensor left that shares it, so none can see a write or make one unseen.
+
+That is so exactly when the tensor's ndarray owns its memory and the tensor alone holds the ndarray.
+Views of the tensor hold the ndarray as the base of theirs; `detach()` and `.data` hold it or a view
+of it; so does what `numpy()`, DLPack and the buffer protocol give out, as long as it lives. While
+the GIL is held none of them can appear in between. An export that is gone has no way back to the
+memory. Where anything else holds the array, or the array does not own its memory, it is copied.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
+from imode._core.tensor cimport Tensor, is_inference, storage
+
+from imode.guards import normal_mode
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+
+
+cdef bint _alone(Tensor tensor) noexcept:
+    """Whether nothing but this tensor looks at its memory."""
+    return (
+        Py_REFCNT(tensor.array) == 1
+        and cnp.PyArray_BASE(storage(tensor)) == NULL
+        and cnp.PyArray_CHKFLAGS(storage(tensor), cnp.NPY_ARRAY_OWNDATA))
+
+
+def normal(Tensor self not None):
+    """Return the values as a normal tensor, in any mode: the tensor itself where that is safe.
+
+    An inference tensor whose memory nothing else looks at becomes normal itself, without a copy.
+    One with views, or exported to NumPy, is cloned and stays as it is. A normal tensor is returned
+    unchanged. `requires_grad` is kept.
+
+    >>> import imode
+    >>> with imode.inference_mode():
+    ...     x = imode.ones(2) * 3
+    >>> y = x.normal()
+    >>> y is x, y.is_inference(), y._version
+    (True, False, 0)
+    """
+    if not is_inference(self):
+        return self
+    if _alone(self):
+        self.keys |= BIT_AD | BIT_AUTOGRAD
+        self.guard_id = 0
+        return self
+    with normal_mode():
+        copy = self.clone()
+    return copy.requires_grad_() if self.leaf_requires_grad else copy
