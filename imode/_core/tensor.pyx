@@ -89,7 +89,7 @@ cdef class _Slots:
     cdef Operator pow_scalar, remainder_scalar, pow_tensor, remainder_tensor
     cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
     cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal, select, slice
-    cdef Operator permute, transpose
+    cdef Operator permute, transpose, copy_, fill_scalar
     cdef object transposed, matrix_transposed
     cdef object getitem, setitem, repr, constructor, iterate, contains
 
@@ -118,6 +118,7 @@ def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains, transp
     _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
     _ops.iterate, _ops.contains = iterate, contains
     _ops.permute, _ops.transpose = operator("permute"), operator("transpose")
+    _ops.copy_, _ops.fill_scalar = operator("copy_"), operator("fill_.Scalar")
     _ops.transposed, _ops.matrix_transposed = transposed, matrix_transposed
 
 
@@ -583,7 +584,8 @@ cdef class Tensor:
         return _ops.getitem(self, index) if view is None else view
 
     def __setitem__(self, index, value):
-        _ops.setitem(self, index, value)
+        if not _write_plain(self, index, value):
+            _ops.setitem(self, index, value)
 
     def __iter__(self):
         return _ops.iterate(self)
@@ -684,6 +686,41 @@ cdef object _take_slice(Tensor self, object index):
         return None
     PySlice_AdjustIndices(storage(self).shape[0], &start, &stop, step)
     return _ops.slice(self, 0, start, stop, step)
+
+
+cdef bint _write_plain(Tensor self, object index, object value) except -1:
+    """Write a number, or a tensor of the very shape, to a basic index; False: not that case."""
+    cdef Tensor view
+    cdef object found = None
+    cdef ndarray array
+    cdef int d
+    if type(index) is int:
+        found = _select(self, index)
+    elif type(index) is tuple:
+        found = _select_each(self, <tuple>index)
+    elif type(index) is slice and index.start is not None:  # x[:] = v writes to x itself
+        found = _take_slice(self, index)
+    if found is None:
+        return False
+    view = <Tensor>found
+    array = storage(view)
+    if type(value) is Tensor:
+        if array.ndim != storage(<Tensor>value).ndim:
+            return False
+        for d in range(array.ndim):
+            if array.shape[d] != storage(<Tensor>value).shape[d]:
+                return False
+        call2(_ops.copy_, view, value)
+        return True
+    if type(value) is not float and not (type(value) is int and -(1 << 31) < value < 1 << 31):
+        return False
+    if requires_grad(view):
+        return False                  # recorded as PyTorch does: the number as a tensor
+    for d in range(array.ndim):
+        if array.strides[d] == 0:
+            return False
+    call2(_ops.fill_scalar, view, value)
+    return True
 
 
 cdef inline bint _plain(object bound):
