@@ -1,5 +1,8 @@
 # Matrix products: small ones in C, others by the inner loops of np.matmul, which call the BLAS.
 # See matmul.pyx for implementation details.
+from cpython.object cimport PyObject
+from imode._core.dispatch cimport Operator
+from imode._core.keyset cimport keyset_t
 from numpy cimport ndarray, npy_intp
 
 cdef extern from "matmul.h" nogil:
@@ -21,3 +24,29 @@ ctypedef struct Matrix:           # one operand of a product
     npy_intp columns
     npy_intp row_stride           # bytes
     npy_intp column_stride
+
+
+# An array as a matrix, whose memory it borrows: a 2-D one; a 1-D one as a row.
+cdef Matrix matrix(ndarray x)
+# A contiguous stack as one taller matrix.
+cdef Matrix folded(ndarray x)
+cdef Matrix transposed(Matrix m) noexcept nogil
+# Whether one of the dimensions is contiguous and the other does not overlap it.
+cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil
+# The same matrix or vector, copied if the BLAS would not take it as it lies.
+cdef ndarray for_blas(ndarray x)
+# The Code of both, where there is a loop for it and something to multiply; else -1.
+cdef int common_code(ndarray x, ndarray y) noexcept
+# A new array of shape `dims` with `batch` products of matrices that lie `apart` bytes apart.
+cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=*,
+                     npy_intp a_apart=*, npy_intp b_apart=*)
+# Whether `addend` expands to (n, m), and its strides in elements when it does.
+cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* rows,
+                  npy_intp* columns) noexcept
+# out = beta * addend + alpha * out; False where it is not that simple.
+cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
+                   double alpha) noexcept
+
+cdef object mm_kernel(Operator op, keyset_t keys, PyObject** args)
+cdef object bmm_kernel(Operator op, keyset_t keys, PyObject** args)
+cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args)

@@ -4,24 +4,19 @@ Every product is one of matrices: a vector is a row on the left and a column on 
 of contiguous matrices times one matrix is a taller matrix. A transposed operand is only a pair of
 strides; both C loops and BLAS take them as they lie. What does not fit (other dtypes, shapes that
 raise, nothing to multiply) goes to the operator's Python function over ndarrays.
-
-`matmul` and `linear` are composed of other operators. Where nothing is recorded, traced or
-replaced in between, the products are computed here at once.
 """
 import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport (
-    DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
-    operator, tls)
+from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
-from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, highest_key, keyset_t
+from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport num_threads, parallel_for
-from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
+from imode._core.tensor cimport Tensor, storage, wrap
 from imode.kernels.reduce cimport check_out_dtype
 from numpy cimport ndarray, npy_intp
 
@@ -38,7 +33,6 @@ cdef enum:
     GIL_FREE = 32768              # multiplications from which the GIL is released
     SHARED = 4194304              # multiplications from which rows are shared between threads
     ROWS = 64                     # of these at least to a thread
-    NDIM = 32
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
 cdef void* _loop_data[N_DTYPES]
@@ -102,7 +96,7 @@ cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
 
 # ---- the product of two matrices ----
 
-cdef inline Matrix _matrix(ndarray x):
+cdef Matrix matrix(ndarray x):
     """A 2-D array as a matrix; a 1-D one as a row. It borrows the array's memory."""
     cdef Matrix m
     cdef int last = x.ndim - 1
@@ -114,7 +108,7 @@ cdef inline Matrix _matrix(ndarray x):
     return m
 
 
-cdef inline Matrix _folded(ndarray x):
+cdef Matrix folded(ndarray x):
     """A contiguous stack as one taller matrix. Strides of dimensions of size 1 mean nothing."""
     cdef Matrix m
     m.data = <char*>cnp.PyArray_DATA(x)
@@ -125,7 +119,7 @@ cdef inline Matrix _folded(ndarray x):
     return m
 
 
-cdef inline Matrix _transposed(Matrix m) noexcept nogil:
+cdef Matrix transposed(Matrix m) noexcept nogil:
     cdef Matrix t
     t.data = m.data
     t.rows, t.columns = m.columns, m.rows
@@ -133,7 +127,7 @@ cdef inline Matrix _transposed(Matrix m) noexcept nogil:
     return t
 
 
-cdef inline bint _blas_takes(Matrix* m, npy_intp item) noexcept nogil:
+cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil:
     """Whether one of the dimensions is contiguous and the other does not overlap it."""
     return (m.column_stride == item and (m.rows == 1 or m.row_stride >= m.columns * item)) or (
         m.row_stride == item and (m.columns == 1 or m.column_stride >= m.rows * item))
@@ -175,8 +169,8 @@ cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp
         _restore_threads(blas_threads)
 
 
-cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
-                      npy_intp a_apart=0, npy_intp b_apart=0):
+cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
+                     npy_intp a_apart=0, npy_intp b_apart=0):
     """A new array of shape `dims` with the products."""
     cdef ndarray out
     cdef npy_intp item
@@ -190,15 +184,15 @@ cdef ndarray _product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_
     return out
 
 
-cdef inline ndarray _for_blas(ndarray x):
+cdef ndarray for_blas(ndarray x):
     """The same matrix or vector, copied if the BLAS would not take it as it lies."""
-    cdef Matrix m = _matrix(x)
-    if _blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64:
+    cdef Matrix m = matrix(x)
+    if blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64:
         return x
     return x.copy("C")
 
 
-cdef inline int _common(ndarray x, ndarray y) noexcept:
+cdef int common_code(ndarray x, ndarray y) noexcept:
     """The Code of both, where there is a loop for it and something to multiply; else -1."""
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     if cnp.PyArray_TYPE(y) != cnp.PyArray_TYPE(x) or _loop[code] == NULL or (
@@ -211,33 +205,33 @@ cdef inline int _common(ndarray x, ndarray y) noexcept:
 
 cdef ndarray _mm_arrays(ndarray x, ndarray y):
     """The product of two 2-D arrays, or None where the Python function must decide."""
-    cdef int code = _common(x, y)
+    cdef int code = common_code(x, y)
     cdef npy_intp[2] dims
     if code < 0 or x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
         return None
     dims = [x.shape[0], y.shape[1]]
-    x, y = _for_blas(x), _for_blas(y)
-    return _product(code, _matrix(x), _matrix(y), 2, dims)
+    x, y = for_blas(x), for_blas(y)
+    return product(code, matrix(x), matrix(y), 2, dims)
 
 
 cdef ndarray _mv_arrays(ndarray x, ndarray v):
-    cdef int code = _common(x, v)
+    cdef int code = common_code(x, v)
     if code < 0 or x.ndim != 2 or v.ndim != 1 or x.shape[1] != v.shape[0]:
         return None
-    x = _for_blas(x)
+    x = for_blas(x)
     # The transposed product has the same elements: a row times the matrix's transpose.
-    return _product(code, _matrix(v), _transposed(_matrix(x)), 1, x.shape)
+    return product(code, matrix(v), transposed(matrix(x)), 1, x.shape)
 
 
 cdef ndarray _dot_arrays(ndarray x, ndarray y):
-    cdef int code = _common(x, y)
+    cdef int code = common_code(x, y)
     if code < 0 or x.ndim != 1 or y.ndim != 1 or x.shape[0] != y.shape[0]:
         return None
-    return _product(code, _matrix(x), _transposed(_matrix(y)), 0, x.shape)
+    return product(code, matrix(x), transposed(matrix(y)), 0, x.shape)
 
 
 cdef ndarray _bmm_arrays(ndarray x, ndarray y):
-    cdef int code = _common(x, y)
+    cdef int code = common_code(x, y)
     cdef npy_intp[3] dims
     cdef Matrix a
     cdef Matrix b
@@ -245,14 +239,14 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
             x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]):
         return None
     dims = [x.shape[0], x.shape[1], y.shape[2]]
-    a, b = _matrix(x), _matrix(y)
-    if not _blas_takes(&a, cnp.PyArray_ITEMSIZE(x)):
+    a, b = matrix(x), matrix(y)
+    if not blas_takes(&a, cnp.PyArray_ITEMSIZE(x)):
         x = x.copy("C")
-        a = _matrix(x)
-    if not _blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
+        a = matrix(x)
+    if not blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
         y = y.copy("C")
-        b = _matrix(y)
-    return _product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
+        b = matrix(y)
+    return product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
 
 
 cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** args):
@@ -265,7 +259,7 @@ cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** 
     return wrap(out)
 
 
-cdef object _mm_kernel(Operator op, keyset_t keys, PyObject** args):
+cdef object mm_kernel(Operator op, keyset_t keys, PyObject** args):
     return _deliver(op, keys, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
@@ -284,7 +278,7 @@ cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
     return _dot_kernel(op, keys, args)
 
 
-cdef object _bmm_kernel(Operator op, keyset_t keys, PyObject** args):
+cdef object bmm_kernel(Operator op, keyset_t keys, PyObject** args):
     return _deliver(op, keys, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
 
 
@@ -294,7 +288,7 @@ cdef inline object _otherwise(Operator op, keyset_t keys):
 
 def mm(otherwise):
     """The kernel of mm; `otherwise` is the Python function over ndarrays, here and below."""
-    return CKernel.new(_mm_kernel, otherwise, "compiled mm", False)
+    return CKernel.new(mm_kernel, otherwise, "compiled mm", False)
 
 
 def mv(otherwise):
@@ -314,7 +308,7 @@ def vdot(otherwise):
 
 def bmm(otherwise):
     """The kernel of bmm."""
-    return CKernel.new(_bmm_kernel, otherwise, "compiled bmm", False)
+    return CKernel.new(bmm_kernel, otherwise, "compiled bmm", False)
 
 
 # ---- addmm(self, mat1, mat2, *, beta, alpha), baddbmm, addmv ----
@@ -330,8 +324,8 @@ cdef bint _factor(PyObject* number, double* value) except -1:
     return False
 
 
-cdef bint _addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* rows,
-                   npy_intp* columns) noexcept:
+cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* rows,
+                  npy_intp* columns) noexcept:
     """Whether `addend` expands to (n, m), and its strides in elements when it does."""
     cdef int nd = addend.ndim
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(addend)
@@ -354,11 +348,11 @@ cdef bint _addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* r
     return True
 
 
-cdef bint _add(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
+cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
                double alpha) noexcept:
     """out = beta * addend + alpha * out; False where it is not that simple."""
     cdef npy_intp rows, columns
-    if not _addable(addend, code, n, m, &rows, &columns):
+    if not addable(addend, code, n, m, &rows, &columns):
         return False
     if code == FLOAT32:
         imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
@@ -371,7 +365,7 @@ cdef bint _add(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, do
     return True
 
 
-cdef object _addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray addend = storage(<Tensor>args[0])
     cdef ndarray x = storage(<Tensor>args[1])
     cdef ndarray y = storage(<Tensor>args[2])
@@ -382,10 +376,10 @@ cdef object _addmm_kernel(Operator op, keyset_t keys, PyObject** args):
     if (code == FLOAT32 or code == FLOAT64) and (
             _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
             x.ndim == 2 and y.ndim == 2 and (
-                _addable(addend, code, x.shape[0], y.shape[1], &rows, &columns))):
+                addable(addend, code, x.shape[0], y.shape[1], &rows, &columns))):
         out = _mm_arrays(x, y)
         if out is not None:
-            _add(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
+            add_into(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
             return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
 
@@ -401,10 +395,10 @@ cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
     if (code == FLOAT32 or code == FLOAT64) and (
             _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
             x.ndim == 2 and addend.ndim == 1 and (
-                _addable(addend, code, 1, x.shape[0], &rows, &columns))):
+                addable(addend, code, 1, x.shape[0], &rows, &columns))):
         out = _mv_arrays(x, v)
         if out is not None:
-            _add(out, code, 1, x.shape[0], addend, beta, alpha)
+            add_into(out, code, 1, x.shape[0], addend, beta, alpha)
             return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
 
@@ -438,7 +432,7 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
 
 def addmm(otherwise):
     """The kernel of addmm."""
-    return CKernel.new(_addmm_kernel, otherwise, "compiled addmm", False)
+    return CKernel.new(addmm_kernel, otherwise, "compiled addmm", False)
 
 
 def addmv(otherwise):
@@ -449,169 +443,3 @@ def addmv(otherwise):
 def baddbmm(otherwise):
     """The kernel of baddbmm."""
     return CKernel.new(_baddbmm_kernel, otherwise, "compiled baddbmm", False)
-
-
-# ---- matmul and linear ----
-
-cdef class _Operators:
-    # The operators that matmul and linear are composed of, looked up when first needed.
-    cdef Operator mm, mv, dot, bmm, addmm, t
-
-
-cdef _Operators _ops = None
-
-
-cdef int _find_operators() except -1:
-    global _ops
-    cdef _Operators found = _Operators()
-    found.mm, found.mv, found.dot = operator("mm"), operator("mv"), operator("dot")
-    found.bmm, found.addmm, found.t = operator("bmm"), operator("addmm"), operator("t")
-    _ops = found
-    return 0
-
-
-cdef inline bint _is_ours(Operator op, kernel_t kernel) noexcept:
-    """Whether calls with the CPU's key alone run this module's kernel."""
-    return op.kernels[0] is not None and (<CKernel>op.kernels[0]).fn == kernel
-
-
-cdef bint _unwatched(Tensor a, Tensor b, Tensor c) noexcept:
-    """Whether nothing sees the difference between one product and the operators it is made of."""
-    cdef TLS* state = tls()
-    cdef keyset_t keys = a.keys | b.keys
-    cdef bint grad = requires_grad(a) or requires_grad(b)
-    if c is not None:
-        keys |= c.keys
-        grad = grad or requires_grad(c)
-    if grad and not (state.no_grad or state.excluded & BIT_AUTOGRAD):
-        return False
-    return (state.trace == NULL and not keys & ~(BIT_CPU | BIT_AD | BIT_AUTOGRAD)
-            and not (state.included ^ DEFAULT_INCLUDED) & ~BIT_AD
-            and not state.excluded & BIT_CPU
-            and _is_ours(_ops.mm, _mm_kernel) and _is_ours(_ops.bmm, _bmm_kernel)
-            and _is_ours(_ops.addmm, _addmm_kernel))
-
-
-cdef ndarray _stacked(ndarray x, ndarray y, int code):
-    """A stack of contiguous matrices times one matrix, or times a like stack; else None."""
-    cdef npy_intp[NDIM] dims
-    cdef npy_intp batch = 1
-    cdef npy_intp apart = 0           # bytes from matrix to matrix of y
-    cdef npy_intp run = 1             # matrices in the dimensions seen so far
-    cdef int d
-    cdef Matrix a
-    cdef Matrix b
-    if x.ndim < 2 or x.ndim > NDIM or not cnp.PyArray_IS_C_CONTIGUOUS(x):
-        return None
-    for d in range(x.ndim - 1):
-        dims[d] = x.shape[d]
-    if y.ndim == 2:
-        if x.shape[x.ndim - 1] != y.shape[0]:
-            return None
-        y = _for_blas(y)
-        dims[x.ndim - 1] = y.shape[1]
-        return _product(code, _folded(x), _matrix(y), x.ndim, dims)
-    if y.ndim != x.ndim or x.shape[x.ndim - 1] != y.shape[y.ndim - 2]:
-        return None
-    for d in range(x.ndim - 2):
-        if x.shape[d] != y.shape[d]:
-            return None
-        batch *= x.shape[d]
-    # The right operand may lie in any order inside its matrices, not between them.
-    for d in range(y.ndim - 3, -1, -1):
-        if y.shape[d] != 1:
-            if apart == 0:
-                apart = y.strides[d]
-            elif y.strides[d] != apart * run:
-                return None
-            run *= y.shape[d]
-    a, b = _matrix(x), _matrix(y)
-    if not _blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
-        return None
-    dims[x.ndim - 1] = y.shape[y.ndim - 1]
-    return _product(code, a, b, x.ndim, dims, batch,
-                    a.rows * a.columns * cnp.PyArray_ITEMSIZE(x), apart)
-
-
-def matmul(composed):
-    """The function of matmul; `composed` is the one over other operators."""
-
-    def matmul(Tensor self not None, Tensor other not None):
-        cdef ndarray x = storage(self)
-        cdef ndarray y = storage(other)
-        cdef ndarray out = None
-        cdef int code
-        if _ops is None:
-            _find_operators()
-        if x.ndim == 2:
-            if y.ndim == 2:
-                return call2(_ops.mm, self, other)
-            if y.ndim == 1:
-                return call2(_ops.mv, self, other)
-        elif x.ndim == 1 and y.ndim == 1:
-            return call2(_ops.dot, self, other)
-        code = _common(x, y)
-        if code >= 0 and x.ndim and y.ndim > 1 and _unwatched(self, other, None):
-            if x.ndim == 1:
-                # Outside inference mode the squeezed result has been written to: a version.
-                if y.ndim == 2 and x.shape[0] == y.shape[0] and inference_mode_on(tls()):
-                    y = _for_blas(y)
-                    out = _product(code, _matrix(x), _matrix(y), 1, &y.shape[1])
-            else:
-                out = _stacked(x, y, code)
-            if out is not None:
-                return wrap(out)
-        return composed(self, other)
-
-    return matmul
-
-
-def linear(composed):
-    """The function of linear; `composed` is the one over other operators."""
-
-    def linear(Tensor input not None, Tensor weight not None, Tensor bias=None):
-        cdef ndarray x = storage(input)
-        cdef ndarray w = storage(weight)
-        cdef ndarray out
-        if _ops is None:
-            _find_operators()
-        # Outside inference mode the result of other shapes is a view or has a version.
-        if _unwatched(input, weight, bias) and (
-                x.ndim == 2 or inference_mode_on(tls()) or (bias is None and x.ndim > 2)):
-            out = _linear_arrays(x, w, None if bias is None else storage(bias))
-            if out is not None:
-                return wrap(out)
-        if x.ndim == 2 and w.ndim == 2:
-            if bias is None:
-                return call2(_ops.mm, input, call1(_ops.t, weight))
-            return call3(_ops.addmm, bias, input, call1(_ops.t, weight))
-        return composed(input, weight, bias)
-
-    return linear
-
-
-cdef ndarray _linear_arrays(ndarray x, ndarray w, ndarray bias):
-    """x @ w.T + bias of float32 or float64 arrays of fitting shapes; else None."""
-    cdef int code = _common(x, w)
-    cdef npy_intp[NDIM] dims
-    cdef npy_intp rows, columns
-    cdef ndarray out
-    cdef Matrix a
-    cdef int d
-    if not (code == FLOAT32 or code == FLOAT64) or x.ndim == 0 or w.ndim != 2 or (
-            x.ndim > NDIM or x.shape[x.ndim - 1] != w.shape[1]):
-        return None
-    if x.ndim != 2 and not cnp.PyArray_IS_C_CONTIGUOUS(x):
-        return None
-    x, w = _for_blas(x), _for_blas(w)
-    a = _folded(x) if x.ndim > 2 else _matrix(x)
-    if bias is not None and not (bias.ndim == 1 and (
-            _addable(bias, code, a.rows, w.shape[0], &rows, &columns))):
-        return None
-    for d in range(x.ndim - 1):
-        dims[d] = x.shape[d]
-    dims[x.ndim - 1] = w.shape[0]
-    out = _product(code, a, _transposed(_matrix(w)), x.ndim, dims)
-    if bias is not None:
-        _add(out, code, a.rows, w.shape[0], bias, 1, 1)
-    return out

@@ -7,7 +7,7 @@ as PyTorch calls them.
 import math
 
 from imode import ops
-from imode.kernels import matmul as fast
+from imode.kernels import composed
 
 from . import dims
 from .schema import composite
@@ -104,7 +104,7 @@ composite(
     >>> imode.matmul(imode.ones(5, 2, 3), imode.ones(3, 4)).shape
     imode.Size([5, 2, 4])
     """,
-)(fast.matmul(_matmul))
+)(composed.matmul(_matmul))
 
 # ---- linear ----
 
@@ -135,7 +135,7 @@ composite(
     tensor([[4.],
             [4.]])
     """,
-)(fast.linear(_linear))
+)(composed.linear(_linear))
 
 # ---- outer, inner, tensordot ----
 
