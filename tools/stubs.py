@@ -7,6 +7,7 @@ their signatures. The build runs this after the extension modules are there.
 """
 
 import inspect
+import keyword
 import re
 import sys
 from pathlib import Path
@@ -100,6 +101,7 @@ def signatures(operators, named, method):
             if i == 0 and label == "self":
                 parts.append("self" if method else "input: " + TYPES[kind])
                 continue
+            label += "_" * keyword.iskeyword(label)  # `from` cannot be written as a parameter
             text = f"{label}: {TYPES.get(kind, 'Any')}"
             parts.append(text + (f" = {default}" if default else ""))
             last = [a for a in arguments[i + 1 :] if a is not None] == []
