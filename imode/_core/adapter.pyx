@@ -116,7 +116,7 @@ cdef object deliver_into(Operator op, object result, object target):
         array = np.asarray(result)
         tensor = <Tensor>target
         check_target(op, tensor, code_of[cnp.PyArray_TYPE(array)])
-        fit_target(op, tensor, array.ndim, array.shape, op.role == OUT)
+        _fit_alike(op, tensor, array, op.role == OUT)
         copy_into(tensor, array)
         return target
     arrays = [np.asarray(item) for item in result]
@@ -126,9 +126,23 @@ cdef object deliver_into(Operator op, object result, object target):
     for item, array in zip(target, arrays):
         check_target(op, item, code_of[cnp.PyArray_TYPE(array)])
     for item, array in zip(target, arrays):
-        fit_target(op, item, array.ndim, array.shape, True)
+        _fit_alike(op, item, array, True)
         copy_into(item, array)
     return target if op.result_type is None else op.result_type(target)
+
+
+cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) except -1:
+    """Fit the target; one that had to be resized takes over the order of the result's dimensions."""
+    cdef ndarray before = storage(target)
+    cdef bint same = cnp.PyArray_SAMESHAPE(before, result)
+    fit_target(op, target, result.ndim, result.shape, resize)
+    if same or cnp.PyArray_IS_C_CONTIGUOUS(result) or cnp.PyArray_SIZE(result) == 0:
+        return 0
+    axes = sorted(range(result.ndim), key=lambda i: -abs(result.strides[i]))
+    shape = [result.shape[i] for i in axes]
+    flat = storage(target).reshape(shape)    # contiguous, as resizing left it
+    replace_array(target, flat.transpose(np.argsort(axes)))
+    return 0
 
 
 cdef int check_target(Operator op, Tensor target, int code) except -1:

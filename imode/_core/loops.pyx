@@ -464,7 +464,7 @@ cdef bint _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* di
             continue
         array = storage(<Tensor>args[i])
         offset = nd - array.ndim
-        for d in range(array.ndim):
+        for d in range(array.ndim - 1, -1, -1):    # the last mismatch is the one reported
             length = array.shape[d]
             if length != 1 and length != dims[offset + d]:
                 if dims[offset + d] != 1:
