@@ -20,6 +20,7 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
     if not array.flags.writeable:
         array = array.copy()
     tensor = wrap_array(array)
+    tensor.set_(tensor)  # a write, as where PyTorch puts the new tensor onto its storage
     if parameter:
         return make_parameter(tensor, requires_grad)
     return tensor.requires_grad_() if requires_grad else tensor
@@ -62,10 +63,11 @@ def deepcopy_tensor(tensor, memo):
     array, layout = _storage(array_of(tensor))
     parameter = is_parameter(tensor)
     if parameter:  # a parameter's copy owns its storage and starts without a gradient
-        array, layout = np.array(array_of(tensor), order="K"), None
+        array = wrap_array(np.array(array_of(tensor), order="K"))
+        copied = make_parameter(array, tensor.requires_grad)
     else:
-        array = copy.deepcopy(array, memo)
-    copied = memo[id(tensor)] = rebuild_tensor(array, tensor.requires_grad, parameter, layout)
+        copied = rebuild_tensor(copy.deepcopy(array, memo), tensor.requires_grad, False, layout)
+    memo[id(tensor)] = copied
     if not parameter and tensor.grad is not None:
         copied.grad = copy.deepcopy(tensor.grad, memo)
     return copied
