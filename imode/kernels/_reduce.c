@@ -121,6 +121,41 @@ void imode_count_b(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, v
     }
 }
 
+/* ---- truth: looked for in blocks, so that the search both vectorises and ends early ---- */
+
+#define TRUTH(NAME, T, STOP)                                                                   \
+    V_CLONES static char NAME##_run(const T* x, ptrdiff_t n) {                                 \
+        ptrdiff_t i = 0;                                                                       \
+        for (; i + 256 <= n; i += 256) {                                                       \
+            int found = 0;                                                                     \
+            for (int j = 0; j < 256; j++) found |= (x[i + j] != 0) == STOP;                    \
+            if (found) return STOP;                                                            \
+        }                                                                                      \
+        for (; i < n; i++)                                                                     \
+            if ((x[i] != 0) == STOP) return STOP;                                              \
+        return !STOP;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            char* out = args[1] + lane * steps[1];                                             \
+            if (steps[2] == sizeof(T)) {                                                       \
+                *out = NAME##_run((const T*)in, dims[1]);                                      \
+                continue;                                                                      \
+            }                                                                                  \
+            *out = !STOP;                                                                      \
+            for (ptrdiff_t i = 0; i < dims[1] && *out != STOP; i++)                            \
+                *out = *(const T*)(in + i * steps[2]) != 0;                                    \
+        }                                                                                      \
+    }
+TRUTH(imode_any_f, float, 1)
+TRUTH(imode_any_d, double, 1)
+TRUTH(imode_any_l, int64_t, 1)
+TRUTH(imode_all_f, float, 0)
+TRUTH(imode_all_d, double, 0)
+TRUTH(imode_all_l, int64_t, 0)
+
 /* ---- variance and mean: the mean first, then squares of what is left ---- */
 
 RUN_OF(sum_f, float, v)

@@ -16,6 +16,12 @@ cdef extern from "reduce.h" nogil:
     void imode_norm1_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm2_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm2_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_any_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_any_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_any_l(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_all_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_all_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_all_l(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_count_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_moments_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_moments_d(char**, const npy_intp*, const npy_intp*, void*) noexcept

@@ -150,6 +150,9 @@ def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
             if code != UINT8:
                 _serve(self, code, BOOL, BOOL)
         _by_steps(self, np.logical_or if name == "any" else np.logical_and)
+        _serve(self, FLOAT32, FLOAT32, BOOL).rows = imode_any_f if name == "any" else imode_all_f
+        _serve(self, FLOAT64, FLOAT64, BOOL).rows = imode_any_d if name == "any" else imode_all_d
+        _serve(self, INT64, INT64, BOOL).rows = imode_any_l if name == "any" else imode_all_l
     elif name == "count_nonzero":
         for code in range(N_DTYPES):
             _serve(self, code, BOOL, INT64).rows = imode_count_b

@@ -10,7 +10,7 @@ from imode import ops
 from imode.kernels import composed
 
 from . import dims
-from .schema import composite
+from .schema import composite, functions
 
 # ---- matmul ----
 
@@ -284,6 +284,19 @@ def _chain(matrices):
         return multiply(i, split[i, j]).mm(multiply(split[i, j] + 1, j))
 
     return multiply(0, count - 1)
+
+
+def chain_matmul(*matrices):
+    """An older form of linalg_multi_dot, of matrices one by one.
+
+    >>> imode.chain_matmul(imode.ones(2, 3), imode.ones(3, 1))
+    tensor([[3.],
+            [3.]])
+    """
+    return ops.linalg_multi_dot(matrices) if len(matrices) > 1 else matrices[0]
+
+
+functions["chain_matmul"] = chain_matmul
 
 
 @composite("kron(Tensor self, Tensor other) -> Tensor", variants="function method out")
