@@ -2,15 +2,9 @@
 # See loops.pyx for implementation details.
 from imode._core.dispatch cimport CKernel
 from imode._core.dtype cimport N_DTYPES
+from imode._core.iterate cimport MAX_IN, loop_t
 from libc.stdint cimport intptr_t
 from numpy cimport npy_intp
-
-# A typed inner loop, as NumPy's ufuncs have them.
-ctypedef void (*loop_t)(char** args, const npy_intp* dimensions, const npy_intp* steps,
-                        void* data) noexcept nogil
-
-cdef enum:
-    MAX_IN = 4                    # operands of a pointwise operator
 
 cdef enum Ints:                   # what integer and bool operands compute in
     SAME = 0

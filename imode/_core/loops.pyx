@@ -16,12 +16,12 @@ from imode._core.dtype cimport (
     BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
     NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
     is_float, is_integral, no_operands, result, typenum_of)
+from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport parallel_for
+from imode._core.overlap cimport entangled, refuse_partial_overlap
 from imode._core.tensor cimport Tensor, is_tensor, replace_array, storage, wrap
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -49,9 +49,6 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef enum:
-    NDIM = 32                     # most dimensions that a broadcast may have
-    GIL_FREE = 32768              # elements from which the GIL is released
-    GRAIN = 32768                 # elements per thread at least
     C_CONTIGUOUS = 0x1            # flags of an ndarray
     WRITEABLE = 0x400
 
@@ -149,14 +146,6 @@ cdef int _i
 for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
 
-ctypedef struct Operand:
-    char* data
-    npy_intp* dims                # NULL: a number or a 0-dim tensor
-    npy_intp* strides
-    int nd
-    int code
-
-
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     """The common case first: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
@@ -230,7 +219,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         out = empty(typenum_of[loops.out[code]], nd, NULL if model == NULL else model.dimensions)
         data[nin] = fields(<PyObject*>out).data
         if n:
-            _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
+            run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
         return wrap(out)
     array = fields((<Tensor>target).array)
     if not _takes(array, nd, model, loops.out[code]):
@@ -245,7 +234,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             return _general(op, kernel, loops, args, target)
     data[nin] = array.data
     if n:
-        _run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
+        run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
 
 
@@ -362,7 +351,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
             fit_target(op, <Tensor>target, nd, dims, True)
-        _refuse_partial_overlap(args, nin, <Tensor>target)
+        refuse_partial_overlap(args, nin, <Tensor>target)
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -370,7 +359,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK):
                 array = _cast(array, code)
                 keep.append(array)
-            elif target != NULL and _entangled(array, storage(<Tensor>target)):
+            elif target != NULL and entangled(array, storage(<Tensor>target)):
                 array = array.copy()
                 keep.append(array)
             operands[i].data = <char*>cnp.PyArray_DATA(array)
@@ -387,13 +376,15 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
 
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
-        if resized and not _layout(operands, nin, nd, dims, out_code, strides):
+        if resized and not layout(
+                operands, nin, nd, dims, _sizes[out_code], strides):
             out = array_view(out, nd, dims, strides, <char*>cnp.PyArray_DATA(out))
             replace_array(<Tensor>target, out)
     else:
-        out = _empty_like(operands, nin, nd, dims, out_code)
+        out = empty_like(
+            operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])
     if size:
-        _iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
+        iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
     if target == NULL:
         return wrap(out)
     if out is not storage(<Tensor>target):
@@ -510,263 +501,3 @@ cdef object _wrapped(long long value, int code):
 
 
 from numpy import array as _np_array
-from numpy import shares_memory as _shares_memory
-
-
-cdef bint _ranges_meet(ndarray a, ndarray b) noexcept:
-    """Whether the address ranges of two arrays intersect."""
-    cdef char* a_low
-    cdef char* a_high
-    cdef char* b_low
-    cdef char* b_high
-    if cnp.PyArray_SIZE(a) == 0 or cnp.PyArray_SIZE(b) == 0:
-        return False
-    _range(a, &a_low, &a_high)
-    _range(b, &b_low, &b_high)
-    return a_low < b_high and b_low < a_high
-
-
-cdef void _range(ndarray a, char** low, char** high) noexcept:
-    cdef int d
-    low[0] = high[0] = <char*>cnp.PyArray_DATA(a)
-    for d in range(a.ndim):
-        if a.strides[d] > 0:
-            high[0] += a.strides[d] * (a.shape[d] - 1)
-        else:
-            low[0] += a.strides[d] * (a.shape[d] - 1)
-    high[0] += cnp.PyArray_ITEMSIZE(a)
-
-
-cdef bint _identical(ndarray a, ndarray b) noexcept:
-    """Whether both look at the same elements in the same order."""
-    cdef int d
-    if cnp.PyArray_DATA(a) != cnp.PyArray_DATA(b) or a.ndim != b.ndim:
-        return False
-    for d in range(a.ndim):
-        if a.shape[d] != b.shape[d] or (a.shape[d] > 1 and a.strides[d] != b.strides[d]):
-            return False
-    return True
-
-
-cdef bint _entangled(ndarray source, ndarray target) noexcept:
-    """Whether writing the target element by element could change a source element not yet read."""
-    return _ranges_meet(source, target) and not _identical(source, target)
-
-
-cdef bint _dense(ndarray a):
-    """Whether the elements fill their address range without gap or overlap."""
-    cdef char* low
-    cdef char* high
-    cdef int d
-    _range(a, &low, &high)
-    if high - low != cnp.PyArray_NBYTES(a):
-        return False
-    for d in range(a.ndim):
-        if a.strides[d] == 0 and a.shape[d] > 1:
-            return False
-    return True
-
-
-cdef int _refuse_partial_overlap(PyObject** args, int nin, Tensor target) except -1:
-    """PyTorch's rule: a dense operand may be the written-to tensor or apart from it, not between."""
-    cdef ndarray out = storage(target)
-    cdef ndarray array
-    cdef int i
-    for i in range(nin):
-        if is_tensor(args[i]) and args[i] != <PyObject*>target:
-            array = storage(<Tensor>args[i])
-            if _ranges_meet(array, out) and not _identical(array, out) and (
-                    _dense(array) and _dense(out)):
-                raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to "
-                    "tensor refer to a single memory location. Please clone() the tensor before "
-                    "performing the operation.")
-    return 0
-
-
-cdef ndarray _empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int code):
-    """The result's array: dense, its dimensions in the operands' order of strides."""
-    cdef npy_intp strides[NDIM]
-    cdef ndarray base = empty(typenum_of[code], nd, dims)
-    if _layout(operands, nin, nd, dims, code, strides):
-        return base
-    return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
-
-
-cdef bint _layout(Operand* operands, int nin, int nd, npy_intp* dims, int code,
-                  npy_intp* strides) noexcept:
-    """Fill in the strides of the result; False where they are not those of a C-contiguous array."""
-    cdef int perm[NDIM]           # fastest dimension first
-    cdef npy_intp stride = _sizes[code]
-    cdef int i, j, k, swap
-    cdef bint contiguous = True
-    for i in range(nd):
-        perm[i] = nd - 1 - i
-    for i in range(1, nd):
-        k = i
-        for j in range(i - 1, -1, -1):
-            swap = _should_swap(operands, nin, nd, dims, perm[j], perm[k])
-            if swap > 0:
-                perm[j], perm[k] = perm[k], perm[j]
-                k = j
-            elif swap < 0:
-                break
-    for i in range(nd):
-        contiguous = contiguous and perm[i] == nd - 1 - i
-        strides[perm[i]] = stride
-        stride *= dims[perm[i]] if dims[perm[i]] else 1
-    return contiguous
-
-
-cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a, int b) noexcept:
-    """Which of two dimensions is the faster: the order of PyTorch's TensorIterator."""
-    cdef int i
-    cdef npy_intp stride_a, stride_b
-    for i in range(nin):
-        if operands[i].nd == 0:
-            continue
-        stride_a = _stride_of(&operands[i], nd, a)
-        stride_b = _stride_of(&operands[i], nd, b)
-        if stride_a == 0 or stride_b == 0:
-            continue
-        if stride_a < stride_b:
-            return -1
-        if stride_a > stride_b or dims[a] > dims[b]:
-            return 1
-    return 0
-
-
-cdef inline npy_intp _stride_of(Operand* operand, int nd, int d) noexcept nogil:
-    """The operand's stride in dimension d of the broadcast shape."""
-    cdef int own = d - (nd - operand.nd)
-    return 0 if own < 0 or operand.dims[own] == 1 else operand.strides[own]
-
-
-# ---- running a loop ----
-
-ctypedef struct Job:              # one call of an inner loop, to be split over threads
-    loop_t loop
-    void* loop_data
-    char* data[MAX_IN + 1]
-    npy_intp steps[MAX_IN + 1]
-    int n_operands
-
-
-cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    cdef Job* job = <Job*>context
-    cdef char* data[MAX_IN + 1]
-    cdef npy_intp n = end - begin
-    cdef int i
-    for i in range(job.n_operands):
-        data[i] = job.data[i] + begin * job.steps[i]
-    job.loop(data, &n, job.steps, job.loop_data)
-
-
-cdef void _run(loop_t loop, void* loop_data, int n_operands, char** data, npy_intp n,
-               npy_intp* steps) noexcept:
-    cdef Job job
-    cdef int i
-    if n < GIL_FREE:
-        loop(data, &n, steps, loop_data)
-        return
-    job.loop, job.loop_data, job.n_operands = loop, loop_data, n_operands
-    for i in range(n_operands):
-        job.data[i] = data[i]
-        job.steps[i] = steps[i]
-    with nogil:
-        parallel_for(n, GRAIN, _part, &job)
-
-
-cdef int _iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
-                  npy_intp* dims, ndarray out) except -1:
-    """Call the inner loop over every run of the collapsed dimensions."""
-    cdef npy_intp strides[MAX_IN + 1][NDIM]
-    cdef npy_intp length[NDIM]
-    cdef npy_intp index[NDIM]
-    cdef npy_intp steps[MAX_IN + 1]
-    cdef char* data[MAX_IN + 1]
-    cdef int perm[NDIM]
-    cdef int i, d, k, m, best
-    cdef bint joins
-    cdef npy_intp total
-    # Dimensions from slowest to fastest by the result's strides; those of length 1 dropped.
-    m = 0
-    for d in range(nd):
-        if dims[d] != 1:
-            perm[m] = d
-            m += 1
-    for i in range(1, m):
-        k = i
-        while k > 0 and out.strides[perm[k - 1]] < out.strides[perm[k]]:
-            perm[k - 1], perm[k] = perm[k], perm[k - 1]
-            k -= 1
-    for d in range(m):
-        length[d] = dims[perm[d]]
-        for i in range(nin):
-            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, perm[d])
-        strides[nin][d] = out.strides[perm[d]]
-    # Neighbours that every operand steps through evenly become one.
-    k = 0
-    for d in range(1, m):
-        joins = True
-        for i in range(nin + 1):
-            if strides[i][k] != strides[i][d] * length[d]:
-                joins = False
-                break
-        if joins:
-            length[k] *= length[d]
-        else:
-            k += 1
-            length[k] = length[d]
-        for i in range(nin + 1):
-            strides[i][k] = strides[i][d]
-    m = k + 1 if m else 0
-    for i in range(nin):
-        data[i] = operands[i].data
-    data[nin] = <char*>cnp.PyArray_DATA(out)
-    if m == 0:
-        total = 1
-        for i in range(nin + 1):
-            steps[i] = 0
-        _run(loop, loop_data, nin + 1, data, 1, steps)
-        return 0
-    for i in range(nin + 1):
-        steps[i] = strides[i][m - 1]
-    if m == 1:
-        _run(loop, loop_data, nin + 1, data, length[0], steps)
-        return 0
-    for d in range(m):
-        index[d] = 0
-    total = 1
-    for d in range(m):
-        total *= length[d]
-    if total < GIL_FREE:
-        _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
-    else:
-        with nogil:
-            _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
-    return 0
-
-
-cdef void _outer(loop_t loop, void* loop_data, int n_operands, char** data, int m,
-                 npy_intp* length, npy_intp (*strides)[NDIM], npy_intp* index,
-                 npy_intp* steps) noexcept nogil:
-    cdef char* at[MAX_IN + 1]
-    cdef int i, d
-    while True:
-        for i in range(n_operands):
-            at[i] = data[i]
-        loop(at, &length[m - 1], steps, loop_data)
-        d = m - 2
-        while d >= 0:
-            index[d] += 1
-            for i in range(n_operands):
-                data[i] += strides[i][d]
-            if index[d] < length[d]:
-                break
-            for i in range(n_operands):
-                data[i] -= strides[i][d] * length[d]
-            index[d] = 0
-            d -= 1
-        if d < 0:
-            return

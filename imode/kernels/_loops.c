@@ -401,8 +401,7 @@ FLOAT_TABLE(2, floor_divide)
                                       INFO(NIN, NAME##_f, float, float),                           \
                                       INFO(NIN, NAME##_d, double, double)};                        \
     static __attribute__((unused)) imode_loop NAME##_loops[] = {                                   \
-        run_same, run_same, run_same, run_same,                                                    \
-                                        run_same, run_half, run_same, run_same};                   \
+        run_same, run_same, run_same, run_same, run_same, run_half, run_same, run_same};           \
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
                                   &NAME##_info[3], &NAME##_info[4], &NAME##_info[5],               \
                                   &NAME##_info[5], &NAME##_info[6]};                               \

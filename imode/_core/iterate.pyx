@@ -1,0 +1,201 @@
+"""Running inner loops over strided arrays, and the layout of what they give."""
+cimport numpy as cnp
+from imode._core.allocator cimport empty
+from imode._core.allocator cimport view as array_view
+from imode._core.parallel cimport parallel_for
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    GIL_FREE = 32768              # elements from which the GIL is released
+    GRAIN = 32768                 # elements per thread at least
+
+
+cdef ndarray empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int typenum,
+                        npy_intp itemsize):
+    """The result's array: dense, its dimensions in the operands' order of strides."""
+    cdef npy_intp strides[NDIM]
+    cdef ndarray base = empty(typenum, nd, dims)
+    if layout(operands, nin, nd, dims, itemsize, strides):
+        return base
+    return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
+
+
+cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp itemsize,
+                 npy_intp* strides) noexcept:
+    """Fill in the strides of the result; False where they are not those of a C-contiguous array."""
+    cdef int perm[NDIM]           # fastest dimension first
+    cdef npy_intp stride = itemsize
+    cdef int i, j, k, swap
+    cdef bint contiguous = True
+    for i in range(nd):
+        perm[i] = nd - 1 - i
+    for i in range(1, nd):
+        k = i
+        for j in range(i - 1, -1, -1):
+            swap = _should_swap(operands, nin, nd, dims, perm[j], perm[k])
+            if swap > 0:
+                perm[j], perm[k] = perm[k], perm[j]
+                k = j
+            elif swap < 0:
+                break
+    for i in range(nd):
+        contiguous = contiguous and perm[i] == nd - 1 - i
+        strides[perm[i]] = stride
+        stride *= dims[perm[i]] if dims[perm[i]] else 1
+    return contiguous
+
+
+cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a, int b) noexcept:
+    """Which of two dimensions is the faster: the order of PyTorch's TensorIterator."""
+    cdef int i
+    cdef npy_intp stride_a, stride_b
+    for i in range(nin):
+        if operands[i].nd == 0:
+            continue
+        stride_a = _stride_of(&operands[i], nd, a)
+        stride_b = _stride_of(&operands[i], nd, b)
+        if stride_a == 0 or stride_b == 0:
+            continue
+        if stride_a < stride_b:
+            return -1
+        if stride_a > stride_b or dims[a] > dims[b]:
+            return 1
+    return 0
+
+
+cdef inline npy_intp _stride_of(Operand* operand, int nd, int d) noexcept nogil:
+    """The operand's stride in dimension d of the broadcast shape."""
+    cdef int own = d - (nd - operand.nd)
+    return 0 if own < 0 or operand.dims[own] == 1 else operand.strides[own]
+
+
+# ---- running a loop ----
+
+ctypedef struct Job:              # one call of an inner loop, to be split over threads
+    loop_t loop
+    void* loop_data
+    char* data[MAX_IN + 1]
+    npy_intp steps[MAX_IN + 1]
+    int n_operands
+
+
+cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Job* job = <Job*>context
+    cdef char* data[MAX_IN + 1]
+    cdef npy_intp n = end - begin
+    cdef int i
+    for i in range(job.n_operands):
+        data[i] = job.data[i] + begin * job.steps[i]
+    job.loop(data, &n, job.steps, job.loop_data)
+
+
+cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_intp n,
+              npy_intp* steps) noexcept:
+    cdef Job job
+    cdef int i
+    if n < GIL_FREE:
+        loop(data, &n, steps, loop_data)
+        return
+    job.loop, job.loop_data, job.n_operands = loop, loop_data, n_operands
+    for i in range(n_operands):
+        job.data[i] = data[i]
+        job.steps[i] = steps[i]
+    with nogil:
+        parallel_for(n, GRAIN, _part, &job)
+
+
+cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
+                 npy_intp* dims, ndarray out) except -1:
+    """Call the inner loop over every run of the collapsed dimensions."""
+    cdef npy_intp strides[MAX_IN + 1][NDIM]
+    cdef npy_intp length[NDIM]
+    cdef npy_intp index[NDIM]
+    cdef npy_intp steps[MAX_IN + 1]
+    cdef char* data[MAX_IN + 1]
+    cdef int perm[NDIM]
+    cdef int i, d, k, m, best
+    cdef bint joins
+    cdef npy_intp total
+    # Dimensions from slowest to fastest by the result's strides; those of length 1 dropped.
+    m = 0
+    for d in range(nd):
+        if dims[d] != 1:
+            perm[m] = d
+            m += 1
+    for i in range(1, m):
+        k = i
+        while k > 0 and out.strides[perm[k - 1]] < out.strides[perm[k]]:
+            perm[k - 1], perm[k] = perm[k], perm[k - 1]
+            k -= 1
+    for d in range(m):
+        length[d] = dims[perm[d]]
+        for i in range(nin):
+            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, perm[d])
+        strides[nin][d] = out.strides[perm[d]]
+    # Neighbours that every operand steps through evenly become one.
+    k = 0
+    for d in range(1, m):
+        joins = True
+        for i in range(nin + 1):
+            if strides[i][k] != strides[i][d] * length[d]:
+                joins = False
+                break
+        if joins:
+            length[k] *= length[d]
+        else:
+            k += 1
+            length[k] = length[d]
+        for i in range(nin + 1):
+            strides[i][k] = strides[i][d]
+    m = k + 1 if m else 0
+    for i in range(nin):
+        data[i] = operands[i].data
+    data[nin] = <char*>cnp.PyArray_DATA(out)
+    if m == 0:
+        total = 1
+        for i in range(nin + 1):
+            steps[i] = 0
+        run(loop, loop_data, nin + 1, data, 1, steps)
+        return 0
+    for i in range(nin + 1):
+        steps[i] = strides[i][m - 1]
+    if m == 1:
+        run(loop, loop_data, nin + 1, data, length[0], steps)
+        return 0
+    for d in range(m):
+        index[d] = 0
+    total = 1
+    for d in range(m):
+        total *= length[d]
+    if total < GIL_FREE:
+        _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+    else:
+        with nogil:
+            _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+    return 0
+
+
+cdef void _outer(loop_t loop, void* loop_data, int n_operands, char** data, int m,
+                 npy_intp* length, npy_intp (*strides)[NDIM], npy_intp* index,
+                 npy_intp* steps) noexcept nogil:
+    cdef char* at[MAX_IN + 1]
+    cdef int i, d
+    while True:
+        for i in range(n_operands):
+            at[i] = data[i]
+        loop(at, &length[m - 1], steps, loop_data)
+        d = m - 2
+        while d >= 0:
+            index[d] += 1
+            for i in range(n_operands):
+                data[i] += strides[i][d]
+            if index[d] < length[d]:
+                break
+            for i in range(n_operands):
+                data[i] -= strides[i][d] * length[d]
+            index[d] = 0
+            d -= 1
+        if d < 0:
+            return
