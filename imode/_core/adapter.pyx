@@ -58,7 +58,12 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
                       for t in <tuple>args[op.tensors[i]]]
             keep.append(arrays)
             values[op.tensors[i]] = <PyObject*>arrays
-    result = PyObject_Vectorcall(<PyObject*>function, values, op.nargs, NULL)
+    try:
+        result = PyObject_Vectorcall(<PyObject*>function, values, op.nargs, NULL)
+    except ValueError as error:
+        if "could not be broadcast" in str(error):    # NumPy's words for it
+            _raise_shapes(op, args)
+        raise
     if op.role == VIEW:
         return _deliver_views(op, result, <Tensor>args[op.tensors[0]])
     if args[op.nargs] != NULL:
@@ -69,6 +74,25 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
             replace_array(<Tensor>args[0], result)
         return <object>args[0]
     return _deliver_new(op, result, args)
+
+
+cdef int _raise_shapes(Operator op, PyObject** args) except -1:
+    """PyTorch's words for the first two tensor arguments that do not broadcast, if any do not."""
+    cdef int i
+    cdef Py_ssize_t back
+    cdef tuple so_far = (), shape
+    for i in range(op.n_tensors):
+        if not is_tensor(args[op.tensors[i]]):
+            continue
+        shape = (<object>(<Tensor>args[op.tensors[i]]).array).shape
+        for back in range(1, min(len(so_far), len(shape)) + 1):
+            a, b = so_far[len(so_far) - back], shape[len(shape) - back]
+            if a != b and a != 1 and b != 1:
+                raise RuntimeError(
+                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
+                    f"non-singleton dimension {max(len(so_far), len(shape)) - back}")
+        so_far = np.broadcast_shapes(so_far, shape)
+    return 0
 
 
 cdef object _deliver_new(Operator op, object result, PyObject** args):

@@ -122,16 +122,17 @@ factory(
 
 def _ends(name, start, end, dtype):
     """The two ends as numbers, and the np.dtype of the numbers between them."""
-    numbers = []
-    for word, value in (("start", start), ("end", end)):
-        if isinstance(value, np.ndarray):
-            if value.ndim:
-                raise RuntimeError(
-                    f"{name} only supports 0-dimensional start and end tensors, but got {word} "
-                    f"with {value.ndim} dimension(s)."
-                )
-            value = value.item()
-        numbers.append(value)
+    given = [
+        (word, value)
+        for word, value in (("start", start), ("end", end))
+        if isinstance(value, np.ndarray)
+    ]
+    if any(value.ndim for _, value in given):
+        found = " and ".join(f"{word} with {value.ndim} dimension(s)" for word, value in given)
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got {found}."
+        )
+    numbers = [n.item() if isinstance(n, np.ndarray) else n for n in (start, end)]
     if any(isinstance(number, complex) for number in numbers):
         found = dtype_of_number(1j)
         if dtype is not None and as_numpy(dtype).kind != "c":
