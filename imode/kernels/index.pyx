@@ -715,6 +715,64 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
     return out
 
 
+# ---- the largest ----
+
+cdef inline bint _before(number a, number b, bint largest) noexcept nogil:
+    """Whether a stands before b among the k best; NaN counts as the largest."""
+    if number is int64_t:
+        return a > b if largest else a < b
+    else:
+        if largest:
+            return a > b or (a != a and b == b)
+        return a < b or (b != b and a == a)
+
+
+cdef void _best(number* row, int64_t* best, npy_intp n, npy_intp k, bint largest) noexcept nogil:
+    """The positions of the k best of a row, in order: an insertion into a short list."""
+    cdef npy_intp i, j, held = 0
+    for i in range(n):
+        if held == k and not _before(row[i], row[best[k - 1]], largest):
+            continue
+        j = held if held < k else k - 1
+        while j > 0 and _before(row[i], row[best[j - 1]], largest):
+            best[j] = best[j - 1]
+            j -= 1
+        best[j] = i
+        if held < k:
+            held += 1
+
+
+def leading(ndarray a not None, npy_intp k, bint largest):
+    """Return the positions of the k best along the last dimension, or None for other arrays."""
+    cdef Fields* source = fields(<PyObject*>a)
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp n, rows, r
+    cdef int64_t* to
+    cdef int d, kind = cnp.PyArray_TYPE(a)
+    cdef ndarray out
+    if not _plain(source) or a.ndim == 0 or kind not in (
+            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64):
+        return None
+    n, rows = source.dimensions[a.ndim - 1], _count(source, 0, a.ndim - 1)
+    for d in range(a.ndim):
+        dims[d] = source.dimensions[d]
+    dims[a.ndim - 1] = k
+    out = empty(cnp.NPY_INT64, a.ndim, dims)
+    to = <int64_t*>cnp.PyArray_DATA(out)
+    if k == 0:
+        return out
+    with nogil:
+        for r in range(rows):
+            if kind == cnp.NPY_FLOAT:
+                _best(<float*>source.data + r * n, to, n, k, largest)
+            elif kind == cnp.NPY_DOUBLE:
+                _best(<double*>source.data + r * n, to, n, k, largest)
+            else:
+                _best(<int64_t*>source.data + r * n, to, n, k, largest)
+            to += k
+    return out
+
+
 # ---- the kernels by name ----
 
 def compiled(name, function, where):

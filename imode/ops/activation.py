@@ -140,9 +140,7 @@ tensor([-1.0000,  0.5000])
 op(
     "hardsigmoid(Tensor self) -> Tensor",
     ufunc(loops.hardsigmoid, otherwise=refusing("hardsigmoid_cpu")),
-    derivative={
-        "self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * _SIXTH, 0)
-    },
+    derivative={"self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * _SIXTH, 0)},
     variants="inplace",
     doc="""Return ``relu6(x + 3) / 6``.
 

@@ -514,6 +514,9 @@ def take_along_dim(self, indices, dim):
         return self.reshape(-1).gather(0, indices.reshape(-1))
     dim = wrap_dim(dim, self.dim())
     own, wanted = list(self.shape), list(indices.shape)
+    same = own[:dim] == wanted[:dim] and own[dim + 1 :] == wanted[dim + 1 :]
+    if same and not self.requires_grad:  # recorded, the expansion shows in the graph
+        return self.gather(dim, indices)
     length, count = own[dim], wanted[dim]
     own[dim] = wanted[dim] = 1
     common = list(indexing.broadcast_shape(tuple(own), tuple(wanted)))

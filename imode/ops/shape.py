@@ -208,13 +208,20 @@ def repeat_interleave_int(self, repeats, dim, output_size):
 # ---- order along dimensions ----------------------------------------------------------------------
 
 
+def _backward(self, dims):
+    """A view with the order of elements reversed along each of `dims`."""
+    if not self.ndim:
+        return self
+    return self[tuple(slice(None, None, -1 if d in dims else 1) for d in range(self.ndim))]
+
+
 def _flip(self, dims):
     wrapped = [wrap_dim(d, self.ndim) for d in dims]
     for i, d in enumerate(wrapped):
         if d in wrapped[:i]:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
     made = empty_like(self)
-    made[...] = np.flip(self, wrapped) if self.ndim else self
+    made[...] = _backward(self, wrapped)
     return made
 
 
@@ -316,7 +323,7 @@ def _rot90(self, k, dims):
     turned = k % 4
     flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turned]
     made = empty_like(self)
-    made[...] = np.flip(self, flipped)
+    made[...] = _backward(self, flipped)
     return made.swapaxes(first, second) if turned % 2 else made
 
 
