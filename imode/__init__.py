@@ -112,24 +112,45 @@ _LAZY = {
 }
 
 
+_INTERNAL = {
+    "importlib",
+    "all_dtypes",
+    "contains",
+    "counting",
+    "fill_slots",
+    "getitem",
+    "guards",
+    "install_methods",
+    "iterate",
+    "kernels",
+    "legacy_constructor",
+    "legacy_types",
+    "matrix_transposed",
+    "methods",
+    "printing",
+    "setitem",
+    "show",
+    "transposed",
+}
+
+
 def __getattr__(name):
+    if name == "__all__":
+        return [n for n in __dir__() if not n.startswith("_") and n not in _INTERNAL]
     where = _LAZY.get(name)
-    if where is None:
-        raise AttributeError(f"module 'imode' has no attribute {name!r}")
-    module = importlib.import_module(where, __name__)
-    value = getattr(module, name) if name in ("save", "load") else module
-    globals()[name] = value
-    return value
+    if where is not None:
+        module = importlib.import_module(where, __name__)
+        value = getattr(module, name) if name in ("save", "load") else module
+        globals()[name] = value
+        return value
+    if not name.startswith("__") and ops.load_all():
+        globals().update(_functions)
+        if name in globals():
+            return globals()[name]
+    raise AttributeError(f"module 'imode' has no attribute {name!r}")
 
 
 def __dir__():
+    if ops.load_all():
+        globals().update(_functions)
     return sorted({*globals(), *_LAZY})
-
-
-__all__ = sorted(
-    {name for name in globals() if not name.startswith("_")}
-    - {"importlib", "contains", "iterate", "getitem", "setitem", "show", "fill_slots"}
-    - {"install_methods", "legacy_constructor", "legacy_types", "all_dtypes", "counting"}
-    - {"guards", "methods", "printing", "kernels", "transposed", "matrix_transposed"}
-    | set(_LAZY)
-)

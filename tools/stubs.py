@@ -264,7 +264,9 @@ def main():
     sys.path.insert(0, str(folder))
     try:
         import imode
-        from imode.ops import schema
+        from imode.ops import load_all, schema
+
+        load_all()
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         print(f"stubs: not written, imode does not import: {error}", file=sys.stderr)
         return

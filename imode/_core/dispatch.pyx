@@ -199,7 +199,18 @@ cdef extern from *:
 cdef dict _registry = {}          # qualified name -> Operator
 
 
+cdef object _load_all = None      # imports the operators that are not registered yet
+
+
+def set_loader(function):
+    """Set the function that imports the operators left out of the package's import."""
+    global _load_all
+    _load_all = function
+
+
 cdef Operator operator(str qualified_name):
+    if qualified_name not in _registry and _load_all is not None:
+        _load_all()
     return <Operator>_registry[qualified_name]
 
 
@@ -359,11 +370,13 @@ cdef void set_binder(void* vectorcall, object bound_call) noexcept:
 
 def get_operator(name):
     """The operator of a qualified name ("add", "max.dim"); KeyError if there is none."""
-    return _registry[name]
+    return operator(name)
 
 
 def all_operators():
     """A dict from qualified name to every registered operator, in order of registration."""
+    if _load_all is not None:
+        _load_all()
     return dict(_registry)
 
 

@@ -1,10 +1,12 @@
 """The functions behind the layers: the operators of imode.nn.functional, as the table has them."""
 
+from imode.ops import load_all as _load_all
 from imode.ops.schema import functions as _functions
 from imode.ops.schema import nn_functions as _nn_functions
 
 # In-place forms and two older names are functions of `imode` as well.
 _shared = ("celu_", "relu_", "selu_", "sigmoid", "tanh", "threshold_")
+_load_all()
 _nn_functions = {**{name: _functions[name] for name in _shared}, **_nn_functions}
 globals().update(_nn_functions)
 

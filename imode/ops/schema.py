@@ -26,12 +26,11 @@ derivative says `differentiable=False`.
 (imode.nn.functional.name). Every operator is also `imode.ops.name`.
 """
 
-import re
 import sys
 from functools import partial
 
 from .._core.adapter import numpy_ckernel
-from .._core.bind import REQUIRED, make_function, make_method
+from .._core.bind import make_function, make_method
 from .._core.dispatch import CKernel, Operator, is_grad_enabled
 from .._core.loops import ufunc_ckernel
 from .._core.tensor import Tensor, conj, install
@@ -46,36 +45,9 @@ from ..autograd.kernels import (
 )
 from ..autograd.node import Derivative
 from ..errors import out_requires_grad
+from .parse import ANY, COMPOSITE, FUNCTIONAL, INPLACE, OUT, VIEW, parse, signature
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
-
-_KINDS = {
-    "Tensor": 0,
-    "Tensor?": 1,
-    "Tensor[]": 2,
-    "Tensor|Scalar": 3,
-    "Scalar": 4,
-    "Scalar?": 5,
-    "int": 6,
-    "int?": 7,
-    "int[]": 8,
-    "int[]?": 9,
-    "float": 10,
-    "float?": 11,
-    "bool": 12,
-    "bool?": 13,
-    "str": 14,
-    "str?": 15,
-    "dtype?": 16,
-    "device?": 17,
-    "Generator?": 18,
-    "any": 19,
-    "dtype": 20,
-}
-_FUNCTIONAL, _VIEW, _INPLACE, _OUT, _COMPOSITE = range(5)
-_SCHEMA = re.compile(r"(\w+)(?:\.(\w+))?\((.*)\) -> (.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"([\w?|]+(?:\([a-z]!?\))?(?:\[\d*\])?\??) (\w+)(?:=(.*))?", re.DOTALL)
-_LITERALS = {"None": None, "True": True, "False": False, "1": 1, "0": 0, "-1": -1, "()": ()}
 
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
@@ -114,99 +86,6 @@ class ufunc:
         self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
-# ---- parsing ----
-
-
-class _Parsed:
-    __slots__ = (
-        "arguments",
-        "composite_out",
-        "n_positional",
-        "name",
-        "overload",
-        "result_names",
-        "role",
-        "n_results",
-    )
-
-
-def _split(text):
-    """Split at the commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        if c in "([":
-            depth += 1
-        elif c in ")]":
-            depth -= 1
-        elif c == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    last = text[start:].strip()
-    return [*parts, last] if last else parts
-
-
-def _literal(text):
-    if text in _LITERALS:
-        return _LITERALS[text]
-    import ast
-
-    return ast.literal_eval(text)
-
-
-def _parse(schema):
-    match = _SCHEMA.fullmatch(schema)
-    if match is None:
-        raise ValueError(f"malformed schema {schema!r}")
-    parsed = _Parsed()
-    parsed.name, parsed.overload = match[1], match[2] or ""
-    parsed.role = _FUNCTIONAL
-    arguments, n_positional = [], None
-    for part in _split(match[3]):
-        if part == "*":
-            n_positional = len(arguments)
-            continue
-        found = _ARGUMENT.fullmatch(part)
-        if found is None:
-            raise ValueError(f"{parsed.name}: malformed argument {part!r}")
-        type_name, name, default = found.groups()
-        if "(a!)" in type_name:
-            type_name = type_name.replace("(a!)", "")
-            if not arguments:
-                parsed.role = _INPLACE
-        elif "(a)" in type_name:
-            type_name = type_name.replace("(a)", "")
-            if not arguments and parsed.role == _FUNCTIONAL:
-                parsed.role = _VIEW
-        length = 0
-        if "[" in type_name and not type_name.startswith("Tensor"):
-            opening, closing = type_name.index("["), type_name.index("]")
-            length = int(type_name[opening + 1 : closing] or 0)
-            type_name = type_name[: opening + 1] + type_name[closing:]
-        value = REQUIRED if default is None else _literal(default)
-        if type_name == "int[]" and length and isinstance(value, int):
-            value = (value,) * length
-        elif type_name == "int[]" and isinstance(value, list):
-            value = tuple(value)
-        arguments.append([_KINDS[type_name], name, default is None, value, length, False])
-    parsed.n_positional = len(arguments) if n_positional is None else n_positional
-    # x.view(2, 3): a plain int[] that ends the positional arguments also takes them one by one.
-    last = parsed.n_positional - 1
-    if last >= 0 and last <= 1 and arguments[last][0] == 8 and not arguments[last][4]:
-        if last == 0 or arguments[0][0] == 0:
-            arguments[last][5] = True
-    parsed.arguments = [tuple(a) for a in arguments]
-    results = match[4].strip()
-    parts = _split(results[1:-1]) if results.startswith("(") else [results]
-    parsed.n_results = (
-        0 if parts[0].split(" ")[0] in ("bool", "int", "Scalar", "any") else len(parts)
-    )
-    if "[]" in results:
-        parsed.n_results = 1 if parsed.role == _VIEW else -1
-    names = [p.split(" ")[1] if " " in p else "result" for p in parts]
-    parsed.result_names = tuple(names)
-    return parsed
-
-
 def _result_type(name, result_names):
     """A named tuple type for several named results: imode.return_types.<name>."""
     from collections import namedtuple
@@ -238,8 +117,8 @@ def op(
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
     in-place form's; the others' results are not differentiable (comparisons).
     """
-    parsed = _parse(schema)
-    if derivative is None and differentiable and parsed.role != _VIEW:
+    parsed = parse(schema)
+    if derivative is None and differentiable and parsed.role != VIEW:
         raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
     words = variants.split()
     entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
@@ -255,12 +134,12 @@ def op(
             base, derivative, name or _camel(parsed.name) + "Backward0", parsed.result_names
         )
         base._link(derivative=compiled_derivative)
-    if parsed.role == _VIEW:
+    if parsed.role == VIEW:
         if tracked:
             base.register("ADInplaceOrView", TRACK_VIEW)
         if derivative is not None:
             base.register("Autograd", RECORD_FUNCTIONAL)
-    elif parsed.role == _INPLACE:
+    elif parsed.role == INPLACE:
         base.register("ADInplaceOrView", BUMP_INPLACE)
         base.register("Autograd", RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
     elif derivative is not None and not inplace_only:
@@ -268,7 +147,7 @@ def op(
     _publish(base, parsed, words, doc)
     if "inplace" in words:
         inplace = _operator(
-            parsed, schema, entry, parsed.name + "_", parsed.overload, _INPLACE, None
+            parsed, schema, entry, parsed.name + "_", parsed.overload, INPLACE, None
         )
         inplace._link(functional=base, derivative=compiled_derivative)
         base._link(inplace=inplace)
@@ -278,7 +157,7 @@ def op(
         _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
     if "out" in words:
         overload = f"{parsed.overload}_out" if parsed.overload else "out"
-        out = _operator(parsed, schema, entry, parsed.name, overload, _OUT, result_type)
+        out = _operator(parsed, schema, entry, parsed.name, overload, OUT, result_type)
         out._link(functional=base, derivative=compiled_derivative)
         base._link(out=out)
         out.register("CPU", compiled)
@@ -296,19 +175,19 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None, wr
     """
 
     def declare(function):
-        parsed = _parse(schema)
+        parsed = parse(schema)
         words = variants.split()
         text = doc or function.__doc__
         entry = Entry(function, True, words, text, parsed.result_names)
         base = _operator(
-            parsed, schema, entry, parsed.name, parsed.overload, _COMPOSITE, None, function
+            parsed, schema, entry, parsed.name, parsed.overload, COMPOSITE, None, function
         )
         base._link(shortcut=shortcut)
         _publish(base, parsed, words, text)
         if "inplace" in words:
             writer = written or _inplace_of(parsed.name, function)
             inplace = _operator(
-                parsed, schema, entry, parsed.name + "_", parsed.overload, _COMPOSITE, None, writer
+                parsed, schema, entry, parsed.name + "_", parsed.overload, COMPOSITE, None, writer
             )
             inplace._link(functional=base)
             base._link(inplace=inplace)
@@ -322,7 +201,7 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None, wr
 
 def _link_out(base, parsed, function, overload="out"):
     """Give `base` an out= form that is a Python function of all arguments and the out tensor."""
-    last = (_KINDS["any"], "out", False, None, 0, False)
+    last = (ANY, "out", False, None, 0, False)
     out = Operator(
         parsed.name,
         f"{parsed.overload}_{overload}" if parsed.overload else overload,
@@ -330,7 +209,7 @@ def _link_out(base, parsed, function, overload="out"):
         entry=base.entry,
         arguments=[*parsed.arguments, last],
         n_positional=parsed.n_positional,
-        role=_COMPOSITE,
+        role=COMPOSITE,
         n_results=parsed.n_results,
         function=function,
     )
@@ -341,7 +220,7 @@ def _link_out(base, parsed, function, overload="out"):
 def out_form(base, function):
     """Give an operator an out= form of its own: `function(base, arguments, out)`."""
     overload = "out" if base.out is None else "own_out"
-    _link_out(base, _parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
+    _link_out(base, parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
 
 
 def _inplace_of(name, function):
@@ -433,27 +312,14 @@ def _publish(operator, parsed, words, doc):
     name = operator.name
     # Overloads share one function and one method: binding tries them all.
     if "function" in words and name not in functions:
-        functions[name] = make_function(first, name, _text(parsed, name, doc, False), "imode")
+        functions[name] = make_function(first, name, signature(parsed, name, doc, False), "imode")
     if "nn" in words and name not in nn_functions:
         nn_functions[name] = functions.get(name) or make_function(
-            first, name, _text(parsed, name, doc, False), "imode.nn.functional"
+            first, name, signature(parsed, name, doc, False), "imode.nn.functional"
         )
     if "method" in words and name not in methods:
         methods[name] = first
-        install(name, make_method(first, name, _text(parsed, name, doc, True)))
-
-
-def _text(parsed, name, doc, is_method):
-    """The text signature and the documentation, as built-in functions carry them."""
-    parts = []
-    for i, (_, argument, _, default, _, _) in enumerate(parsed.arguments):
-        if i == parsed.n_positional:
-            parts.append("*")
-        if i == 0 and argument == "self":
-            parts.append("$self" if is_method else "input")
-        else:
-            parts.append(argument if default is REQUIRED else f"{argument}={default!r}")
-    return f"{name}({', '.join(parts)})\n--\n\n{doc or ''}"
+        install(name, make_method(first, name, signature(parsed, name, doc, True)))
 
 
 def alias(name, operator, variants=None):
