@@ -78,6 +78,8 @@ batch, target = lib.randn(32, 8), lib.randn(32, 2)
 optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
 loss_of = nn.MSELoss()
 y = lib.randn(8, 8, requires_grad=True)
+net = nn.Sequential(nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU())
+images = lib.randn(8, 16, 28, 28, requires_grad=True)
 
 def step():
     optimizer.zero_grad()
@@ -90,8 +92,9 @@ PROGRAMS = {
     "MLP 8-64-64-2, batch 1, inference mode": "model(x)",
     "MLP training step, batch 32, MSE, SGD": "step()",
     "(x*x+x).sum().backward(), 8×8": "y.grad = None; (y * y + y).sum().backward()",
+    "conv 16→32, batch norm, relu, 8×16×28×28, both ways": "net(images).sum().backward()",
 }
-TARGETS = dict(zip(PROGRAMS, (5, 4, 4, 5)))
+TARGETS = dict(zip(PROGRAMS, (5, 4, 4, 5, 0.8)))
 
 
 def programs(lib, torch):
