@@ -1,7 +1,8 @@
 """What is timed on 4 elements: for every operator a statement, and the same in NumPy by hand.
 
 `a b c` are float32 vectors of 4 elements, `s` in (0, 1), `m n` 2×2 matrices, `i j` int64, `p q`
-bool, `k` an index vector, `g` above 1, `w` complex, `o` and `v` written to. None: NumPy has no such thing in one line.
+bool, `k` an index vector, `g` above 1, `w` complex, `o` and `v` written to.
+None: NumPy has no such thing in one line.
 """
 
 POINTWISE = {

@@ -90,7 +90,8 @@ METADATA = [
 ]  # fmt: skip
 OUT = [
     "lib.add({a}, {b}, out={c})", "lib.mul({a}, {x}, out={c})", "lib.sin({a}, out={c})",
-    "{n} = lib.mul({a}, {b}, out={c})", "{n} = lib.sum({a}, {d}, out={c}.detach().clone())", "lib.sub({a}, {b}, out={a})",
+    "{n} = lib.mul({a}, {b}, out={c})", "{n} = lib.sum({a}, {d}, out={c}.detach().clone())",
+    "lib.sub({a}, {b}, out={a})",
     "lib.add({a}.detach(), {b}.detach(), out={c})", "lib.exp({a}.detach(), out={c})",
     "{n} = lib.cat([{a}, {b}], out=lib.zeros(0))", "lib.mul({a}.detach(), 2, out={c})",
 ]  # fmt: skip
