@@ -222,8 +222,10 @@ def detach_view():
 
 
 def _trim(node_name):
-    """``"SplitBackward0"`` -> ``"Split"``: how messages name the operator of a node."""
-    return node_name.partition("Backward")[0]
+    """``"SplitBackward0"`` -> ``"Split"``, ``"SqueezeBackward1"`` -> ``"Squeeze1"``: how messages
+    name the operator of a node."""
+    name, _, number = node_name.partition("Backward")
+    return name if number in ("", "0") else name + number
 
 
 def modified(

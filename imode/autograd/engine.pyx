@@ -328,8 +328,8 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
                     if node.post_hooks is not None:
                         _run_post_hooks(node, grads, out)
                     _validate(node, out)
-            if not retain_graph:
-                node.release()
+                    if not retain_graph:
+                        node.release()
         # From here on only the slots they go to hold the gradients: sums may be made in place.
         grads = _drop(entry, grads)
         for i in range(n):

@@ -4,7 +4,7 @@ import random
 import warnings
 
 from .observe import attempt
-from .programs import Block, Machine
+from .programs import Block, Machine, storage
 
 MODES = [
     "lib.inference_mode()", "lib.inference_mode()", "lib.inference_mode()", "lib.no_grad()",
@@ -89,11 +89,11 @@ METADATA = [
     "{a}.squeeze_({d})",
 ]  # fmt: skip
 OUT = [
-    "lib.add({a}, {b}, out={c})", "lib.mul({a}, {x}, out={c})", "lib.sin({a}, out={c})",
-    "{n} = lib.mul({a}, {b}, out={c})", "{n} = lib.sum({a}, {d}, out={c}.detach().clone())",
-    "lib.sub({a}, {b}, out={a})",
-    "lib.add({a}.detach(), {b}.detach(), out={c})", "lib.exp({a}.detach(), out={c})",
-    "{n} = lib.cat([{a}, {b}], out=lib.zeros(0))", "lib.mul({a}.detach(), 2, out={c})",
+    "lib.add({b}, {b}, out={a})", "lib.mul({b}, {x}, out={a})", "lib.sin({b}, out={a})",
+    "{n} = lib.mul({b}, {c}, out={a})", "{n} = lib.sum({a}, {d}, out={c}.detach().clone())",
+    "lib.sub({a}, {a}, out={a})",
+    "lib.add({b}.detach(), {b}.detach(), out={a})", "lib.exp({b}.detach(), out={a})",
+    "{n} = lib.cat([{a}, {b}], out=lib.zeros(0))", "lib.mul({b}.detach(), 2, out={a})",
 ]  # fmt: skip
 BACKWARD = [
     "{r}.sum().backward()", "{r}.sum().backward()", "{r}.sum().backward(retain_graph=True)",
@@ -167,7 +167,7 @@ class Generator:
             return self.fill(self.rng.choice(CREATE[:6]))
         kinds, weights = zip(*KINDS)
         kind = self.rng.choices(kinds, weights)[0]
-        return self.fill(self.rng.choice(kind), writes=kind in (INPLACE, ASSIGN))
+        return self.fill(self.rng.choice(kind), writes=kind in (INPLACE, ASSIGN, OUT))
 
     def fill(self, template, writes=False):
         """Put variables and numbers into a template."""
@@ -177,6 +177,9 @@ class Generator:
             names = [n for n in names if not is_leaf(live[n])] or names
         recent = names[-4:] if names and rng.random() < 0.6 else names
         a = rng.choice(recent) if names else "v0"
+        if writes:  # what an overlapping write gives where it is not refused is undefined
+            here = storage(live[a]) if names else 0
+            names = [n for n in names if n == a or storage(live[n]) != here]
         same = [n for n in names if names and live[n].shape == live[a].shape]
         fits = [n for n in names if live[n].dim() <= live[a].dim()] if names else []
         graded = [n for n in names if is_leaf(live[n]) and live[n].grad is not None]

@@ -96,7 +96,7 @@ class Machine:
             base = attempt(lambda t=tensor: t._base)
             seen["base"] = next((n for n, t in self.tensors.items() if t is base), "unnamed")
             if tensor.numel():
-                seen["shares_memory_with"] = owners.setdefault(_storage(tensor), name)
+                seen["shares_memory_with"] = owners.setdefault(storage(tensor), name)
             seen["version"] = self.since_birth(name, tensor, seen)
         state["modes"] = {"grad, inference": modes}
         others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
@@ -134,7 +134,8 @@ def _kind(value):
     return node_name(value) if hasattr(value, "next_functions") else type(value).__name__
 
 
-def _storage(tensor):
+def storage(tensor):
+    """Return the address of the memory that a tensor is a part of."""
     start = tensor.storage_offset() * tensor.element_size()
     return tensor.data_ptr() - start
 
