@@ -61,7 +61,7 @@ def inference_saved(guard_id=0, made_by=None, saver=None):
         _lines(
             "Inference tensors cannot be saved for backward. "
             + _made(guard_id, made_by, f"The tensor that {saver} needs" if saver else "The tensor"),
-            "Ways out: use its .clone() (made here, a normal tensor) in the recorded computation;",
+            "Ways out: use its .clone() or .normal() (normal tensors) in the recorded computation;",
             "make it under no_grad instead of inference_mode; or, if no gradient is wanted here,",
             "move this call into the inference_mode block.",
         )
@@ -74,8 +74,8 @@ def inference_write(guard_id=0, made_by=None, writer=None):
         _lines(
             "Inplace update to inference tensor outside InferenceMode is not allowed. "
             + _made(guard_id, made_by, f"The tensor that {writer} writes" if writer else "It"),
-            "Ways out: move the write into the inference_mode block; write to its .clone() (made",
-            "outside the mode, a normal tensor); or make it under no_grad, not inference_mode.",
+            "Ways out: move the write into the inference_mode block; write to its .clone() or",
+            ".normal() (normal tensors); or make it under no_grad instead of inference_mode.",
         )
     )
 
@@ -86,8 +86,8 @@ def inference_requires_grad(guard_id=0, made_by=None):
         _lines(
             "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
             + _made(guard_id, made_by),
-            "Ways out: t.clone().requires_grad_() gives a normal tensor that requires grad;",
-            "or make the tensor outside the inference_mode block.",
+            "Ways out: t.clone().requires_grad_() or t.normal().requires_grad_(), which are normal",
+            "tensors; or make the tensor outside the inference_mode block.",
         )
     )
 

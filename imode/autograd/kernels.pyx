@@ -250,10 +250,10 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
     if slot.source == FROM_ARGUMENT:
         if is_tensor(arg):
             if in_place and slot.written:
-                return save_input(call1(operator("clone"), <object>arg))
-            return save_input(<Tensor>arg)
+                return save_input(call1(operator("clone"), <object>arg), op.name)
+            return save_input(<Tensor>arg, op.name)
         if op.kinds[slot.index] == TENSOR_LIST:
-            return tuple([save_input(<Tensor>item) if type(item) is Tensor else item
+            return tuple([save_input(<Tensor>item, op.name) if type(item) is Tensor else item
                           for item in <tuple>arg])
         return <object>arg
     if slot.source == FROM_SHAPE:

@@ -12,6 +12,6 @@ cdef class SavedTensor:
     cdef object grad_fn           # of a saved input that was written to in place later: None
 
 
-cdef SavedTensor save_input(Tensor tensor)
+cdef SavedTensor save_input(Tensor tensor, str saver)       # saver: the operator, for messages
 cdef SavedTensor save_result(Tensor tensor, int output_nr)
 cdef Tensor unpack(SavedTensor self, object node)

@@ -22,9 +22,9 @@ cdef class SavedTensor:
         raise TypeError("SavedTensor is made by the graph, not from Python")
 
 
-cdef SavedTensor save_input(Tensor tensor):
+cdef SavedTensor save_input(Tensor tensor, str saver):
     if is_inference(tensor):
-        raise inference_saved(tensor.guard_id)
+        raise inference_saved(tensor.guard_id, None, saver)
     cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
     self.tensor = tensor
     self.version = current(version_of(tensor))
