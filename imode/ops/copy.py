@@ -13,8 +13,9 @@ from .schema import composite, op
 
 
 def _copy(self, src, non_blocking):
-    if src is self:
-        return  # a tensor into itself, expanded ones too
+    if src is self:  # a tensor into itself, expanded ones too
+        _refuse_read_only(self)
+        return
     src = np.asarray(src)
     if src.dtype.kind == "c" and self.dtype.kind != "c":
         warnings.warn(
