@@ -115,7 +115,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     cdef npy_intp steps[MAX_IN + 1]
     cdef char* data[MAX_IN + 1]
     cdef int perm[NDIM]
-    cdef int i, d, k, m, best
+    cdef int i, d, k, m
     cdef bint joins
     cdef npy_intp total
     # Dimensions from slowest to fastest by the result's strides; those of length 1 dropped.

@@ -11,8 +11,7 @@ cdef enum Ints:                   # what integer and bool operands compute in
     AS_FLOAT = 1                  # the default float dtype
     REFUSED = 2
     NO_BOOL = 3                   # themselves; a bool operand goes to `otherwise`
-    ALIKE = 4                     # themselves, whatever the numbers are; tensors of different
-                                  # dtypes go to `otherwise`
+    ALIKE = 4                     # themselves; numbers do not count, unlike tensors: `otherwise`
     MASK = 5                      # the first operand is a condition and has no say in the dtype
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype

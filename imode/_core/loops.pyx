@@ -8,12 +8,12 @@ lies (another dtype, memory that the result partly overlaps) is copied first.
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, shape_str, type_str
+from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, type_str
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
+from imode._core.dispatch cimport OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
+    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
     NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
     is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
@@ -147,7 +147,7 @@ for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
 
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
-    """The common case first: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
+    """The common case first: one dtype, contiguous operands of one shape, numbers, 0-dim ones."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
     cdef Loops* loops = <Loops*>kernel.data
     cdef PyObject* target = args[op.nargs]
@@ -396,10 +396,10 @@ cdef ndarray _cast(ndarray array, int code):
     """A copy in another dtype, its dimensions in the same order of strides."""
     cdef cnp.dtype descr = cnp.PyArray_DescrFromType(typenum_of[code])
     Py_INCREF(descr)              # the next call takes a reference over
-    cdef ndarray result = PyArray_NewLikeArray(array, cnp.NPY_KEEPORDER, descr, 0)
-    if cnp.PyArray_CopyInto(result, array) < 0:
+    cdef ndarray copy = PyArray_NewLikeArray(array, cnp.NPY_KEEPORDER, descr, 0)
+    if cnp.PyArray_CopyInto(copy, array) < 0:
         raise RuntimeError("a copy in another dtype failed")
-    return result
+    return copy
 
 
 cdef bint _refused(int ints, PyObject** args, int nin):

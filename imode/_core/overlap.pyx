@@ -62,7 +62,7 @@ cdef bint dense(ndarray a):
 
 
 cdef int refuse_partial_overlap(PyObject** args, int nin, Tensor target) except -1:
-    """PyTorch's rule: a dense operand may be the written-to tensor or apart from it, not between."""
+    """PyTorch's rule: a dense operand is the written-to tensor or apart from it, not between."""
     cdef ndarray out = storage(target)
     cdef ndarray array
     cdef int i

@@ -191,6 +191,8 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 FLOATS(1, exp, v_expf(x), v_exp(x))
 FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
 FLOATS(1, log, v_logf(x), v_log(x))
+/* in double: the logarithms of powers of ten are whole numbers */
+FLOATS(1, log10, (float)(v_log((double)x) * 0.43429448190325182765), log10(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
 FLOATS(1, erf, v_erff(x), v_erf(x))
@@ -579,7 +581,7 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
                                  TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
 const imode_ufunc imode_pointwise[] = {
-    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
+    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
     ROW(1, erfc), ROW(1, sinc), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),

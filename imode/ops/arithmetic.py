@@ -101,7 +101,11 @@ tensor([0, 1])
 
 @composite("rsub.Tensor(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
 def rsub_tensor(self, other, alpha):
-    """Return ``other - alpha * self``."""
+    """Return ``other - alpha * self``.
+
+    >>> imode.rsub(imode.tensor([1, 2]), imode.tensor([10]))
+    tensor([9, 8])
+    """
     return ops.sub(other, self, alpha=alpha)
 
 

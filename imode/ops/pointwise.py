@@ -258,7 +258,7 @@ _function(
     lambda grad, self: grad / (conj(self) * _LN2), ("8.", "3."),
 )  # fmt: skip
 _function(
-    "log10", loops.select(np.log10, FLOATS), _log_base(10.0),
+    "log10", loops.log10, _log_base(10.0),
     lambda grad, self: grad / (conj(self) * _LN10), ("100.", "2."),
 )  # fmt: skip
 _function("log1p", loops.log1p, np.log1p, lambda grad, self: grad / conj(self + 1), ("0.", "0."))
