@@ -156,7 +156,7 @@ cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
 
 
 def dropout_mask(cnp.ndarray like, double p, generator=None):
-    """Return zeros with probability `p` and 1 / (1 - p) otherwise, shaped and laid out like `like`."""
+    """Return zeros with probability `p`, else 1 / (1 - p), shaped and laid out like `like`."""
     cdef cnp.ndarray mask = np.empty_like(like)
     bernoulli(mask, 1.0 - p, generator)
     if p < 1.0:

@@ -30,7 +30,7 @@ cdef object _make_device = None
 
 
 def install(wrap_state, unwrap_state, make_device):
-    """Let generators speak tensors and devices: ndarray -> tensor, tensor -> ndarray, str -> device."""
+    """Let generators speak tensors and devices: functions to wrap, to unwrap, to name one."""
     global _wrap_state, _unwrap_state, _make_device
     _wrap_state, _unwrap_state, _make_device = wrap_state, unwrap_state, make_device
 

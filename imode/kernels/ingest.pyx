@@ -1,7 +1,7 @@
 """Python data to ndarrays: nested sequences, numbers, and arrays from elsewhere.
 
-Which dtype a nested sequence gets, which leaves are accepted, and what is said of the others is as in
-`torch.tensor`: the shape is that of the first items, the dtype that of all leaves together, and
+Which dtype a nested sequence gets, which leaves are accepted, and what is said of the others is as
+in `torch.tensor`: the shape is that of the first items, the dtype that of all leaves together, and
 a leaf is converted to it by C's rules, refused when it does not fit.
 """
 import numpy as np
@@ -54,7 +54,7 @@ def install(tensor_class, array_of):
 # ---- arrays from elsewhere -------------------------------------------------------------------
 
 def check_array(array):
-    """Return `array` if a tensor can be over its memory; raise PyTorch's TypeError or ValueError."""
+    """Return `array` if a tensor can be over its memory, else raise TypeError or ValueError."""
     cdef ndarray a
     cdef Py_ssize_t i, size
     if not isinstance(array, np.ndarray):

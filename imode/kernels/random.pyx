@@ -220,7 +220,7 @@ cdef void _normal_scalar(
 cdef void _normal_blocks(
     mt_state *mt, real_t *out, int64_t n, double mean, double std
 ) noexcept nogil:
-    """Fill n >= 16 values in blocks of 16; the last 16 are drawn again if n is no multiple of 16."""
+    """Fill n >= 16 values by blocks of 16; the last 16 anew if n is no multiple of 16."""
     cdef int64_t again = 0 if n % 16 == 0 else n - 16
     if real_t is float:
         uniform_float(mt, out, n, 0.0, 1.0)
