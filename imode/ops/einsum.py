@@ -4,13 +4,12 @@ The operators it calls, and their order, are visible in the graph: they are PyTo
 """
 
 import math
-import string
 
 from imode import ops
 
 from .schema import composite, functions
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _labels(term, what):

@@ -28,10 +28,12 @@ derivative says `differentiable=False`.
 
 import sys
 from functools import partial
+from operator import itemgetter
 
 from .._core.adapter import numpy_ckernel
 from .._core.bind import make_function, make_method
 from .._core.dispatch import CKernel, Operator, is_grad_enabled
+from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
 from .._core.tensor import Tensor, conj, install
 from ..autograd.kernels import (
@@ -49,6 +51,11 @@ from .parse import ANY, COMPOSITE, FUNCTIONAL, INPLACE, OUT, VIEW, parse, signat
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
 
+_CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
+    DispatchKey.CPU,
+    DispatchKey.ADInplaceOrView,
+    DispatchKey.Autograd,
+)
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
@@ -86,14 +93,30 @@ class ufunc:
         self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
-def _result_type(name, result_names):
-    """A named tuple type for several named results: imode.return_types.<name>."""
-    from collections import namedtuple
+class Results(tuple):
+    """Several named results, as the types of imode.return_types have them."""
 
-    cls = namedtuple(name, result_names)
-    cls.__module__ = "imode.return_types"
+    __slots__ = ()
+
+    def __reduce__(self):
+        return _restore, (type(self).__name__, tuple(self))
+
+    def __repr__(self):
+        lines = [f"{k}={v!r}" for k, v in zip(self._fields, self, strict=True)]
+        return f"imode.return_types.{type(self).__name__}(\n" + ",\n".join(lines) + ")"
+
+
+def _restore(name, items):
+    return tuple.__new__(getattr(sys.modules["imode.return_types"], name), items)
+
+
+def _result_type(name, result_names):
+    """A tuple type with named fields for several results: imode.return_types.<name>."""
+    fields = {field: property(itemgetter(i)) for i, field in enumerate(result_names)}
+    members = {"__slots__": (), "__module__": "imode.return_types", "_fields": result_names}
+    cls = type(name, (Results,), members | fields)
     sys.modules["imode.return_types"].__dict__.setdefault(name, cls)
-    return partial(tuple.__new__, cls)  # what cls._make does, in a third of the time
+    return partial(tuple.__new__, cls)
 
 
 # ---- declaring ----
@@ -127,7 +150,7 @@ def op(
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
         result_type = _result_type(parsed.name, parsed.result_names)
     base = _operator(parsed, schema, entry, parsed.name, parsed.overload, parsed.role, result_type)
-    base.register("CPU", compiled)
+    base.register(_CPU, compiled)
     compiled_derivative = None
     if derivative is not None:
         compiled_derivative = Derivative(
@@ -136,14 +159,14 @@ def op(
         base._link(derivative=compiled_derivative)
     if parsed.role == VIEW:
         if tracked:
-            base.register("ADInplaceOrView", TRACK_VIEW)
+            base.register(_ADINPLACEORVIEW, TRACK_VIEW)
         if derivative is not None:
-            base.register("Autograd", RECORD_FUNCTIONAL)
+            base.register(_AUTOGRAD, RECORD_FUNCTIONAL)
     elif parsed.role == INPLACE:
-        base.register("ADInplaceOrView", BUMP_INPLACE)
-        base.register("Autograd", RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
+        base.register(_ADINPLACEORVIEW, BUMP_INPLACE)
+        base.register(_AUTOGRAD, RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
     elif derivative is not None and not inplace_only:
-        base.register("Autograd", RECORD_FUNCTIONAL)
+        base.register(_AUTOGRAD, RECORD_FUNCTIONAL)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
         inplace = _operator(
@@ -151,19 +174,19 @@ def op(
         )
         inplace._link(functional=base, derivative=compiled_derivative)
         base._link(inplace=inplace)
-        inplace.register("CPU", compiled)
-        inplace.register("ADInplaceOrView", BUMP_INPLACE)
-        inplace.register("Autograd", RECORD_INPLACE)
+        inplace.register(_CPU, compiled)
+        inplace.register(_ADINPLACEORVIEW, BUMP_INPLACE)
+        inplace.register(_AUTOGRAD, RECORD_INPLACE)
         _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
     if "out" in words:
         overload = f"{parsed.overload}_out" if parsed.overload else "out"
         out = _operator(parsed, schema, entry, parsed.name, overload, OUT, result_type)
         out._link(functional=base, derivative=compiled_derivative)
         base._link(out=out)
-        out.register("CPU", compiled)
-        out.register("ADInplaceOrView", BUMP_OUT)
+        out.register(_CPU, compiled)
+        out.register(_ADINPLACEORVIEW, BUMP_OUT)
         if not inplace_only:
-            out.register("Autograd", REFUSE_OUT)
+            out.register(_AUTOGRAD, REFUSE_OUT)
     return base
 
 
