@@ -22,12 +22,12 @@ cdef struct State:            # what of the thread-local state guards change
 
 
 cdef class Guard:
-    # One block (or, for a decorated generator or coroutine, one run of its body). Not shared between
-    # threads: entered and left in the same one. While it is on, the thread's stack holds a reference.
+    # One block (or, for a decorated generator or coroutine, one run of its body). Entered and left
+    # in the same thread, whose stack holds a reference while it is on.
     #
     # Invariants: `state` is NULL exactly when the guard is off or suspended; the guards that are on
-    # in a thread form a chain from TLS.guard_top down through `below`, each one's `before` being the
-    # state that the one below it made.
+    # in a thread form a chain from TLS.guard_top down through `below`, the `before` of each being
+    # the state that the one below it made.
     cdef TLS* state           # the thread that it is on in; NULL: off
     cdef State before         # that thread's state at entry, put back on leaving
     cdef PyObject* below      # the guard that was innermost at entry; borrowed, for it is still on

@@ -1,4 +1,4 @@
-"""Guards: `inference_mode`, `no_grad`, `enable_grad`, `set_grad_enabled`, and those of kernel authors.
+"""Guards: `inference_mode`, `no_grad`, `enable_grad`, `set_grad_enabled`; those of kernel authors.
 
 What each sets in its thread, and puts back when it is left:
 
@@ -22,7 +22,7 @@ for those above it: they are applied again, in order, to the state before the gu
 PyTorch puts back the leaving guard's state as it is and so leaves the mode on for good.
 
 # Note [Suspended bodies]
-A decorated generator or coroutine has its mode on while its body runs and off while it is suspended.
+A decorated generator or coroutine has its mode on while its body runs, off while it is suspended.
 The guards that the body is inside of at that time go and come with it: `_suspend` takes the chain
 from the innermost guard down to the body's own off the thread's stack, `_resume` puts it on top of
 what is there then, in whatever thread, and applies each one again.
@@ -291,7 +291,7 @@ cdef int _warn_no_effect(Guard self, TLS* state) except -1:
     warnings.warn_explicit(
         f"{_name(self)} has no effect inside inference_mode"
         + (f" (entered at {at})" if at else "")
-        + ": nothing is recorded there. Use inference_mode(False) to record in a part of the block.",
+        + ": nothing is recorded there. Use inference_mode(False) to record in part of the block.",
         UserWarning, filename, line)
     return 0
 
@@ -336,7 +336,9 @@ cdef Guard _new(object cls, int kind):
 cdef object MISSING = object()
 
 
-cdef object _argument(PyObject* cls, str keyword, PyObject** args, size_t nargsf, PyObject* kwnames):
+cdef object _argument(
+    PyObject* cls, str keyword, PyObject** args, size_t nargsf, PyObject* kwnames,
+):
     """Return the one argument of a call, or MISSING."""
     cdef size_t n = PyVectorcall_NARGS(nargsf)
     cdef str name = (<object>cls).__name__
@@ -547,10 +549,10 @@ cdef class AutoDispatchBelowADInplaceOrView(Guard):
     """AutoDispatchBelowADInplaceOrView(orig_func=None)
 --
 
-    Dispatch below Autograd and ADInplaceOrView: for a kernel that calls operators on its own tensors.
+    Dispatch below Autograd and ADInplaceOrView: for a kernel that works on its own tensors.
 
-    Writes inside of it bump no version and views are not recorded, whatever tensor they are of. Only
-    a kernel that keeps both right by itself may use it; to run a model, use inference_mode.
+    Writes inside of it bump no version and views are not recorded, whatever tensor they are of.
+    Only a kernel that keeps both right by itself may use it; to run a model, use inference_mode.
     """
 
 

@@ -149,7 +149,8 @@ cpdef ndarray view_as_complex(ndarray a):
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     for i in range(nd - 1):
         if a.shape[i] != 1 and a.strides[i] % (2 * item) and cnp.PyArray_SIZE(a):
-            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+            raise RuntimeError(
+                "Tensor must have a stride divisible by 2 for all but last dimension")
     if ((cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage_of(a))) // item) % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return make_of(

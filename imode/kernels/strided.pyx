@@ -1,7 +1,7 @@
-# View kernels, part one: the checks, the arithmetic of shapes and strides, and `make`, through which
-# every view is made. Strides here are NumPy's, in bytes; messages give PyTorch's, in elements.
+# View kernels: the checks, the arithmetic of shapes and strides, and `make`, through which every
+# view is made. Strides here are NumPy's, in bytes; messages give PyTorch's, in elements.
 #
-# Why compiled: a view of four floats costs 60 ns here and 1 to 5 µs through NumPy's Python functions
+# Why compiled: a view of four floats costs 60 ns here and 1 to 5 µs through NumPy's functions
 # (`as_strided`, `broadcast_to`), which also give read-only arrays or bases that are not ndarrays.
 
 cimport numpy as cnp
@@ -239,8 +239,8 @@ cpdef ndarray expand(ndarray a, tuple size, bint implicit=False):
     cdef npy_intp have, step
     if nd < old_nd:
         raise RuntimeError(
-            f"expand(torch.{scalar_name(descr_of(a))}Tensor{{{_sizes(a)}}}, size={list(size)}): the "
-            f"number of sizes provided ({nd}) must be greater or equal to the number of dimensions "
+            f"expand(torch.{scalar_name(descr_of(a))}Tensor{{{_sizes(a)}}}, size={list(size)}): "
+            f"the number of sizes provided ({nd}) must be greater or equal to the number of dimensions "
             f"in the tensor ({old_nd})")
     for i in range(nd - 1, -1, -1):
         d = i - (nd - old_nd)
@@ -399,7 +399,7 @@ cdef ndarray _slice(ndarray a, int d, npy_intp start, npy_intp count, npy_intp s
 
 
 cpdef ndarray slice_dim(ndarray a, Py_ssize_t dim=0, start=None, end=None, Py_ssize_t step=1):
-    """Return `a` at indices ``start:end:step`` of `dim`; bounds are clipped as Python clips them."""
+    """Return `a` at indices ``start:end:step`` of `dim`; bounds are clipped as Python does."""
     cdef int nd = a.ndim, d
     cdef npy_intp first, last, n
     if nd == 0:
