@@ -26,6 +26,7 @@ from numpy cimport (
     ufunc,
 )
 
+from imode._core.dtype import result_type
 from imode.kernels.ufuncs cimport imode_ufunc, make_all
 
 cdef extern from "_loops.h":
@@ -79,13 +80,16 @@ def select(ufunc source, str kinds):
 
 
 def all_equal(ndarray a, ndarray b):
-    """Return whether two arrays of one dtype have the same shape and elements."""
+    """Return whether two arrays have the same shape and elements, whatever their dtypes."""
     cdef int d
     if a.ndim != b.ndim:
         return False
     for d in range(a.ndim):
         if a.shape[d] != b.shape[d]:
             return False
+    if PyArray_TYPE(a) != PyArray_TYPE(b):
+        common = result_type(a, b)
+        a, b = a.astype(common), b.astype(common)
     if PyArray_IS_C_CONTIGUOUS(a) and PyArray_IS_C_CONTIGUOUS(b):
         if PyArray_TYPE(a) == NPY_FLOAT:
             return _same_floats(<float*> PyArray_DATA(a), <float*> PyArray_DATA(b), PyArray_SIZE(a))

@@ -256,15 +256,9 @@ def allclose(self, other, rtol, atol, equal_nan):
     return bool(_isclose(self, other, rtol, atol, equal_nan).all())
 
 
-def _equal(self, other):
-    if self.dtype != other.dtype and self.shape == other.shape:
-        self, other = common(self, other)
-    return loops.all_equal(self, other)
-
-
 op(
     "equal(Tensor self, Tensor other) -> bool",
-    _equal,
+    loops.all_equal,
     differentiable=False,
     doc="""Return whether both have the same shape and elements.
 
