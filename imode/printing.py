@@ -55,7 +55,7 @@ def get_printoptions():
 def printoptions(**options):
     """Set print options for a `with` block; takes what `set_printoptions` takes.
 
-    >>> with imode.printoptions(precision=1):
+    >>> with imode.printing.printoptions(precision=1):
     ...     print(imode.tensor([1.25, 2.0]))
     tensor([1.2, 2.0])
     """

@@ -698,12 +698,14 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
         found = _select(self, index)
     elif type(index) is tuple:
         found = _select_each(self, <tuple>index)
-    elif type(index) is slice and index.start is not None:  # x[:] = v writes to x itself
+    elif type(index) is slice:
         found = _take_slice(self, index)
     if found is None:
         return False
     view = <Tensor>found
     array = storage(view)
+    if type(index) is slice and array.shape[0] == storage(self).shape[0]:
+        return False                  # x[:] = v writes to x itself
     if type(value) is Tensor:
         if array.ndim != storage(<Tensor>value).ndim:
             return False

@@ -1,8 +1,8 @@
-"""Picking and placing by index, compiled for the plain case; the rest goes to functions over ndarrays.
+"""Picking and placing by index, compiled for the plain case; the rest is functions over ndarrays.
 
 Plain: row order, int64 indices, dtypes that agree, no broadcasting. A kernel looks at all of its
 arguments first, indices included, and hands over to the function of its entry (see `indexing`)
-wherever something is not plain: that function also knows every complaint. Nothing is written before.
+wherever something is not plain: that function knows every complaint. Nothing is written before.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -13,7 +13,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, storage, wrap
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -280,7 +280,8 @@ cdef bint _put_plan(Fields* a, PyObject* target, PyObject** args, int* dim, bint
     return True
 
 
-cdef int _put(char* data, Fields* a, npy_intp item, PyObject** args, int dim, bint masked) except -1:
+cdef int _put(char* data, Fields* a, npy_intp item, PyObject** args, int dim,
+              bint masked) except -1:
     """Write to `data`, which has the shape of `a`."""
     cdef Fields* at = _array(PyTuple_GET_ITEM(<tuple>args[1], 0))
     cdef Fields* values = _array(args[2])
@@ -328,6 +329,47 @@ cdef object _index_put_(Operator op, keyset_t keys, PyObject** args):
         return _fall_back(op, keys, args)
     _put(a.data, a, _item(args[0]), args, dim, masked)
     return <object>args[0]
+
+
+cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
+    """_index_backward(grad, shape, indices, dims): grad added to zeros at the indices."""
+    cdef Fields* grad = _array(args[0])
+    cdef Fields* at
+    cdef tuple shape = <tuple>args[1], indices = <tuple>args[2]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp outer = 1, width = 1, count, size
+    cdef int dim = 0, d, nd = <int>len(shape), kind = grad.descr.type_num
+    cdef ndarray out
+    cdef char* data
+    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(grad) or (
+            nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
+        return _fall_back(op, keys, args)
+    if <object>args[3] is not None:
+        dim = (<tuple>args[3])[0]
+    at = _array(PyTuple_GET_ITEM(indices, 0))
+    if not _indices(at) or not 0 <= dim < nd or grad.nd != nd + at.nd - 1:
+        return _fall_back(op, keys, args)
+    for d in range(nd):
+        dims[d] = shape[d]
+        if d < dim:
+            outer *= dims[d]
+        elif d > dim:
+            width *= dims[d]
+    size, count = dims[dim], _count(at, 0, at.nd)
+    if _count(grad, 0, grad.nd) != outer * count * width or not _inside(
+            <int64_t*>at.data, count, -size, size):
+        return _fall_back(op, keys, args)
+    out = empty(kind, nd, dims)
+    data = <char*>cnp.PyArray_DATA(out)
+    memset(data, 0, cnp.PyArray_NBYTES(out))
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            _add(<float*>data, <float*>grad.data, <int64_t*>at.data, outer, count, size, width,
+                 False)
+        else:
+            _add(<double*>data, <double*>grad.data, <int64_t*>at.data, outer, count, size, width,
+                 False)
+    return wrap(out)
 
 
 cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
@@ -711,7 +753,8 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
     _steps(at, w.b)
     for d in range(w.nd):
         w.shape[d] = at.dimensions[d]
-    _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a), item)
+    _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a),
+           item)
     return out
 
 
@@ -779,6 +822,8 @@ def compiled(name, function, where):
     """The CKernel `name`, with the function over ndarrays that serves what is not plain."""
     if name == "_index":
         return CKernel.new(_get, function, where, True)
+    if name == "_index_backward":
+        return CKernel.new(_index_backward, function, where, True)
     if name == "index_put":
         return CKernel.new(_index_put, function, where, True)
     if name == "index_put_":

@@ -98,7 +98,7 @@ op(
     doc="""Return the windows of length `size`, `step` apart, as a new last dimension.
 
     >>> imode.arange(4).unfold(0, 2, 1).shape
-    torch.Size([3, 2])
+    imode.Size([3, 2])
     """,
 )
 

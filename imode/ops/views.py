@@ -56,7 +56,7 @@ op(
     Raises RuntimeError where the strides do not allow it; `reshape` then copies.
 
     >>> imode.arange(6).view(2, -1).shape
-    torch.Size([2, 3])
+    imode.Size([2, 3])
     """,
 )
 
@@ -100,7 +100,7 @@ def reshape(self, shape):
     """Return the tensor as another shape: a view where the strides allow it, else a copy.
 
     >>> imode.arange(6).reshape(3, 2).shape
-    torch.Size([3, 2])
+    imode.Size([3, 2])
     """
     if self.is_contiguous():
         return self.view(shape)
@@ -167,7 +167,7 @@ def flatten(self, start_dim, end_dim):
     """Return the tensor with dimensions `start_dim` to `end_dim` merged into one.
 
     >>> imode.ones(2, 3, 4).flatten(1).shape
-    torch.Size([2, 12])
+    imode.Size([2, 12])
     """
     nd = self.dim()
     start, end = wrap_dim(start_dim, nd), wrap_dim(end_dim, nd)
@@ -193,7 +193,7 @@ def unflatten(self, dim, sizes):
     """Return the tensor with `dim` cut into the dimensions `sizes`; one of them may be -1.
 
     >>> imode.ones(6, 2).unflatten(0, (2, -1)).shape
-    torch.Size([2, 3, 2])
+    imode.Size([2, 3, 2])
     """
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -244,7 +244,7 @@ op(
     doc="""Return the tensor with a dimension of length 1 put in before `dim`.
 
     >>> imode.ones(3).unsqueeze(0).shape
-    torch.Size([1, 3])
+    imode.Size([1, 3])
     """,
 )
 
@@ -256,7 +256,7 @@ op(
     doc="""Return the tensor without its dimensions of length 1 (all, `dim`, or those of a tuple).
 
     >>> imode.ones(1, 3, 1).squeeze(0).shape
-    torch.Size([3, 1])
+    imode.Size([3, 1])
     """,
 )
 
@@ -322,7 +322,7 @@ op(
     doc="""Return the tensor with its dimensions in the order of `dims`.
 
     >>> imode.ones(2, 3, 4).permute(2, 0, 1).shape
-    torch.Size([4, 2, 3])
+    imode.Size([4, 2, 3])
     """,
 )
 
@@ -334,7 +334,7 @@ op(
     doc="""Return the tensor with two dimensions exchanged.
 
     >>> imode.ones(2, 3).transpose(0, 1).shape
-    torch.Size([3, 2])
+    imode.Size([3, 2])
     """,
 )
 
@@ -347,7 +347,7 @@ op(
     doc="""Return the transpose of a matrix; scalars and vectors stay as they are.
 
     >>> imode.ones(2, 3).t().shape
-    torch.Size([3, 2])
+    imode.Size([3, 2])
     """,
 )
 
@@ -397,7 +397,7 @@ def _movedim(self, source, destination):
     """Return the tensor with dimensions `source` moved to the places `destination`.
 
     >>> imode.ones(2, 3, 4).movedim(0, -1).shape
-    torch.Size([3, 4, 2])
+    imode.Size([3, 4, 2])
     """
     nd = self.dim()
     if len(source) != len(destination):
