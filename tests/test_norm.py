@@ -67,6 +67,13 @@ def test_nothing_is_written_where_it_raises(arguments, error):
     assert var.tolist() == [1, 1, 1]
 
 
+def test_an_empty_batch_changes_nothing():
+    mean, var, weight = imode.zeros(3), imode.ones(3), imode.ones(3, requires_grad=True)
+    F.batch_norm(imode.ones(0, 3, 2), mean, var, weight, training=True).sum().backward()
+    assert (mean.tolist(), var.tolist()) == ([0, 0, 0], [1, 1, 1])
+    assert weight.grad.tolist() == [0, 0, 0]
+
+
 def test_batch_norm_refuses():
     mean, var = imode.zeros(3), imode.ones(3)
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):

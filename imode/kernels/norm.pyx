@@ -195,6 +195,8 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
     a = _plane(&p, x, &last)
     out = _like(a)
     n = p.channels
+    if cnp.PyArray_SIZE(a) == 0:                     # no statistics, no step of the running ones
+        return _back(out, last), np.zeros(n, a.dtype), np.zeros(n, a.dtype)
     weight = _packed(weight)
     bias = _packed(bias)
     scale = _vector(n, kind)
