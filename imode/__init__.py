@@ -143,14 +143,15 @@ def __getattr__(name):
         value = getattr(module, name) if name in ("save", "load") else module
         globals()[name] = value
         return value
-    if not name.startswith("__") and ops.load_all():
-        globals().update(_functions)
-        if name in globals():
-            return globals()[name]
+    if not name.startswith("__"):
+        ops.load_all()  # nn.functional may have done it before
+        if name in _functions:
+            globals().update(_functions)
+            return _functions[name]
     raise AttributeError(f"module 'imode' has no attribute {name!r}")
 
 
 def __dir__():
-    if ops.load_all():
-        globals().update(_functions)
+    ops.load_all()
+    globals().update(_functions)
     return sorted({*globals(), *_LAZY})
