@@ -240,8 +240,8 @@ cpdef ndarray expand(ndarray a, tuple size, bint implicit=False):
     if nd < old_nd:
         raise RuntimeError(
             f"expand(torch.{scalar_name(descr_of(a))}Tensor{{{_sizes(a)}}}, size={list(size)}): "
-            f"the number of sizes provided ({nd}) must be greater or equal to the number of dimensions "
-            f"in the tensor ({old_nd})")
+            f"the number of sizes provided ({nd}) must be greater or equal to the number of "
+            f"dimensions in the tensor ({old_nd})")
     for i in range(nd - 1, -1, -1):
         d = i - (nd - old_nd)
         if d >= 0:

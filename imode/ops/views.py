@@ -448,45 +448,11 @@ for _name in ("movedim", "moveaxis"):
     )(_movedim)
 
 
-@composite("_T(Tensor(a) self) -> Tensor(a)", variants="")
-def numpy_T(self):
-    """Return the tensor with its dimensions in reverse order."""
-    return self.permute(tuple(range(self.dim() - 1, -1, -1)))
-
-
-def _matrix(self, name):
-    if self.dim() == 1:
-        raise RuntimeError(
-            f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
-        )
-    return self if self.dim() == 0 else self.transpose(-2, -1)
-
-
-@composite("_mT(Tensor(a) self) -> Tensor(a)", variants="")
-def mT(self):
-    """Return the tensor with its last two dimensions exchanged."""
-    return _matrix(self, "mT")
-
-
-@composite("_mH(Tensor(a) self) -> Tensor(a)", variants="")
-def mH(self):
-    """Return the conjugate of the tensor with its last two dimensions exchanged."""
-    return conj(_matrix(self, "mH"))
-
-
 @composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method")
 def adjoint(self):
     """Return the conjugate of the tensor with its last two dimensions exchanged."""
-    return conj(_matrix(self, "adjoint()"))
-
-
-@composite("_H(Tensor(a) self) -> Tensor(a)", variants="")
-def matrix_H(self):
-    """Return the conjugate transpose of a matrix."""
-    nd = self.dim()
-    if nd not in (0, 2):
-        more = " For batches of matrices, consider using tensor.mH" if nd > 2 else ""
+    if self.dim() == 1:
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {nd}-D tensor.{more}"
+            "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
         )
-    return self if nd == 0 else conj(self.transpose(0, 1))
+    return conj(self if self.dim() == 0 else self.transpose(-2, -1))
