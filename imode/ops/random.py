@@ -148,6 +148,9 @@ def _check_bounds(start, last, dtype):
 def random_between(array, start, stop, generator):
     """Integers in [start, stop); stop None: all that the dtype holds from `start` on."""
     dtype = array.dtype
+    if dtype.char == "l" and stop is not None and start < stop:  # int64: they fit
+        random.integers(array, start, stop, generator)
+        return
     for bound in (start, stop):
         if bound is not None and not -(1 << 63) <= bound < 1 << 63:
             raise ValueError("Overflow when unpacking long long")

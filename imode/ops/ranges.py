@@ -62,6 +62,21 @@ def _arange(start, end, step, dtype):
         and abs(end - start) < (abs(step) << 30)
     ):
         return np.arange(start, end, step, np.int64)
+    if dtype is None and float in (type(start), type(end), type(step)):
+        dtype = default_float()
+        if step and {type(start), type(end), type(step)} <= _REAL:
+            length = (end - start) / step
+            if 0 <= length < 1 << 30 and dtype.itemsize > 2:
+                made = np.empty(math.ceil(length), dtype)
+                series.arange(made, start, step)
+                return made
+    return _checked_arange(start, end, step, dtype)
+
+
+_REAL = {int, float}
+
+
+def _checked_arange(start, end, step, dtype):
     if dtype is not None:
         dtype = as_numpy(dtype)
     elif any(isinstance(number, float) for number in (start, end, step)):
@@ -155,9 +170,7 @@ def _linspace(start, end, steps, dtype, *options):
         raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
     made = allocate((steps,), dtype)
     if steps:
-        start, end = number_as(start, dtype), number_as(end, dtype)
-        with np.errstate(all="ignore"):
-            series.linspace(made, start, end)
+        series.linspace(made, number_as(start, dtype), number_as(end, dtype))
     return made
 
 
