@@ -144,7 +144,7 @@ def __getattr__(name):
         globals()[name] = value
         return value
     if not name.startswith("__"):
-        ops.load_all()  # nn.functional may have done it before
+        ops.load_all()
         if name in _functions:
             globals().update(_functions)
             return _functions[name]

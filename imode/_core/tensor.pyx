@@ -867,6 +867,21 @@ def conj(x):
     return x.conjugate() if isinstance(x, complex) else x
 
 
+@cython.final
+cdef class DeferredMethod:
+    """Stands for a method until the operators that define it are imported."""
+
+    cdef object name
+    cdef object load              # imports them; the method then takes this one's place
+
+    def __init__(self, name, load):
+        self.name, self.load = name, load
+
+    def __get__(self, instance, owner):
+        self.load()
+        return getattr(owner if instance is None else instance, self.name)
+
+
 def install(name, value):
     """Set an attribute of the Tensor type; used while the package is imported."""
     _set_type_attribute(Tensor, name, value)

@@ -8,51 +8,59 @@ sys.modules["imode.return_types"] = types.ModuleType(
     "imode.return_types", "The named tuples that operators with several results return."
 )
 
+# What arithmetic, views, indexing and autograd themselves need.
 _MODULES = (
     "copy",
     "views",
     "parts",
     "create",
+    "arithmetic",
+    "pointwise",
+    "compare",
+    "reduce",
+    "linalg",
+    "contract",
+    "shape",
+    "index",
+)
+# The rest is imported when the first of it is used, so that `import imode` costs little; until then
+# the methods among them are placeholders on Tensor (deferred.py).
+_DEFERRED = (
     "ranges",
     "exchange",
     "random",
     "sample",
-    "arithmetic",
-    "pointwise",
     "activation",
-    "compare",
-    "reduce",
     "extrema",
     "distance",
-    "contract",
     "einsum",
     "scan",
-    "linalg",
-    "shape",
     "join",
-    "index",
     "masks",
     "sort",
+    "conv",
+    "norm",
+    "loss",
+    "nn",
 )
-# Neural network operators: imported with the first use of one. A script that only computes, and
-# `import imode` itself, are not charged for them.
-_NEURAL_MODULES = ("conv", "norm", "loss", "nn")
 for _name in _MODULES:
     importlib.import_module(f"{__name__}.{_name}")
 
 from .._core.dispatch import set_loader  # noqa: E402
+from .._core.tensor import DeferredMethod, install  # noqa: E402
+from .deferred import METHODS  # noqa: E402
 from .schema import published  # noqa: E402
 
 _loaded = False
 
 
 def load_all():
-    """Import the neural network operators too; gives back whether they were missing until now."""
+    """Import the deferred operators; gives back whether they were missing until now."""
     global _loaded
     if _loaded:
         return False
     _loaded = True
-    for name in _NEURAL_MODULES:
+    for name in _DEFERRED:
         importlib.import_module(f"{__name__}.{name}")
     globals().update(published())
     return True
@@ -70,4 +78,6 @@ def __dir__():
 
 
 set_loader(load_all)
+for _name in METHODS:
+    install(_name, DeferredMethod(_name, load_all))
 globals().update(published())
