@@ -392,16 +392,18 @@ op(
 tensor([2., 8.])
 """,
 )
+op(
+    "square(Tensor self) -> Tensor",
+    ufunc(loops.square, otherwise=lambda self: _pow(self, 2)),
+    derivative={"self": lambda grad, self: grad * conj(2 * self)},
+    name="PowBackward0",
+    variants=_ALL,
+    doc="""Return the square of every element.
 
-
-@composite("square(Tensor self) -> Tensor", variants=_ALL, written=lambda self: ops.pow_(self, 2))
-def square(self):
-    """Return the square of every element.
-
-    >>> imode.square(imode.tensor([1, -2]))
-    tensor([1, 4])
-    """
-    return ops.pow(self, 2)
+>>> imode.square(imode.tensor([1, -2]))
+tensor([1, 4])
+""",
+)
 
 
 @composite(
