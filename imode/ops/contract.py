@@ -231,6 +231,16 @@ def tensordot(self, other, along):
         if along > min(self.dim(), other.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={along}")
         return _tensordot(self, other, tuple(range(-along, 0)), tuple(range(along)))
+    if hasattr(along, "tolist"):
+        if along.dim() == 0 or along.size(0) != 2:
+            size = along.size(0) if along.dim() else 0
+            raise AssertionError(f"dims tensor must have size 2 in first dimension, got {size}")
+        along = along.tolist()
+    if not isinstance(along, (tuple, list)):
+        raise RuntimeError(
+            "tensordot expects dims to be int or tuple[list[int], list[int]] or "
+            f"list[list[int]] containing two lists, but got dims={along}"
+        )
     dims1, dims2 = (d.tolist() if hasattr(d, "tolist") else d for d in along)
     dims1, dims2 = ((d,) if isinstance(d, int) else tuple(d) for d in (dims1, dims2))
     return _tensordot(self, other, dims1, dims2)

@@ -201,6 +201,14 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 
 @dims.quiet
 def _dist(self, other, p):
+    dims.broadcast(self.shape, other.shape)
+    if self.dtype.kind == "b" or other.dtype.kind == "b":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+            "trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    to = dims.promote(self.dtype, other.dtype)
+    self, other = self.astype(to, copy=False), other.astype(to, copy=False)
     return _vector_norm(self - other, p, None, False, None)
 
 
@@ -228,6 +236,11 @@ def _check_cdist(x1, x2, p):
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dtype.kind != "f":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {type_name(x.dtype)}"
+            )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

@@ -9,6 +9,10 @@ from imode import ops
 
 from .schema import composite, functions
 
+_NOTHING = (
+    "einsum(): must specify the equation string and at least one operand, "
+    "or at least one operand and its subscripts list"
+)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
@@ -156,6 +160,8 @@ def _sum_product(left, right, summed):
 @composite("einsum(str equation, Tensor[] operands) -> Tensor", variants="")
 def _einsum(equation, operands):
     """Sum products of operands over the subscripts that the equation leaves out of its output."""
+    if not operands:
+        raise ValueError(_NOTHING)
     inputs, output, hidden = _parse(equation, operands)
     places, kept = {}, 0
     for label in output:
@@ -234,10 +240,7 @@ def einsum(*args):
     imode.Size([2, 4])
     """
     if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, "
-            "or at least one operand and its subscripts list"
-        )
+        raise ValueError(_NOTHING)
     if not isinstance(args[0], str):
         equation, operands = _from_lists(args)
     else:

@@ -339,12 +339,12 @@ op(
 # ---- running extrema ----
 
 
-def _running(better):
+def _running(name, better):
     def run(self, dim):
         axis = dims.wrap(dim, self.ndim)
         if self.dtype.kind not in FLOATING + "biu" or self.dtype.kind == "c":
             raise NotImplementedError(
-                f"\"cummax_cpu\" not implemented for '{dims.type_name(self.dtype)}'"
+                f"\"{name}_cpu\" not implemented for '{dims.type_name(self.dtype)}'"
             )
         if self.ndim == 0:
             return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
@@ -379,7 +379,7 @@ for _name, _better, _word in (
 ):
     op(
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
-        _running(_better),
+        _running(_name, _better),
         derivative={"self": _running_backward},
         variants="function method out",
         doc=f"""Return the {_word} element so far along `dim`, and its index, the last of equals.

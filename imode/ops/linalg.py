@@ -28,7 +28,8 @@ def _expand(x, shape):
     lead = len(shape) - x.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand({_list(x.shape)}, size={_list(shape)}): the number of sizes provided "
+            f"expand(torch.{type_name(x.dtype)}Tensor{{{_list(x.shape)}}}, "
+            f"size={_list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
             f"({x.ndim})"
         )
@@ -133,7 +134,7 @@ def _bmm(self, mat2):
 
 
 def _mv(self, vec):
-    return _addmv_checked(self.shape[:1], self, vec, lambda: _product(self, vec))
+    return _addmv_checked((_size(self, 0),), self, vec, lambda: _product(self, vec))
 
 
 def _addmv_checked(size, mat, vec, compute, self=None):
@@ -205,9 +206,16 @@ def _addmm(self, mat1, mat2, beta, alpha):
     return _add(_product(mat1, mat2), addend, beta, alpha)
 
 
+def _size(x, dim):
+    """The size of a dimension of what should be a matrix or a stack of them."""
+    if x.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return x.shape[dims.wrap(dim, x.ndim)]
+
+
 def _baddbmm(self, batch1, batch2, beta, alpha):
+    addend = _expand(self, (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2)))
     _check_batches(batch1, batch2)
-    addend = _expand(self, (batch1.shape[0], batch1.shape[1], batch2.shape[2]))
     if not self.dtype == batch1.dtype == batch2.dtype:
         names = [c_name(x.dtype) for x in (self, batch1, batch2)]
         raise RuntimeError(
@@ -221,8 +229,8 @@ def _baddbmm(self, batch1, batch2, beta, alpha):
 
 @dims.quiet
 def _addbmm(self, batch1, batch2, beta, alpha):
+    addend = _expand(self, (_size(batch1, 1), _size(batch2, 2)))
     _check_batches(batch1, batch2)
-    addend = _expand(self, (batch1.shape[1], batch2.shape[2]))
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
             "batch1 and batch2 must have same number of batches, got "
