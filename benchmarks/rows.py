@@ -6,6 +6,10 @@ None: NumPy has no such thing in one line.
 """
 
 POINTWISE = {
+    "hypot": ("lib.hypot(a, b)", "np.hypot(a, b)"),
+    "logaddexp": ("lib.logaddexp(a, b)", "np.logaddexp(a, b)"),
+    "xlogy": ("lib.xlogy(a, s)", "a * np.log(s)"),
+    "copysign": ("lib.copysign(a, b)", "np.copysign(a, b)"),
     "add": ("a + b", "a + b"),
     "sub": ("a - b", "a - b"),
     "rsub": ("2 - a", "2 - a"),

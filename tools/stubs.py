@@ -13,28 +13,53 @@ import sys
 from pathlib import Path
 
 TYPES = {
-    "Tensor": "Tensor", "Tensor?": "Tensor | None", "Tensor[]": "Sequence[Tensor]",
-    "Tensor|Scalar": "Tensor | Number", "Scalar": "Number", "Scalar?": "Number | None",
-    "int": "int", "int?": "int | None", "int[]": "Sequence[int] | int",
-    "int[]?": "Sequence[int] | int | None", "float": "float", "float?": "float | None",
-    "bool": "bool", "bool?": "bool | None", "str": "str", "str?": "str | None",
-    "dtype?": "dtype | None", "device?": "device | str | None",
-    "Generator?": "Generator | None", "any": "Any",
-}  # fmt: skip
+    "Tensor": "Tensor",
+    "Tensor?": "Tensor | None",
+    "Tensor[]": "Sequence[Tensor]",
+    "Tensor|Scalar": "Tensor | Number",
+    "Scalar": "Number",
+    "Scalar?": "Number | None",
+    "int": "builtins.int",
+    "int?": "builtins.int | None",
+    "int[]": "Sequence[builtins.int] | builtins.int",
+    "int[]?": "Sequence[builtins.int] | builtins.int | None",
+    "float": "builtins.float",
+    "float?": "builtins.float | None",
+    "bool": "builtins.bool",
+    "bool?": "builtins.bool | None",
+    "str": "builtins.str",
+    "str?": "builtins.str | None",
+    "dtype?": "dtype | None",
+    "device?": "device | builtins.str | None",
+    "Generator?": "Generator | None",
+    "any": "Any",
+}
 HEAD = '''"""Types of {}: written by the build from its operator table."""
 
+import builtins
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, overload
 '''
+NUMBER = "Number: TypeAlias = " + " | ".join(
+    f"builtins.{name}" for name in ("int", "float", "bool", "complex")
+)
 OPERATORS = {
-    "add": "__add__ __radd__ __iadd__", "sub": "__sub__ __rsub__ __isub__",
-    "mul": "__mul__ __rmul__ __imul__", "div": "__truediv__ __rtruediv__ __itruediv__",
-    "floor_divide": "__floordiv__ __rfloordiv__ __ifloordiv__", "pow": "__pow__ __rpow__ __ipow__",
-    "remainder": "__mod__ __rmod__ __imod__", "matmul": "__matmul__ __rmatmul__ __imatmul__",
-    "bitwise_and": "__and__ __rand__ __iand__", "bitwise_or": "__or__ __ror__ __ior__",
-    "bitwise_xor": "__xor__ __rxor__ __ixor__", "lt": "__lt__", "le": "__le__", "gt": "__gt__",
+    "add": "__add__ __radd__ __iadd__",
+    "sub": "__sub__ __rsub__ __isub__",
+    "mul": "__mul__ __rmul__ __imul__",
+    "div": "__truediv__ __rtruediv__ __itruediv__",
+    "floor_divide": "__floordiv__ __rfloordiv__ __ifloordiv__",
+    "pow": "__pow__ __rpow__ __ipow__",
+    "remainder": "__mod__ __rmod__ __imod__",
+    "matmul": "__matmul__ __rmatmul__ __imatmul__",
+    "bitwise_and": "__and__ __rand__ __iand__",
+    "bitwise_or": "__or__ __ror__ __ior__",
+    "bitwise_xor": "__xor__ __rxor__ __ixor__",
+    "lt": "__lt__",
+    "le": "__le__",
+    "gt": "__gt__",
     "ge": "__ge__",
-}  # fmt: skip
+}
 
 
 def split(text):
@@ -68,7 +93,7 @@ def result(name, results, named):
     """Return the annotation of a result; a class for named results goes into `named`."""
     text = re.sub(r"\([a-z]!?\)", "", results)
     if text in ("bool", "int", "float"):
-        return text
+        return f"builtins.{text}"
     if text == "Scalar":
         return "Number"
     if text == "any":
@@ -105,8 +130,11 @@ def signatures(operators, named, method):
             text = f"{label}: {TYPES.get(kind, 'Any')}"
             parts.append(text + (f" = {default}" if default else ""))
             last = [a for a in arguments[i + 1 :] if a is not None] == []
-            if method and i == 1 and kind == "int[]" and last and not default:
-                varargs = ["self", f"*{label}: int"]
+            first = i == (1 if method else 0)
+            if first and not method and kind == "int[]" and not default:
+                texts.append(f"(*{label}: builtins.int, **options: Any) -> Tensor: ...")
+            if method and first and kind == "int[]" and last and not default:
+                varargs = ["self", f"*{label}: builtins.int"]
                 texts.append(f"({', '.join(varargs)}) -> {result(name, results, named)}: ...")
         if "out" in op.entry.variants and not method:
             parts += ([] if seen_star else ["*"]) + ["out: Any = None"]
@@ -149,20 +177,54 @@ def tensor_class(imode, schema, named):
         lines.append(f"    def {dunder}(self, other: Any) -> Tensor: ...  # type: ignore[override]")
         done.add(dunder)
     known = {
-        "shape": "tuple[int, ...]", "dtype": "dtype", "grad": "Tensor | None", "device": "device",
-        "requires_grad": "bool", "is_leaf": "bool", "ndim": "int", "data": "Tensor", "T": "Tensor",
-        "mT": "Tensor", "H": "Tensor", "real": "Tensor", "imag": "Tensor", "_version": "int",
-    }  # fmt: skip
+        "shape": "tuple[builtins.int, ...]",
+        "dtype": "dtype",
+        "grad": "Tensor | None",
+        "device": "device",
+        "requires_grad": "builtins.bool",
+        "is_leaf": "builtins.bool",
+        "ndim": "builtins.int",
+        "data": "Tensor",
+        "T": "Tensor",
+        "mT": "Tensor",
+        "H": "Tensor",
+        "real": "Tensor",
+        "imag": "Tensor",
+        "_version": "builtins.int",
+    }
     made = {
-        "item": "int | float | bool | complex", "tolist": "Any", "numpy": "Any", "size": "Any",
-        "dim": "int", "numel": "int", "stride": "Any", "backward": "None", "is_inference": "bool",
-        "requires_grad_": "Tensor", "retain_grad": "None", "storage_offset": "int",
-        "is_contiguous": "bool", "__len__": "int", "__bool__": "bool", "__float__": "float",
-        "__int__": "int", "__index__": "int", "__repr__": "str", "__hash__": "int",
-        "__contains__": "bool", "__setitem__": "None", "__getitem__": "Tensor",
-        "__neg__": "Tensor", "__pos__": "Tensor", "__abs__": "Tensor", "__invert__": "Tensor",
-        "to": "Tensor", "cpu": "Tensor", "clone": "Tensor", "type": "Any",
-    }  # fmt: skip
+        "item": "Number",
+        "tolist": "Any",
+        "numpy": "Any",
+        "size": "Any",
+        "dim": "builtins.int",
+        "numel": "builtins.int",
+        "stride": "Any",
+        "backward": "None",
+        "is_inference": "builtins.bool",
+        "requires_grad_": "Tensor",
+        "retain_grad": "None",
+        "storage_offset": "builtins.int",
+        "is_contiguous": "builtins.bool",
+        "__len__": "builtins.int",
+        "__bool__": "builtins.bool",
+        "__float__": "builtins.float",
+        "__int__": "builtins.int",
+        "__index__": "builtins.int",
+        "__repr__": "builtins.str",
+        "__hash__": "builtins.int",
+        "__contains__": "builtins.bool",
+        "__setitem__": "None",
+        "__getitem__": "Tensor",
+        "__neg__": "Tensor",
+        "__pos__": "Tensor",
+        "__abs__": "Tensor",
+        "__invert__": "Tensor",
+        "to": "Tensor",
+        "cpu": "Tensor",
+        "clone": "Tensor",
+        "type": "Any",
+    }
     skipped = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
     for name in sorted(set(vars(imode.Tensor)) - done - skipped):
         value = vars(imode.Tensor)[name]
@@ -212,7 +274,7 @@ def package(imode, schema):
     head = HEAD.format("imode")
     listed = ", ".join(f'"{name}"' for name in imode.__all__)
     return "\n".join(
-        [head, "Number: TypeAlias = int | float | bool | complex", f"__all__ = [{listed}]", "",
+        [head, NUMBER, f"__all__ = [{listed}]", "",
          *named.values(), tensor, *body, ""]
     )  # fmt: skip
 
@@ -236,7 +298,7 @@ def functional(imode, schema):
     head = HEAD.format("imode.nn.functional")
     types = "from imode import Generator, Tensor, device, dtype"
     return "\n".join(
-        [head, types, "", "Number: TypeAlias = int | float | bool | complex", *named.values(),
+        [head, types, "", NUMBER, *named.values(),
          *body, ""]
     )  # fmt: skip
 
