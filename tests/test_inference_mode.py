@@ -356,6 +356,19 @@ def test_view_made_inside_whose_base_is_written_outside():
         view.grad_fn  # noqa: B018
 
 
+@pytest.mark.parametrize("later", [imode.no_grad, imode.enable_grad])
+@pytest.mark.parametrize("several", [False, True])
+def test_a_view_of_a_view_made_inside_stays_one(later, several):
+    x = normal(requires_grad=True, leaf=False)
+    with imode.inference_mode():
+        view = x.view(6)
+    with later():
+        inner = view.chunk(2)[0] if several else view.view(3, 2)
+    with pytest.raises(RuntimeError, match=r"created in inference mode and is being modified"):
+        inner.add_(1)
+    assert x._version == 0
+
+
 def test_view_made_outside_written_inside():
     x = normal(requires_grad=True, leaf=False)
     view = x.view(6)

@@ -37,7 +37,7 @@ cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint mu
     view.base = base
     if base.view is not None:
         view.base = base.view.base
-        if creation == DEFAULT:
+        if creation == DEFAULT or base.view.creation == INFERENCE_MODE:
             creation = base.view.creation
     view.creation = creation
     view.attr_version = current(version_of(base))
