@@ -31,6 +31,7 @@ _DEFERRED = (
     "random",
     "sample",
     "activation",
+    "activation_nn",
     "extrema",
     "distance",
     "einsum",
