@@ -1,4 +1,4 @@
-"""Activations as nn.functional has them: with an `inplace` parameter, or made of other operators."""
+"""Activations as nn.functional has them: with an `inplace` parameter, or as compositions."""
 
 from imode import ops
 
