@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels.index import leading, take_along
+from imode.kernels.gather import leading, take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 

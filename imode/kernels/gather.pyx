@@ -1,0 +1,316 @@
+"""Gather, scatter and the largest elements along a dimension, for the plain case (see `index`)."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.allocator cimport Fields, empty, fields, root
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport Tensor, is_tensor, wrap
+from imode.kernels.plain cimport (
+    MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,
+    _item, _plain)
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+
+# ---- along a dimension: gather and scatter ----
+
+cdef struct Walk:             # a row-order walk through an index tensor
+    int nd
+    int dim                   # whose coordinate the index replaces
+    npy_intp shape[MAX_DIMS]  # of the index
+    npy_intp a[MAX_DIMS]      # steps in the indexed tensor, in elements
+    npy_intp b[MAX_DIMS]      # steps in the other one
+
+
+cdef enum Action:
+    GATHER
+    SCATTER
+    SCATTER_ADD
+
+
+cdef void _steps(Fields* array, npy_intp* steps) noexcept:
+    cdef npy_intp step = 1
+    cdef int d
+    for d in range(array.nd - 1, -1, -1):
+        steps[d] = step
+        step *= array.dimensions[d]
+
+
+ctypedef fused element:
+    uint8_t
+    uint32_t
+    uint64_t
+    float
+    double
+    int64_t
+
+
+cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) noexcept nogil:
+    """Visit the index in row order: b = a[...] or a[...] = b or a[...] += b."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef npy_intp base_a, base_b, j, outer = 1, o
+    cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
+    cdef npy_intp step = w.a[w.dim]
+    cdef int d
+    if w.dim == w.nd - 1:
+        step_a = 0
+    for d in range(w.nd - 1):
+        outer *= w.shape[d]
+        at[d] = 0
+    for o in range(outer):
+        base_a, base_b = 0, 0
+        for d in range(w.nd - 1):
+            if d != w.dim:
+                base_a += at[d] * w.a[d]
+            base_b += at[d] * w.b[d]
+        if action == GATHER:
+            for j in range(inner):
+                b[base_b + j * step_b] = a[base_a + index[j] * step + j * step_a]
+        elif action == SCATTER:
+            for j in range(inner):
+                a[base_a + index[j] * step + j * step_a] = b[base_b + j * step_b]
+        else:
+            for j in range(inner):
+                a[base_a + index[j] * step + j * step_a] += b[base_b + j * step_b]
+        index += inner
+        for d in range(w.nd - 2, -1, -1):
+            at[d] += 1
+            if at[d] < w.shape[d]:
+                break
+            at[d] = 0
+
+
+cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* other) except -1:
+    """Whether a, index and other (NULL: an element or the result) are plain and fit together."""
+    cdef int d
+    w.nd, w.dim = a.nd, _dim(dim, a.nd)
+    if w.dim < 0 or not _plain(a) or not _indices(index) or index.nd != a.nd:
+        return False
+    _steps(a, w.a)
+    for d in range(w.nd):
+        w.shape[d] = index.dimensions[d]
+        w.b[d] = 0
+        if w.shape[d] == 0 or (d != w.dim and w.shape[d] > a.dimensions[d]):
+            return False
+    if other != NULL:
+        if not _plain(other) or other.nd != w.nd or other.descr.type_num != a.descr.type_num:
+            return False
+        for d in range(w.nd):
+            if w.shape[d] > other.dimensions[d]:
+                return False
+        _steps(other, w.b)
+    return _inside(<int64_t*>index.data, _count(index, 0, index.nd), 0, a.dimensions[w.dim])
+
+
+cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
+    if action == SCATTER_ADD:
+        return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
+    return item in (1, 4, 8)
+
+
+cdef void _visit(Walk* w, char* a, char* b, char* index, Action action, int kind,
+                 npy_intp item) noexcept nogil:
+    cdef int64_t* at = <int64_t*>index
+    if action == SCATTER_ADD:
+        if kind == cnp.NPY_FLOAT:
+            _run(w, <float*>a, <float*>b, at, action)
+        elif kind == cnp.NPY_DOUBLE:
+            _run(w, <double*>a, <double*>b, at, action)
+        else:
+            _run(w, <int64_t*>a, <int64_t*>b, at, action)
+    elif item == 4:
+        _run(w, <uint32_t*>a, <uint32_t*>b, at, action)
+    elif item == 8:
+        _run(w, <uint64_t*>a, <uint64_t*>b, at, action)
+    else:
+        _run(w, <uint8_t*>a, <uint8_t*>b, at, action)
+
+
+cdef object _gather(Operator op, keyset_t keys, PyObject** args):
+    cdef Walk w
+    cdef Fields* a = _array(args[0])
+    cdef Fields* index = _array(args[2])
+    cdef npy_intp item = _item(args[0])
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER) or (
+            a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL)):
+        return _fall_back(op, keys, args)
+    out = empty(a.descr.type_num, index.nd, index.dimensions)
+    _steps(index, w.b)
+    with nogil:
+        _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
+    return wrap(out)
+
+
+cdef bint _scatter_plan(Walk* w, PyObject* target, PyObject** args, Action action, char* value
+                        ) except -1:
+    """Whether scatter's arguments are plain; a number is brought to `value`."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* index = _array(args[2])
+    cdef Fields* other = NULL
+    if a.nd == 0 or not _can_run(a.descr.type_num, _item(args[0]), action):
+        return False
+    if is_tensor(args[3]):
+        other = _array(args[3])
+    elif not _fill_value(a.descr.type_num, args[3], value):
+        return False
+    if target != NULL and (
+            root((<Tensor>args[2]).array) == root(target)
+            or (other != NULL and root((<Tensor>args[3]).array) == root(target))):
+        return False
+    return _walk_plan(w, a, args[1], index, other)
+
+
+cdef void _scatter_into(char* data, Walk* w, PyObject** args, Action action, char* value):
+    cdef char* other = _array(args[3]).data if is_tensor(args[3]) else value
+    cdef char* index = _array(args[2]).data
+    cdef int kind = _array(args[0]).descr.type_num
+    cdef npy_intp item = _item(args[0])
+    with nogil:
+        _visit(w, data, other, index, action, kind, item)
+
+
+cdef object _scatter_new(Operator op, keyset_t keys, PyObject** args, Action action):
+    cdef Walk w
+    cdef uint64_t value[2]
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _scatter_plan(&w, NULL, args, action, <char*>value):
+        return _fall_back(op, keys, args)
+    out = _copied(args[0])
+    _scatter_into(<char*>cnp.PyArray_DATA(out), &w, args, action, <char*>value)
+    return wrap(out)
+
+
+cdef object _scatter_in_place(Operator op, keyset_t keys, PyObject** args, Action action):
+    cdef Walk w
+    cdef uint64_t value[2]
+    cdef Fields* a = _array(args[0])
+    if not a.flags & WRITEABLE or not _scatter_plan(
+            &w, (<Tensor>args[0]).array, args, action, <char*>value):
+        return _fall_back(op, keys, args)
+    _scatter_into(a.data, &w, args, action, <char*>value)
+    return <object>args[0]
+
+
+cdef object _scatter(Operator op, keyset_t keys, PyObject** args):
+    return _scatter_new(op, keys, args, SCATTER)
+
+
+cdef object _scatter_(Operator op, keyset_t keys, PyObject** args):
+    return _scatter_in_place(op, keys, args, SCATTER)
+
+
+cdef object _scatter_add(Operator op, keyset_t keys, PyObject** args):
+    return _scatter_new(op, keys, args, SCATTER_ADD)
+
+
+cdef object _scatter_add_(Operator op, keyset_t keys, PyObject** args):
+    return _scatter_in_place(op, keys, args, SCATTER_ADD)
+
+
+def take_along(ndarray a not None, ndarray index not None, int dim):
+    """Return a[..., index, ...] along `dim`, as np.take_along_axis; indices are in range.
+
+    Both are of one shape but for `dim`; index is int64.
+    """
+    cdef Walk w
+    cdef Fields* source
+    cdef Fields* at
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
+    cdef ndarray out
+    a, index = cnp.PyArray_GETCONTIGUOUS(a), cnp.PyArray_GETCONTIGUOUS(index)
+    out = empty(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index))
+    if cnp.PyArray_SIZE(index) == 0 or not _can_run(cnp.PyArray_TYPE(a), item, GATHER):
+        import numpy as np
+        return np.take_along_axis(a, index, dim)
+    source, at = fields(<PyObject*>a), fields(<PyObject*>index)
+    w.nd, w.dim = a.ndim, dim
+    _steps(source, w.a)
+    _steps(at, w.b)
+    for d in range(w.nd):
+        w.shape[d] = at.dimensions[d]
+    _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a),
+           item)
+    return out
+
+
+# ---- the largest ----
+
+cdef inline bint _before(number a, number b, bint largest) noexcept nogil:
+    """Whether a stands before b among the k best; NaN counts as the largest."""
+    if number is int64_t:
+        return a > b if largest else a < b
+    else:
+        if largest:
+            return a > b or (a != a and b == b)
+        return a < b or (b != b and a == a)
+
+
+cdef void _best(number* row, int64_t* best, npy_intp n, npy_intp k, bint largest) noexcept nogil:
+    """The positions of the k best of a row, in order: an insertion into a short list."""
+    cdef npy_intp i, j, held = 0
+    for i in range(n):
+        if held == k and not _before(row[i], row[best[k - 1]], largest):
+            continue
+        j = held if held < k else k - 1
+        while j > 0 and _before(row[i], row[best[j - 1]], largest):
+            best[j] = best[j - 1]
+            j -= 1
+        best[j] = i
+        if held < k:
+            held += 1
+
+
+def leading(ndarray a not None, npy_intp k, bint largest):
+    """Return the positions of the k best along the last dimension, or None for other arrays."""
+    cdef Fields* source = fields(<PyObject*>a)
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp n, rows, r
+    cdef int64_t* to
+    cdef int d, kind = cnp.PyArray_TYPE(a)
+    cdef ndarray out
+    if not _plain(source) or a.ndim == 0 or kind not in (
+            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64):
+        return None
+    n, rows = source.dimensions[a.ndim - 1], _count(source, 0, a.ndim - 1)
+    for d in range(a.ndim):
+        dims[d] = source.dimensions[d]
+    dims[a.ndim - 1] = k
+    out = empty(cnp.NPY_INT64, a.ndim, dims)
+    to = <int64_t*>cnp.PyArray_DATA(out)
+    if k == 0:
+        return out
+    with nogil:
+        for r in range(rows):
+            if kind == cnp.NPY_FLOAT:
+                _best(<float*>source.data + r * n, to, n, k, largest)
+            elif kind == cnp.NPY_DOUBLE:
+                _best(<double*>source.data + r * n, to, n, k, largest)
+            else:
+                _best(<int64_t*>source.data + r * n, to, n, k, largest)
+            to += k
+    return out
+
+
+# ---- the kernels by name ----
+
+def along_dimension(name, function, where):
+    """The CKernel `name`, with the function over ndarrays that serves what is not plain."""
+    if name == "gather":
+        return CKernel.new(_gather, function, where, True)
+    if name == "scatter":
+        return CKernel.new(_scatter, function, where, True)
+    if name == "scatter_":
+        return CKernel.new(_scatter_, function, where, True)
+    if name == "scatter_add":
+        return CKernel.new(_scatter_add, function, where, True)
+    if name == "scatter_add_":
+        return CKernel.new(_scatter_add_, function, where, True)
+    raise KeyError(name)

@@ -1,0 +1,133 @@
+# What compiled index kernels share: looking at arguments, and handing over what is not plain.
+# See index.pyx for what plain means.
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_numpy
+from imode._core.allocator cimport Fields, empty, fields
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.tensor cimport Tensor, is_tensor, storage
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cimport numpy as cnp
+
+cdef extern from "Python.h":
+    int PyFloat_CheckExact(PyObject*) noexcept
+    int PyLong_CheckExact(PyObject*) noexcept
+    double PyFloat_AS_DOUBLE(PyObject*) noexcept
+    long PyLong_AsLongAndOverflow(PyObject*, int*) except? -1
+
+cdef enum:
+    C_CONTIGUOUS = 0x1
+    WRITEABLE = 0x400
+    MAX_DIMS = 64
+
+
+cdef inline object _fall_back(Operator op, keyset_t keys, PyObject** args):
+    return run_numpy(op, (<CKernel>op.kernels[highest_key(keys)]).config, args)
+
+
+cdef inline Fields* _array(PyObject* tensor) noexcept:
+    return fields((<Tensor>tensor).array)
+
+
+cdef inline bint _plain(Fields* a) noexcept:
+    return a.flags & C_CONTIGUOUS != 0
+
+
+cdef inline bint _indices(Fields* a) noexcept:
+    return a.flags & C_CONTIGUOUS and a.descr.type_num == cnp.NPY_INT64
+
+
+cdef inline npy_intp _count(Fields* a, int start, int end) noexcept:
+    """The number of elements of the dimensions from `start` to before `end`."""
+    cdef npy_intp n = 1
+    cdef int d
+    for d in range(start, end):
+        n *= a.dimensions[d]
+    return n
+
+
+cdef inline npy_intp _item(PyObject* tensor):
+    return cnp.PyArray_ITEMSIZE(storage(<Tensor>tensor))
+
+
+cdef inline bint _same_shape(Fields* a, Fields* b, int from_b, int nd) noexcept:
+    """Whether the first `nd` dimensions of a are those of b from `from_b` on."""
+    cdef int d
+    for d in range(nd):
+        if a.dimensions[d] != b.dimensions[from_b + d]:
+            return False
+    return True
+
+
+cdef inline bint _inside(int64_t* index, npy_intp count, int64_t least,
+                         int64_t size) noexcept nogil:
+    """Whether all indices are at least `least` (0 or -size) and below `size`."""
+    cdef npy_intp i
+    cdef bint bad = False
+    for i in range(count):
+        bad |= index[i] < least or index[i] >= size
+    return not bad
+
+
+cdef inline bint _wrap(int* dim, int nd) noexcept:
+    if not -nd <= dim[0] < nd:
+        return False
+    if dim[0] < 0:
+        dim[0] += nd
+    return True
+
+
+cdef inline int _dim(PyObject* value, int nd) except -2:
+    """A dimension counted from the front; -1: not a good one."""
+    cdef object given = <object>value
+    cdef int dim
+    if not -64 <= given < 64:
+        return -1
+    dim = given
+    return dim if _wrap(&dim, nd) else -1
+
+
+cdef inline ndarray _copied(PyObject* tensor):
+    cdef Fields* a = _array(tensor)
+    cdef ndarray out = empty(a.descr.type_num, a.nd, a.dimensions)
+    memcpy(cnp.PyArray_DATA(out), a.data, cnp.PyArray_NBYTES(out))
+    return out
+
+
+cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
+    """Bring a fill value into the dtype; False where that takes more than a plain conversion."""
+    cdef int overflow = 0
+    cdef double real
+    cdef Fields* given
+    if is_tensor(value):
+        given = _array(value)
+        if given.nd != 0 or given.descr.type_num != kind:
+            return False
+        memcpy(item, given.data, _item(value))
+        return True
+    if PyFloat_CheckExact(value):
+        real = PyFloat_AS_DOUBLE(value)
+        if kind == cnp.NPY_DOUBLE:
+            (<double*>item)[0] = real
+            return True
+        if kind == cnp.NPY_FLOAT and (-1e38 < real < 1e38 or real - real != 0):
+            (<float*>item)[0] = <float>real
+            return True
+        return False
+    if not PyLong_CheckExact(value):
+        return False
+    real = PyLong_AsLongAndOverflow(value, &overflow)
+    if overflow or not -(1 << 24) < real < 1 << 24:
+        return False
+    if kind == cnp.NPY_FLOAT:
+        (<float*>item)[0] = <float>real
+    elif kind == cnp.NPY_DOUBLE:
+        (<double*>item)[0] = real
+    elif kind == cnp.NPY_INT64:
+        (<int64_t*>item)[0] = <int64_t>real
+    else:
+        return False
+    return True
