@@ -222,15 +222,12 @@ tensor([0., 0.])
 )
 
 
-def _check_sizes(name, size):
+def _resize(self, size, memory_format):
     if any(n < 0 for n in size):
         raise RuntimeError(
-            f"Trying to create tensor with negative dimension {min(size)}: {list(size)}"
+            "numel: integer multiplication overflow. resize_() got a negative size: "
+            f"{list(size)}"
         )
-
-
-def _resize(self, size, memory_format):
-    _check_sizes("resize_", size)
     n = 1
     for length in size:
         n *= length
@@ -249,26 +246,42 @@ def _resize(self, size, memory_format):
 
 
 op(
-    "resize_(Tensor(a!) self, int[] size, *, any memory_format=None) -> Tensor(a!)",
+    "_resize_(Tensor(a!) self, int[] size, *, any memory_format=None) -> Tensor(a!)",
     _resize,
     differentiable=False,
-    variants="method",
-    doc="""Change the shape in place; elements beyond the old ones are 0. Returns the tensor.
-
-The storage is kept where it is large enough.
-
->>> imode.tensor([1.0, 2.0]).resize_(3).shape
-imode.Size([3])
-""",
+    variants="",
 )
+
+
+@composite(
+    "resize_(Tensor(a!) self, int[] size, *, any memory_format=None) -> Tensor(a!)",
+    variants="method",
+)
+def resize_(self, size, memory_format):
+    """Change the shape in place; elements beyond the old ones are 0. Returns the tensor.
+
+    The storage is kept where it is large enough. Raises RuntimeError for a negative size and for a
+    tensor that requires grad.
+
+    >>> imode.tensor([1.0, 2.0]).resize_(3).shape
+    imode.Size([3])
+    """
+    from .._core.dispatch import is_inference_mode_enabled
+
+    if self.requires_grad and not is_inference_mode_enabled():
+        raise RuntimeError("cannot resize variables that require grad. resize_() a .detach() of it")
+    return ops._resize_(self, size, memory_format=memory_format)
 
 
 def _set(self, source):
     if source is None:
         return np.empty(0, self.dtype)
     if source.dtype != self.dtype:
+        from .create import long_name
+
         raise RuntimeError(
-            f"Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}"
+            f"Could not set tensor of type {long_name(source.dtype)} to a tensor of type "
+            f"{long_name(self.dtype)}"
         )
     return source.view()
 

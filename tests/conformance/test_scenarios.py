@@ -542,39 +542,6 @@ SCENARIOS = {
         v8 = copy.deepcopy(v6)
         v9 = copy.deepcopy(lib.nn.Parameter(lib.ones(2)))
     """,
-    "a custom function's view": """
-        class Same(lib.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                return x.view(-1)
-            @staticmethod
-            def backward(ctx, g):
-                return g.view(2, 3)
-        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 1
-        v2 = Same.apply(v1)
-        v2.add_(1)
-        v3 = Same.apply(v1)
-        v3.sum().backward()
-    """,
-    "a custom function": """
-        class Cube(lib.autograd.Function):
-            @staticmethod
-            def forward(ctx, x, scale):
-                ctx.save_for_backward(x)
-                ctx.scale = scale
-                return x * x * x * scale
-            @staticmethod
-            def backward(ctx, g):
-                x, = ctx.saved_tensors
-                return 3 * x * x * g * ctx.scale, None
-        v0 = lib.ones(3, requires_grad=True)
-        v1 = Cube.apply(v0, 2)
-        v1.sum().backward()
-        with lib.inference_mode():
-            v2 = Cube.apply(v0, 2)
-        with lib.no_grad():
-            v3 = Cube.apply(v0, 2)
-    """,
 }
 
 
