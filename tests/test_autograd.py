@@ -415,3 +415,12 @@ def test_one_graph_shared_by_threads_gives_the_answer_or_an_error():
         thread.join()
     assert set(outcomes) <= {6.0, "freed"}
     assert 6.0 in outcomes
+
+
+def test_resize_refuses_negative_sizes_and_leaves_the_tensor_whole():
+    x = imode.ones(2, 3)
+    with pytest.raises(RuntimeError, match="resize_\\(\\) got a negative size"):
+        x.resize_((-1, 2))
+    assert (x.shape, x._version) == ((2, 3), 0)
+    with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+        leaf(1.0).resize_(2)
