@@ -11,7 +11,7 @@ SEED ?= 0
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '_*.c') \
-           setup.py tools/stubs.py $(wildcard imode/ops/*.py)
+           setup.py tools/stubs.py $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
 STAMP := build/.built
 
 .PHONY: help demo test fast bench conformance fuzz lint format build debug wheel away clean
