@@ -97,7 +97,9 @@ globals().update(legacy_types)
 float, double, half = float32, float64, float16  # noqa: A001, F821
 long, int, short = int64, int32, int16  # noqa: A001, F821
 cfloat, cdouble = complex64, complex128  # noqa: F821
-inf, nan, pi, e = map(__builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045"))
+inf, nan, pi, e = map(
+    __builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045")
+)
 
 # Imported when first used: they are no part of what a guard in a script costs to import.
 _LAZY = {
@@ -113,6 +115,7 @@ _LAZY = {
 
 
 _INTERNAL = {
+    "copying",
     "importlib",
     "all_dtypes",
     "contains",
