@@ -94,8 +94,8 @@ install_methods()
 globals().update(_functions)
 globals().update({d.name: d for d in all_dtypes()})
 globals().update(legacy_types)
-float, double, half = float32, float64, float16  # noqa: A001, F821
-long, int, short = int64, int32, int16  # noqa: A001, F821
+float, double, half = float32, float64, float16  # noqa: F821
+long, int, short = int64, int32, int16  # noqa: F821
 cfloat, cdouble = complex64, complex128  # noqa: F821
 inf, nan, pi, e = map(
     __builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045")

@@ -3,7 +3,7 @@
 from ._core.dispatch import read_counters, swap_trace
 
 
-class counters:  # noqa: N801 - a context manager, used like inference_mode
+class counters:
     """Count this thread's work between entering and leaving a `with` block.
 
     `hops`: kernels entered; `nodes`: graph nodes made; `views`: view records made;
@@ -61,7 +61,7 @@ class counters:  # noqa: N801 - a context manager, used like inference_mode
         )
 
 
-class trace_dispatch:  # noqa: N801
+class trace_dispatch:
     """Record every kernel that this thread enters in a `with` block: a list of (operator, key).
 
     >>> with imode.trace_dispatch() as trace:

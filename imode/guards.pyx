@@ -40,7 +40,6 @@ from imode.places cimport here
 import warnings
 
 from imode import _decorate, errors
-from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:

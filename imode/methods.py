@@ -175,8 +175,7 @@ def _adjoint(self):
     if self.ndim != 2:
         more = ". For batches of matrices, consider using tensor.mH" if self.ndim > 2 else "."
         raise RuntimeError(
-            "tensor.H is only supported on matrices (2-D tensors). "
-            f"Got {self.ndim}-D tensor{more}"
+            f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor{more}"
         )
     return conj(self.transpose(0, 1))
 
@@ -261,7 +260,7 @@ def numpy(self, *, force=False):
     return array_of_new_header(self)
 
 
-def __array__(self, dtype=None, copy=None):  # noqa: N807 - NumPy's protocol
+def __array__(self, dtype=None, copy=None):
     array = numpy(self)
     if dtype is not None and array.dtype != dtype:
         if copy is False:
@@ -284,28 +283,28 @@ def iterate(self):
     return iter(self.unbind(0))
 
 
-def __reversed__(self):  # noqa: N807
+def __reversed__(self):
     return self if self.ndim == 0 else self.flip(0)
 
 
-def __format__(self, spec):  # noqa: N807
+def __format__(self, spec):
     return format_tensor(array_of(self), spec, lambda: str(self))
 
 
-def __dir__(self):  # noqa: N807
+def __dir__(self):
     return sorted(set(dir(Tensor)) | set(self.__dict__ or ()))
 
 
 # ---- copying and pickling ----
 
 
-def __deepcopy__(self, memo):  # noqa: N807
+def __deepcopy__(self, memo):
     from .copying import deepcopy_tensor
 
     return deepcopy_tensor(self, memo)
 
 
-def __reduce_ex__(self, protocol):  # noqa: N807
+def __reduce_ex__(self, protocol):
     from .copying import reduce_tensor
 
     return reduce_tensor(self)

@@ -1,2 +1,2 @@
 # Where the running Python code is. See places.pyx.
-cdef int here() except -1                  # the place of the caller's line; 0 outside of Python code
+cdef int here() except -1  # the place of the caller's line; 0 outside of Python code

@@ -1,4 +1,4 @@
-"""What `import imode` leaves for later: the operators of some files, and their methods on Tensor."""
+"""What `import imode` leaves for later: the operators of some files, their methods on Tensor."""
 
 import subprocess
 import sys

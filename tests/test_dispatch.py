@@ -221,4 +221,4 @@ def test_vectorcall_of_operators_and_of_functions_agree():
     x, y = imode.ones(2), imode.full((2,), 2.0)
     for add in (imode.add, imode.ops.add, imode.Tensor.add):
         assert add(x, y, alpha=2).tolist() == [5.0, 5.0]
-        assert add(*(x, y), **{"alpha": 2}).tolist() == [5.0, 5.0]
+        assert add(*(x, y), alpha=2).tolist() == [5.0, 5.0]

@@ -8,7 +8,8 @@ from numpy cimport ndarray, npy_intp
 
 # Call a function over ndarrays with an operator's arguments and deliver what it returns.
 cdef object run_numpy(Operator op, object function, PyObject** args)
-# Write a result (an ndarray, or a tuple of them) into the tensor or tensors of an in-place or out= call.
+# Write a result (an ndarray, or a tuple of them) into the tensor or tensors of an in-place or
+# out= call.
 cdef object deliver_into(Operator op, object result, object target)
 # Refuse a tensor that cannot take a result of this dtype: casts, overlap with itself, read-only.
 cdef int check_target(Operator op, Tensor target, int code) except -1

@@ -156,7 +156,7 @@ cdef object deliver_into(Operator op, object result, object target):
 
 
 cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) except -1:
-    """Fit the target; one that had to be resized takes over the order of the result's dimensions."""
+    """Fit the target; one that had to be resized takes over the order of the result's strides."""
     cdef ndarray before = storage(target)
     cdef bint same = cnp.PyArray_SAMESHAPE(before, result)
     fit_target(op, target, result.ndim, result.shape, resize)

@@ -13,7 +13,7 @@ Thread rule: the free lists are touched with the GIL held.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dtype cimport N_DTYPES, code_of, typenum_of
 from numpy cimport ndarray, npy_intp
 

@@ -11,7 +11,7 @@ ctypedef struct Bound:                    # one call's arguments; lives on the C
     PyObject* out                         # the out= argument, borrowed; NULL: none
 
 
-ctypedef struct Mismatch:                 # why the arguments did not bind; raised if no overload fits
+ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overload fits
     int problem                           # Problem
     int argument                          # position in the schema
     int given                             # position in the call, from 1; 0: by keyword

@@ -12,8 +12,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
-    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT, INT,
-    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
+    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT,
+    GENERATOR_OPT, INT,
+    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport (
     FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code)

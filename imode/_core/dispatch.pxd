@@ -64,7 +64,7 @@ cdef class CKernel:
     cdef void* data               # C configuration, alive as long as `config`
     cdef readonly object config   # Python configuration
     cdef readonly str where       # where it was registered, for messages
-    cdef readonly bint writes_out # honours args[op.nargs]
+    cdef readonly bint writes_out  # honours args[op.nargs]
 
     @staticmethod
     cdef CKernel new(kernel_t fn, object config, str where, bint writes_out, void* data=*)
@@ -109,7 +109,8 @@ cdef class Operator:
 
 cdef TLS* tls() noexcept nogil                            # this thread's state
 cdef object call(Operator op, PyObject** args)            # dispatch on the arguments and the state
-cdef object redispatch(Operator op, keyset_t keys, PyObject** args)   # run the kernel of the highest key
+# run the kernel of the highest key
+cdef object redispatch(Operator op, keyset_t keys, PyObject** args)
 cdef object call1(Operator op, object a)                  # the rest are defaults
 cdef object call2(Operator op, object a, object b)
 cdef object call3(Operator op, object a, object b, object c)

@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.keyset cimport (
-    ALL_KEYS, AUTOGRAD, DispatchKeySet, key_index, key_object)
+    DispatchKeySet, key_index, key_object)
 from imode._core.tensor cimport Tensor, is_tensor
 
 from imode.errors import illegal_state, missing_kernel

@@ -35,7 +35,7 @@ cdef int[11] typenum_of       # Code -> NumPy type number
 cdef bint _can_cast(int source, int target) noexcept
 cdef dtype dtype_from_code(int code)
 cdef dtype dtype_from_typenum(int typenum)
-cdef int code_from_object(object value) except -2      # dtype, np.dtype, Python type, or None: NO_DTYPE
+cdef int code_from_object(object value) except -2  # dtype, np.dtype, Python type, or None: NO_DTYPE
 cdef int promote(int a, int b) noexcept nogil
 cdef void add_tensor(ResultType* state, int code, int nd) noexcept
 cdef int add_number(ResultType* state, object number) except -1

@@ -36,7 +36,7 @@ cdef class AutogradMeta:
 cdef class Tensor:
     # Thread rule: fields are read and written with the GIL held.
     cdef PyObject* array          # owned ndarray: storage, shape and strides; see storage()
-    cdef keyset_t keys            # backend alone: an inference tensor; else | ADInplaceOrView | Autograd
+    cdef keyset_t keys  # backend alone: an inference tensor; else | ADInplaceOrView | Autograd
     cdef VersionCounter version   # None: not yet needed, or an inference tensor
     cdef object grad_fn           # the Node that made it; None for a leaf
     cdef ViewMeta view            # None: not a view of a normal tensor
@@ -51,7 +51,8 @@ cdef class Tensor:
 
 ctypedef object (*regenerate_t)(Tensor view)
 
-cdef void set_regenerate(regenerate_t function) noexcept   # autograd's: a stale view's grad_fn, renewed
+# autograd's: a stale view's grad_fn, renewed
+cdef void set_regenerate(regenerate_t function) noexcept
 cdef object grad_fn_of(Tensor self)                # grad_fn, renewed if its base was written since
 cdef int set_requires_grad(Tensor self, bint value) except -1
 cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place

@@ -373,13 +373,13 @@ cdef class Tensor:
         gradient = value
         if typenum(gradient) != typenum(self):
             raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_C_TYPES[gradient.dtype.name]}' to a "
-                f"tensor with grad_dtype '{_SCALAR_TYPES[self.dtype.name]}'. The gradient must have the "
-                "tensor's dtype; convert it with .to(tensor.dtype)")
+                f"attempting to assign a gradient with dtype '{_C_TYPES[gradient.dtype.name]}' to "
+                f"a tensor with grad_dtype '{_SCALAR_TYPES[self.dtype.name]}'. The gradient must "
+                "have the tensor's dtype; convert it with .to(tensor.dtype)")
         if _shape(gradient) != _shape(self):
             raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(_shape(gradient))}' to a tensor of "
-                f"size '{list(_shape(self))}'. Please ensure that the gradient and the tensor are "
+                f"attempting to assign a gradient of size '{list(_shape(gradient))}' to a tensor "
+                f"of size '{list(_shape(self))}'. Please ensure that the gradient and the tensor are "
                 "the same size")
         meta_of(self).grad = gradient
 
@@ -463,7 +463,8 @@ cdef class Tensor:
         return _binary(_ops.floor_divide.inplace, self, other)
 
     def __mod__(self, other):
-        return _binary(_ops.remainder_tensor if type(other) is Tensor else _ops.remainder, self, other)
+        op = _ops.remainder_tensor if type(other) is Tensor else _ops.remainder
+        return _binary(<Operator>op, self, other)
 
     def __rmod__(self, other):
         return _reflected(_ops.remainder_scalar, self, other)
@@ -617,7 +618,7 @@ cdef class Tensor:
         return complex(_scalar(self))
 
     def __index__(self):
-        if not 0 < code_of[cnp.PyArray_TYPE(storage(self))] < 6 or cnp.PyArray_SIZE(storage(self)) != 1:
+        if not 0 < code_of[typenum(self)] < 6 or cnp.PyArray_SIZE(storage(self)) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(_scalar(self))
 
@@ -895,7 +896,8 @@ cdef extern from *:
         return 0;
     }
     """
-    int _set_type_attribute "imode_set_type_attribute"(object cls, object name, object value) except -1
+    int _set_type_attribute "imode_set_type_attribute"(
+        object cls, object name, object value) except -1
 
 
 # ---- autograd's view of a tensor ----

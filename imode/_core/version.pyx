@@ -25,10 +25,10 @@ cdef class VersionCounter:
 
     def bump(self, unsigned long long times=1):
         """Count `times` writes, one atomic increment each, with the GIL released."""
-        cdef unsigned long long i
+        cdef unsigned long long _
         cdef uint64_t* value = &self.value
         with nogil:
-            for i in range(times):
+            for _ in range(times):
                 add_relaxed(value, 1)
 
 

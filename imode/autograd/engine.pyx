@@ -10,7 +10,8 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport TLS, Operator, call1, call2, operator, tls
 from imode._core.dtype cimport code_of, is_complex, dtype_from_typenum
 from imode._core.tensor cimport (
-    AutogradMeta, Tensor, bump, grad_fn_of, is_inference, meta_of, requires_grad, storage, typenum, version_of,
+    AutogradMeta, Tensor, bump, is_inference, meta_of, requires_grad, storage,
+    typenum, version_of,
     wrap)
 from imode.autograd.node cimport (
     AccumulateGrad, Edge, Node, OutputMeta, meta_shape, node_edge, set_accumulator)
@@ -19,7 +20,6 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from numpy cimport import_array, ndarray, npy_intp
 
-from imode.autograd.node import add_hook
 from imode.errors import no_history
 
 import_array()
@@ -207,7 +207,7 @@ cdef object _run(list roots, list root_grads, bint retain_graph, bint create_gra
             entry = task.find(<PyObject*>root_node)
             Py_INCREF(gradient)
             _add(entry, number, <PyObject*>gradient)
-        for root_node, number in starts:
+        for root_node, _ in starts:
             entry = task.find(<PyObject*>root_node)
             if entry.waiting == 0:
                 entry.waiting = -1          # queued: a node that is a root twice runs once

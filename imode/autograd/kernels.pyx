@@ -9,22 +9,20 @@ record follows from its derivative.
     in-place    check, record, rebase the history            bump the version
     out=        refuse arguments that require grad           bump the versions
 """
-cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
-    OUT, TENSOR_LIST, CKernel, Operator, call1, inference_mode_on, operator, redispatch, tls)
+    TENSOR_LIST, CKernel, Operator, call1, inference_mode_on, operator, redispatch, tls)
 from imode._core.dtype cimport code_of, dtype_from_typenum
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, bump, current, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
-    FROM_ARGUMENT, FROM_COLUMNS, FROM_DTYPE, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL,
+    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL,
     Derivative, Node, Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport check_inplace, move_retained, rebase_history, track
-from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc
 from numpy cimport ndarray
 
@@ -35,7 +33,6 @@ from imode.errors import detach_view, inference_write, out_requires_grad
 
 cdef object _ad_view(Operator op, keyset_t keys, PyObject** args):
     cdef Tensor base = <Tensor>args[op.tensors[0]]
-    cdef Py_ssize_t i
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
     if type(result) is Tensor:
         track(op, args, base, <Tensor>result, False)
@@ -233,7 +230,6 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
 cdef bint _needed(Node node, Derivative d, Slot* slot):
     """Whether a slot that one formula alone reads is wanted; one that several read always is."""
     cdef int i
-    cdef int edge
     if slot.formulas & (slot.formulas - 1):
         return True
     for i in range(d.n_inputs):

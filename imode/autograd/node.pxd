@@ -34,7 +34,7 @@ ctypedef struct Slot:         # one thing that a derivative saves
 ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function
     PyObject* function        # owned by the derivative's list
     int n_parameters
-    int parameters[MAX_SAVED] # slot numbers, or GRAD, GRADS, NEEDS
+    int parameters[MAX_SAVED]  # slot numbers, or GRAD, GRADS, NEEDS
     int n_inputs
     int inputs[MAX_SAVED]     # indices into the derivative's inputs
 
@@ -80,7 +80,7 @@ cdef class Node:
     cdef Edge* edges
     cdef Edge small_edges[SMALL]
     cdef int n_edges
-    cdef PyObject** saved             # owned: SavedTensor, tuple or plain value per slot; NULL: not saved
+    cdef PyObject** saved  # owned: SavedTensor, tuple or plain value per slot; NULL: not saved
     cdef PyObject* small_saved[SMALL]
     cdef int n_saved
     cdef OutputMeta* outputs
@@ -91,7 +91,7 @@ cdef class Node:
     cdef dict pre_hooks               # id -> callable(grad_outputs)
     cdef dict post_hooks              # id -> callable(grad_inputs, grad_outputs)
     cdef dict tensor_hooks            # output_nr -> dict of hooks on that result
-    cdef dict retained                # output_nr -> weak reference to the result that keeps its grad
+    cdef dict retained  # output_nr -> weak reference to the result that keeps its grad
     cdef dict notes                   # what `metadata` gives
     cdef object __weakref__
 

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TENSOR_LIST, Operator, tls
 from imode._core.dtype cimport dtype_from_typenum, new_size
 from imode._core.tensor cimport (
-    Tensor, grad_fn_of, meta_of, requires_grad, storage, typenum)
+    Tensor, grad_fn_of, meta_of, storage, typenum)
 from imode.autograd.saved cimport SavedTensor, unpack
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free

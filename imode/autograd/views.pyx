@@ -11,7 +11,7 @@ from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
 from imode._core.tensor cimport (
     DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
-    current, grad_fn_of, is_inference, is_tensor, requires_grad, set_regenerate, storage,
+    current, grad_fn_of, is_inference, requires_grad, set_regenerate,
     version_of, typenum)
 from imode.autograd.node cimport Node, node_edge
 

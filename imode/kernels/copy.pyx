@@ -1,4 +1,4 @@
-"""copy_, fill_, zero_ and conversion: the plain cases compiled, the rest as functions over ndarrays.
+"""copy_, fill_, zero_ and conversion: plain cases compiled, the rest as functions over ndarrays.
 
 `copy_kernel(function)` and its siblings give the CKernel of an operator entry; `function` is what
 serves the cases that need a rule (a complex number losing its imaginary part, a float outside an
@@ -55,7 +55,8 @@ cdef bint _same_shape(Fields* a, Fields* b) noexcept:
 cdef bint _plain_cast(int source, int target) noexcept:
     """Whether NumPy's conversion is PyTorch's, silently."""
     return source == target or not (
-        (is_complex(source) and not is_complex(target)) or (is_float(source) and is_integral(target)))
+        (is_complex(source) and not is_complex(target))
+        or (is_float(source) and is_integral(target)))
 
 
 cdef object _copy(Operator op, keyset_t keys, PyObject** args):

@@ -55,7 +55,7 @@ ctypedef fused element:
 cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) noexcept nogil:
     """Visit the index in row order: b = a[...] or a[...] = b or a[...] += b."""
     cdef npy_intp at[MAX_DIMS]
-    cdef npy_intp base_a, base_b, j, outer = 1, o
+    cdef npy_intp base_a, base_b, j, outer = 1, _
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
     cdef npy_intp step = w.a[w.dim]
     cdef int d
@@ -64,7 +64,7 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) n
     for d in range(w.nd - 1):
         outer *= w.shape[d]
         at[d] = 0
-    for o in range(outer):
+    for _ in range(outer):
         base_a, base_b = 0, 0
         for d in range(w.nd - 1):
             if d != w.dim:

@@ -33,9 +33,9 @@ ctypedef fused number:
 cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp count, npy_intp size,
                 npy_intp chunk) noexcept nogil:
     """out[o, i] = a[o, index[i]], each a chunk of bytes."""
-    cdef npy_intp o, i
+    cdef npy_intp _, i
     cdef int64_t at
-    for o in range(outer):
+    for _ in range(outer):
         if chunk == 4:
             for i in range(count):
                 at = index[i] + (size if index[i] < 0 else 0)
@@ -55,9 +55,9 @@ cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp cou
 cdef void _place(char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,
                  npy_intp size, npy_intp chunk, npy_intp item, bint one) noexcept nogil:
     """a[o, index[i]] = values[o, i]; `one`: a single element for all."""
-    cdef npy_intp o, i, j
+    cdef npy_intp _, i, j
     cdef char* to
-    for o in range(outer):
+    for _ in range(outer):
         for i in range(count):
             to = a + (index[i] + (size if index[i] < 0 else 0)) * chunk
             if one:
@@ -72,9 +72,9 @@ cdef void _place(char* a, char* values, int64_t* index, npy_intp outer, npy_intp
 cdef void _add(number* a, number* values, int64_t* index, npy_intp outer, npy_intp count,
                npy_intp size, npy_intp width, bint one) noexcept nogil:
     """a[o, index[i]] += values[o, i]."""
-    cdef npy_intp o, i, j
+    cdef npy_intp _, i, j
     cdef number* to
-    for o in range(outer):
+    for _ in range(outer):
         for i in range(count):
             to = a + (index[i] + (size if index[i] < 0 else 0)) * width
             if one:

@@ -349,7 +349,7 @@ cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* ro
 
 
 cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
-               double alpha) noexcept:
+                   double alpha) noexcept:
     """out = beta * addend + alpha * out; False where it is not that simple."""
     cdef npy_intp rows, columns
     if not addable(addend, code, n, m, &rows, &columns):

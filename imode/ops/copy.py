@@ -1,4 +1,4 @@
-"""Operators that write a tensor's elements or storage as a whole: copy_, fill_, set_, conversion."""
+"""Operators that write a tensor's elements or storage whole: copy_, fill_, set_, conversion."""
 
 import warnings
 
@@ -104,8 +104,8 @@ op(
     variants="method",
     doc="""Copy the elements of `src` into the tensor and return it.
 
-`src` is broadcast to the tensor's shape and converted to its dtype; memory that both share is copied
-as if through a temporary.
+`src` is broadcast to the tensor's shape and converted to its dtype; memory that both share is
+copied as if through a temporary.
 
 >>> imode.zeros(3).copy_(imode.tensor([1, 2, 3]))
 tensor([1., 2., 3.])
@@ -225,8 +225,7 @@ tensor([0., 0.])
 def _resize(self, size, memory_format):
     if any(n < 0 for n in size):
         raise RuntimeError(
-            "numel: integer multiplication overflow. resize_() got a negative size: "
-            f"{list(size)}"
+            f"numel: integer multiplication overflow. resize_() got a negative size: {list(size)}"
         )
     n = 1
     for length in size:
@@ -327,13 +326,12 @@ def _write_out(result, out, name):
             f"result type {scalar_name(result.dtype.numpy)} can't be cast to the desired output "
             f"type {scalar_name(out.dtype.numpy)}"
         )
-    if out.shape != result.shape:
-        if out.numel():
-            warnings.warn(
-                "An output with one or more elements was resized since it had shape "
-                f"{list(out.shape)}, which does not match the required output shape "
-                f"{list(result.shape)}.",
-                UserWarning,
-                stacklevel=3,
-            )
+    if out.shape != result.shape and out.numel():  # an empty one may take any shape in silence
+        warnings.warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(out.shape)}, which does not match the required output shape "
+            f"{list(result.shape)}.",
+            UserWarning,
+            stacklevel=3,
+        )
     return ops._assign_(out, result.detach())

@@ -7,14 +7,15 @@ An operator is one entry in one file of this folder:
                    "other": lambda grad, self: grad * conj(self)},
        variants="function method inplace out")
 
-**Schema.** `name[.overload](arguments) -> results`. Types: Tensor, Tensor?, Tensor[], Tensor|Scalar,
-Scalar, int, int[], int[n] (a lone int is repeated), float, bool, str, dtype?, device?, Generator?,
-any; `?` allows None; `*` starts keyword-only arguments; defaults are Python literals. `Tensor(a)` in
-the first argument and the results: the results are views of it. `Tensor(a!)`: it is written to.
-Overloads are entries of their own and are tried in the order of registration.
+**Schema.** `name[.overload](arguments) -> results`. Types: Tensor, Tensor?, Tensor[],
+Tensor|Scalar, Scalar, int, int[], int[n] (a lone int is repeated), float, bool, str, dtype?,
+device?, Generator?, any; `?` allows None; `*` starts keyword-only arguments; defaults are Python
+literals. `Tensor(a)` in the first argument and the results: the results are views of it.
+`Tensor(a!)`: it is written to. Overloads are entries of their own and are tried in the order of
+registration.
 
-**Kernel.** A function over ndarrays (tensors arrive as ndarrays, it returns new ones, or views for a
-view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms follow from it.
+**Kernel.** A function over ndarrays (tensors arrive as ndarrays, it returns new ones, or views for
+a view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms follow from it.
 
 **Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators. A
 formula's parameter names are what is saved: arguments, results, `<argument>_shape`,
@@ -47,7 +48,7 @@ from ..autograd.kernels import (
 )
 from ..autograd.node import Derivative
 from ..errors import out_requires_grad
-from .parse import ANY, COMPOSITE, FUNCTIONAL, INPLACE, OUT, VIEW, parse, signature
+from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
 

@@ -44,7 +44,7 @@ def intended(mismatch, rules):
             f"program {mismatch.source}", f"raises {mismatch.raised}",
             f"here {ours}", f"there {theirs}",
         )  # fmt: skip
-        if not any([rules.allow(name, observable) for name in names]):
+        if not any(rules.allow(name, observable) for name in names):
             return False
         if path == "outcome":
             return True  # one of the two did nothing: what differs otherwise follows from it

@@ -1,4 +1,4 @@
-"""Samples of the writes that the other operators are made of: copy_, fill_, zero_, resize_, set_."""
+"""Samples of the writes that other operators are made of: copy_, fill_, zero_, resize_, set_."""
 
 from tests.samples import S, T
 
