@@ -7,7 +7,7 @@ and version bumps, and still can never lead to a wrong gradient.
 import importlib
 
 from . import autograd, cuda, ops
-from ._core.bind import make_function as _make_function  # noqa: F401 - binds the operators' calls
+from ._core.bind import make_function as _make_function
 from ._core.dispatch import (
     excluded_keys,
     included_keys,

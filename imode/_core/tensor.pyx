@@ -379,8 +379,8 @@ cdef class Tensor:
         if _shape(gradient) != _shape(self):
             raise RuntimeError(
                 f"attempting to assign a gradient of size '{list(_shape(gradient))}' to a tensor "
-                f"of size '{list(_shape(self))}'. Please ensure that the gradient and the tensor are "
-                "the same size")
+                f"of size '{list(_shape(self))}'. Please ensure that the gradient and the tensor "
+                "are the same size")
         meta_of(self).grad = gradient
 
     @grad.deleter
