@@ -292,7 +292,7 @@ def functional(imode, schema):
     for name in sorted(n for n in dir(module) if not n.startswith("__")):
         value = getattr(module, name)
         if inspect.isfunction(value):
-            body.append(python_function(name, value))
+            body.append(python_function(name, value, "Tensor"))
         elif name in schema.nn_functions and name in heads:
             body.append(define(name, signatures(chain(heads[name]), named, False)).rstrip())
     head = HEAD.format("imode.nn.functional")
@@ -303,7 +303,7 @@ def functional(imode, schema):
     )  # fmt: skip
 
 
-def python_function(name, value):
+def python_function(name, value, result="Any"):
     """Return the declaration of a Python function, its parameters untyped."""
     parts, star = [], False
     for p in inspect.signature(value).parameters.values():
@@ -317,7 +317,7 @@ def python_function(name, value):
             parts.append(f"**{p.name}: Any")
         else:
             parts.append(f"{p.name}: Any" + ("" if p.default is p.empty else " = ..."))
-    return f"def {name}({', '.join(parts)}) -> Any: ..."
+    return f"def {name}({', '.join(parts)}) -> {result}: ..."
 
 
 def main():
