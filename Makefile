@@ -40,7 +40,7 @@ bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables unde
 lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
-	$(dir $(PYTHON))cython-lint imode
+	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
 
 format: .venv/.dev       ## reformat the Python files

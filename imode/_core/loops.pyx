@@ -11,11 +11,11 @@ from cpython.ref cimport Py_INCREF
 from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, type_str
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport OUT, CKernel, Operator
+from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
     NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
-    is_float, is_integral, no_operands, result, typenum_of)
+    is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
 from imode._core.overlap cimport entangled, refuse_partial_overlap
@@ -345,6 +345,10 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         elif loops.exact:
             _check_exact(<Tensor>target, out_code)
         check_target(op, <Tensor>target, out_code)
+        if op.role == INPLACE and is_complex(code) and is_float(out_code):
+            raise RuntimeError(
+                f"In-place {op.functional.name} is not supported for complex tensors. Its result is "
+                f"real: use {op.functional.name}() and its result")
     if loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     if target != NULL:

@@ -297,6 +297,9 @@ cdef class Tensor:
             raise RuntimeError("requires_grad must be a bool")
         if self.grad_fn is not None:
             raise errors.change_requires_grad()
+        if value and not _may_require_grad(self):
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(self, value)
 
     def requires_grad_(self, requires_grad=True):

@@ -322,14 +322,14 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
                 for number in wanted[node]:
                     if grads[number] != NULL:
                         captured[node, number] = <object>grads[number]
-            if wanted is None or (entry.needed and (accumulate or n)):
-                if wanted is None or n or (accumulate and node in wanted):
-                    node.apply(grads, out)
-                    if node.post_hooks is not None:
-                        _run_post_hooks(node, grads, out)
-                    _validate(node, out)
-                    if not retain_graph:
-                        node.release()
+            if wanted is None or _leads_on(task, node) or (
+                    accumulate and n == 0 and node in wanted):
+                node.apply(grads, out)
+                if node.post_hooks is not None:
+                    _run_post_hooks(node, grads, out)
+                _validate(node, out)
+                if not retain_graph:
+                    node.release()
         # From here on only the slots they go to hold the gradients: sums may be made in place.
         grads = _drop(entry, grads)
         for i in range(n):
@@ -350,6 +350,15 @@ cdef int _step(_Task task, Node node, bint retain_graph, dict wanted, dict captu
             free(out)
         _drop(entry, grads)
     return 0
+
+
+cdef bint _leads_on(_Task task, Node node) noexcept:
+    """Whether a wanted node lies behind this one: what is only captured does not run."""
+    cdef int i
+    for i in range(node.n_edges):
+        if node.edges[i].node != NULL and task.find(node.edges[i].node).needed:
+            return True
+    return False
 
 
 cdef PyObject** _drop(Entry* entry, PyObject** grads) noexcept:
