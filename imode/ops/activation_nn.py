@@ -1,6 +1,7 @@
 """Activations as nn.functional has them: with an `inplace` parameter, or as compositions."""
 
 from imode import ops
+from imode._core.tensor import Tensor
 
 from .schema import functional
 
@@ -53,7 +54,7 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """Return the elements moved into [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if not input.is_floating_point():
+    if isinstance(input, Tensor) and not input.is_floating_point():
         min_val, max_val = int(min_val), int(max_val)
     return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
 

@@ -230,6 +230,10 @@ def _resize(self, size, memory_format):
     n = 1
     for length in size:
         n *= length
+    if n * self.itemsize >= 1 << 63 or (n == 0 and any(length >= 1 << 40 for length in size)):
+        raise RuntimeError(
+            f"numel: integer multiplication overflow. resize_() got the size {list(size)}"
+        )
     root = self
     while isinstance(root.base, np.ndarray):
         root = root.base
