@@ -347,8 +347,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         check_target(op, <Tensor>target, out_code)
         if op.role == INPLACE and is_complex(code) and is_float(out_code):
             raise RuntimeError(
-                f"In-place {op.functional.name} is not supported for complex tensors. Its result is "
-                f"real: use {op.functional.name}() and its result")
+                f"In-place {op.functional.name} is not supported for complex tensors. Its result "
+                f"is real: use {op.functional.name}() and its result")
     if loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     if target != NULL:

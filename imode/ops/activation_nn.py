@@ -55,6 +55,8 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if isinstance(input, Tensor) and not input.is_floating_point():
+        if input.dtype.name == "bool":
+            raise RuntimeError("Bool inputs not supported for hardtanh")
         min_val, max_val = int(min_val), int(max_val)
     return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
 
