@@ -114,7 +114,13 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
     cdef _Config config = _config(op, keys)
     cdef ndarray source = storage(<Tensor>args[0])
     cdef ndarray out
-    if args[1] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(source):
+    if not cnp.PyArray_IS_C_CONTIGUOUS(source):
+        if type(<object>args[1]) is not str or <str>args[1] != "contiguous_format":
+            return run_numpy(op, config.function, args)
+        out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
+        cnp.PyArray_CopyInto(out, source)
+        return wrap(out)
+    if args[1] != <PyObject*>None:
         return run_numpy(op, config.function, args)
     out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
     memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))

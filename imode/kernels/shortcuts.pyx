@@ -20,7 +20,7 @@ cdef extern from "Python.h":
 
 cdef class _Operators:
     # Found when first needed: the table is not complete while this module is imported.
-    cdef Operator view, expand, permute, slice, split, transpose
+    cdef Operator view, expand, permute, slice, split, transpose, clone
 
 
 cdef _Operators _found = None
@@ -32,6 +32,7 @@ cdef _Operators _ops():
         _found = _Operators()
         _found.view, _found.expand = operator("view"), operator("expand")
         _found.permute, _found.slice = operator("permute"), operator("_slice")
+        _found.clone = operator("clone")
         _found.split, _found.transpose = operator("split"), operator("transpose")
     return _found
 
@@ -147,6 +148,14 @@ cdef object _swap(Operator op, keyset_t keys, PyObject** args):
     return call3(_ops().transpose, <object>args[0], <object>args[1], <object>args[2])
 
 
+cdef object _contiguous(Operator op, keyset_t keys, PyObject** args):
+    if args[1] != <PyObject*>None:
+        return NotImplemented
+    if cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
+        return <object>args[0]
+    return call2(_ops().clone, <object>args[0], "contiguous_format")
+
+
 cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**)):
     return CKernel.new(fn, None, "imode.kernels.shortcuts", False)
 
@@ -161,3 +170,4 @@ movedim = _new(_movedim)
 narrow = _new(_narrow)
 chunk = _new(_chunk)
 swap = _new(_swap)
+contiguous = _new(_contiguous)

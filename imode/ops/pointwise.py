@@ -415,8 +415,7 @@ def _angle(self):
         return np.asarray(np.angle(self), self.real.dtype, order="C")
     dtype = as_float(self.dtype)
     x = cast(self, dtype)
-    with np.errstate(all="ignore"):
-        return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0)).astype(dtype)
+    return np.where(x != x, x, np.where(x < 0, np.pi, 0)).astype(dtype)
 
 
 def _angle_backward(grad, self):

@@ -8,7 +8,7 @@ import numpy as np
 from imode import ops
 from imode._core.tensor import array_of
 from imode.formats import memory_order
-from imode.kernels import fresh
+from imode.kernels import fresh, shortcuts
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -45,7 +45,11 @@ op(
 )
 
 
-@composite("contiguous(Tensor self, *, any memory_format=None) -> Tensor", variants="method")
+@composite(
+    "contiguous(Tensor self, *, any memory_format=None) -> Tensor",
+    variants="method",
+    shortcut=shortcuts.contiguous,
+)
 def contiguous(self, memory_format):
     """Return the tensor itself where it lies in row order, else a copy that does.
 
