@@ -30,7 +30,38 @@ cdef extern from *:
     """
     bint DEBUGGING "IMODE_DEBUGGING"      # a compile-time constant
 
+cdef extern from *:
+    """
+    /* A dead tensor to live again: the caller owns it. */
+    static inline PyObject* imode_revive(PyObject* o) {
+        Py_SET_REFCNT(o, 1);
+        PyObject_GC_Track(o);
+        return o;
+    }
+    static inline PyObject** imode_dict_of(PyObject* o) {
+        return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
+    }
+    /* Free the dict that is made with every object of a class with a __dict__: the first
+     * attribute set makes another. */
+    static inline void imode_drop_dict(PyObject* o) { Py_CLEAR(*imode_dict_of(o)); }
+    static inline int imode_has_extras(PyObject* o) {
+        return *imode_dict_of(o) != NULL ||
+               *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
+    }
+    static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
+        destructor before = ((PyTypeObject*)type)->tp_dealloc;
+        ((PyTypeObject*)type)->tp_dealloc = dealloc;
+        return before;
+    }
+    """
+    ctypedef void (*destructor)(PyObject*)
+    object _revive "imode_revive"(PyObject*)
+    void _drop_dict "imode_drop_dict"(object)
+    bint _has_extras "imode_has_extras"(PyObject*) noexcept
+    destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
+
 cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(PyObject*) noexcept
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
@@ -136,7 +167,6 @@ cdef inline object _reflected(Operator op, object self, object other):
 
 
 @cython.final
-@cython.freelist(512)        # most results live as long as one expression
 cdef class Tensor:
     """A multi-dimensional array of elements of one dtype, as PyTorch's.
 
@@ -769,11 +799,63 @@ cdef bint _may_require_grad(Tensor self) noexcept:
 
 # ---- making tensors ----
 
+# Note [Recycled tensors]
+# Most results live as long as one expression. A tensor that dies without attributes of its own and
+# without weak references is reset and kept, and the next one made is it: what is saved are the dict
+# and the initialisation of a new object, a third of the price of a small operator.
+cdef enum:
+    SPARES = 512
+
+cdef PyObject* _spares[SPARES]    # dead tensors: every field as in a new one, but for `keys`
+cdef int _n_spares = 0
+
+
 cdef inline Tensor _new():
+    global _n_spares
+    cdef Tensor self
     if DEBUGGING:
         global _live
         _live += 1
-    return Tensor.__new__(Tensor)
+    if _n_spares:
+        _n_spares -= 1
+        return <Tensor>_revive(_spares[_n_spares])
+    self = Tensor.__new__(Tensor)
+    _drop_dict(self)
+    return self
+
+
+cdef void _recycle(PyObject* o) noexcept:
+    """Tensor's tp_dealloc."""
+    global _n_spares
+    if _n_spares >= SPARES or _has_extras(o):
+        _free(o)
+        return
+    PyObject_GC_UnTrack(o)
+    if DEBUGGING:
+        global _live
+        _live -= 1
+    allocator.release((<Tensor>o).array)
+    (<Tensor>o).array = NULL
+    if (<Tensor>o).version is not None:
+        (<Tensor>o).version = None
+    if (<Tensor>o).grad_fn is not None:
+        (<Tensor>o).grad_fn = None
+    if (<Tensor>o).view is not None:
+        (<Tensor>o).view = None
+    if (<Tensor>o).meta is not None:
+        (<Tensor>o).meta = None
+    (<Tensor>o).output_nr = (<Tensor>o).guard_id = 0
+    (<Tensor>o).leaf_requires_grad = (<Tensor>o).parameter = False
+    if _n_spares < SPARES:        # what was freed above may have filled the list
+        _spares[_n_spares] = o
+        _n_spares += 1
+    else:
+        if DEBUGGING:
+            _live += 1
+        _free(o)
+
+
+cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
 
 
 cdef Tensor wrap(ndarray array):
