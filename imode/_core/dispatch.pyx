@@ -7,6 +7,8 @@ module owns the only one; others call `tls()` once and keep the pointer.
 The hot path reads from `call` downwards: the union of the tensor arguments' keys, the
 thread-local sets, the operator's mask, the highest bit, the kernel.
 """
+from sys import intern
+
 cimport cython
 from cpython.list cimport PyList_Append
 from cpython.object cimport PyObject
@@ -231,7 +233,8 @@ cdef class Operator:
         cdef int i
         if len(arguments) > MAX_ARGS:
             raise ValueError(f"{name}: {len(arguments)} arguments, at most {MAX_ARGS}")
-        self.name, self.overload, self.schema = name, overload, schema
+        # Interned, as the names in a caller's code are: looking them up is comparing pointers.
+        self.name, self.overload, self.schema = intern(name), overload, schema
         self.entry, self.role, self.function = entry, role, function
         self.nargs, self.n_positional = len(arguments), n_positional
         self.n_results, self.result_type = n_results, result_type
@@ -241,7 +244,7 @@ cdef class Operator:
         for i, (kind, argument, required, default, length, varargs) in enumerate(arguments):
             self.kinds[i] = kind
             self.lengths[i] = length
-            names.append(argument)
+            names.append(intern(argument))
             defaults.append(default)
             if required:
                 self.n_required = i + 1

@@ -1,5 +1,6 @@
 """Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
 import warnings
+from sys import intern
 
 from numpy import generic as _np_generic
 
@@ -41,11 +42,18 @@ cdef extern from *:
     static inline PyObject** imode_dict_of(PyObject* o) {
         return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
     }
-    /* Free the dict that is made with every object of a class with a __dict__: the first
-     * attribute set makes another. */
-    static inline void imode_drop_dict(PyObject* o) { Py_CLEAR(*imode_dict_of(o)); }
+    /* CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is
+     * not made yet (later). A new object has one; the first attribute set makes another. */
+    static inline void imode_settle_dict(PyObject* o) {
+    #if PY_VERSION_HEX >= 0x030C0000
+        Py_CLEAR(*imode_dict_of(o));
+    #endif
+    }
+    /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
     static inline int imode_has_extras(PyObject* o) {
-        return *imode_dict_of(o) != NULL ||
+        PyObject* dict = *imode_dict_of(o);
+        return (dict != NULL && !(Py_REFCNT(dict) == 1 && PyDict_CheckExact(dict)
+                                  && ((PyDictObject*)dict)->ma_used == 0)) ||
                *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
     }
     static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
@@ -56,7 +64,7 @@ cdef extern from *:
     """
     ctypedef void (*destructor)(PyObject*)
     object _revive "imode_revive"(PyObject*)
-    void _drop_dict "imode_drop_dict"(object)
+    void _settle_dict "imode_settle_dict"(object)
     bint _has_extras "imode_has_extras"(PyObject*) noexcept
     destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
 
@@ -820,7 +828,7 @@ cdef inline Tensor _new():
         _n_spares -= 1
         return <Tensor>_revive(_spares[_n_spares])
     self = Tensor.__new__(Tensor)
-    _drop_dict(self)
+    _settle_dict(self)
     return self
 
 
@@ -970,7 +978,7 @@ cdef class DeferredMethod:
 
 def install(name, value):
     """Set an attribute of the Tensor type; used while the package is imported."""
-    _set_type_attribute(Tensor, name, value)
+    _set_type_attribute(Tensor, intern(name), value)
 
 
 cdef extern from *:
