@@ -431,6 +431,11 @@ def float_power(self, exponent):
 
 
 def _lerp(self, end, weight):
+    if isinstance(weight, np.ndarray) and weight.ndim == 0 and end.dtype == self.dtype:
+        operands = common(self, end, weight)  # a weight without dimensions may differ in dtype
+        if operands[0].dtype.kind in "fc":
+            with np.errstate(all="ignore"):
+                return loops.lerp(*operands)
     for name, operand in (("end", end), ("weight", weight)):
         if isinstance(operand, np.ndarray) and operand.dtype != self.dtype:
             raise RuntimeError(

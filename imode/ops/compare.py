@@ -372,6 +372,17 @@ def _clamp_bounds(grad, self, min, max, needs):
     return below, above
 
 
+op(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    ufunc(loops.clamp, otherwise=_clamp, bounds=True),
+    derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
+    variants=_ALL,
+    doc="""Return the elements moved between those of two tensors, either of which may be None.
+
+>>> imode.clamp(imode.tensor([1., 5.]), max=imode.tensor([2., 3.]))
+tensor([1., 3.])
+""",
+)
 alias(
     "clip",
     op(
@@ -386,17 +397,6 @@ alias(
 tensor([0.0000, 0.5000, 1.0000])
 """,
     ),
-)
-op(
-    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp, bounds=True),
-    derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
-    variants=_ALL,
-    doc="""Return the elements moved between those of two tensors, either of which may be None.
-
->>> imode.clamp(imode.tensor([1., 5.]), max=imode.tensor([2., 3.]))
-tensor([1., 3.])
-""",
 )
 _CLAMP_MIN = ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None), exact=True)
 _CLAMP_MAX = ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max), exact=True)

@@ -197,7 +197,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         """,
     )
     op(
-        f"a{_name}(Tensor self, int[1] dim=(), bool keepdim=False) -> Tensor",
+        f"a{_name}(Tensor self, int[1]? dim=(), bool keepdim=False) -> Tensor",
         fast.kernel(f"a{_name}", _make_several(f"a{_name}", _reduce, f"{_name}_values_cpu"), dim=1),
         derivative={"self": _amax_backward},
         variants="function method out",
@@ -290,21 +290,28 @@ def _need_median(x, kernel):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{dims.type_name(x.dtype)}'")
 
 
+def _median_of_nothing(dtype):
+    """NaN cast to the dtype, as C casts it on x86: the lowest integer, cut to the integer's width."""
+    if dtype.kind in "fc":
+        return np.nan
+    return True if dtype.kind == "b" else np.iinfo(dtype).min if dtype.itemsize >= 4 else 0
+
+
 def _median(self):
-    _need_median(self, "median_cpu")
     flat = self.reshape(-1)
     if flat.size == 0:
-        return reduced(np.nan if self.dtype.kind == "f" else np.iinfo(self.dtype).min, self.dtype)
+        return reduced(_median_of_nothing(self.dtype), self.dtype)
+    _need_median(self, "median_cpu")
     return reduced(flat[_median_places(flat, 0)[0]], self.dtype)
 
 
 def _median_dim(self, dim, keepdim):
     axis = dims.wrap(dim, self.ndim)
+    if self.ndim and self.shape[axis] == 0:
+        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
     _need_median(self, "median_out")
     if self.ndim == 0:
         return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
-    if self.shape[axis] == 0:
-        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
     indices = _median_places(self, axis)
     values = np.take_along_axis(self, indices, axis)
     if not keepdim:

@@ -277,16 +277,17 @@ def _rolled(self, shift, dim):
 
 
 def _roll(self, shifts, dims):
-    if self.size == 0:
-        return np.array(self, order="C")
     if not shifts:
         raise RuntimeError("`shifts` required")
     if not dims and len(shifts) == 1:
-        return _rolled(self.reshape(-1), shifts[0], 0).reshape(self.shape)
-    if len(shifts) != len(dims):
+        flat = self.reshape(-1)
+        return (_rolled(flat, shifts[0], 0) if flat.size else flat.copy()).reshape(self.shape)
+    if len(shifts) != len(dims or ()):
         raise RuntimeError(
-            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims or ())}"
         )
+    if self.size == 0:
+        return np.array(self, order="C")
     if self.ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     wrapped = tuple(wrap_dim(d, self.ndim) for d in dims)
@@ -296,11 +297,11 @@ def _roll(self, shifts, dims):
 
 
 op(
-    "roll(Tensor self, int[1] shifts, int[1] dims=()) -> Tensor",
+    "roll(Tensor self, int[1] shifts, int[1]? dims=()) -> Tensor",
     _roll,
     derivative={
         "self": lambda grad, shifts, dims: grad.roll(
-            tuple(-s for s in reversed(shifts)), tuple(reversed(dims))
+            tuple(-s for s in reversed(shifts)), tuple(reversed(dims or ()))
         )
     },
     variants="function method",

@@ -197,12 +197,12 @@ def unflatten(self, dim, sizes):
     """
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    at = wrap_dim(dim, self.dim())
     if self.dim() == 0:
         raise RuntimeError(
             "unflatten got an unexpected error:\n"
             "Dimension specified as 0 but tensor has no dimensions"
         )
-    at = wrap_dim(dim, self.dim())
     shape, length = tuple(self.shape), self.shape[at]
     known = 1
     for n in sizes:
