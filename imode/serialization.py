@@ -41,7 +41,7 @@ def save(obj, f):
     _replace(os.fspath(f), pieces)
 
 
-def load(f, *, map_location=None, weights_only=True):
+def load(f, map_location=None, *, weights_only=True):
     """Read what `save` wrote, or any safetensors file, from a path or a binary file object.
 
     map_location: None or the CPU, the only device. weights_only: either value; loading never runs

@@ -9,6 +9,7 @@ from imode.kernels import loops
 
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
+from . import dims
 from .refuse import (
     as_float,
     cast,
@@ -406,6 +407,15 @@ tensor([1, 4])
 )
 
 
+def _float_power_type(*operands):
+    from imode import complex128, float64
+
+    is_complex = any(
+        x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in operands
+    )
+    return complex128 if is_complex else float64
+
+
 @composite(
     "float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor", variants="function method"
 )
@@ -415,16 +425,27 @@ def float_power(self, exponent):
     >>> imode.float_power(imode.tensor([1, 2]), 2)
     tensor([1., 4.], dtype=imode.float64)
     """
-    from imode import complex128, float64
-
-    is_complex = any(
-        x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
-        for x in (self, exponent)
-    )
-    dtype = complex128 if is_complex else float64
+    dtype = _float_power_type(self, exponent)
     self = self.to(dtype) if isinstance(self, Tensor) else self
     exponent = exponent.to(dtype) if isinstance(exponent, Tensor) else exponent
     return ops.pow(self, exponent)
+
+
+@composite("float_power_(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)", variants="method")
+def float_power_(self, exponent):
+    """Raise to a power in place; the tensor has float64, or complex128 where an operand is complex.
+
+    >>> imode.tensor([1, 3], dtype=imode.float64).float_power_(2)
+    tensor([1., 9.], dtype=imode.float64)
+    """
+    dtype = _float_power_type(self, exponent)
+    if self.dtype != dtype:
+        had, needed = (dims.type_name(dims.numpy_dtype(d)) for d in (self.dtype, dtype))
+        raise RuntimeError(
+            f"the base given to float_power_ has dtype {had} but the operation's result requires "
+            f"dtype {needed}"
+        )
+    return self.pow_(exponent.to(dtype) if isinstance(exponent, Tensor) else exponent)
 
 
 # ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------

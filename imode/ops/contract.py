@@ -218,8 +218,8 @@ def _tensordot(self, other, dims1, dims2):
     return first.mm(second).reshape(shape)
 
 
-@composite("tensordot(Tensor self, Tensor other, any dims=2) -> Tensor", variants="function out")
-def tensordot(self, other, along):
+@composite("tensordot(Tensor a, Tensor b, any dims=2) -> Tensor", variants="function out")
+def tensordot(a, b, along):
     """Sum products over dimensions of both: the last and first `dims`, or two lists of them.
 
     >>> imode.tensordot(imode.ones(2, 3), imode.ones(3, 4), 1).shape
@@ -228,9 +228,9 @@ def tensordot(self, other, along):
     if isinstance(along, int):
         if along < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={along}")
-        if along > min(self.dim(), other.dim()):
+        if along > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={along}")
-        return _tensordot(self, other, tuple(range(-along, 0)), tuple(range(along)))
+        return _tensordot(a, b, tuple(range(-along, 0)), tuple(range(along)))
     if hasattr(along, "tolist"):
         if along.dim() == 0 or along.size(0) != 2:
             size = along.size(0) if along.dim() else 0
@@ -243,7 +243,7 @@ def tensordot(self, other, along):
         )
     dims1, dims2 = (d.tolist() if hasattr(d, "tolist") else d for d in along)
     dims1, dims2 = ((d,) if isinstance(d, int) else tuple(d) for d in (dims1, dims2))
-    return _tensordot(self, other, dims1, dims2)
+    return _tensordot(a, b, dims1, dims2)
 
 
 @composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function")

@@ -460,9 +460,9 @@ op(
 
 @dims.quiet
 def _trace(self):
+    _no_bool("trace", self)
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    _no_bool("trace", self)
     to = self.dtype if self.dtype.kind in dims.FLOATING else np.dtype(np.int64)
     return dims.reduced(np.trace(self, dtype=dims.accumulate_type(to)), to)
 

@@ -181,6 +181,19 @@ def split_sizes(self, split_size, dim):
     return self.split_with_sizes(split_size, dim)
 
 
+# The same under the keywords that the function, and not the method, has in PyTorch.
+for _kind in ("int", "int[]"):
+
+    @composite(
+        f"split.{'parts' if _kind == 'int' else 'sections'}(Tensor(a) tensor, {_kind} "
+        "split_size_or_sections, int dim=0) -> Tensor(a)[]",
+        variants="function",
+    )
+    def split_tensor(tensor, split_size_or_sections, dim):
+        """Return pieces of one length, or of the given lengths, along `dim`."""
+        return tensor.split(split_size_or_sections, dim)
+
+
 op(
     "unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]",
     strided.unbind,

@@ -12,6 +12,7 @@ from .refuse import (
     as_float,
     by_numpy,
     cast,
+    common,
     not_implemented,
     refusing,
 )
@@ -476,12 +477,24 @@ op(
 tensor([5.])
 """,
 )
+
+
+@np.errstate(all="ignore")
+def _logaddexp(self, other):
+    self, other = common(self, other)
+    if self.dtype.kind != "c":
+        raise not_implemented("logaddexp_cpu", self.dtype)
+    greatest = np.maximum(self.real, other.real)
+    shift = np.where(np.isfinite(greatest), greatest, 0)  # without it, exp overflows
+    return shift + np.log(np.exp(self - shift) + np.exp(other - shift))
+
+
 op(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
-    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=refusing("logaddexp_cpu")),
+    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=_logaddexp),
     derivative={
-        "self": lambda grad, self, other: grad / (1 + ops.exp(other - self)),
-        "other": lambda grad, self, other: grad / (1 + ops.exp(self - other)),
+        "self": lambda grad, self, other: grad / conj(1 + ops.exp(other - self)),
+        "other": lambda grad, self, other: grad / conj(1 + ops.exp(self - other)),
     },
     variants="function method out",
     doc="""Return ``log(exp(self) + exp(other))`` without overflow.

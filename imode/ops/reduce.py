@@ -79,6 +79,10 @@ def _nansum_dim(self, dim, keepdim, dtype):
     dims.wrap_all(dim, self.ndim)
     if self.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
+    if dtype is not None and dtype.is_complex:
+        raise NotImplementedError(
+            f"\"nansum_cpu\" not implemented for '{type_name(dims.numpy_dtype(dtype))}'"
+        )
     if self.dtype.kind == "f":
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return _sum_dim(self, dim, keepdim, dtype)
@@ -177,6 +181,11 @@ def nanmean(self, dim, keepdim, dtype):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype "
             f"but got {type_name(dims.numpy_dtype(self.dtype))}"
+        )
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
+            f"point or complex dtype. Got: {type_name(dims.numpy_dtype(dtype))}"
         )
     total = ops.nansum(self, dim, keepdim, dtype=dtype)
     return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)

@@ -21,7 +21,7 @@ def _running(name, accumulate, self, dim, dtype):
         to = dims.numpy_dtype(dtype)
     else:
         to = self.dtype if self.dtype.kind in FLOATING else np.dtype(np.int64)
-    if to.kind == "b":
+    if to.kind == "b" and self.size and self.ndim:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
     if self.ndim == 0:
         return reduced(self.astype(to), to)

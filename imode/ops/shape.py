@@ -194,7 +194,9 @@ def repeat_interleave_tensor(self, repeats, dim, output_size):
 def repeat_interleave_int(self, repeats, dim, output_size):
     """Return each slice along `dim` (without it: each element) `repeats` times in a row."""
     at = 0 if dim is None else wrap_dim(dim, self.dim())
-    source = self.flatten() if dim is None or self.dim() == 0 else self
+    source = self.flatten() if dim is None else self
+    if source.dim() == 0:
+        raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     length = source.shape[at] * repeats

@@ -109,12 +109,12 @@ def _topk(self, k, dim, largest, sorted):
     n = self.shape[dim] if self.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    if self.ndim == 0:
-        return self.copy(), np.zeros((), np.int64)
     if self.dtype.kind == "c":
         raise RuntimeError(" topk does not support complex dtypes on CPU")
     if self.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
+    if self.ndim == 0:
+        return self.copy(), np.zeros((), np.int64)
     if dim == self.ndim - 1 and k <= 16:
         best = leading(self, k, largest)
         if best is not None:
@@ -211,7 +211,13 @@ def _unique(self, sorted, return_inverse, return_counts):
 
 
 def _check_unique_dim(self, dim):
+    if self.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = wrap_dim(dim, self.ndim)
+    if self.shape.count(0) > 1:
+        raise RuntimeError(
+            "Number of zero sized dimensions is more than one, so unique cannot be applied"
+        )
     if any(n == 0 for d, n in enumerate(self.shape) if d != dim):
         raise RuntimeError(
             "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
@@ -222,8 +228,6 @@ def _check_unique_dim(self, dim):
 def _unique_dim(self, dim, sorted, return_inverse, return_counts):
     _refuse_complex(self)
     dim = _check_unique_dim(self, dim)
-    if self.ndim == 0:
-        return self.copy(), np.zeros((), np.int64), np.ones((), np.int64)
     if self.shape[dim] == 0:
         none = np.empty(0, np.int64)
         return np.ascontiguousarray(self), none, none.copy()

@@ -179,6 +179,11 @@ SAMPLES = {
         S(T(3, dtype=LONG, low=1), 2, variants=False),
         S(2, T(3), variants=False),
     ],
+    "float_power_": [
+        S(T(2, 3, low=0.5, dtype=DOUBLE), 1.5, grad=False),
+        S(T(3, dtype=DOUBLE), T(3, dtype=LONG, low=1), grad=False),
+        S(T(3), 2, raises=RuntimeError),
+    ],
     "lerp": [
         S(T(2, 3), T(2, 3), 0.3),
         S(T(2, 3), T(3), 0.7),
@@ -214,6 +219,8 @@ SAMPLES = {
     ),
     "logaddexp": binary(
         S(T(values=[800.0, -INF]), T(values=[800.0, 1.0]), grad=False),
+        S(T(2, 3, dtype=C64), T(2, 3, dtype=C64)),
+        S(T(2, 3, dtype=C64), T(3), grad=False),
         ints=False,
         complexes=False,
         both=False,

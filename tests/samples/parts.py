@@ -82,6 +82,8 @@ SAMPLES = {
         S(T(5), [2, 2], raises=RuntimeError),
         S(T(5), [6, -1], raises=RuntimeError),
     ],
+    "split.parts": [S(tensor=T(2, 5), split_size_or_sections=2, dim=1)],
+    "split.sections": [S(tensor=T(2, 5), split_size_or_sections=[1, 4], dim=-1)],
     "split_with_sizes": [
         S(T(5), (2, 3)),
         S(T(2, 5), (1, 4), 1),
