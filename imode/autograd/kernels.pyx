@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
-    TENSOR_LIST, CKernel, Operator, call1, inference_mode_on, operator, redispatch, tls)
+    TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
 from imode._core.dtype cimport code_of, dtype_from_typenum
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
@@ -22,11 +22,12 @@ from imode.autograd.node cimport (
     FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL,
     Derivative, Node, Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
-from imode.autograd.views cimport check_inplace, move_retained, rebase_history, track
+from imode.autograd.views cimport (
+    check_inplace, check_write, move_retained, rebase_history, track)
 from libc.stdlib cimport calloc
 from numpy cimport ndarray
 
-from imode.errors import detach_view, inference_write, out_requires_grad
+from imode.errors import detach_view, out_requires_grad
 
 
 # ---- ADInplaceOrView ----
@@ -42,13 +43,6 @@ cdef object _ad_view(Operator op, keyset_t keys, PyObject** args):
     return result
 
 
-cdef int _check_write(Operator op, Tensor target) except -1:
-    """The immutable invariant: outside the mode an inference tensor is never written."""
-    if is_inference(target) and not inference_mode_on(tls()):
-        raise inference_write(target.guard_id, None, op.name)
-    return 0
-
-
 cdef void _bump(Tensor target):
     if not is_inference(target):
         bump(version_of(target))
@@ -57,7 +51,7 @@ cdef void _bump(Tensor target):
 
 cdef object _ad_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Tensor target = <Tensor>args[0]
-    _check_write(op, target)
+    check_write(op.name, target)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
     _bump(target)
     return result
@@ -67,7 +61,7 @@ cdef object _ad_out(Operator op, keyset_t keys, PyObject** args):
     cdef object target = <object>args[op.nargs]
     targets = (target,) if type(target) is Tensor else target
     for item in targets:
-        _check_write(op, item)
+        check_write(op.name, item)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
     for item in targets:
         _bump(item)
@@ -116,12 +110,12 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     if d is None:
         if requires_grad(self):
-            check_inplace(op, self)
+            check_inplace(op.name, self)
         return redispatch(op, keys & below(AUTOGRAD), args)
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
-    _check_write(op, self)
-    check_inplace(op, self)
+    check_write(op.name, self)
+    check_inplace(op.name, self)
     if code_of[typenum(self)] < 6:
         # The gradient ends at a tensor of an integer dtype.
         return redispatch(op, keys & below(AUTOGRAD), args)
@@ -129,7 +123,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
-    rebase_history(self, node)
+    rebase_history(self, node, 0, 0)
     _save_results(d, node, self)
     return result
 
@@ -141,13 +135,13 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     cdef Node node
     if tls().no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
-    check_inplace(op, self)
+    check_inplace(op.name, self)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
     # The storage is what it was: a view's base keeps its history.
-    move_retained(self, node)
+    move_retained(self, node, 0)
     self.grad_fn = node
     self.output_nr = 0
     if self.view is not None:

@@ -6,15 +6,19 @@ from imode._core.tensor cimport Tensor
 from imode.autograd.node cimport Node
 
 cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1
-cdef int check_inplace(Operator op, Tensor self) except -1   # before a recorded write
-cdef int move_retained(Tensor self, Node node) except -1   # retain_grad follows the newest node
-cdef int rebase_history(Tensor self, Node node) except -1    # after it
+cdef int check_write(str writer, Tensor target) except -1   # outside the mode: no inference tensor
+cdef int check_inplace(str writer, Tensor self) except -1   # before a recorded write
+# retain_grad follows the newest node
+cdef int move_retained(Tensor self, Node node, int output_nr) except -1
+# after a write: the node is the tensor's new history; `edge` leads to the old one, -1: none does
+cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except -1
 
 
 cdef class CopySlices(Node):
-    # The base's node after an in-place write to a view of it. Edge 0 goes to the base's history,
+    # The base's node after an in-place write to a view of it. One edge goes to the base's history,
     # the others are the write's own.
     cdef Node function            # the node of the write
+    cdef int base_edge            # which; where the write reads the view, its edge for that
     cdef tuple base_geometry      # (size, stride, storage offset) of the base
     cdef tuple view_geometry      # likewise of the view
     cdef object replay            # makes the view from the base where as_strided cannot; or None

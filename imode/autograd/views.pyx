@@ -15,7 +15,8 @@ from imode._core.tensor cimport (
     version_of, typenum)
 from imode.autograd.node cimport Node, node_edge
 
-from imode.errors import graph_freed, leaf_write, view_custom_function, view_mode, view_multi_output
+from imode.errors import (
+    graph_freed, inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
@@ -90,25 +91,32 @@ cdef int _refuse(Tensor self, bint base_written, str writer) except -1:
     raise view_multi_output(self.output_nr, name, base_written, writer)
 
 
-cdef int check_inplace(Operator op, Tensor self) except -1:
-    if self.view is not None:
-        if self.view.creation != DEFAULT:
-            _refuse(self, False, op.name)
-        if requires_grad(self) and grad_fn_of(self.view.base) is None:
-            raise leaf_write(op.name, view=True)
-    if requires_grad(self) and grad_fn_of(self) is None:
-        raise leaf_write(op.name)
+cdef int check_write(str writer, Tensor target) except -1:
+    """The immutable invariant: outside the mode an inference tensor is never written."""
+    if is_inference(target) and not inference_mode_on(tls()):
+        raise inference_write(target.guard_id, None, writer)
     return 0
 
 
-cdef int rebase_history(Tensor self, Node node) except -1:
+cdef int check_inplace(str writer, Tensor self) except -1:
+    if self.view is not None:
+        if self.view.creation != DEFAULT:
+            _refuse(self, False, writer)
+        if requires_grad(self) and grad_fn_of(self.view.base) is None:
+            raise leaf_write(writer, view=True)
+    if requires_grad(self) and grad_fn_of(self) is None:
+        raise leaf_write(writer)
+    return 0
+
+
+cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except -1:
     cdef CopySlices slices
     cdef Tensor base
-    cdef int i
+    cdef int i, n
     if self.view is None:
-        move_retained(self, node)
+        move_retained(self, node, output_nr)
         self.grad_fn = node
-        self.output_nr = 0
+        self.output_nr = output_nr
         return 0
     base = self.view.base
     slices = CopySlices.__new__(CopySlices)
@@ -118,13 +126,16 @@ cdef int rebase_history(Tensor self, Node node) except -1:
     slices.replay = self.view.replay
     slices.set_outputs(1)
     slices.describe(0, base)
-    slices.set_edges(node.n_edges if node.n_edges else 1)
-    node_edge(base, &slices.edges[0])
-    for i in range(1, node.n_edges):
-        slices.edges[i] = node.edges[i]
-        if node.edges[i].node != NULL:
-            Py_INCREF(<object>node.edges[i].node)
-    move_retained(base, slices)
+    n = node.n_edges
+    slices.base_edge = edge if 0 <= edge < n else n
+    slices.set_edges(n if 0 <= edge < n else n + 1)
+    for i in range(n):
+        if i != edge:
+            slices.edges[i] = node.edges[i]
+            if node.edges[i].node != NULL:
+                Py_INCREF(<object>node.edges[i].node)
+    node_edge(base, &slices.edges[slices.base_edge])
+    move_retained(base, slices, 0)
     base.grad_fn = slices
     base.output_nr = 0
     tls().nodes += 1
@@ -132,7 +143,7 @@ cdef int rebase_history(Tensor self, Node node) except -1:
     return 0
 
 
-cdef int move_retained(Tensor self, Node node) except -1:
+cdef int move_retained(Tensor self, Node node, int output_nr) except -1:
     """A tensor that retains its gradient does so at its newest node."""
     cdef Node before
     if self.meta is None or not self.meta.retains_grad or self.grad_fn is None:
@@ -140,7 +151,9 @@ cdef int move_retained(Tensor self, Node node) except -1:
     before = <Node>self.grad_fn
     reference = None if before.retained is None else before.retained.pop(self.output_nr, None)
     if reference is not None:
-        node.retained = {0: reference}
+        if node.retained is None:
+            node.retained = {}
+        node.retained[output_nr] = reference
     return 0
 
 
@@ -168,17 +181,15 @@ cdef class CopySlices(Node):
             part = operator("as_strided")(whole, size, stride, offset - self.base_geometry[2])
         copied = call1(operator("clone"), part)
         slice_grad[0] = <PyObject*>copied
-        # The write's first edge may lead nowhere (a base without history): ask for it all the same
-        # only where someone wants it.
         self.function.apply(slice_grad, out)
-        if self.edges[0].node == NULL:
+        if self.edges[self.base_edge].node == NULL:
             return 0
-        if out[0] == NULL:
+        if out[self.base_edge] == NULL:
             call1(operator("zero_"), part)
         else:
-            gradient = <object>out[0]
+            gradient = <object>out[self.base_edge]
             call2(operator("copy_"), part, gradient)
-        _replace(out, whole)
+        _replace(&out[self.base_edge], whole)
         return 0
 
     cdef void release(self):

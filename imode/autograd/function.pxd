@@ -1,0 +1,31 @@
+# Custom functions: the node that carries a user's backward. See function.pyx.
+from cpython.object cimport PyObject
+from imode.autograd.node cimport Node
+
+
+cdef class FunctionNode(Node):
+    # The context of one call of a custom function, and the graph's node if the call is recorded.
+    # Thread rule: used with the GIL held. Written by its own call; after that only `kept` changes,
+    # once, from a tuple to None, when a backward frees it or its only reading clears it.
+    #
+    # Invariant: `is_tensor` has an entry per argument, and the edges belong to its 1s in order.
+    cdef public object to_save             # what save_for_backward was given, until the call ends
+    cdef public object saved_for_forward   # likewise: save_for_forward
+    cdef public object dirty_tensors       # likewise: mark_dirty
+    cdef public object non_differentiable  # likewise: mark_non_differentiable
+    cdef public object needs_input_grad    # per argument: whether it requires grad; a tuple
+    cdef bytes is_tensor      # per argument: 1 for a tensor
+    cdef tuple kept           # SavedTensor or None per saved value; None: nothing saved, or freed
+    cdef list blanks          # (shape, dtype) of tensor results without gradient, else None
+    cdef bint materialize     # backward gets zeros where no gradient arrived
+    cdef bint clear_on_access  # the class's clear_saved_tensors_on_access
+    cdef bint cleared         # saved_tensors was read, and cleared with that
+    cdef bint boxed           # the class's boxed_grads_call: backward takes one list
+
+    cdef object _gradient(self, int output, PyObject* grad)
+    cdef int _deliver(self, tuple result, PyObject** out) except -1
+
+
+cdef class Error(Node):
+    # Where a gradient must not go on: raises when it runs.
+    cdef str message
