@@ -111,6 +111,10 @@ _LAZY = {
     "linalg": ".linalg",
     "save": ".serialization",
     "load": ".serialization",
+    "finfo": ".limits",
+    "iinfo": ".limits",
+    "result_type": ".limits",
+    "broadcast_shapes": ".limits",
 }
 
 
@@ -143,7 +147,7 @@ def __getattr__(name):
     where = _LAZY.get(name)
     if where is not None:
         module = importlib.import_module(where, __name__)
-        value = getattr(module, name) if name in ("save", "load") else module
+        value = module if where == f".{name}" else getattr(module, name)
         globals()[name] = value
         return value
     if not name.startswith("__"):

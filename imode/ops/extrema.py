@@ -291,7 +291,7 @@ def _need_median(x, kernel):
 
 
 def _median_of_nothing(dtype):
-    """NaN, cast to the dtype as x86 casts it: the lowest of a wide integer, cut for a narrow one."""
+    """NaN cast to the dtype, as x86 does: the lowest of a wide integer, 0 for a narrow one."""
     if dtype.kind in "fc":
         return np.nan
     return True if dtype.kind == "b" else np.iinfo(dtype).min if dtype.itemsize >= 4 else 0
