@@ -27,7 +27,8 @@ from ._core.dtype import (
 )
 from ._core.keyset import DispatchKey, DispatchKeySet
 from ._core.parallel import get_num_threads, set_num_threads
-from ._core.tensor import Tensor, fill_slots
+from ._core.syntax import fill_slots
+from ._core.tensor import Tensor
 from .autograd.engine import fill_slots as _fill_engine
 from .counting import counters, trace_dispatch
 from .formats import (

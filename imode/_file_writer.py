@@ -89,7 +89,7 @@ class Writer:
         return node
 
     def tensor(self, tensor, place):
-        from imode._core.tensor import array_of
+        from imode._core.internals import array_of
 
         if id(tensor) not in self.seen:
             self.seen[id(tensor)] = len(self.tensors)
@@ -101,7 +101,7 @@ class Writer:
 
     def file(self, root):
         """Return the bytes of the file as a list of buffers."""
-        from imode._core.tensor import is_parameter
+        from imode._core.internals import is_parameter
 
         arrays = [array for _, array, _ in self.tensors]
         entries = []  # (name, dtype code, shape, buffer)

@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from ._core.tensor import array_of, is_parameter, make_parameter, wrap_array
+from ._core.internals import array_of, is_parameter, make_parameter, wrap_array
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):

@@ -327,6 +327,60 @@ def deepcopy_non_leaf():
     )
 
 
+# ---- .grad and .data ----------------------------------------------------------------------------
+
+GRAD_OF_NON_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor."
+)
+
+# How PyTorch's messages name dtypes: a gradient's by its C++ type, a tensor's by a word.
+_DTYPE_WORDS = {
+    "bool": ("bool", "Bool"),
+    "uint8": ("unsigned char", "Byte"),
+    "int8": ("signed char", "Char"),
+    "int16": ("short int", "Short"),
+    "int32": ("int", "Int"),
+    "int64": ("long int", "Long"),
+    "float16": ("c10::Half", "Half"),
+    "float32": ("float", "Float"),
+    "float64": ("double", "Double"),
+    "complex64": ("c10::complex<float>", "ComplexFloat"),
+    "complex128": ("c10::complex<double>", "ComplexDouble"),
+}
+
+
+def grad_not_tensor(value):
+    """Something else than a Tensor or None was assigned to .grad."""
+    return TypeError(
+        f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+    )
+
+
+def grad_mismatch(grad_dtype, grad_shape, dtype, shape):
+    """A gradient of another dtype or shape than its tensor's was assigned to .grad."""
+    if grad_dtype != dtype:
+        return RuntimeError(
+            f"attempting to assign a gradient with dtype '{_DTYPE_WORDS[grad_dtype.name][0]}' to a "
+            f"tensor with grad_dtype '{_DTYPE_WORDS[dtype.name][1]}'. The gradient must have the "
+            "tensor's dtype; convert it with .to(tensor.dtype)"
+        )
+    return RuntimeError(
+        f"attempting to assign a gradient of size '{list(grad_shape)}' to a tensor of size "
+        f"'{list(shape)}'. Please ensure that the gradient and the tensor are the same size"
+    )
+
+
+def data_mismatch():
+    """One of a tensor and what was assigned to its .data is an inference tensor."""
+    return RuntimeError(
+        "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+        "incompatible tensor type. One of them is an inference tensor and the other is not; "
+        "clone() gives a normal tensor outside inference mode"
+    )
+
+
 # ---- dispatcher ---------------------------------------------------------------------------------
 
 

@@ -7,7 +7,8 @@ import warnings
 
 from . import ops
 from ._core import dtype as dtypes
-from ._core.tensor import Tensor, array_of, array_of_new_header, conj, install
+from ._core.internals import array_of, array_of_new_header, conj, install
+from ._core.tensor import Tensor
 from .autograd import hooks
 from .autograd.engine import backward as run_backward
 from .printing import format_tensor

@@ -130,7 +130,7 @@ def format_tensor(array, spec, text):
 def show(tensor):
     """Return `repr(tensor)`."""
     from ._core.dtype import get_default_dtype
-    from ._core.tensor import array_of, is_parameter
+    from ._core.internals import array_of, is_parameter
 
     try:
         node = tensor.grad_fn

@@ -7,7 +7,8 @@ PROGRAM = """
 import sys
 import imode
 from imode import ops
-from imode._core.tensor import DeferredMethod, Tensor
+from imode._core.internals import DeferredMethod
+from imode._core.tensor import Tensor
 from imode.ops.deferred import METHODS
 
 {body}

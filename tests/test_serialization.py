@@ -15,7 +15,7 @@ import pytest
 
 import imode
 from imode import serialization
-from imode._core.tensor import array_of
+from imode._core.internals import array_of
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 DTYPES += ["complex64", "complex128"]

@@ -47,7 +47,7 @@ cdef extern from "methods.h":
     object imode_new_method(object cls, PyMethodDef* definition, int index)
     object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
 
-cdef enum Problem:
+cdef enum Problem:            # refusal.py has the messages
     WRONG_TYPE = 1
     MISSING
     UNEXPECTED_KEYWORD
@@ -55,7 +55,6 @@ cdef enum Problem:
     TWICE
     WRONG_ELEMENT
     WRONG_SIZE
-    NO_OUT
 
 
 cdef object _Generator = object
@@ -376,9 +375,10 @@ cdef int _own_ints(Operator op, Bound* bound, int i, tuple items) except -1:
     cdef Py_ssize_t k
     for k in range(PyTuple_GET_SIZE(items)):
         if not _fits(PyTuple_GET_ITEM(items, k)):
+            name = "input" if i == 0 and op.names[0] == "self" else op.names[i]
             raise TypeError(
-                f"{op.name}(): argument '{_argument_name(op, i)}' failed to unpack the object at "
-                f"pos {k + 1} with error \"Overflow when unpacking long long\"")
+                f"{op.name}(): argument '{name}' failed to unpack the object at pos {k + 1} with "
+                "error \"Overflow when unpacking long long\"")
     return _own(bound, i, items)
 
 
@@ -409,94 +409,25 @@ cdef object _as_number(object value):
 
 # ---- refusing ----
 
-cdef tuple _KIND_NAMES = (
-    "Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int",
-    "tuple of ints", "tuple of ints", "float", "float", "bool", "bool", "str", "str",
-    "imode.dtype", "imode.device", "imode.Generator", "object", "imode.dtype")
-
-
-cdef str _argument_name(Operator op, int i):
-    return "input" if i == 0 and op.names[0] == "self" else op.names[i]
-
-
-cdef str _type_name(object value):
-    cls = type(value)
-    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
-
-
 cdef object _refusal(Operator op, Mismatch* why, bint is_method):
-    cdef str name = op.name
-    if why.problem == WRONG_SIZE:
-        return TypeError(
-            f"{name}(): argument '{op.names[why.argument]}' failed to unpack the object at pos "
-            f'{why.given} with error "type must be tuple of ints,but got '
-            f'{_type_name(<object>why.value)}"')
-    if why.problem == WRONG_TYPE or why.problem == WRONG_ELEMENT:
-        expected = _KIND_NAMES[op.kinds[why.argument]]
-        found = _type_name(<object>why.value)
-        argument = _argument_name(op, why.argument)
-        if why.problem == WRONG_ELEMENT:
-            position = why.argument + 1 - is_method
-            return TypeError(f"{name}(): argument '{argument}' (position {position}) must be "
-                             f"{expected}, but found element of type {found} at pos {why.given}")
-        place = f" (position {why.given})" if why.given else ""
-        return TypeError(f"{name}(): argument '{argument}'{place} must be {expected}, not {found}")
-    if why.problem == MISSING:
-        missing = [f'"{_argument_name(op, i)}"' for i in range(why.argument, op.n_required)
-                   if op.defaults[i] is REQUIRED]
-        return TypeError(f"{name}() missing {len(missing)} required positional arguments: "
-                         f"{', '.join(missing)}")
-    if why.problem == UNEXPECTED_KEYWORD:
-        return TypeError(f"{name}() got an unexpected keyword argument '{<object>why.value}'")
-    if why.problem == TWICE:
-        return TypeError(f"{name}() got multiple values for argument "
-                         f"'{_argument_name(op, why.argument)}'")
-    most = op.n_positional - is_method
-    return TypeError(f"{name}() takes {most} positional argument{'s' if most != 1 else ''} but "
-                     f"{why.given - is_method} {'were' if why.given - is_method != 1 else 'was'} "
-                     "given")
+    from imode._core.refusal import refusal
+
+    value = <object>why.value if why.problem in (
+        WRONG_TYPE, WRONG_ELEMENT, WRONG_SIZE, UNEXPECTED_KEYWORD) else None
+    return refusal(op, is_method, why.problem, why.argument, why.given, value)
 
 
-cdef Operator _only_plausible(Operator first, Py_ssize_t n):
-    """The only overload that could take n arguments; None if there is no such or several."""
-    cdef Operator found = None, each = first
-    cdef int i, required
-    while each is not None:
-        required = 0
-        for i in range(each.nargs):
-            required += each.defaults[i] is REQUIRED
-        if required <= n <= each.nargs:
-            if found is not None:
-                return None
-            found = each
-        each = each.next_overload
+cdef Operator _only_plausible(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
+                              PyObject* keywords):
+    """The only overload that could take as many arguments; TypeError if there is no such one."""
+    from imode._core.refusal import no_overload, only_plausible
+
+    names = <object>keywords if keywords != NULL else ()
+    given = [<object>args[i] for i in range(n + len(names))]
+    found = only_plausible(first, len(given) + (self != NULL))
+    if found is None:
+        raise no_overload(first, self != NULL, given, names)
     return found
-
-
-cdef object _no_overload(Operator op, PyObject* self, PyObject** args, Py_ssize_t n,
-                         PyObject* keywords):
-    given = [type(<object>args[i]).__name__ for i in range(n)]
-    if keywords != NULL:
-        given += [f"{key}={type(<object>args[n + i]).__name__}"
-                  for i, key in enumerate(<object>keywords)]
-    lines = []
-    cdef Operator each = op
-    while each is not None:
-        lines.append(f" * {_signature(each, self != NULL)}")
-        each = each.next_overload
-    text = "\n".join(lines)
-    return TypeError(f"{op.name}() received an invalid combination of arguments - got "
-                     f"({', '.join(given)}), but expected one of:\n{text}\n")
-
-
-cdef str _signature(Operator op, bint is_method):
-    parts = []
-    for i in range(int(is_method), op.nargs):
-        if i == op.n_positional:
-            parts.append("*")
-        default = "" if op.defaults[i] is REQUIRED else f" = {op.defaults[i]}"
-        parts.append(f"{_KIND_NAMES[op.kinds[i]]} {_argument_name(op, i)}{default}")
-    return f"({', '.join(parts)})"
 
 
 # ---- the call ----
@@ -512,10 +443,7 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
         if op is None:
             if first.next_overload is None:
                 raise _refusal(first, &why, self != NULL)
-            op = _only_plausible(first, n + (self != NULL) + (
-                PyTuple_GET_SIZE(<object>keywords) if keywords != NULL else 0))
-            if op is None:
-                raise _no_overload(first, self, args, n, keywords)
+            op = _only_plausible(first, self, args, n, keywords)
             bind(op, self, args, n, keywords, &bound, &why)
             _release(&bound)
             raise _refusal(op, &why, self != NULL)

@@ -79,8 +79,8 @@ cdef class Operator:
     cdef void* vectorcall         # CPython calls operators through it: the binder's entry
     # Arguments
     cdef readonly int nargs
-    cdef int n_positional         # the first of them may be given by position
-    cdef int n_required           # the first of them have no default
+    cdef readonly int n_positional  # the first of them may be given by position
+    cdef readonly int n_required  # the first of them have no default
     cdef int kinds[MAX_ARGS]      # Kind
     cdef int lengths[MAX_ARGS]    # int[n]: n; else 0
     cdef readonly tuple names

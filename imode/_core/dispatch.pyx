@@ -272,6 +272,11 @@ cdef class Operator:
         return f"{self.name}.{self.overload}" if self.overload else self.name
 
     @property
+    def kinds(self):
+        """What each argument accepts: Kind (dispatch.pxd)."""
+        return [self.kinds[i] for i in range(self.nargs)]
+
+    @property
     def is_composite(self):
         """Whether it is a Python function over other operators, with no kernels of its own."""
         return self.role == COMPOSITE

@@ -56,6 +56,7 @@ cdef void set_regenerate(regenerate_t function) noexcept
 cdef object grad_fn_of(Tensor self)                # grad_fn, renewed if its base was written since
 cdef int set_requires_grad(Tensor self, bint value) except -1
 cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
+cdef Tensor new_tensor(ndarray array, keyset_t keys)
 cdef Tensor wrap(ndarray array)                    # the result of a functional kernel
 cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
 cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version

@@ -1,8 +1,5 @@
 """Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
 import warnings
-from sys import intern
-
-from numpy import generic as _np_generic
 
 from imode import errors
 
@@ -12,12 +9,13 @@ from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core cimport allocator
-from imode._core.dispatch cimport (
-    TLS, Operator, call1, call2, call3, inference_mode_on, operator, tls)
+from imode._core.dispatch cimport TLS, Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
     as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size)
 from imode._core.keyset cimport (
     INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
+from imode._core.syntax cimport (
+    binary, get_item, reflected, set_item, syntax, to_operand)
 
 cnp.import_array()
 
@@ -70,9 +68,6 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject*) noexcept
-    Py_ssize_t PyLong_AsSsize_t(object) except? -1
-    int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
-    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
 
 cdef Py_ssize_t _live = 0                 # tensors alive; counted in debug builds only
 
@@ -92,86 +87,7 @@ cdef class AutogradMeta:
     """What only some tensors have; not visible from Python."""
 
 
-# ---- the operators behind the dunder methods ----
-
-# How PyTorch's messages name a gradient's dtype, by its C++ type, and a tensor's.
-cdef dict _C_TYPES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "float16": "c10::Half", "float32": "float",
-    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
-cdef dict _SCALAR_TYPES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
-    "int64": "Long", "float16": "Half", "float32": "Float", "float64": "Double",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 cdef object _cpu = as_device(None)
-
-
-cdef inline bint _is_number(object value):
-    return type(value) is float or type(value) is int or type(value) is bool or (
-        type(value) is complex)
-
-
-cdef object _to_operand(object value):
-    """A Tensor or a Python number from what stands beside an arithmetic sign; None if neither."""
-    if isinstance(value, (bool, int, float, complex)):
-        return value
-    if isinstance(value, _np_generic):
-        value = value.item()
-        if _is_number(value):
-            return value
-    return None
-
-
-cdef class _Slots:
-    # The operators that the arithmetic signs call; filled once the table is complete.
-    cdef Operator add, sub, rsub, mul, div, floor_divide, remainder, pow, matmul
-    cdef Operator pow_scalar, remainder_scalar, pow_tensor, remainder_tensor
-    cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
-    cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal, select, slice
-    cdef Operator permute, transpose, copy_, fill_scalar
-    cdef object transposed, matrix_transposed
-    cdef object getitem, setitem, repr, constructor, iterate, contains
-
-
-cdef _Slots _ops = _Slots()
-
-
-def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains, transposed,
-               matrix_transposed):
-    """Bind the arithmetic signs to their operators; called once the table is complete."""
-    _ops.add, _ops.sub, _ops.rsub = operator("add"), operator("sub"), operator("rsub")
-    _ops.mul, _ops.div = operator("mul"), operator("div")
-    _ops.floor_divide, _ops.remainder = operator("floor_divide"), operator("remainder")
-    _ops.pow, _ops.matmul = operator("pow"), operator("matmul")
-    _ops.pow_scalar, _ops.pow_tensor = operator("pow.Scalar"), operator("pow.Tensor_Tensor")
-    _ops.remainder_tensor = operator("remainder.Tensor")
-    _ops.remainder_scalar = operator("remainder.Scalar_Tensor")
-    _ops.neg, _ops.abs, _ops.bitwise_not = operator("neg"), operator("abs"), operator("bitwise_not")
-    _ops.bitwise_and, _ops.bitwise_or = operator("bitwise_and"), operator("bitwise_or")
-    _ops.bitwise_xor = operator("bitwise_xor")
-    _ops.lshift, _ops.rshift = operator("bitwise_left_shift"), operator("bitwise_right_shift")
-    _ops.eq, _ops.ne, _ops.lt = operator("eq"), operator("ne"), operator("lt")
-    _ops.le, _ops.gt, _ops.ge = operator("le"), operator("gt"), operator("ge")
-    _ops.reciprocal = operator("reciprocal")
-    _ops.select, _ops.slice = operator("select"), operator("_slice")
-    _ops.getitem, _ops.setitem, _ops.repr, _ops.constructor = getitem, setitem, repr, constructor
-    _ops.iterate, _ops.contains = iterate, contains
-    _ops.permute, _ops.transpose = operator("permute"), operator("transpose")
-    _ops.copy_, _ops.fill_scalar = operator("copy_"), operator("fill_.Scalar")
-    _ops.transposed, _ops.matrix_transposed = transposed, matrix_transposed
-
-
-cdef inline object _binary(Operator op, object self, object other):
-    if type(other) is Tensor or _is_number(other):
-        return call2(op, self, other)
-    other = _to_operand(other)
-    return NotImplemented if other is None else call2(op, self, other)
-
-
-cdef inline object _reflected(Operator op, object self, object other):
-    """other <op> self, where `other` is a number."""
-    other = _to_operand(other)
-    return NotImplemented if other is None else call2(op, other, self)
 
 
 @cython.final
@@ -294,8 +210,8 @@ cdef class Tensor:
     def T(self):
         """The tensor with its dimensions in reverse order: a view."""
         if storage(self).ndim == 2:
-            return call2(_ops.permute, self, (1, 0))
-        return _ops.transposed(self)
+            return call2(syntax.permute, self, (1, 0))
+        return syntax.transposed(self)
 
     @property
     def mT(self):
@@ -304,8 +220,8 @@ cdef class Tensor:
         Raises RuntimeError for a vector.
         """
         if storage(self).ndim >= 2:
-            return call3(_ops.transpose, self, -2, -1)
-        return _ops.matrix_transposed(self)
+            return call3(syntax.transpose, self, -2, -1)
+        return syntax.matrix_transposed(self)
 
     # ---- dispatch ----
 
@@ -391,11 +307,7 @@ cdef class Tensor:
         """
         if self.meta is None or self.meta.grad is None:
             if self.grad_fn is not None and (self.meta is None or not self.meta.retains_grad):
-                warnings.warn(
-                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. "
-                    "Its .grad attribute won't be populated during autograd.backward(). If you "
-                    "indeed want the .grad field to be populated for a non-leaf Tensor, use "
-                    ".retain_grad() on the non-leaf Tensor.", UserWarning, stacklevel=2)
+                warnings.warn(errors.GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
             return None
         return self.meta.grad
 
@@ -407,21 +319,13 @@ cdef class Tensor:
                 self.meta.grad = None
             return
         if not isinstance(value, Tensor):
-            raise TypeError("assigned grad expected to be a Tensor or None but got grad of type "
-                            f"{type(value).__name__}")
+            raise errors.grad_not_tensor(value)
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         gradient = value
-        if typenum(gradient) != typenum(self):
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype '{_C_TYPES[gradient.dtype.name]}' to "
-                f"a tensor with grad_dtype '{_SCALAR_TYPES[self.dtype.name]}'. The gradient must "
-                "have the tensor's dtype; convert it with .to(tensor.dtype)")
-        if _shape(gradient) != _shape(self):
-            raise RuntimeError(
-                f"attempting to assign a gradient of size '{list(_shape(gradient))}' to a tensor "
-                f"of size '{list(_shape(self))}'. Please ensure that the gradient and the tensor "
-                "are the same size")
+        if typenum(gradient) != typenum(self) or not cnp.PyArray_SAMESHAPE(
+                storage(gradient), storage(self)):
+            raise errors.grad_mismatch(gradient.dtype, _shape(gradient), self.dtype, _shape(self))
         meta_of(self).grad = gradient
 
     @grad.deleter
@@ -433,9 +337,8 @@ cdef class Tensor:
     def data(self):
         """A tensor with the same storage that autograd does not connect to this one, and whose
         in-place writes it does not see."""
-        cdef Tensor out = _new()
-        replace_array(out, storage(self))
-        out.keys, out.guard_id = self.keys, self.guard_id
+        cdef Tensor out = new_tensor(storage(self), self.keys)
+        out.guard_id = self.guard_id
         return out
 
     @data.setter
@@ -447,92 +350,89 @@ cdef class Tensor:
             raise RuntimeError("data set to a tensor that requires gradients must be floating "
                                "point or complex dtype")
         if is_inference(self) != is_inference(value):
-            raise RuntimeError(
-                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-                "incompatible tensor type. One of them is an inference tensor and the other is "
-                "not; clone() gives a normal tensor outside inference mode")
+            raise errors.data_mismatch()
         replace_array(self, storage(<Tensor>value))
 
     # ---- arithmetic ----
 
     def __add__(self, other):
-        return _binary(_ops.add, self, other)
+        return binary(syntax.add, self, other)
 
     def __radd__(self, other):
-        return _binary(_ops.add, self, other)
+        return binary(syntax.add, self, other)
 
     def __iadd__(self, other):
-        return _binary(_ops.add.inplace, self, other)
+        return binary(syntax.add.inplace, self, other)
 
     def __sub__(self, other):
-        return _binary(_ops.sub, self, other)
+        return binary(syntax.sub, self, other)
 
     def __rsub__(self, other):
-        return _binary(_ops.rsub, self, other)
+        return binary(syntax.rsub, self, other)
 
     def __isub__(self, other):
-        return _binary(_ops.sub.inplace, self, other)
+        return binary(syntax.sub.inplace, self, other)
 
     def __mul__(self, other):
-        return _binary(_ops.mul, self, other)
+        return binary(syntax.mul, self, other)
 
     def __rmul__(self, other):
-        return _binary(_ops.mul, self, other)
+        return binary(syntax.mul, self, other)
 
     def __imul__(self, other):
-        return _binary(_ops.mul.inplace, self, other)
+        return binary(syntax.mul.inplace, self, other)
 
     def __truediv__(self, other):
-        return _binary(_ops.div, self, other)
+        return binary(syntax.div, self, other)
 
     def __rtruediv__(self, other):
-        other = _to_operand(other)
+        other = to_operand(other)
         if other is None:
             return NotImplemented
-        return call2(_ops.mul, call1(_ops.reciprocal, self), other)
+        return call2(syntax.mul, call1(syntax.reciprocal, self), other)
 
     def __itruediv__(self, other):
-        return _binary(_ops.div.inplace, self, other)
+        return binary(syntax.div.inplace, self, other)
 
     def __floordiv__(self, other):
-        return _binary(_ops.floor_divide, self, other)
+        return binary(syntax.floor_divide, self, other)
 
     def __rfloordiv__(self, other):
-        return _reflected(_ops.floor_divide, self, other)
+        return reflected(syntax.floor_divide, self, other)
 
     def __ifloordiv__(self, other):
-        return _binary(_ops.floor_divide.inplace, self, other)
+        return binary(syntax.floor_divide.inplace, self, other)
 
     def __mod__(self, other):
-        op = _ops.remainder_tensor if type(other) is Tensor else _ops.remainder
-        return _binary(<Operator>op, self, other)
+        op = syntax.remainder_tensor if type(other) is Tensor else syntax.remainder
+        return binary(<Operator>op, self, other)
 
     def __rmod__(self, other):
-        return _reflected(_ops.remainder_scalar, self, other)
+        return reflected(syntax.remainder_scalar, self, other)
 
     def __imod__(self, other):
         if type(other) is Tensor:
-            return call2(_ops.remainder_tensor.inplace, self, other)
-        return _binary(_ops.remainder.inplace, self, other)
+            return call2(syntax.remainder_tensor.inplace, self, other)
+        return binary(syntax.remainder.inplace, self, other)
 
     def __pow__(self, other, modulo):
-        return _binary(_ops.pow_tensor if type(other) is Tensor else _ops.pow, self, other)
+        return binary(syntax.pow_tensor if type(other) is Tensor else syntax.pow, self, other)
 
     def __rpow__(self, other, modulo):
-        return _reflected(_ops.pow_scalar, self, other)
+        return reflected(syntax.pow_scalar, self, other)
 
     def __ipow__(self, other):
         if type(other) is Tensor:
-            return call2(_ops.pow_tensor.inplace, self, other)
-        return _binary(_ops.pow.inplace, self, other)
+            return call2(syntax.pow_tensor.inplace, self, other)
+        return binary(syntax.pow.inplace, self, other)
 
     def __matmul__(self, other):
         if type(other) is not Tensor:
             return NotImplemented
-        return call2(_ops.matmul, self, other)
+        return call2(syntax.matmul, self, other)
 
     def __neg__(self):
-        return call1(_ops.neg, self)
+        return call1(syntax.neg, self)
 
     def __pos__(self):
         if code_of[typenum(self)] == 0:
@@ -540,73 +440,73 @@ cdef class Tensor:
         return self
 
     def __abs__(self):
-        return call1(_ops.abs, self)
+        return call1(syntax.abs, self)
 
     def __invert__(self):
-        return call1(_ops.bitwise_not, self)
+        return call1(syntax.bitwise_not, self)
 
     def __and__(self, other):
-        return _binary(_ops.bitwise_and, self, other)
+        return binary(syntax.bitwise_and, self, other)
 
     def __rand__(self, other):
-        return _binary(_ops.bitwise_and, self, other)
+        return binary(syntax.bitwise_and, self, other)
 
     def __iand__(self, other):
-        return _binary(_ops.bitwise_and.inplace, self, other)
+        return binary(syntax.bitwise_and.inplace, self, other)
 
     def __or__(self, other):
-        return _binary(_ops.bitwise_or, self, other)
+        return binary(syntax.bitwise_or, self, other)
 
     def __ror__(self, other):
-        return _binary(_ops.bitwise_or, self, other)
+        return binary(syntax.bitwise_or, self, other)
 
     def __ior__(self, other):
-        return _binary(_ops.bitwise_or.inplace, self, other)
+        return binary(syntax.bitwise_or.inplace, self, other)
 
     def __xor__(self, other):
-        return _binary(_ops.bitwise_xor, self, other)
+        return binary(syntax.bitwise_xor, self, other)
 
     def __rxor__(self, other):
-        return _binary(_ops.bitwise_xor, self, other)
+        return binary(syntax.bitwise_xor, self, other)
 
     def __ixor__(self, other):
-        return _binary(_ops.bitwise_xor.inplace, self, other)
+        return binary(syntax.bitwise_xor.inplace, self, other)
 
     def __lshift__(self, other):
-        return _binary(_ops.lshift, self, other)
+        return binary(syntax.lshift, self, other)
 
     def __rlshift__(self, other):
-        return _reflected(_ops.lshift, self, other)
+        return reflected(syntax.lshift, self, other)
 
     def __ilshift__(self, other):
-        return _binary(_ops.lshift.inplace, self, other)
+        return binary(syntax.lshift.inplace, self, other)
 
     def __rshift__(self, other):
-        return _binary(_ops.rshift, self, other)
+        return binary(syntax.rshift, self, other)
 
     def __rrshift__(self, other):
-        return _reflected(_ops.rshift, self, other)
+        return reflected(syntax.rshift, self, other)
 
     def __irshift__(self, other):
-        return _binary(_ops.rshift.inplace, self, other)
+        return binary(syntax.rshift.inplace, self, other)
 
     def __eq__(self, other):
-        return _binary(_ops.eq, self, other)
+        return binary(syntax.eq, self, other)
 
     def __ne__(self, other):
-        return _binary(_ops.ne, self, other)
+        return binary(syntax.ne, self, other)
 
     def __lt__(self, other):
-        return _binary(_ops.lt, self, other)
+        return binary(syntax.lt, self, other)
 
     def __le__(self, other):
-        return _binary(_ops.le, self, other)
+        return binary(syntax.le, self, other)
 
     def __gt__(self, other):
-        return _binary(_ops.gt, self, other)
+        return binary(syntax.gt, self, other)
 
     def __ge__(self, other):
-        return _binary(_ops.ge, self, other)
+        return binary(syntax.ge, self, other)
 
     def __hash__(self):
         return <Py_ssize_t>(<size_t><PyObject*>self >> 4)
@@ -614,26 +514,16 @@ cdef class Tensor:
     # ---- indexing and conversion ----
 
     def __getitem__(self, index):
-        cdef object view
-        if type(index) is int:
-            view = _select(self, index)
-        elif type(index) is tuple:
-            view = _select_each(self, <tuple>index)
-        elif type(index) is slice:
-            view = _take_slice(self, index)
-        else:
-            view = None
-        return _ops.getitem(self, index) if view is None else view
+        return get_item(self, index)
 
     def __setitem__(self, index, value):
-        if not _write_plain(self, index, value):
-            _ops.setitem(self, index, value)
+        set_item(self, index, value)
 
     def __iter__(self):
-        return _ops.iterate(self)
+        return syntax.iterate(self)
 
     def __contains__(self, element):
-        return _ops.contains(self, element)
+        return syntax.contains(self, element)
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
         if requires_grad(self):
@@ -675,7 +565,7 @@ cdef class Tensor:
         return storage(self).tolist()
 
     def __repr__(self):
-        return _ops.repr(self)
+        return syntax.repr(self)
 
 
 cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
@@ -684,91 +574,10 @@ cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
     if DEBUGGING:
         global _live
         _live += 1
-    cdef Tensor made = _ops.constructor(*args, **kwargs)
+    cdef Tensor made = syntax.constructor(*args, **kwargs)
     replace_array(self, storage(made))
     self.keys, self.guard_id = made.keys, made.guard_id
     return 0
-
-
-# ---- basic indices, without the detour; None: the general path has the rule or the message ----
-
-cdef object _select(Tensor self, object index):
-    cdef npy_intp i
-    cdef npy_intp size
-    if storage(self).ndim == 0:
-        return None
-    size = storage(self).shape[0]
-    i = PyLong_AsSsize_t(index) if -size <= index < size else size
-    return None if i == size else call3(_ops.select, self, 0, index)
-
-
-cdef object _select_each(Tensor self, tuple index):
-    """x[i, j, ...]: one select after the other."""
-    cdef Tensor view = self
-    cdef Py_ssize_t n = len(index)
-    cdef Py_ssize_t d
-    if n == 0 or n > storage(self).ndim:
-        return None
-    for d in range(n):
-        if type(index[d]) is not int or not (
-                -storage(self).shape[d] <= index[d] < storage(self).shape[d]):
-            return None
-    for d in range(n):
-        view = call3(_ops.select, view, 0, index[d])
-    return view
-
-
-cdef object _take_slice(Tensor self, object index):
-    cdef Py_ssize_t start, stop, step
-    if storage(self).ndim == 0 or not (
-            _plain(index.start) and _plain(index.stop) and _plain(index.step)):
-        return None
-    PySlice_Unpack(index, &start, &stop, &step)
-    if step < 1:
-        return None
-    PySlice_AdjustIndices(storage(self).shape[0], &start, &stop, step)
-    return _ops.slice(self, 0, start, stop, step)
-
-
-cdef bint _write_plain(Tensor self, object index, object value) except -1:
-    """Write a number, or a tensor of the very shape, to a basic index; False: not that case."""
-    cdef Tensor view
-    cdef object found = None
-    cdef ndarray array
-    cdef int d
-    if type(index) is int:
-        found = _select(self, index)
-    elif type(index) is tuple:
-        found = _select_each(self, <tuple>index)
-    elif type(index) is slice:
-        found = _take_slice(self, index)
-    if found is None:
-        return False
-    view = <Tensor>found
-    array = storage(view)
-    if type(index) is slice and array.shape[0] == storage(self).shape[0]:
-        return False                  # x[:] = v writes to x itself
-    if type(value) is Tensor:
-        if array.ndim != storage(<Tensor>value).ndim:
-            return False
-        for d in range(array.ndim):
-            if array.shape[d] != storage(<Tensor>value).shape[d]:
-                return False
-        call2(_ops.copy_, view, value)
-        return True
-    if type(value) is not float and not (type(value) is int and -(1 << 31) < value < 1 << 31):
-        return False
-    if requires_grad(view):
-        return False                  # recorded as PyTorch does: the number as a tensor
-    for d in range(array.ndim):
-        if array.strides[d] == 0:
-            return False
-    call2(_ops.fill_scalar, view, value)
-    return True
-
-
-cdef inline bint _plain(object bound):
-    return bound is None or type(bound) is int
 
 
 cdef object _shape(Tensor self):
@@ -866,6 +675,14 @@ cdef void _recycle(PyObject* o) noexcept:
 cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
 
 
+cdef Tensor new_tensor(ndarray array, keyset_t keys):
+    cdef Tensor self = _new()
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    self.keys = keys
+    return self
+
+
 cdef Tensor wrap(ndarray array):
     cdef Tensor self = _new()
     cdef TLS* state = tls()
@@ -899,98 +716,6 @@ cdef void replace_array(Tensor self, ndarray array):
     Py_INCREF(array)
     self.array = <PyObject*>array
     allocator.release(before)
-
-
-def wrap_array(array):
-    """A tensor whose storage is `array` (an ndarray of a supported dtype, aligned)."""
-    if type(array) is not cnp.ndarray:
-        raise TypeError(f"wrap_array(): expected an ndarray, got {type(array).__name__}")
-    dtype_from_typenum(cnp.PyArray_TYPE(array))
-    return wrap(array)
-
-
-def array_of(Tensor tensor not None):
-    """The ndarray that a tensor is made of. Writing to it is not seen by version counters."""
-    return storage(tensor)
-
-
-def array_of_new_header(Tensor tensor not None):
-    """The elements as a new ndarray object that shares the memory: for handing out."""
-    return storage(tensor).view()
-
-
-def make_parameter(data, requires_grad=True):
-    """A normal leaf tensor over the storage of `data`, flagged as a parameter.
-
-    An inference tensor is copied: parameters are normal tensors even when made in the mode.
-    """
-    if not isinstance(data, Tensor):
-        raise TypeError(f"Parameter(): expected a Tensor, got {type(data).__name__}")
-    cdef Tensor self = make_normal(data)
-    self.parameter = True
-    set_requires_grad(self, bool(requires_grad))
-    return self
-
-
-def make_normal(Tensor data not None):
-    """A normal tensor with the values of `data`, detached: shares its storage and its version
-    counter unless it is an inference tensor, which is copied."""
-    cdef Tensor self
-    if not is_inference(data):
-        return alias_of(data)
-    self = _new()
-    replace_array(self, storage(data).copy())
-    self.keys = NORMAL_KEYS
-    return self
-
-
-def is_parameter(value):
-    """Whether `value` is a tensor made by `nn.Parameter`."""
-    return isinstance(value, Tensor) and (<Tensor>value).parameter
-
-
-def guard_id_of(Tensor tensor not None):
-    """The number of the inference_mode entry that an inference tensor was made in."""
-    return tensor.guard_id
-
-
-def conj(x):
-    """The complex conjugate where `x` is complex, else `x` itself: for derivative formulas."""
-    if type(x) is Tensor:
-        return x if not is_complex(code_of[typenum(x)]) else call1(operator("conj"), x)
-    return x.conjugate() if isinstance(x, complex) else x
-
-
-@cython.final
-cdef class DeferredMethod:
-    """Stands for a method until the operators that define it are imported."""
-
-    cdef object name
-    cdef object load              # imports them; the method then takes this one's place
-
-    def __init__(self, name, load):
-        self.name, self.load = name, load
-
-    def __get__(self, instance, owner):
-        self.load()
-        return getattr(owner if instance is None else instance, self.name)
-
-
-def install(name, value):
-    """Set an attribute of the Tensor type; used while the package is imported."""
-    _set_type_attribute(Tensor, intern(name), value)
-
-
-cdef extern from *:
-    """
-    static inline int imode_set_type_attribute(PyObject* type, PyObject* name, PyObject* value) {
-        if (PyDict_SetItem(((PyTypeObject*)type)->tp_dict, name, value) < 0) return -1;
-        PyType_Modified((PyTypeObject*)type);
-        return 0;
-    }
-    """
-    int _set_type_attribute "imode_set_type_attribute"(
-        object cls, object name, object value) except -1
 
 
 # ---- autograd's view of a tensor ----

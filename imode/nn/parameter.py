@@ -1,7 +1,8 @@
 """Parameter and Buffer: tensors that a Module registers when they are assigned to it."""
 
 from imode import ops
-from imode._core.tensor import Tensor, is_parameter, make_normal, make_parameter
+from imode._core.internals import is_parameter, make_normal, make_parameter
+from imode._core.tensor import Tensor
 
 __all__ = ["Buffer", "Parameter"]
 

@@ -48,7 +48,7 @@ for _name in _MODULES:
     importlib.import_module(f"{__name__}.{_name}")
 
 from .._core.dispatch import set_loader  # noqa: E402
-from .._core.tensor import DeferredMethod, install  # noqa: E402
+from .._core.internals import DeferredMethod, install  # noqa: E402
 from .deferred import METHODS  # noqa: E402
 from .schema import published  # noqa: E402
 

@@ -6,7 +6,7 @@ from imode import ops
 from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
-from .._core.tensor import install
+from .._core.internals import install
 from .refuse import REAL, common, not_implemented, refusing
 from .schema import alias, composite, op, ufunc
 

@@ -16,7 +16,8 @@ from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
-from .._core.tensor import Tensor, array_of
+from .._core.internals import array_of
+from .._core.tensor import Tensor
 from .schema import op, out_form
 
 OPTIONS = (

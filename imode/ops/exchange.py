@@ -11,7 +11,8 @@ from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy
-from .._core.tensor import Tensor, array_of_new_header, install
+from .._core.internals import array_of_new_header, install
+from .._core.tensor import Tensor
 from .create import copy_of, default_float
 from .schema import composite, op
 

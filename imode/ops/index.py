@@ -7,7 +7,7 @@ checked before the first element is written.
 import numpy as np
 
 from imode import ops
-from imode._core.tensor import array_of
+from imode._core.internals import array_of
 from imode.kernels import indexing
 from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places

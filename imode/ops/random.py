@@ -15,7 +15,8 @@ from imode.kernels.strided import scalar_name
 from .. import ops
 from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
-from .._core.tensor import Tensor, array_of, wrap_array
+from .._core.internals import array_of, wrap_array
+from .._core.tensor import Tensor
 from .create import long_name
 from .schema import op
 

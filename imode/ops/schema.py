@@ -34,9 +34,10 @@ from operator import itemgetter
 from .._core.adapter import numpy_ckernel
 from .._core.bind import make_function, make_method
 from .._core.dispatch import CKernel, Operator, is_grad_enabled
+from .._core.internals import conj, install
 from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
-from .._core.tensor import Tensor, conj, install
+from .._core.tensor import Tensor
 from ..autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,

@@ -6,7 +6,7 @@ All of them copy. Views of a tensor's shape are in `views`, of its parts in `par
 import numpy as np
 
 from imode import ops
-from imode._core.tensor import array_of
+from imode._core.internals import array_of
 from imode.formats import memory_order
 from imode.kernels import fresh, shortcuts
 from imode.kernels.order import empty_like

@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 
 from imode import ops
-from imode._core.tensor import Tensor, array_of, wrap_array
+from imode._core.internals import array_of, wrap_array
+from imode._core.tensor import Tensor
 from imode.kernels.indexing import cast_number
 from imode.kernels.strided import scalar_name
 

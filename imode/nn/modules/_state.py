@@ -6,7 +6,8 @@ values are written after the whole dictionary was found good.
 
 from collections import OrderedDict, namedtuple
 
-from imode._core.tensor import Tensor, is_parameter
+from imode._core.internals import is_parameter
+from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
 
 from ..parameter import Parameter, as_normal

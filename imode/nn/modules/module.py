@@ -2,7 +2,8 @@
 
 import warnings
 
-from imode._core.tensor import Tensor, is_parameter
+from imode._core.internals import is_parameter
+from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
 from imode.utils.hooks import RemovableHandle
 

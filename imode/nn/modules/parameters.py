@@ -3,7 +3,8 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from imode._core.tensor import Tensor, is_parameter
+from imode._core.internals import is_parameter
+from imode._core.tensor import Tensor
 
 from ..parameter import Parameter
 from .container import pairs, position

@@ -1,0 +1,100 @@
+"""What the package's Python layers reach of a tensor, and users do not."""
+from sys import intern
+
+cimport cython
+cimport numpy as cnp
+from imode._core.dispatch cimport call1, operator
+from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.keyset cimport NORMAL_KEYS
+from imode._core.tensor cimport (
+    Tensor, alias_of, is_inference, new_tensor, set_requires_grad, storage, typenum, wrap)
+
+cnp.import_array()
+
+
+def wrap_array(array):
+    """A tensor whose storage is `array` (an ndarray of a supported dtype, aligned)."""
+    if type(array) is not cnp.ndarray:
+        raise TypeError(f"wrap_array(): expected an ndarray, got {type(array).__name__}")
+    dtype_from_typenum(cnp.PyArray_TYPE(array))
+    return wrap(array)
+
+
+def array_of(Tensor tensor not None):
+    """The ndarray that a tensor is made of. Writing to it is not seen by version counters."""
+    return storage(tensor)
+
+
+def array_of_new_header(Tensor tensor not None):
+    """The elements as a new ndarray object that shares the memory: for handing out."""
+    return storage(tensor).view()
+
+
+def make_parameter(data, requires_grad=True):
+    """A normal leaf tensor over the storage of `data`, flagged as a parameter.
+
+    An inference tensor is copied: parameters are normal tensors even when made in the mode.
+    """
+    if not isinstance(data, Tensor):
+        raise TypeError(f"Parameter(): expected a Tensor, got {type(data).__name__}")
+    cdef Tensor self = make_normal(data)
+    self.parameter = True
+    set_requires_grad(self, bool(requires_grad))
+    return self
+
+
+def make_normal(Tensor data not None):
+    """A normal tensor with the values of `data`, detached: shares its storage and its version
+    counter unless it is an inference tensor, which is copied."""
+    if not is_inference(data):
+        return alias_of(data)
+    return new_tensor(storage(data).copy(), NORMAL_KEYS)
+
+
+def is_parameter(value):
+    """Whether `value` is a tensor made by `nn.Parameter`."""
+    return isinstance(value, Tensor) and (<Tensor>value).parameter
+
+
+def guard_id_of(Tensor tensor not None):
+    """The number of the inference_mode entry that an inference tensor was made in."""
+    return tensor.guard_id
+
+
+def conj(x):
+    """The complex conjugate where `x` is complex, else `x` itself: for derivative formulas."""
+    if type(x) is Tensor:
+        return x if not is_complex(code_of[typenum(x)]) else call1(operator("conj"), x)
+    return x.conjugate() if isinstance(x, complex) else x
+
+
+@cython.final
+cdef class DeferredMethod:
+    """Stands for a method until the operators that define it are imported."""
+
+    cdef object name
+    cdef object load              # imports them; the method then takes this one's place
+
+    def __init__(self, name, load):
+        self.name, self.load = name, load
+
+    def __get__(self, instance, owner):
+        self.load()
+        return getattr(owner if instance is None else instance, self.name)
+
+
+def install(name, value):
+    """Set an attribute of the Tensor type; used while the package is imported."""
+    _set_type_attribute(Tensor, intern(name), value)
+
+
+cdef extern from *:
+    """
+    static inline int imode_set_type_attribute(PyObject* type, PyObject* name, PyObject* value) {
+        if (PyDict_SetItem(((PyTypeObject*)type)->tp_dict, name, value) < 0) return -1;
+        PyType_Modified((PyTypeObject*)type);
+        return 0;
+    }
+    """
+    int _set_type_attribute "imode_set_type_attribute"(
+        object cls, object name, object value) except -1

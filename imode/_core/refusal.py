@@ -1,0 +1,103 @@
+"""The messages of calls whose arguments do not fit: imported when the first such call is made.
+
+The first sentence of each is PyTorch's.
+"""
+
+from .bind import REQUIRED
+
+(WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
+
+# By Kind (dispatch.pxd).
+_KIND_NAMES = (
+    *("Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int"),
+    *("tuple of ints", "tuple of ints", "float", "float", "bool", "bool", "str", "str"),
+    *("imode.dtype", "imode.device", "imode.Generator", "object", "imode.dtype"),
+)
+
+
+def argument_name(op, i):
+    """Return an argument's name as messages have it."""
+    return "input" if i == 0 and op.names[0] == "self" else op.names[i]
+
+
+def _type_name(value):
+    cls = type(value)
+    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+
+
+def refusal(op, is_method, problem, argument, given, value):
+    """Return the TypeError for one overload; the last four are a Mismatch (bind.pxd)."""
+    name = op.name
+    if problem == WRONG_SIZE:
+        return TypeError(
+            f"{name}(): argument '{op.names[argument]}' failed to unpack the object at pos "
+            f'{given} with error "type must be tuple of ints,but got {_type_name(value)}"'
+        )
+    if problem in (WRONG_TYPE, WRONG_ELEMENT):
+        expected, found = _KIND_NAMES[op.kinds[argument]], _type_name(value)
+        what = f"{name}(): argument '{argument_name(op, argument)}'"
+        if problem == WRONG_ELEMENT:
+            return TypeError(
+                f"{what} (position {argument + 1 - is_method}) must be {expected}, but found "
+                f"element of type {found} at pos {given}"
+            )
+        place = f" (position {given})" if given else ""
+        return TypeError(f"{what}{place} must be {expected}, not {found}")
+    if problem == MISSING:
+        missing = [
+            f'"{argument_name(op, i)}"'
+            for i in range(argument, op.n_required)
+            if op.defaults[i] is REQUIRED
+        ]
+        return TypeError(
+            f"{name}() missing {len(missing)} required positional arguments: {', '.join(missing)}"
+        )
+    if problem == UNEXPECTED_KEYWORD:
+        return TypeError(f"{name}() got an unexpected keyword argument '{value}'")
+    if problem == TWICE:
+        return TypeError(
+            f"{name}() got multiple values for argument '{argument_name(op, argument)}'"
+        )
+    most, given = op.n_positional - is_method, given - is_method
+    return TypeError(
+        f"{name}() takes {most} positional argument{'s' * (most != 1)} but {given} "
+        f"{'were' if given != 1 else 'was'} given"
+    )
+
+
+def _overloads(first):
+    while first is not None:
+        yield first
+        first = first.next_overload
+
+
+def only_plausible(first, n):
+    """Return the only overload that could take `n` arguments; None if there is no such one."""
+    found = [
+        op for op in _overloads(first) if op.defaults.count(REQUIRED) <= n <= op.nargs
+    ]  # fmt: skip
+    return found[0] if len(found) == 1 else None
+
+
+def no_overload(first, is_method, given, keywords):
+    """Return the TypeError of a call that fits no overload."""
+    types = [type(value).__name__ for value in given[: len(given) - len(keywords)]]
+    types += [
+        f"{key}={type(value).__name__}"
+        for key, value in zip(keywords, given[len(types) :], strict=True)
+    ]
+    lines = "\n".join(f" * {_signature(op, is_method)}" for op in _overloads(first))
+    return TypeError(
+        f"{first.name}() received an invalid combination of arguments - got "
+        f"({', '.join(types)}), but expected one of:\n{lines}\n"
+    )
+
+
+def _signature(op, is_method):
+    parts = []
+    for i in range(is_method, op.nargs):
+        if i == op.n_positional:
+            parts.append("*")
+        default = "" if op.defaults[i] is REQUIRED else f" = {op.defaults[i]}"
+        parts.append(f"{_KIND_NAMES[op.kinds[i]]} {argument_name(op, i)}{default}")
+    return f"({', '.join(parts)})"
