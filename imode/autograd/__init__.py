@@ -1,7 +1,16 @@
-"""Reverse-mode automatic differentiation: the graph, `backward` and `grad`."""
+"""Reverse-mode automatic differentiation: the graph, `backward` and `grad`, and checks of both."""
+
+import importlib
 
 from .engine import backward, grad
 from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
 from .node import Node
 
-__all__ = ["Function", "Node", "backward", "grad"]
+__all__ = ["Function", "Node", "backward", "functional", "grad", "gradcheck", "gradgradcheck"]
+
+
+def __getattr__(name):
+    if name == "functional":  # imported when first used
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -427,6 +427,14 @@ op(
 )
 
 op(
+    "_undefined_grad(Tensor self) -> Tensor",
+    np.copy,
+    derivative={"self": lambda grad: None},
+    variants="",
+    doc="""A copy through which no gradient passes: what comes before it gets none, not zeros.""",
+)
+
+op(
     "detach(Tensor(a) self) -> Tensor(a)",
     strided.alias,
     differentiable=False,

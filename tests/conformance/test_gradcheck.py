@@ -1,0 +1,143 @@
+"""gradcheck and gradgradcheck of random functions, right and wrong: the same verdict as PyTorch."""
+
+import random
+
+import pytest
+
+from .observe import failure
+
+UNARY = ["sin", "exp", "tanh", "abs", "sigmoid", "neg", "conj", "angle"]
+SHAPES = [(), (1,), (3,), (2, 2), (0,)]
+N = 150
+
+
+def change(rng):
+    """Return a wrong (or right) treatment of a gradient; None where there is none."""
+    treat = _change(rng)
+    return lambda g: None if g is None else treat(g)
+
+
+def _change(rng):
+    kind = rng.choice(["scale", "conj", "zero", "shift", "detach", "nan", "none", "none", "none"])
+    if kind == "scale":
+        factor = rng.choice([1.0, 1.01, 1.0 + 1e-9, -1.0, 1j])
+        return lambda g: g * factor if g.is_complex() or factor != 1j else g
+    if kind == "shift":
+        amount = rng.choice([1e-2, 1e-6, 1e-12])
+        return lambda g: g + amount
+    return {
+        "conj": lambda g: g.conj().resolve_conj(),
+        "zero": lambda g: g * 0,
+        "detach": lambda g: g.detach(),
+        "nan": lambda g: g * float("nan"),
+        "none": lambda g: None,
+    }[kind]
+
+
+def step(lib, rng, values):
+    """Return a random operator over the values so far."""
+    kind = rng.choice(
+        ["unary", "unary", "unary", "binary", "real", "sum", "detach", "round", "view"]
+    )
+    a, b = rng.randrange(len(values)), rng.randrange(len(values))
+    name = rng.choice(UNARY)
+    x, y = values[a], values[b]
+    if kind == "unary" and rng.random() < 0.1 and not x.is_complex():
+        return x.floor()
+    if kind == "unary":
+        return getattr(lib, name)(x)
+    if kind == "binary":
+        y = y if x.shape == y.shape else y.sum()
+        return rng.choice([lambda: x * y, lambda: x + y, lambda: x / (y.abs() + 2)])()
+    if kind == "real":
+        if not x.is_complex():
+            return x * (1 + 2j)
+        pairs = lib.view_as_real(x.resolve_conj())
+        return rng.choice([pairs, x.real, x.imag])
+    if kind == "sum":
+        return x.sum()
+    if kind == "detach":
+        return x.detach()
+    if kind == "round":
+        return x.abs().round()
+    return x.reshape(-1)
+
+
+def function(lib, seed):
+    """Return a random function of several tensors; the same in both libraries."""
+
+    def f(*inputs):
+        rng = random.Random(seed)
+        values = list(inputs)
+        for _ in range(rng.randint(1, 4)):
+            made = step(lib, rng, values)
+            treat = change(rng)
+            if made.requires_grad and made is not inputs[0]:
+                made.register_hook(treat)
+            values.append(made)
+        results = values[len(inputs) :][-rng.randint(1, 2) :]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    return f
+
+
+def inputs(lib, seed):
+    rng = random.Random(seed + 10**6)
+    made = []
+    shape = rng.choice(SHAPES)
+    for _ in range(rng.randint(1, 2)):
+        dtype = rng.choice(["float64", "float64", "complex128"])
+        n = 1
+        for s in shape:
+            n *= s
+        numbers = [rng.uniform(0.2, 1.2) for _ in range(n)]
+        if dtype == "complex128":
+            numbers = [x + 1j * rng.uniform(0.2, 1.2) for x in numbers]
+        t = lib.tensor(numbers, dtype=getattr(lib, dtype)).reshape(shape)
+        made.append(t.requires_grad_(rng.random() < 0.9))
+    return tuple(made)
+
+
+def options(seed):
+    rng = random.Random(seed + 2 * 10**6)
+    made = {"fast_mode": rng.random() < 0.4, "raise_exception": rng.random() < 0.8}
+    if rng.random() < 0.2:
+        made["nondet_tol"] = 1e-3
+    if rng.random() < 0.2:
+        made["check_undefined_grad"] = False
+    if rng.random() < 0.1:
+        made["masked"] = True
+    if rng.random() < 0.1:
+        made["check_backward_ad"] = False
+    if rng.random() < 0.1:
+        made["eps"], made["atol"] = 1e-4, 1e-3
+    return made
+
+
+def verdict(lib, check, seed):
+    try:
+        return getattr(lib.autograd, check)(function(lib, seed), inputs(lib, seed), **options(seed))
+    except Exception as error:
+        return failure(error)
+
+
+def recorded(torch, seed):
+    """Whether each output requires grad."""
+    outputs = function(torch, seed)(*inputs(torch, seed))
+    return [t.requires_grad for t in (outputs if isinstance(outputs, tuple) else (outputs,))]
+
+
+@pytest.mark.parametrize("seed", range(N))
+def test_same_verdict(lib, torch, seed):
+    if options(seed)["fast_mode"] and recorded(torch, seed) == [False, True]:
+        pytest.skip("PyTorch compares the first output with the second's gradient")
+    assert verdict(lib, "gradcheck", seed) == verdict(torch, "gradcheck", seed)
+
+
+@pytest.mark.parametrize("seed", range(N, 2 * N))
+def test_same_verdict_of_second_derivatives(lib, torch, seed):
+    if "check_backward_ad" in options(seed):
+        pytest.skip("an option of gradcheck")
+    if not any(recorded(torch, seed)):
+        pytest.skip("nothing to differentiate: PyTorch calls the function without arguments")
+    assert verdict(lib, "gradgradcheck", seed) == verdict(torch, "gradgradcheck", seed)
