@@ -24,11 +24,19 @@ cdef extern from "Python.h":
 
 cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1:
     """Record that `result` is a view of `base`, made by `op` in this thread's mode."""
-    cdef ViewMeta view
-    cdef int creation
     if is_inference(base):
         return 0
-    view = ViewMeta.__new__(ViewMeta)
+    track_alias(base, result, multiple)
+    if typenum(result) != typenum(base) or (
+            base.view is not None and base.view.replay is not None):
+        result.view.replay = _replay(op, args, base)
+    return 0
+
+
+cdef int track_alias(Tensor base, Tensor result, bint multiple) except -1:
+    """Record that `result` is a view of a normal tensor `base`, of its dtype."""
+    cdef ViewMeta view = ViewMeta.__new__(ViewMeta)
+    cdef int creation
     if inference_mode_on(tls()):
         creation = INFERENCE_MODE
     elif tls().no_grad:
@@ -38,13 +46,11 @@ cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint mu
     view.base = base
     if base.view is not None:
         view.base = base.view.base
+        view.replay = base.view.replay
         if creation == DEFAULT or base.view.creation == INFERENCE_MODE:
             creation = base.view.creation
     view.creation = creation
     view.attr_version = current(version_of(base))
-    if typenum(result) != typenum(base) or (
-            base.view is not None and base.view.replay is not None):
-        view.replay = _replay(op, args, base)
     result.view = view
     tls().views += 1
     return 0

@@ -1,4 +1,4 @@
-# Custom functions: the node that carries a user's backward. See function.pyx.
+# Custom functions: the node that carries a user's backward. See custom.pyx.
 from cpython.object cimport PyObject
 from imode.autograd.node cimport Node
 
@@ -8,13 +8,13 @@ cdef class FunctionNode(Node):
     # Thread rule: used with the GIL held. Written by its own call; after that only `kept` changes,
     # once, from a tuple to None, when a backward frees it or its only reading clears it.
     #
-    # Invariant: `is_tensor` has an entry per argument, and the edges belong to its 1s in order.
+    # Invariant: the edges belong, in order, to the arguments that are tensors.
     cdef public object to_save             # what save_for_backward was given, until the call ends
     cdef public object saved_for_forward   # likewise: save_for_forward
     cdef public object dirty_tensors       # likewise: mark_dirty
     cdef public object non_differentiable  # likewise: mark_non_differentiable
-    cdef public object needs_input_grad    # per argument: whether it requires grad; a tuple
-    cdef bytes is_tensor      # per argument: 1 for a tensor
+    cdef bytes arguments      # flags per argument: IS_TENSOR, NEEDS_GRAD
+    cdef object needs         # needs_input_grad once it was read, or what the user made of it
     cdef tuple kept           # SavedTensor or None per saved value; None: nothing saved, or freed
     cdef list blanks          # (shape, dtype) of tensor results without gradient, else None
     cdef bint materialize     # backward gets zeros where no gradient arrived
@@ -22,8 +22,8 @@ cdef class FunctionNode(Node):
     cdef bint cleared         # saved_tensors was read, and cleared with that
     cdef bint boxed           # the class's boxed_grads_call: backward takes one list
 
-    cdef object _gradient(self, int output, PyObject* grad)
-    cdef int _deliver(self, tuple result, PyObject** out) except -1
+    cdef object _blank(self, Py_ssize_t output)
+    cdef int _deliver(self, object result, PyObject** out) except -1
 
 
 cdef class Error(Node):
