@@ -5,6 +5,8 @@ They are plain functions, installed on the compiled class when the package is im
 
 import warnings
 
+import numpy as np
+
 from . import ops
 from ._core import dtype as dtypes
 from ._core.internals import array_of, array_of_new_header, conj, install
@@ -114,7 +116,7 @@ def type_(self, dtype=None, non_blocking=False):
         if name not in _TYPE_NAMES:
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = _BY_NAME[_TYPE_NAMES[name]]
-    return to(self, dtype)
+    return to(self, getattr(dtype, "dtype", dtype))  # imode.LongTensor stands for its dtype
 
 
 def type_as(self, other):
@@ -270,6 +272,12 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions of a tensor give: a tensor that shares the result's memory."""
+    array = np.asarray(array)
+    return ops.from_numpy(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+
+
 def contains(self, element):
     if isinstance(element, (Tensor, bool, int, float, complex)):
         return bool((self == element).any())
@@ -340,6 +348,7 @@ _METHODS = {
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "retain_grad": hooks.retain_grad,
     "__array__": __array__,
+    "__array_wrap__": __array_wrap__,
     "__deepcopy__": __deepcopy__,
     "__dir__": __dir__,
     "__format__": __format__,

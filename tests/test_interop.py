@@ -212,3 +212,33 @@ def test_pytorch_through_numpy_and_dlpack():
     for shared in (torch.from_dlpack(mine), torch.from_numpy(mine.numpy())):
         shared[0] += 1
     assert mine[0].item() == 2.0
+
+
+def test_a_capsule_is_used_once_and_its_memory_is_shared():
+    from imode.utils import dlpack
+
+    x = imode.arange(3.0)
+    capsule = dlpack.to_dlpack(x)
+    y = dlpack.from_dlpack(capsule)
+    y[0] = 9
+    assert x.tolist() == [9, 1, 2]
+    with pytest.raises(RuntimeError, match="from_dlpack received an invalid capsule"):
+        dlpack.from_dlpack(capsule)
+    with pytest.raises(RuntimeError, match="got int"):
+        dlpack.from_dlpack(3)
+
+
+def test_numpys_functions_of_tensors_give_tensors():
+    x = imode.tensor([1.0, 4.0])
+    for result, expected in (
+        (np.sqrt(x), [1, 2]),
+        (x + np.ones(2), [2, 5]),
+        (np.add(x, 1), [2, 5]),
+    ):
+        assert isinstance(result, imode.Tensor)
+        assert result.tolist() == expected
+    assert np.greater(x, 2).dtype is imode.uint8
+
+
+def test_a_type_names_its_dtype():
+    assert imode.ones(2).type(imode.LongTensor).dtype is imode.int64

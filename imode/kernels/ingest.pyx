@@ -9,6 +9,7 @@ import numpy as np
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_IsValid
 from numpy cimport ndarray
 
 cnp.import_array()
@@ -52,6 +53,37 @@ def install(tensor_class, array_of):
 
 
 # ---- arrays from elsewhere -------------------------------------------------------------------
+
+cdef class _Exporter:
+    """A capsule as an object that exports itself, which is what NumPy takes."""
+    cdef object capsule
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def array_of_capsule(capsule):
+    """The ndarray over the memory of a DLPack capsule, which is used up by it.
+
+    NumPy takes a capsule without a version for read-only, since it has no flag that says so; other
+    libraries take it for writable, and so do tensors.
+    """
+    cdef bint unversioned = PyCapsule_IsValid(capsule, "dltensor")
+    cdef _Exporter exporter
+    if not unversioned and not PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        raise RuntimeError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
+            "only once, so you might have already constructed a tensor from it once.")
+    exporter = _Exporter.__new__(_Exporter)
+    exporter.capsule = capsule
+    array = np.from_dlpack(exporter)
+    if unversioned:
+        cnp.PyArray_ENABLEFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
+
 
 def check_array(array):
     """Return `array` if a tensor can be over its memory, else raise TypeError or ValueError."""
@@ -202,6 +234,10 @@ cdef class Ingest:
         elif PyFloat_Check(item):
             self.met |= FLOAT
         elif isinstance(item, _Tensor):
+            if _array_of(item).size != 1:
+                raise ValueError("only one element tensors can be converted to Python scalars: "
+                                 f"got one of shape {list(item.shape)} in a sequence; "
+                                 "stack() joins tensors")
             self.add(_array_of(item).dtype)
         elif PyComplex_Check(item):
             self.met |= COMPLEX

@@ -125,31 +125,23 @@ install("__dlpack__", _dlpack)
 install("__dlpack_device__", _dlpack_device)
 
 
-class _Capsule:
-    """A bare capsule as an object that exports itself."""
-
-    def __init__(self, capsule):
-        self.capsule = capsule
-
-    def __dlpack__(self, **options):
-        return self.capsule
-
-    def __dlpack_device__(self):
-        return 1, 0
-
-
 def _is_capsule(value):
     return type(value).__name__ == "PyCapsule"
 
 
 def _from_dlpack(ext_tensor, device, copy):
-    source = _Capsule(ext_tensor) if _is_capsule(ext_tensor) else ext_tensor
-    if not hasattr(source, "__dlpack__"):
-        raise RuntimeError(
-            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed "
-            "only once, so you might have already constructed a tensor from it once."
-        )
-    array = ingest.check_array(np.from_dlpack(source))
+    capsule = ext_tensor
+    if not _is_capsule(ext_tensor):
+        if not hasattr(ext_tensor, "__dlpack__"):
+            raise RuntimeError(
+                "from_dlpack received an invalid capsule. It takes an object with __dlpack__ or a "
+                f"DLPack capsule, got {type(ext_tensor).__name__}"
+            )
+        try:
+            capsule = ext_tensor.__dlpack__(max_version=(1, 0))
+        except TypeError:  # from before the protocol had versions
+            capsule = ext_tensor.__dlpack__()
+    array = ingest.check_array(ingest.array_of_capsule(capsule))
     return array.copy() if copy else array
 
 

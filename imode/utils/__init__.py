@@ -1,5 +1,5 @@
-"""Data loading and hook handles."""
+"""Data loading, DLPack, hook handles."""
 
-from . import data, hooks
+from . import data, dlpack, hooks
 
-__all__ = ["data", "hooks"]
+__all__ = ["data", "dlpack", "hooks"]
