@@ -1,9 +1,52 @@
 """What is timed on 4 elements: for every operator a statement, and the same in NumPy by hand.
 
 `a b c` are float32 vectors of 4 elements, `s` in (0, 1), `m n` 2×2 matrices, `i j` int64, `p q`
-bool, `k` an index vector, `g` above 1, `w` complex, `o` and `v` written to.
+bool, `k` an index vector, `g` above 1, `w` complex, `h` an ndarray, `o` and `v` written to;
+`B` a batch of one matrix, `x` a vector of 2, `y` class numbers, `t` targets 0 or 1; `C` one channel
+of 4, `X` of 2×2, with weights `D` and `Y`; `r` and `e` means and variances.
 None: NumPy has no such thing in one line.
 """
+
+import numpy
+
+CREATE = {
+    "tensor": ("lib.tensor([1.0, 2.0, 3.0, 4.0])", "np.array([1.0, 2.0, 3.0, 4.0], 'f')"),
+    "as_tensor": ("lib.as_tensor(h)", "np.asarray(h)"),
+    "from_numpy": ("lib.from_numpy(h)", None),
+    "scalar_tensor": ("lib.scalar_tensor(2.0)", "np.array(2.0, 'f')"),
+    "empty": ("lib.empty(4)", "np.empty(4, 'f')"),
+    "zeros": ("lib.zeros(4)", "np.zeros(4, 'f')"),
+    "ones": ("lib.ones(4)", "np.ones(4, 'f')"),
+    "full": ("lib.full((4,), 2.0)", "np.full(4, 2.0, 'f')"),
+    "empty_like": ("lib.empty_like(a)", "np.empty_like(a)"),
+    "zeros_like": ("lib.zeros_like(a)", "np.zeros_like(a)"),
+    "ones_like": ("lib.ones_like(a)", "np.ones_like(a)"),
+    "full_like": ("lib.full_like(a, 2.0)", "np.full_like(a, 2.0)"),
+    "new_empty": ("a.new_empty(4)", "np.empty(4, 'f')"),
+    "new_zeros": ("a.new_zeros(4)", "np.zeros(4, 'f')"),
+    "new_ones": ("a.new_ones(4)", "np.ones(4, 'f')"),
+    "new_full": ("a.new_full((4,), 2.0)", "np.full(4, 2.0, 'f')"),
+    "new_tensor": ("a.new_tensor([1.0, 2.0, 3.0, 4.0])", "np.array([1.0, 2.0, 3.0, 4.0], 'f')"),
+    "arange": ("lib.arange(4)", "np.arange(4)"),
+    "linspace": ("lib.linspace(0, 1, 4)", "np.linspace(0, 1, 4, dtype='f')"),
+    "eye": ("lib.eye(2)", "np.eye(2, dtype='f')"),
+    "tril": ("m.tril()", "np.tril(m)"),
+    "triu": ("m.triu()", "np.triu(m)"),
+    "rand": ("lib.rand(4)", "rng.random(4, 'f')"),
+    "randn": ("lib.randn(4)", "rng.standard_normal(4, 'f')"),
+    "rand_like": ("lib.rand_like(a)", "rng.random(4, 'f')"),
+    "randn_like": ("lib.randn_like(a)", "rng.standard_normal(4, 'f')"),
+    "randint": ("lib.randint(9, (4,))", "rng.integers(9, size=4)"),
+    "randint_like": ("lib.randint_like(a, 9)", "rng.integers(9, size=4).astype('f')"),
+    "randperm": ("lib.randperm(4)", "rng.permutation(4)"),
+    "normal": ("lib.normal(a, s)", "rng.normal(a, s)"),
+    "bernoulli": ("s.bernoulli()", "(rng.random(4, 'f') < s).astype('f')"),
+    "multinomial": ("s.multinomial(2)", None),
+    "uniform_": ("o.uniform_()", "rng.random(dtype='f', out=o)"),
+    "normal_": ("o.normal_()", "rng.standard_normal(dtype='f', out=o)"),
+    "bernoulli_": ("o.bernoulli_(0.5)", None),
+    "random_": ("o.random_()", None),
+}
 
 POINTWISE = {
     "hypot": ("lib.hypot(a, b)", "np.hypot(a, b)"),
@@ -91,6 +134,8 @@ POINTWISE = {
     "bitwise_or": ("i | j", "i | j"),
     "bitwise_xor": ("i ^ j", "i ^ j"),
     "bitwise_not": ("~i", "~i"),
+    "bitwise_left_shift": ("i << j", "i << j"),
+    "bitwise_right_shift": ("i >> j", "i >> j"),
     "isnan": ("a.isnan()", "np.isnan(a)"),
     "isinf": ("a.isinf()", "np.isinf(a)"),
     "isfinite": ("a.isfinite()", "np.isfinite(a)"),
@@ -168,22 +213,63 @@ OTHER = {
     "mm": ("lib.mm(m, n)", "np.matmul(m, n)"),
     "dot": ("lib.dot(a, b)", "np.dot(a, b)"),
     "outer": ("lib.outer(a, b)", "np.outer(a, b)"),
+    "bmm": ("lib.bmm(B, B)", "np.matmul(B, B)"),
+    "mv": ("lib.mv(m, x)", "np.matmul(m, x)"),
+    "addmm": ("lib.addmm(m, m, n)", "m + m @ n"),
+    "baddbmm": ("lib.baddbmm(B, B, B)", "B + B @ B"),
+    "addmv": ("lib.addmv(x, m, x)", "x + m @ x"),
+    "einsum": ("lib.einsum('ij,jk->ik', m, n)", "np.einsum('ij,jk->ik', m, n)"),
     "linear": ("F.linear(m, n)", "m @ n.T"),
     "cat": ("lib.cat([a, b])", "np.concatenate([a, b])"),
     "stack": ("lib.stack([a, b])", "np.stack([a, b])"),
     "clone": ("a.clone()", "a.copy()"),
     "contiguous": ("m.t().contiguous()", "np.ascontiguousarray(m.T)"),
-    "index_select": ("a.index_select(0, k)", "np.take(a, k, 0)"),
-    "gather": ("a.gather(0, k)", "np.take_along_axis(a, k, 0)"),
-    "masked_fill": ("a.masked_fill(p, 0)", "np.where(p, 0, a)"),
-    "index": ("a[k]", "a[k]"),
+    "repeat": ("a.repeat(2)", "np.tile(a, 2)"),
     "flip": ("a.flip(0)", "a[::-1].copy()"),
+    "roll": ("a.roll(1)", "np.roll(a, 1)"),
+    "gather": ("a.gather(0, k)", "np.take_along_axis(a, k, 0)"),
+    "scatter": ("a.scatter(0, k, b)", None),
+    "scatter_add": ("a.scatter_add(0, k, b)", None),
+    "index_select": ("a.index_select(0, k)", "np.take(a, k, 0)"),
+    "index_add": ("a.index_add(0, k, b)", None),
+    "masked_fill": ("a.masked_fill(p, 0)", "np.where(p, 0, a)"),
+    "masked_select": ("a.masked_select(p)", "a[p]"),
+    "take_along_dim": ("a.take_along_dim(k, 0)", "np.take_along_axis(a, k, 0)"),
+    "index": ("a[k]", "a[k]"),
+    "index_list": ("a[[0, 2]]", "a[[0, 2]]"),
+    "index_mask": ("a[p]", "a[p]"),
+    "index_put_": ("o[k] = b", "o[k] = b"),
+    "setitem": ("o[1:3] = 0.5", "o[1:3] = 0.5"),
     "sort": ("a.sort()", "np.sort(a); np.argsort(a)"),
-    "zeros": ("lib.zeros(4)", "np.zeros(4, 'f')"),
-    "zeros_like": ("lib.zeros_like(a)", "np.zeros_like(a)"),
+    "argsort": ("a.argsort()", "np.argsort(a)"),
+    "topk": ("a.topk(2)", None),
+    "nonzero": ("a.nonzero()", "np.argwhere(a)"),
+    "unique": ("a.unique()", "np.unique(a)"),
+    "one_hot": ("F.one_hot(k, 4)", "np.eye(4, dtype='l')[k]"),
     "item": ("a[0].item()", "a[0].item()"),
 }
-ROWS = POINTWISE | REDUCE | VIEWS | OTHER
+NEURAL = {
+    "conv1d": ("F.conv1d(C, D)", None),
+    "conv2d": ("F.conv2d(X, Y)", None),
+    "max_pool2d": ("F.max_pool2d(X, 2)", "X.max((2, 3), keepdims=True)"),
+    "avg_pool2d": ("F.avg_pool2d(X, 2)", "X.mean((2, 3), keepdims=True)"),
+    "adaptive_avg_pool2d": ("F.adaptive_avg_pool2d(X, 1)", "X.mean((2, 3), keepdims=True)"),
+    "batch_norm": ("F.batch_norm(m, r, e)", "(m - r) / np.sqrt(e + 1e-5)"),
+    "batch_norm, training": ("F.batch_norm(m, None, None, training=True)", None),
+    "layer_norm": ("F.layer_norm(m, (2,))", None),
+    "group_norm": ("F.group_norm(m, 1)", None),
+    "dropout": ("F.dropout(a, 0.5, True)", "a * (rng.random(4, 'f') > 0.5) / 0.5"),
+    "embedding": ("F.embedding(y, m)", "m[y]"),
+    "cross_entropy": ("F.cross_entropy(m, y)", None),
+    "nll_loss": ("F.nll_loss(m, y)", "-m[[0, 1], y].mean()"),
+    "mse_loss": ("F.mse_loss(a, b)", "np.square(a - b).mean()"),
+    "l1_loss": ("F.l1_loss(a, b)", "np.abs(a - b).mean()"),
+    "binary_cross_entropy": ("F.binary_cross_entropy(s, t)", None),
+    "binary_cross_entropy_with_logits": (
+        "F.binary_cross_entropy_with_logits(a, t)", None),
+    "pad": ("F.pad(a, (1, 1))", "np.pad(a, 1)"),
+}  # fmt: skip
+ROWS = CREATE | POINTWISE | REDUCE | VIEWS | OTHER | NEURAL
 
 
 def names(lib, requires_grad=False):
@@ -198,16 +284,20 @@ def names(lib, requires_grad=False):
     made |= {"p": lib.tensor([True, False, True, True]), "k": lib.tensor([3, 1, 0, 2])}
     made |= {"g": lib.tensor([1.5, 2.0, 3.0, 4.0]), "v": lib.ones(2, 2)}
     made |= {"w": lib.ones(4, dtype=lib.complex64)}
-    made |= {"q": lib.tensor([True, True, False, False])}
+    made |= {"q": lib.tensor([True, True, False, False]), "t": lib.tensor([0.0, 1.0, 1.0, 0.0])}
+    made |= {"r": lib.zeros(2), "e": lib.ones(2), "y": lib.tensor([1, 0])}
+    shapes = {"B": (1, 2, 2), "C": (1, 1, 4), "D": (1, 1, 2), "X": (1, 1, 2, 2), "Y": (1, 1, 1, 1)}
+    for key, shape in (shapes | {"x": (2,)}).items():
+        made[key] = lib.ones(shape, requires_grad=requires_grad)
+    made["h"] = numpy.ones(4, "f")
     return made | {"lib": lib, "F": lib.nn.functional}
 
 
 def numpy_names(lib):
     """Return the same variables as ndarrays."""
-    import numpy as np
-
     made = names(lib)
-    return {k: t.numpy() for k, t in made.items() if k not in ("lib", "F")} | {"np": np}
+    arrays = {k: numpy.asarray(t) for k, t in made.items() if k not in ("lib", "F")}
+    return arrays | {"np": numpy, "rng": numpy.random.default_rng(0)}
 
 
 def _module(op):

@@ -9,46 +9,70 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
-from imode._core.dtype cimport code_of, default_code, dtype, typenum_of
+from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, storage, typenum, wrap
+from imode.kernels.plain cimport (
+    C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value)
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
-cdef extern from "Python.h":
-    int PyLong_CheckExact(PyObject*) noexcept
-    long PyLong_AsLongAndOverflow(PyObject*, int*) except? -1
-
 cdef enum:
-    C_CONTIGUOUS = 0x1
     MOST = 1 << 26                # elements; the general path asks for more with care
+
+
+cdef object _one = 1
 
 
 cdef class _Config:
     cdef object function          # the function over ndarrays
-    cdef object value             # what to fill with; None: nothing
+    cdef int size                 # the argument that holds the sizes; -1: those of argument 0
+    cdef int value                # the argument to fill with; -1: `number`
+    cdef object number            # what to fill with; None: nothing
+    cdef bint zero                # it is 0
+    cdef int dtype                # the argument that holds the dtype; the options follow it
+    cdef Default default          # the dtype where none is given
+
+
+cdef enum Default:
+    FLOAT                         # the default dtype
+    OWN                           # that of argument 0
+    OF_VALUE                      # that of the number filled with
 
 
 cdef inline _Config _config(Operator op, keyset_t keys):
     return <_Config>(<CKernel>op.kernels[highest_key(keys)]).config
 
 
-cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**), object function, object value=None):
+cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**), _Config config):
+    where = f"imode.ops.{config.function.__module__.rpartition('.')[2]}"
+    return CKernel.new(fn, config, where, True)
+
+
+cdef _Config _of(object function):
     cdef _Config config = _Config()
-    config.function, config.value = function, value
-    return CKernel.new(fn, config, f"imode.ops.{function.__module__.rpartition('.')[2]}", True)
+    config.function = function
+    return config
 
 
-cdef int _set_all(ndarray array, object value) except -1:
-    if value is None:
-        return 0
-    if value == 0:
-        memset(cnp.PyArray_DATA(array), 0, cnp.PyArray_NBYTES(array))
+cdef void _repeat(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
+    cdef npy_intp i
+    cdef uint32_t narrow
+    cdef uint64_t wide
+    if item == 4:
+        narrow = (<const uint32_t*>value)[0]
+        for i in range(n):
+            (<uint32_t*>to)[i] = narrow
+    elif item == 8:
+        wide = (<const uint64_t*>value)[0]
+        for i in range(n):
+            (<uint64_t*>to)[i] = wide
     else:
-        cnp.PyArray_FillWithScalar(array, value)
-    return 0
+        for i in range(n):
+            memcpy(to + i * item, value, item)
 
 
 cdef bint _defaults_from(Operator op, PyObject** args, int first) noexcept:
@@ -60,52 +84,104 @@ cdef bint _defaults_from(Operator op, PyObject** args, int first) noexcept:
     return True
 
 
+cdef bint _sizes(PyObject* given, npy_intp* dims, int* nd, npy_intp* total) except -1:
+    """Read a tuple of sizes; False where there are many, or one is bad, or they are too large."""
+    cdef tuple size = <tuple>given
+    cdef int overflow = 0
+    cdef int i
+    if PyTuple_GET_SIZE(size) > 8:
+        return False
+    nd[0] = <int>PyTuple_GET_SIZE(size)
+    total[0] = 1
+    for i in range(nd[0]):
+        dims[i] = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(size, i), &overflow)
+        if overflow or not 0 <= dims[i] <= MOST:
+            return False
+        total[0] *= dims[i]
+        if total[0] > MOST:
+            return False
+    return True
+
+
+cdef int _dtype_code(PyObject* given, int default) noexcept:
+    """The Code of a dtype argument; -1 where it takes more than a look."""
+    if given == <PyObject*>None:
+        return default
+    return (<dtype>given).code if type(<object>given) is dtype else -1
+
+
 cdef object _filled(Operator op, keyset_t keys, PyObject** args):
-    """zeros, ones, empty: (size, dtype, ...)."""
+    """The factories of one value: zeros, full, empty_like, new_ones, scalar_tensor, ..."""
     cdef _Config config = _config(op, keys)
     cdef npy_intp dims[8]
     cdef npy_intp total = 1
-    cdef int code = default_code()
-    cdef int overflow = 0
-    cdef int nd, i
-    cdef tuple size = <tuple>args[0]
+    cdef npy_intp item
+    cdef uint64_t value[2]
+    cdef int nd = 0
+    cdef int code
+    cdef PyObject* number = <PyObject*>config.number if config.value < 0 else args[config.value]
+    cdef Fields* model
     cdef ndarray out
-    if args[1] != <PyObject*>None:
-        if type(<object>args[1]) is not dtype:
-            return run_numpy(op, config.function, args)
-        code = (<dtype>args[1]).code
-    if args[op.nargs] != NULL or PyTuple_GET_SIZE(size) > 8 or not _defaults_from(op, args, 2):
+    if config.default == FLOAT:
+        code = default_code()
+    elif config.default == OWN:
+        code = code_of[typenum(<Tensor>args[0])]
+    elif PyFloat_CheckExact(number):
+        code = default_code()
+    else:
+        code = INT64 if PyLong_CheckExact(number) else -1
+    code = _dtype_code(args[config.dtype], code)
+    if code < 0 or args[op.nargs] != NULL or not _defaults_from(op, args, config.dtype + 1):
         return run_numpy(op, config.function, args)
-    nd = <int>PyTuple_GET_SIZE(size)
-    for i in range(nd):
-        dims[i] = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(size, i), &overflow)
-        if overflow or not 0 <= dims[i] <= MOST:
+    if config.size >= 0:
+        if not _sizes(args[config.size], dims, &nd, &total):
             return run_numpy(op, config.function, args)
-        total *= dims[i]
-        if total > MOST:
+        if total > 65536 and config.zero:
+            return run_numpy(op, config.function, args)     # pages come zeroed from the system
+        out = empty(typenum_of[code], nd, dims)
+    elif config.dtype > 0 and config.default == OWN:
+        model = fields((<Tensor>args[0]).array)
+        if not model.flags & C_CONTIGUOUS:
             return run_numpy(op, config.function, args)
-    if total > 65536 and config.value == 0:
-        return run_numpy(op, config.function, args)     # pages come zeroed from the system
-    out = empty(typenum_of[code], nd, dims)
-    _set_all(out, config.value)
+        out = empty(typenum_of[code], model.nd, model.dimensions)
+    else:
+        out = empty(typenum_of[code], 0, dims)
+    if number == <PyObject*>None:
+        return wrap(out)
+    item = cnp.PyArray_ITEMSIZE(out)
+    if config.zero:
+        memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+    elif _fill_value(typenum_of[code], number, <char*>value):
+        _repeat(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
+    elif number == <PyObject*>config.number:
+        cnp.PyArray_FillWithScalar(out, config.number)
+    else:
+        return run_numpy(op, config.function, args)
     return wrap(out)
 
 
-cdef object _filled_like(Operator op, keyset_t keys, PyObject** args):
-    """zeros_like, ones_like, empty_like: (self, dtype, ...)."""
+cdef object _eye(Operator op, keyset_t keys, PyObject** args):
+    """eye(n, [m,] dtype, ...)."""
     cdef _Config config = _config(op, keys)
-    cdef ndarray source = storage(<Tensor>args[0])
+    cdef uint64_t one[2]
+    cdef npy_intp dims[2]
+    cdef npy_intp i, item
+    cdef int overflow = 0
+    cdef int code = _dtype_code(args[config.dtype], default_code())
     cdef ndarray out
-    cdef int code = code_of[typenum(<Tensor>args[0])]
-    if type(<object>args[1]) is dtype:
-        code = (<dtype>args[1]).code
-    elif args[1] != <PyObject*>None:
+    dims[0] = PyLong_AsLongAndOverflow(args[0], &overflow)
+    dims[1] = dims[0] if config.dtype == 1 or overflow else PyLong_AsLongAndOverflow(
+        args[1], &overflow)
+    if overflow or code < 0 or args[op.nargs] != NULL or not (
+            0 <= dims[0] < 128 and 0 <= dims[1] < 128 and _defaults_from(
+                op, args, config.dtype + 1)
+            and _fill_value(typenum_of[code], <PyObject*>_one, <char*>one)):
         return run_numpy(op, config.function, args)
-    if args[op.nargs] != NULL or not cnp.PyArray_IS_C_CONTIGUOUS(source) or (
-            not _defaults_from(op, args, 2)):
-        return run_numpy(op, config.function, args)
-    out = empty(typenum_of[code], source.ndim, source.shape)
-    _set_all(out, config.value)
+    out = empty(typenum_of[code], 2, dims)
+    item = cnp.PyArray_ITEMSIZE(out)
+    memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+    for i in range(min(dims[0], dims[1])):
+        memcpy(<char*>cnp.PyArray_DATA(out) + i * (dims[1] + 1) * item, one, item)
     return wrap(out)
 
 
@@ -227,26 +303,66 @@ cdef object _stack(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef CKernel _factory(function, int size, int value, number, int dtype, Default default):
+    cdef _Config config = _of(function)
+    config.size, config.value, config.number = size, value, number
+    config.zero = number == 0
+    config.dtype, config.default = dtype, default
+    return _new(_filled, config)
+
+
 def filled(function, value):
-    """The kernel of zeros, ones, empty."""
-    return _new(_filled, function, value)
+    """The kernel of zeros, ones, empty: (size, dtype, ...)."""
+    return _factory(function, 0, -1, value, 1, FLOAT)
+
+
+def full(function):
+    """The kernel of full: (size, fill_value, dtype, ...)."""
+    return _factory(function, 0, 1, None, 2, OF_VALUE)
 
 
 def filled_like(function, value):
-    """The kernel of zeros_like, ones_like, empty_like."""
-    return _new(_filled_like, function, value)
+    """The kernel of zeros_like, ones_like, empty_like: (self, dtype, ...)."""
+    return _factory(function, -1, -1, value, 1, OWN)
+
+
+def full_like(function):
+    """The kernel of full_like: (self, fill_value, dtype, ...)."""
+    return _factory(function, -1, 1, None, 2, OWN)
+
+
+def new_filled(function, value):
+    """The kernel of new_zeros, new_ones, new_empty: (self, size, dtype, ...)."""
+    return _factory(function, 1, -1, value, 2, OWN)
+
+
+def new_full(function):
+    """The kernel of new_full: (self, size, fill_value, dtype, ...)."""
+    return _factory(function, 1, 2, None, 3, OWN)
+
+
+def scalar(function):
+    """The kernel of scalar_tensor: (s, dtype, ...)."""
+    return _factory(function, -1, 0, None, 1, FLOAT)
+
+
+def eye(function, int dtype):
+    """The kernel of eye; the argument `dtype` follows one or two sizes."""
+    cdef _Config config = _of(function)
+    config.dtype = dtype
+    return _new(_eye, config)
 
 
 def clone(function):
     """The kernel of clone."""
-    return _new(_clone, function)
+    return _new(_clone, _of(function))
 
 
 def cat(function):
     """The kernel of cat."""
-    return _new(_cat, function)
+    return _new(_cat, _of(function))
 
 
 def stack(function):
     """The kernel of stack."""
-    return _new(_stack, function)
+    return _new(_stack, _of(function))

@@ -7,12 +7,25 @@ and the rest one by one. Every `a + b * c` is a fused multiply-add.
 import numpy as np
 
 cimport numpy as cnp
-from libc.math cimport fma, pow
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport wrap
+from imode.kernels.plain cimport (
+    PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _array,
+    _fall_back, _plain)
+from libc.math cimport ceil, fma, pow
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
-from numpy cimport ndarray
+from libc.string cimport memcpy, memset
+from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
+
+cdef enum:
+    N_OPTIONS = 5                  # arguments of a factory from its dtype on
 
 
 def arange(ndarray out, start, step):
@@ -136,25 +149,159 @@ def powers(double base, ndarray exponents):
 
 # ---- triangles ---------------------------------------------------------------------------------
 
-def triangle(ndarray a, diagonal, bint upper):
-    """Return the lower or upper triangle of the matrices in the last two dimensions of `a`."""
-    cdef ndarray source = cnp.PyArray_GETCONTIGUOUS(a)
-    cdef int nd = cnp.PyArray_NDIM(source)
-    cdef ndarray made = cnp.PyArray_ZEROS(
-        nd, cnp.PyArray_DIMS(source), cnp.PyArray_TYPE(source), 0
-    )
-    cdef int64_t rows = cnp.PyArray_DIM(source, nd - 2), columns = cnp.PyArray_DIM(source, nd - 1)
+cdef void _cut(char *target, const char *origin, int64_t rows, int64_t columns, int64_t size,
+               int64_t item, int64_t diagonal, bint upper) noexcept nogil:
+    """Copy the rows' parts inside a triangle, and zero the others."""
     cdef int64_t limit = rows + columns + 1
     cdef int64_t shift = max(-limit, min(diagonal, limit))
-    cdef int64_t total = cnp.PyArray_SIZE(source) // columns if columns else 0
-    cdef int64_t i, start, stop, item = cnp.PyArray_ITEMSIZE(source)
-    cdef char *target = cnp.PyArray_BYTES(made)
-    cdef const char *origin = cnp.PyArray_BYTES(source)
-    for i in range(total):
+    cdef int64_t i, start, stop
+    memset(target, 0, size * item)
+    for i in range(size // columns if columns else 0):
         start, stop = 0, min(columns, max(<int64_t> 0, i % rows + shift + 1))
         if upper:
             start, stop = min(columns, max(<int64_t> 0, i % rows + shift)), columns
         if stop > start:
             memcpy(target + (i * columns + start) * item, origin + (i * columns + start) * item,
                    (stop - start) * item)
+
+
+def triangle(ndarray a, diagonal, bint upper):
+    """Return the lower or upper triangle of the matrices in the last two dimensions of `a`."""
+    cdef ndarray source = cnp.PyArray_GETCONTIGUOUS(a)
+    cdef int nd = cnp.PyArray_NDIM(source)
+    cdef ndarray made = empty(cnp.PyArray_TYPE(source), nd, cnp.PyArray_DIMS(source))
+    cdef int64_t rows = cnp.PyArray_DIM(source, nd - 2), columns = cnp.PyArray_DIM(source, nd - 1)
+    _cut(cnp.PyArray_BYTES(made), cnp.PyArray_BYTES(source), rows, columns,
+         cnp.PyArray_SIZE(source), cnp.PyArray_ITEMSIZE(source),
+         max(-(1 << 40), min(diagonal, 1 << 40)), upper)
     return made
+
+
+# ---- the plain cases as kernels ------------------------------------------------------------------
+
+cdef object _zero = 0
+cdef object _one = 1
+
+cdef enum:
+    SAFE = 1 << 30                 # numbers whose sums and products fit 64 bits
+    MOST = 1 << 26                 # elements; the general path asks for more with care
+
+
+cdef int _as_integer(PyObject* number, int64_t* out) except -1:
+    """1: an int of moderate size; 0: something else."""
+    cdef int overflow = 0
+    if not PyLong_CheckExact(number):
+        return 0
+    out[0] = PyLong_AsLongAndOverflow(number, &overflow)
+    return not overflow and -SAFE < out[0] < SAFE
+
+
+cdef int _as_double(PyObject* number, double* out) except -1:
+    """1: a float, or an int of moderate size, that any float dtype holds; 0: something else."""
+    cdef int64_t whole
+    if PyFloat_CheckExact(number):
+        out[0] = PyFloat_AS_DOUBLE(number)
+        return -1e38 < out[0] < 1e38
+    if not _as_integer(number, &whole):
+        return 0
+    out[0] = <double>whole
+    return 1
+
+
+cdef bint _only_defaults(Operator op, PyObject** args, int first) noexcept:
+    cdef int i
+    for i in range(first, op.nargs):
+        if args[i] != PyTuple_GET_ITEM(op.defaults, i) and i != op.requires_grad_arg:
+            return False
+    return args[op.nargs] == NULL
+
+
+cdef object _arange(Operator op, keyset_t keys, PyObject** args):
+    """arange([start,] end[, step], dtype, ...) of numbers, without a dtype."""
+    cdef int given = op.nargs - N_OPTIONS
+    cdef PyObject* start = args[0] if given > 1 else <PyObject*>_zero
+    cdef PyObject* end = args[1] if given > 1 else args[0]
+    cdef PyObject* step = args[2] if given > 2 else <PyObject*>_one
+    cdef int64_t first, last, by
+    cdef double low, high, apart, length
+    cdef npy_intp n
+    cdef ndarray out
+    if not _only_defaults(op, args, given):
+        return _fall_back(op, keys, args)
+    if _as_integer(start, &first) and _as_integer(end, &last) and _as_integer(step, &by):
+        if by == 0 or (last < first if by > 0 else last > first):
+            return _fall_back(op, keys, args)
+        n = (last - first + by + (-1 if by > 0 else 1)) // by
+        if n > MOST:
+            return _fall_back(op, keys, args)
+        out = empty(cnp.NPY_INT64, 1, &n)
+        _integers(<int64_t *> cnp.PyArray_DATA(out), n, first, by)
+        return wrap(out)
+    if not (_as_double(start, &low) and _as_double(end, &high) and _as_double(step, &apart)) or (
+            apart == 0):
+        return _fall_back(op, keys, args)
+    length = (high - low) / apart
+    if not 0 <= length < MOST:
+        return _fall_back(op, keys, args)
+    n = <npy_intp>ceil(length)
+    if default_code() == FLOAT32:
+        out = empty(cnp.NPY_FLOAT32, 1, &n)
+        _floats(<float *> cnp.PyArray_DATA(out), n, low, apart)
+    elif default_code() == FLOAT64:
+        out = empty(cnp.NPY_FLOAT64, 1, &n)
+        _doubles(<double *> cnp.PyArray_DATA(out), n, low, apart)
+    else:
+        return _fall_back(op, keys, args)
+    return wrap(out)
+
+
+cdef object _linspace(Operator op, keyset_t keys, PyObject** args):
+    """linspace(start, end, steps, dtype, ...) of numbers, without a dtype."""
+    cdef double start, end
+    cdef int64_t steps
+    cdef npy_intp n
+    cdef ndarray out
+    if not (_only_defaults(op, args, 3) and _as_double(args[0], &start)
+            and _as_double(args[1], &end) and _as_integer(args[2], &steps)
+            and 2 <= steps <= MOST):
+        return _fall_back(op, keys, args)
+    n = steps
+    if default_code() == FLOAT32:
+        out = empty(cnp.NPY_FLOAT32, 1, &n)
+        _span_float(<float *> cnp.PyArray_DATA(out), n, <float>start, <float>end)
+    elif default_code() == FLOAT64:
+        out = empty(cnp.NPY_FLOAT64, 1, &n)
+        _span_double(<double *> cnp.PyArray_DATA(out), n, start, end)
+    else:
+        return _fall_back(op, keys, args)
+    return wrap(out)
+
+
+cdef object _tril(Operator op, keyset_t keys, PyObject** args):
+    return _triangle_of(op, keys, args, False)
+
+
+cdef object _triu(Operator op, keyset_t keys, PyObject** args):
+    return _triangle_of(op, keys, args, True)
+
+
+cdef object _triangle_of(Operator op, keyset_t keys, PyObject** args, bint upper):
+    cdef Fields* a = _array(args[0])
+    cdef int64_t diagonal
+    cdef ndarray out
+    if not _plain(a) or a.nd < 2 or args[op.nargs] != NULL or not _as_integer(args[1], &diagonal):
+        return _fall_back(op, keys, args)
+    out = empty(a.descr.type_num, a.nd, a.dimensions)
+    _cut(<char*>cnp.PyArray_DATA(out), a.data, a.dimensions[a.nd - 2], a.dimensions[a.nd - 1],
+         cnp.PyArray_SIZE(out), cnp.PyArray_ITEMSIZE(out), diagonal, upper)
+    return wrap(out)
+
+
+def compiled(name, function):
+    """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
+    fn = f"imode.ops.{function.__module__.rpartition('.')[2]}"
+    if name == "arange":
+        return CKernel.new(_arange, function, fn, True)
+    if name == "linspace":
+        return CKernel.new(_linspace, function, fn, True)
+    return CKernel.new(_triu if name == "triu" else _tril, function, fn, True)

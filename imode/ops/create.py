@@ -262,7 +262,7 @@ factory(
 )
 factory(
     f"full(int[] size, Scalar fill_value, *, {OPTIONS}) -> Tensor",
-    _full,
+    fresh.full(_full),
     doc="""Return a tensor whose elements are all `fill_value`, of the value's dtype unless given.
 
     >>> imode.full((2,), 7)
@@ -294,7 +294,7 @@ for _name, _kernel, _argument in (
     ("empty_like", fresh.filled_like(_empty_like, None), ""),
     ("zeros_like", fresh.filled_like(_filled_like("zeros_like", 0), 0), ""),
     ("ones_like", fresh.filled_like(_filled_like("ones_like", 1), 1), ""),
-    ("full_like", _full_like, "Scalar fill_value, "),
+    ("full_like", fresh.full_like(_full_like), "Scalar fill_value, "),
 ):
     op(
         f"{_name}(Tensor self, {_argument}*, {OPTIONS}, any memory_format=None) -> Tensor",
@@ -348,16 +348,20 @@ def _strided(size, dtype, stride):
     return np.ndarray(size, base.dtype, base, 0, steps)
 
 
-for _name, _make, _argument, _example in (
-    ("new_empty", allocate, "", ""),
-    ("new_zeros", lambda size, dtype: allocate(size, dtype, np.zeros), "", ""),
-    ("new_ones", _ones, "", ""),
-    ("new_full", _new_full, "Scalar fill_value, ", ", 3"),
-    ("new_empty_strided", _strided, "int[] stride, ", ", (1,)"),
+def _new_zeros(size, dtype):
+    return allocate(size, dtype, np.zeros)
+
+
+for _name, _kernel, _argument, _example in (
+    ("new_empty", fresh.new_filled(_new("new_empty", allocate), None), "", ""),
+    ("new_zeros", fresh.new_filled(_new("new_zeros", _new_zeros), 0), "", ""),
+    ("new_ones", fresh.new_filled(_new("new_ones", _ones), 1), "", ""),
+    ("new_full", fresh.new_full(_new("new_full", _new_full)), "Scalar fill_value, ", ", 3"),
+    ("new_empty_strided", _new("new_empty_strided", _strided), "int[] stride, ", ", (1,)"),
 ):
     op(
         f"{_name}(Tensor self, int[] size, {_argument}*, {OPTIONS}) -> Tensor",
-        _new(_name, _make),
+        _kernel,
         differentiable=False,
         variants="method",
         doc=f"""As `imode.{_name[4:]}`, with this tensor's dtype unless one is given.

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from imode.kernels import order, series
+from imode.kernels import fresh, order, series
 from imode.kernels.strided import scalar_name
 
 from .. import ops
@@ -32,7 +32,7 @@ def _scalar_tensor(s, dtype, *options):
 
 op(
     f"scalar_tensor(Scalar s, *, {OPTIONS}) -> Tensor",
-    _scalar_tensor,
+    fresh.scalar(_scalar_tensor),
     differentiable=False,
     variants="function",
     doc="""Return a tensor without dimensions, of the default dtype unless given.
@@ -120,17 +120,17 @@ _ARANGE = """Return the numbers from `start` up to but not including `end`, `ste
 
 factory(
     f"arange(Scalar end, *, {OPTIONS}) -> Tensor",
-    lambda end, dtype, *options: _arange(0, end, 1, dtype),
+    series.compiled("arange", lambda end, dtype, *options: _arange(0, end, 1, dtype)),
     doc=_ARANGE,
 )
 factory(
     f"arange.start(Scalar start, Scalar end, *, {OPTIONS}) -> Tensor",
-    lambda start, end, dtype, *options: _arange(start, end, 1, dtype),
+    series.compiled("arange", lambda start, end, dtype, *options: _arange(start, end, 1, dtype)),
     doc=_ARANGE,
 )
 factory(
     f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
-    lambda start, end, step, dtype, *options: _arange(start, end, step, dtype),
+    series.compiled("arange", lambda start, end, step, dtype, *options: _arange(start, end, step, dtype)),
     doc=_ARANGE,
 )
 
@@ -211,7 +211,7 @@ _ENDS = (
 for _overload, _start, _end in _ENDS:
     factory(
         f"linspace{_overload}({_start} start, {_end} end, int steps, *, {OPTIONS}) -> Tensor",
-        _linspace,
+        series.compiled("linspace", _linspace),
         doc="""Return `steps` numbers at equal distances, from `start` to `end` inclusive.
 
         >>> imode.linspace(0, 1, 5)
@@ -251,12 +251,12 @@ _EYE = """Return a matrix with ones on its diagonal and zeros elsewhere: n rows,
 
 factory(
     f"eye(int n, *, {OPTIONS}) -> Tensor",
-    lambda n, dtype, *options: _eye(n, n, dtype),
+    fresh.eye(lambda n, dtype, *options: _eye(n, n, dtype), 1),
     doc=_EYE,
 )
 factory(
     f"eye.m(int n, int m, *, {OPTIONS}) -> Tensor",
-    lambda n, m, dtype, *options: _eye(n, m, dtype),
+    fresh.eye(lambda n, m, dtype, *options: _eye(n, m, dtype), 2),
     doc=_EYE,
 )
 
@@ -274,7 +274,7 @@ def _triangle(name, upper):
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
         return series.triangle(self, diagonal, upper)
 
-    return kernel
+    return series.compiled(name, kernel)
 
 
 _tril = op(
