@@ -47,6 +47,15 @@ cdef void _toss(mt_state *mt, out_t *out, int64_t n, double p) noexcept nogil:
         n -= take
 
 
+cdef void draw_coins(mt_state *mt, int kind, void *out, int64_t n, double p) noexcept nogil:
+    if kind == cnp.NPY_FLOAT32:
+        _toss(mt, <float *> out, n, p)
+    elif kind == cnp.NPY_FLOAT64:
+        _toss(mt, <double *> out, n, p)
+    else:
+        _toss(mt, <cnp.uint8_t *> out, n, p)
+
+
 cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
     cdef int kind = cnp.PyArray_TYPE(out)
     cdef bint wide = kind in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_BOOL, cnp.NPY_UINT8)
@@ -54,12 +63,7 @@ cdef int _coins(cnp.ndarray out, double p, Generator source) except -1:
     source.acquire()
     try:
         with nogil:
-            if line.kind == cnp.NPY_FLOAT32:
-                _toss(&source.engine, <float *> line.data, line.n, p)
-            elif line.kind == cnp.NPY_FLOAT64:
-                _toss(&source.engine, <double *> line.data, line.n, p)
-            else:
-                _toss(&source.engine, <cnp.uint8_t *> line.data, line.n, p)
+            draw_coins(&source.engine, line.kind, line.data, line.n, p)
     finally:
         source.release()
     line.store()
@@ -80,7 +84,7 @@ cdef void _compare(real_t *out, real_t *p, int64_t n) noexcept nogil:
         out[i] = out[i] < p[i]
 
 
-cdef int _toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
+cdef int toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
     """Both contiguous, of one shape and one floating dtype, and not the same memory."""
     cdef int64_t n = cnp.PyArray_SIZE(out)
     cdef bint single = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
@@ -126,7 +130,7 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         and cnp.PyArray_TYPE(out) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
         and not np.may_share_memory(out, probabilities)
     ):
-        _toss_alike(out, probabilities, choose(generator))
+        toss_alike(out, probabilities, choose(generator))
         return
     if cnp.PyArray_TYPE(probabilities) == cnp.NPY_FLOAT64:
         draws = np.empty(out.size, np.float64)

@@ -303,11 +303,11 @@ cdef object _stack(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
-cdef CKernel _factory(function, int size, int value, number, int dtype, Default default):
+cdef CKernel _factory(function, int size, int value, number, int at, Default default):
     cdef _Config config = _of(function)
     config.size, config.value, config.number = size, value, number
     config.zero = number == 0
-    config.dtype, config.default = dtype, default
+    config.dtype, config.default = at, default
     return _new(_filled, config)
 
 
@@ -346,10 +346,10 @@ def scalar(function):
     return _factory(function, -1, 0, None, 1, FLOAT)
 
 
-def eye(function, int dtype):
-    """The kernel of eye; the argument `dtype` follows one or two sizes."""
+def eye(function, int at):
+    """The kernel of eye; the dtype's argument, `at`, follows one or two sizes."""
     cdef _Config config = _of(function)
-    config.dtype = dtype
+    config.dtype = at
     return _new(_eye, config)
 
 

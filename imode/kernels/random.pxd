@@ -1,7 +1,7 @@
 # See random.pyx for how each distribution is drawn.
 cimport numpy as cnp
-from imode.kernels.generator cimport mt_state
-from libc.stdint cimport int64_t
+from imode.kernels.generator cimport Generator, mt_state
+from libc.stdint cimport int64_t, uint64_t
 
 
 cdef class Line:
@@ -26,3 +26,25 @@ cdef void uniform_float(mt_state *mt, float *out, int64_t n, float low, float hi
 cdef void uniform_double(
     mt_state *mt, double *out, int64_t n, double low, double high
 ) noexcept nogil
+
+cdef enum Law:
+    EXPONENTIAL
+    CAUCHY
+    LOG_NORMAL
+    GEOMETRIC
+
+# Draw n values of a distribution into contiguous memory, the generator being held. `kind` is the
+# NumPy type number: float32 or float64; for integers also others (False: not served).
+cdef void draw_uniform(
+    mt_state *mt, int kind, void *out, int64_t n, double low, double high
+) noexcept nogil
+cdef void draw_normal(
+    Generator source, int kind, void *out, int64_t n, bint blocks, double mean, double std
+) noexcept nogil
+cdef void draw_law(
+    Generator source, int kind, void *out, int64_t n, Law law, double a, double b
+) noexcept nogil
+cdef bint draw_integers(
+    mt_state *mt, int kind, void *out, int64_t n, uint64_t width, int64_t base, bint wide
+) noexcept nogil
+cdef void draw_permutation(mt_state *mt, int64_t *out, int64_t n) noexcept nogil

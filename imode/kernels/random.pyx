@@ -174,10 +174,10 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     source.acquire()
     try:
         if line.n < GIL_GRAIN:
-            _uniform_line(&source.engine, line, low, high)
+            draw_uniform(&source.engine, line.kind, line.data, line.n, low, high)
         else:
             with nogil:
-                _uniform_line(&source.engine, line, low, high)
+                draw_uniform(&source.engine, line.kind, line.data, line.n, low, high)
     finally:
         source.release()
     if half:    # rounding may have reached `high`, which is outside
@@ -187,11 +187,13 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     line.store()
 
 
-cdef void _uniform_line(mt_state *mt, Line line, double low, double high) noexcept nogil:
-    if line.kind == cnp.NPY_FLOAT32:
-        uniform_float(mt, <float *> line.data, line.n, <float> low, <float> high)
+cdef void draw_uniform(
+    mt_state *mt, int kind, void *out, int64_t n, double low, double high
+) noexcept nogil:
+    if kind == cnp.NPY_FLOAT32:
+        uniform_float(mt, <float *> out, n, <float> low, <float> high)
     else:
-        uniform_double(mt, <double *> line.data, line.n, low, high)
+        uniform_double(mt, <double *> out, n, low, high)
 
 
 # ---- normal ----------------------------------------------------------------------------------
@@ -236,18 +238,18 @@ cdef void _normal_blocks(
             bm_fill_double(out + again, 1, mean, std)
 
 
-cdef void _normal_line(
-    Generator source, Line line, bint blocks, double mean, double std
+cdef void draw_normal(
+    Generator source, int kind, void *out, int64_t n, bint blocks, double mean, double std
 ) noexcept nogil:
-    if line.kind == cnp.NPY_FLOAT32:
+    if kind == cnp.NPY_FLOAT32:
         if blocks:
-            _normal_blocks(&source.engine, <float *> line.data, line.n, mean, std)
+            _normal_blocks(&source.engine, <float *> out, n, mean, std)
         else:
-            _normal_scalar(source, <float *> line.data, line.n, mean, std)
+            _normal_scalar(source, <float *> out, n, mean, std)
     elif blocks:
-        _normal_blocks(&source.engine, <double *> line.data, line.n, mean, std)
+        _normal_blocks(&source.engine, <double *> out, n, mean, std)
     else:
-        _normal_scalar(source, <double *> line.data, line.n, mean, std)
+        _normal_scalar(source, <double *> out, n, mean, std)
 
 
 def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
@@ -273,10 +275,10 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
     source.acquire()
     try:
         if line.n < GIL_GRAIN:
-            _normal_line(source, line, blocks, mean, std)
+            draw_normal(source, line.kind, line.data, line.n, blocks, mean, std)
         else:
             with nogil:
-                _normal_line(source, line, blocks, mean, std)
+                draw_normal(source, line.kind, line.data, line.n, blocks, mean, std)
     finally:
         source.release()
     if line.n > n:
@@ -288,13 +290,6 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
 
 # ---- other continuous distributions ------------------------------------------------------------
 
-cdef enum Law:
-    EXPONENTIAL
-    CAUCHY
-    LOG_NORMAL
-    GEOMETRIC
-
-
 cdef double _draw(Generator source, Law law, double a, double b) noexcept nogil:
     if law == EXPONENTIAL:
         return -1.0 / a * log1p(-_unit(&source.engine))
@@ -305,16 +300,16 @@ cdef double _draw(Generator source, Law law, double a, double b) noexcept nogil:
     return ceil(log(_unit(&source.engine)) / log1p(-a))
 
 
-cdef void _draw_line(Generator source, Line line, Law law, double a, double b) noexcept nogil:
+cdef void draw_law(
+    Generator source, int kind, void *out, int64_t n, Law law, double a, double b
+) noexcept nogil:
     cdef int64_t i
-    cdef float *single = <float *> line.data
-    cdef double *whole = <double *> line.data
-    if line.kind == cnp.NPY_FLOAT32:
-        for i in range(line.n):
-            single[i] = <float> _draw(source, law, a, b)
+    if kind == cnp.NPY_FLOAT32:
+        for i in range(n):
+            (<float *> out)[i] = <float> _draw(source, law, a, b)
     else:
-        for i in range(line.n):
-            whole[i] = _draw(source, law, a, b)
+        for i in range(n):
+            (<double *> out)[i] = _draw(source, law, a, b)
 
 
 cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except -1:
@@ -330,7 +325,7 @@ cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except
     source.acquire()
     try:
         with nogil:
-            _draw_line(source, line, law, a, b)
+            draw_law(source, line.kind, line.data, line.n, law, a, b)
     finally:
         source.release()
     line.store()
@@ -372,32 +367,32 @@ cdef void _integers(
         out[i] = <any_t> <int64_t> word
 
 
-cdef int _integers_line(
-    mt_state *mt, Line line, uint64_t width, int64_t base, bint wide
+cdef bint draw_integers(
+    mt_state *mt, int kind, void *out, int64_t n, uint64_t width, int64_t base, bint wide
 ) noexcept nogil:
-    if line.kind == cnp.NPY_BOOL or line.kind == cnp.NPY_UINT8:
-        _integers(mt, <cnp.uint8_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_INT8:
-        _integers(mt, <cnp.int8_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_INT16:
-        _integers(mt, <cnp.int16_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_UINT16:
-        _integers(mt, <cnp.uint16_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_INT32:
-        _integers(mt, <cnp.int32_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_UINT32:
-        _integers(mt, <cnp.uint32_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_INT64:
-        _integers(mt, <cnp.int64_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_UINT64:
-        _integers(mt, <cnp.uint64_t *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_FLOAT32:
-        _integers(mt, <float *> line.data, line.n, width, base, wide)
-    elif line.kind == cnp.NPY_FLOAT64:
-        _integers(mt, <double *> line.data, line.n, width, base, wide)
+    if kind == cnp.NPY_BOOL or kind == cnp.NPY_UINT8:
+        _integers(mt, <cnp.uint8_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_INT8:
+        _integers(mt, <cnp.int8_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_INT16:
+        _integers(mt, <cnp.int16_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_UINT16:
+        _integers(mt, <cnp.uint16_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_INT32:
+        _integers(mt, <cnp.int32_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_UINT32:
+        _integers(mt, <cnp.uint32_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_INT64:
+        _integers(mt, <cnp.int64_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_UINT64:
+        _integers(mt, <cnp.uint64_t *> out, n, width, base, wide)
+    elif kind == cnp.NPY_FLOAT32:
+        _integers(mt, <float *> out, n, width, base, wide)
+    elif kind == cnp.NPY_FLOAT64:
+        _integers(mt, <double *> out, n, width, base, wide)
     else:
-        return 0
-    return 1
+        return False
+    return True
 
 
 def integers(cnp.ndarray out, low, high, generator=None, wide=None):
@@ -416,7 +411,8 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     source.acquire()
     try:
         with nogil:
-            known = _integers_line(&source.engine, line, width, base, long_words)
+            known = draw_integers(
+                &source.engine, line.kind, line.data, line.n, width, base, long_words)
     finally:
         source.release()
     if not known:
@@ -424,27 +420,32 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     line.store()
 
 
+cdef void draw_permutation(mt_state *mt, int64_t *out, int64_t n) noexcept nogil:
+    cdef int64_t i, other, saved
+    for i in range(n):
+        out[i] = i
+    if n < 0xFFFFFFFFULL // 20:
+        for i in range(n - 1):
+            other = i + <int64_t> (mt_next(mt) % <uint64_t> (n - i))
+            saved = out[i]
+            out[i] = out[other]
+            out[other] = saved
+    else:    # 32 bits would favour small numbers
+        for i in range(n):
+            other = <int64_t> (mt_next64(mt) % <uint64_t> (i + 1))
+            out[i] = out[other]
+            out[other] = i
+
+
 def permutation(cnp.ndarray out, generator=None):
     """Fill `out` (one dimension) with a random order of 0 ... n-1."""
     cdef Generator source = choose(generator)
-    cdef int64_t i, n = out.size
-    cdef cnp.ndarray order = np.arange(n, dtype=np.int64)
-    cdef int64_t *data = <int64_t *> cnp.PyArray_DATA(order)
-    cdef int64_t other, saved
+    cdef int64_t n = out.size
+    cdef cnp.ndarray order = np.empty(n, np.int64)
     source.acquire()
     try:
         with nogil:
-            if n < 0xFFFFFFFFULL // 20:
-                for i in range(n - 1):
-                    other = i + <int64_t> (mt_next(&source.engine) % <uint64_t> (n - i))
-                    saved = data[i]
-                    data[i] = data[other]
-                    data[other] = saved
-            else:    # 32 bits would favour small numbers
-                for i in range(n):
-                    other = <int64_t> (mt_next64(&source.engine) % <uint64_t> (i + 1))
-                    data[i] = data[other]
-                    data[other] = i
+            draw_permutation(&source.engine, <int64_t *> cnp.PyArray_DATA(order), n)
     finally:
         source.release()
     out[...] = order

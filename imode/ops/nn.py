@@ -8,7 +8,7 @@ import warnings
 
 from imode import ops
 from imode._core.dtype import promote_types
-from imode.kernels import choices
+from imode.kernels import choices, draw
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
@@ -20,7 +20,7 @@ from .schema import composite, functional, op
 
 op(
     "_dropout_mask(Tensor self, float p) -> Tensor",
-    choices.dropout_mask,
+    draw.compiled("_dropout_mask", lambda self, p: choices.dropout_mask(self, p)),
     differentiable=False,
     variants="",
 )
@@ -35,11 +35,11 @@ def _refuse(input):
 
 def _drop(input, p, shape, inplace):
     """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
-    if not input.is_floating_point():
-        _refuse(input)
     if p == 1:
         noise = ops.zeros((), dtype=input.dtype)
     else:
+        if not input.is_floating_point():
+            _refuse(input)
         noise = ops._dropout_mask(input if shape is None else input.new_empty(shape), p)
     return input.mul_(noise) if inplace else input * noise
 

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from imode.kernels import choices, random
+from imode.kernels import choices, draw, random
 from imode.kernels import generator as generators
 from imode.kernels.strided import scalar_name
 
@@ -199,10 +199,10 @@ def random_between(array, start, stop, generator):
 def _random_any(array, generator):
     """Integers that the dtype holds exactly, from 0 on."""
     dtype = array.dtype
-    if dtype.kind == "c":
-        raise missing("random_kernel_cpu", dtype)
     if not array.size:
         return
+    if dtype.kind == "c":
+        raise missing("random_kernel_cpu", dtype)
     if dtype.kind == "b":
         stop = 2
     elif dtype.kind == "f":
@@ -313,10 +313,14 @@ def zero(grad):
     return ops.zeros_like(grad)
 
 
+_COMPILED = ("uniform_", "normal_", "random_", "random_.to", "random_.from", "bernoulli_")
+
+
 def _filler(schema, kernel, name, doc=None):
+    operator = schema.partition("(")[0]
     op(
         f"{schema} -> Tensor(a!)",
-        kernel,
+        draw.compiled(operator, kernel) if operator in _COMPILED else kernel,
         derivative={"self": zero},
         name=name,
         variants="method",

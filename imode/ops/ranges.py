@@ -130,7 +130,9 @@ factory(
 )
 factory(
     f"arange.start_step(Scalar start, Scalar end, Scalar step=1, *, {OPTIONS}) -> Tensor",
-    series.compiled("arange", lambda start, end, step, dtype, *options: _arange(start, end, step, dtype)),
+    series.compiled(
+        "arange", lambda start, end, step, dtype, *options: _arange(start, end, step, dtype)
+    ),
     doc=_ARANGE,
 )
 

@@ -5,7 +5,7 @@ The fillers of `random` do the drawing.
 
 import numpy as np
 
-from imode.kernels import choices, random
+from imode.kernels import choices, draw, random
 from imode.kernels.strided import scalar_name
 
 from .._core.dtype import as_numpy, from_numpy_dtype
@@ -70,7 +70,7 @@ def _randperm(n, generator, dtype, *options):
 
 factory(
     f"rand(int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    _rand,
+    draw.compiled("rand", _rand),
     doc="""Return numbers uniform in [0, 1).
 
     >>> imode.rand(2, 3).shape
@@ -79,7 +79,7 @@ factory(
 )
 factory(
     f"randn(int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    _randn,
+    draw.compiled("randn", _randn),
     doc="""Return normal numbers of mean 0 and variance 1.
 
     >>> imode.randn(2, 3).shape
@@ -94,17 +94,23 @@ _RANDINT = """Return integers from `low` (0) up to but not including `high`.
 
 factory(
     f"randint(int high, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    lambda high, size, generator, dtype, *options: _randint(0, high, size, generator, dtype),
+    draw.compiled(
+        "randint",
+        lambda high, size, generator, dtype, *options: _randint(0, high, size, generator, dtype),
+    ),
     doc=_RANDINT,
 )
 factory(
     f"randint.low(int low, int high, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    lambda low, high, size, generator, dtype, *options: _randint(low, high, size, generator, dtype),
+    draw.compiled(
+        "randint.low",
+        lambda low, high, size, gen, dtype, *options: _randint(low, high, size, gen, dtype),
+    ),
     doc=_RANDINT,
 )
 factory(
     f"randperm(int n, {GENERATOR}, {OPTIONS}) -> Tensor",
-    _randperm,
+    draw.compiled("randperm", _randperm),
     doc="""Return the integers 0 ... n-1 in a random order.
 
     >>> imode.randperm(4).sum()
@@ -123,11 +129,11 @@ def _like(name, fill):
     def kernel(self, *arguments):
         format = arguments[-1]
         *arguments, generator, dtype = arguments[:-N_OPTIONS]
-        made = allocate_like(self, dtype, format, name)
+        made = allocate_like(self, dtype, format, name.partition(".")[0])
         fill(made, *arguments, generator)
         return made
 
-    return kernel
+    return kernel if name == "randint_like.Tensor" else draw.compiled(name, kernel)
 
 
 for _name, _fill, _arguments in (
@@ -141,7 +147,7 @@ for _name, _fill, _arguments in (
     op(
         f"{_name}(Tensor self, {_arguments}{', ' if _arguments else ''}{GENERATOR}, {OPTIONS}, "
         "any memory_format=None) -> Tensor",
-        _like(_base, _fill),
+        _like(_name, _fill),
         differentiable=False,
         variants="function",
         doc=f"""`{_base.partition("_")[0]}` of the size, dtype and memory order of `input`.
@@ -210,7 +216,7 @@ _NORMAL = """Return normal numbers of the given means and standard deviations: t
 
 op(
     f"normal.Tensor_Tensor(Tensor mean, Tensor std, {GENERATOR}) -> Tensor",
-    _normal_tensors,
+    draw.compiled("normal.Tensor_Tensor", _normal_tensors),
     derivative={
         "mean": lambda grad, mean_shape: grad.new_zeros(mean_shape),
         "std": lambda grad, std_shape: grad.new_zeros(std_shape),
@@ -237,7 +243,7 @@ op(
 )
 factory(
     f"normal.float_float(float mean, float std, int[] size, {GENERATOR}, {OPTIONS}) -> Tensor",
-    _normal_of,
+    draw.compiled("normal.float_float", _normal_of),
     doc=_NORMAL,
 )
 
@@ -256,8 +262,11 @@ _BERNOULLI = """Return ones with the probabilities that `input` holds (or `p` fo
 
 op(
     f"bernoulli(Tensor self, {GENERATOR}) -> Tensor",
-    lambda self, generator: _drawn(
-        self, lambda made, source: bernoulli_tensor(made, self, source), generator
+    draw.compiled(
+        "bernoulli",
+        lambda self, generator: _drawn(
+            self, lambda made, source: bernoulli_tensor(made, self, source), generator
+        ),
     ),
     derivative={"self": zero},
     name="BernoulliBackward0",
@@ -295,7 +304,7 @@ def _multinomial(self, num_samples, replacement, generator):
 
 _drawing = op(
     f"multinomial(Tensor self, int num_samples, bool replacement=False, {GENERATOR}) -> Tensor",
-    _multinomial,
+    draw.compiled("multinomial", _multinomial),
     differentiable=False,
     variants="function method out",
     doc="""Draw `num_samples` column numbers per row, in proportion to the weights of the row.
