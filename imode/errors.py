@@ -224,6 +224,8 @@ def detach_view():
 def _trim(node_name):
     """``"SplitBackward0"`` -> ``"Split"``, ``"SqueezeBackward1"`` -> ``"Squeeze1"``: how messages
     name the operator of a node."""
+    if node_name in ("CopyBackwards", "CopySlices"):
+        return f"imode::autograd::{node_name}"
     name, _, number = node_name.partition("Backward")
     return name if number in ("", "0") else name + number
 
@@ -268,6 +270,17 @@ def modified(
             saved,
             wrote,
             hint,
+        )
+    )
+
+
+def saved_detached(node_name=None):
+    """A saved input lost its history after it was saved."""
+    saver = f" ({_trim(node_name)} saved it)" if node_name else ""
+    return RuntimeError(
+        _lines(
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().",
+            f"The graph still needs what it was computed from{saver}: use detach() and its result.",
         )
     )
 

@@ -14,6 +14,7 @@ from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
 from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
 from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.overlap cimport refuse_self_overlap
 from imode._core.tensor cimport (
     Tensor, is_tensor, replace_array, storage, wrap, wrap_view)
 from numpy cimport ndarray, npy_intp
@@ -27,8 +28,17 @@ cdef tuple _TYPE_NAMES = ("Bool", "Byte", "Char", "Short", "Int", "Long", "Half"
                           "Double", "ComplexFloat", "ComplexDouble")
 
 
+cdef tuple _C_TYPE_NAMES = (
+    "bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float",
+    "double", "c10::complex<float>", "c10::complex<double>")
+
+
 cdef str type_str(int code):
     return <str>_TYPE_NAMES[code]
+
+
+cdef str c_type_str(int code):
+    return <str>_C_TYPE_NAMES[code]
 
 
 cdef str shape_str(int nd, npy_intp* dims):
@@ -62,6 +72,8 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
         result = PyObject_Vectorcall(<PyObject*>function, values, op.nargs, NULL)
     except ValueError as error:
         if "could not be broadcast" in str(error):    # NumPy's words for it
+            if args[op.nargs] != NULL and op.role == INPLACE:
+                refuse_self_overlap(<Tensor>args[0])
             _raise_shapes(op, args)
         raise
     if op.role == VIEW:
@@ -139,6 +151,9 @@ cdef object deliver_into(Operator op, object result, object target):
             raise TypeError(f"{op.name}(): expected a tuple of {len(result)} out tensors, got one")
         array = np.asarray(result)
         tensor = <Tensor>target
+        if op.role != OUT:            # the shape counts before the dtype, except where it may change
+            refuse_self_overlap(tensor)
+            fit_target(op, tensor, array.ndim, array.shape, False)
         check_target(op, tensor, code_of[cnp.PyArray_TYPE(array)])
         _fit_alike(op, tensor, array, op.role == OUT)
         copy_into(tensor, array)
@@ -172,20 +187,13 @@ cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) exc
 cdef int check_target(Operator op, Tensor target, int code) except -1:
     cdef ndarray array = storage(target)
     cdef int target_code = code_of[cnp.PyArray_TYPE(array)]
-    cdef int i
+    refuse_self_overlap(target)
     if target_code != code and not _can_cast(code, target_code):
         raise RuntimeError(f"result type {type_str(code)} can't be cast to the desired output "
                            f"type {type_str(target_code)}")
     if not cnp.PyArray_ISWRITEABLE(array):
         raise RuntimeError(f"{op.name}(): the written-to tensor is over read-only memory; clone() "
                            "it before writing")
-    if cnp.PyArray_SIZE(array) > 1:
-        for i in range(array.ndim):
-            if array.strides[i] == 0 and array.shape[i] > 1:
-                raise RuntimeError(
-                    "unsupported operation: more than one element of the written-to tensor "
-                    "refers to a single memory location. Please clone() the tensor before "
-                    "performing the operation.")
     return 0
 
 
@@ -228,7 +236,11 @@ cdef void resize_storage(Tensor target, int nd, npy_intp* dims):
         after = np.ndarray(shape, before.dtype, owner.reshape(-1).view(np.uint8),
                            <char*>cnp.PyArray_DATA(before) - <char*>cnp.PyArray_DATA(owner))
     else:
-        after = np.zeros(shape, before.dtype)
+        # Memory of its own, with the elements at the offset that they had.
+        offset = (<char*>cnp.PyArray_DATA(before) - <char*>cnp.PyArray_DATA(owner)) // (
+            cnp.PyArray_ITEMSIZE(before))
+        after = np.zeros(offset + need // cnp.PyArray_ITEMSIZE(before), before.dtype)
+        after = after[offset:].reshape(shape)
     replace_array(target, after)
 
 

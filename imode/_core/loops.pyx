@@ -7,18 +7,17 @@ lies (another dtype, memory that the result partly overlaps) is copied first.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from imode._core.adapter cimport check_target, copy_into, fit_target, run_numpy, type_str
+from imode._core.adapter cimport c_type_str, check_target, copy_into, fit_target, run_numpy, type_str
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
-    NO_DTYPE, UINT8, ResultType, add_number, add_tensor, code_of, default_code, dtype_from_code,
+    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
     is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
-from imode._core.overlap cimport entangled, refuse_partial_overlap
+from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.tensor cimport Tensor, is_tensor, replace_array, storage, wrap
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
@@ -34,9 +33,6 @@ cdef extern from "Python.h":
     int PyLong_CheckExact(PyObject*) noexcept
     double PyFloat_AS_DOUBLE(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
-
-cdef extern from "numpy/arrayobject.h":
-    ndarray PyArray_NewLikeArray(ndarray, cnp.NPY_ORDER, cnp.dtype, int)
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UFunc "PyUFuncObject":
@@ -336,12 +332,16 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         # Comparisons have loops for floats, and give bool whatever they compare.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
-    if not _broadcast(op, args, nin, nd, dims):
-        raise AssertionError("unreachable: _broadcast raises")
     if target != NULL:
-        # In PyTorch's order: the shape of an in-place result, its dtype, then out= is resized.
-        if op.role != OUT:
+        # In PyTorch's order: overlaps, the shapes of the operands and of what is both operand and
+        # result, the dtype; then out= is resized.
+        refuse_overlap(args, nin, <Tensor>target)
+    _broadcast(op, args, nin, nd, dims)
+    if target != NULL:
+        if op.role != OUT or _among(target, args, nin):
             fit_target(op, <Tensor>target, nd, dims, False)
+            if loops.exact:
+                _check_castable(<Tensor>target, out_code)
         elif loops.exact:
             _check_exact(<Tensor>target, out_code)
         check_target(op, <Tensor>target, out_code)
@@ -355,7 +355,6 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
             fit_target(op, <Tensor>target, nd, dims, True)
-        refuse_partial_overlap(args, nin, <Tensor>target)
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -396,11 +395,20 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     return <object>target
 
 
+cdef bint _among(PyObject* target, PyObject** args, int nin) noexcept:
+    cdef int i
+    for i in range(nin):
+        if args[i] == target:
+            return True
+    return False
+
+
 cdef ndarray _cast(ndarray array, int code):
     """A copy in another dtype, its dimensions in the same order of strides."""
-    cdef cnp.dtype descr = cnp.PyArray_DescrFromType(typenum_of[code])
-    Py_INCREF(descr)              # the next call takes a reference over
-    cdef ndarray copy = PyArray_NewLikeArray(array, cnp.NPY_KEEPORDER, descr, 0)
+    cdef ndarray copy
+    cdef Operand operand
+    operand.dims, operand.strides, operand.nd = array.shape, array.strides, array.ndim
+    copy = empty_like(&operand, 1, array.ndim, array.shape, typenum_of[code], _sizes[code])
     if cnp.PyArray_CopyInto(copy, array) < 0:
         raise RuntimeError("a copy in another dtype failed")
     return copy
@@ -431,6 +439,14 @@ cdef int _check_exact(Tensor target, int code) except -1:
     return 0
 
 
+cdef int _check_castable(Tensor target, int code) except -1:
+    cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
+    if target_code != code and not _can_cast(code, target_code):
+        raise RuntimeError(f"result type {type_str(code)} can't be cast to the desired output type "
+                           f"{c_type_str(target_code)}")
+    return 0
+
+
 cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:
     cdef int d
     if array.ndim != nd:
@@ -448,7 +464,7 @@ cdef object _unsupported(Operator op, CKernel kernel, int code):
     return config.otherwise
 
 
-cdef bint _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dims) except -1:
+cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dims) except -1:
     cdef int i, d, offset
     cdef ndarray array
     cdef npy_intp length
@@ -467,7 +483,7 @@ cdef bint _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* di
                         f"The size of tensor a ({dims[offset + d]}) must match the size of tensor "
                         f"b ({length}) at non-singleton dimension {offset + d}")
                 dims[offset + d] = length
-    return True
+    return 0
 
 
 cdef int _store_number(Operator op, object number, int code, char* where) except -1:

@@ -7,5 +7,7 @@ from numpy cimport ndarray
 # Whether writing the target element by element could change a source element not yet read.
 cdef bint entangled(ndarray source, ndarray target) noexcept
 
-# PyTorch's rule: a dense operand may be the written-to tensor or apart from it, not between.
-cdef int refuse_partial_overlap(PyObject** args, int nin, Tensor target) except -1
+# PyTorch's rules, by strides: no two elements of what is written share a place, and an operand that
+# is dense, as is the target, is the target or apart from it. RuntimeError otherwise.
+cdef int refuse_self_overlap(Tensor target) except -1
+cdef int refuse_overlap(PyObject** args, int nin, Tensor target) except -1

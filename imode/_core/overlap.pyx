@@ -61,18 +61,62 @@ cdef bint dense(ndarray a):
     return True
 
 
-cdef int refuse_partial_overlap(PyObject** args, int nin, Tensor target) except -1:
-    """PyTorch's rule: a dense operand is the written-to tensor or apart from it, not between."""
-    cdef ndarray out = storage(target)
-    cdef ndarray array
-    cdef int i
-    for i in range(nin):
-        if is_tensor(args[i]) and args[i] != <PyObject*>target:
-            array = storage(<Tensor>args[i])
-            if ranges_meet(array, out) and not identical(array, out) and (
-                    dense(array) and dense(out)):
+cdef int _refuse_self_overlap(ndarray out) except -1:
+    cdef int d
+    if cnp.PyArray_SIZE(out) > 1:
+        for d in range(out.ndim):
+            if out.strides[d] == 0 and out.shape[d] > 1:
                 raise RuntimeError(
-                    "unsupported operation: some elements of the input tensor and the written-to "
-                    "tensor refer to a single memory location. Please clone() the tensor before "
+                    "unsupported operation: more than one element of the written-to tensor "
+                    "refers to a single memory location. Please clone() the tensor before "
                     "performing the operation.")
     return 0
+
+
+cdef int refuse_self_overlap(Tensor target) except -1:
+    return _refuse_self_overlap(storage(target))
+
+
+cdef bint _same_geometry(ndarray a, ndarray b) noexcept:
+    """Whether the strides agree, those of dimensions of length 1 too: PyTorch's comparison."""
+    cdef int d
+    if a.ndim != b.ndim:
+        return False
+    for d in range(a.ndim):
+        if a.strides[d] != b.strides[d]:
+            return False
+    return True
+
+
+cdef bint _partly_overlap(ndarray array, ndarray out):
+    """Whether two dense arrays share memory without being the same elements in the same order."""
+    if not (ranges_meet(array, out) and dense(array) and dense(out)):
+        return False
+    return not (cnp.PyArray_DATA(array) == cnp.PyArray_DATA(out)
+                and cnp.PyArray_NBYTES(array) == cnp.PyArray_NBYTES(out)
+                and _same_geometry(array, out))
+
+
+cdef int _refuse_partial(ndarray operand, ndarray out) except -1:
+    if _partly_overlap(operand, out):
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to "
+            "tensor refer to a single memory location. Please clone() the tensor before "
+            "performing the operation.")
+    return 0
+
+
+cdef int refuse_overlap(PyObject** args, int nin, Tensor target) except -1:
+    cdef int i
+    _refuse_self_overlap(storage(target))
+    for i in range(nin):
+        if is_tensor(args[i]) and args[i] != <PyObject*>target:
+            _refuse_partial(storage(<Tensor>args[i]), storage(target))
+    return 0
+
+
+def refuse_overlaps(ndarray out not None, ndarray operand):
+    """For kernels over ndarrays: raise RuntimeError where PyTorch refuses to write to `out`."""
+    _refuse_self_overlap(out)
+    if operand is not None:
+        _refuse_partial(operand, out)

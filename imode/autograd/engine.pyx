@@ -560,8 +560,8 @@ cdef int _keep_grads(Node node, PyObject** grads) except -1:
         if tensor is not None and grads[<int>number] != NULL:
             gradient = <object>grads[<int>number]
             before = meta_of(tensor).grad
-            tensor.meta.grad = (call1(operator("clone"), gradient) if before is None
-                                else call2(_op_add, before, gradient))
+            tensor.meta.grad = (operator("clone")(gradient, memory_format="contiguous_format")
+                                if before is None else call2(_op_add, before, gradient))
     return 0
 
 

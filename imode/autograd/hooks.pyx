@@ -58,10 +58,10 @@ def retain_grad(Tensor self not None):
     cdef Node node
     if not requires_grad(self):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    grad_fn = grad_fn_of(self)
-    if grad_fn is None or meta_of(self).retains_grad:
+    # As it was recorded: a view that is out of date is not looked at where there is nothing to do.
+    if self.grad_fn is None or meta_of(self).retains_grad:
         return
-    node = <Node>grad_fn
+    node = <Node>grad_fn_of(self)
     if node.retained is None:
         node.retained = {}
     node.retained[self.output_nr] = weakref.ref(self)

@@ -19,12 +19,11 @@ from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, bump, current, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
-    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, SMALL,
+    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE,
     Derivative, Node, Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, move_retained, rebase_history, track)
-from libc.stdlib cimport calloc
 from numpy cimport ndarray
 
 from imode.errors import detach_view, out_requires_grad
@@ -116,8 +115,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.name, self)
     check_inplace(op.name, self)
-    if code_of[typenum(self)] < 6:
-        # The gradient ends at a tensor of an integer dtype.
+    if d.floats_only and code_of[typenum(self)] < 6:
         return redispatch(op, keys & below(AUTOGRAD), args)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
@@ -205,12 +203,7 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
                     node.connect(edge, <Tensor>arg)
                 edge += 1
     if d.n_slots:
-        if d.n_slots > SMALL:
-            node.saved = <PyObject**>calloc(d.n_slots, sizeof(PyObject*))
-            if node.saved == NULL:
-                node.saved = node.small_saved
-                raise MemoryError()
-        node.n_saved = d.n_slots
+        node.set_saved(d.n_slots)
         for i in range(d.n_slots):
             slot = &d.slots[i]
             if slot.source == FROM_RESULT or (d.n_formulas > 1 and not _needed(node, d, slot)):

@@ -52,6 +52,7 @@ cdef class Derivative:
     cdef list functions               # keeps the formulas' functions alive
     cdef int formula_of[MAX_SAVED]    # input -> formula
     cdef bint has_lists               # an input is a Tensor[]
+    cdef public bint floats_only      # its in-place form records nothing on integers (copy_)
     cdef int n_results
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
@@ -100,6 +101,7 @@ cdef class Node:
     cdef void release(self)           # free what was saved
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
+    cdef int set_saved(self, int n) except -1
     cdef int describe(self, int output, Tensor tensor) except -1
     cdef bint _saves_tensors(self)
     cdef void _drop_saved(self)

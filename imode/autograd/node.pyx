@@ -222,6 +222,15 @@ cdef class Node:
         self.n_outputs = n
         return 0
 
+    cdef int set_saved(self, int n) except -1:
+        if n > SMALL:
+            self.saved = <PyObject**>calloc(n, sizeof(PyObject*))
+            if self.saved == NULL:
+                self.saved = self.small_saved
+                raise MemoryError()
+        self.n_saved = n
+        return 0
+
     cdef int describe(self, int output, Tensor tensor) except -1:
         cdef OutputMeta* meta = &self.outputs[output]
         cdef int nd = storage(tensor).ndim
@@ -523,7 +532,10 @@ cdef class AccumulateGrad(Node):
         return self.variable
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
-        return 0 if grads[0] == NULL else _accumulate(self, grads[0])
+        # A leaf that no longer requires grad receives none, whatever was recorded before.
+        if grads[0] == NULL or not self.variable.leaf_requires_grad:
+            return 0
+        return _accumulate(self, grads[0])
 
 
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:

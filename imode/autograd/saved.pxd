@@ -9,7 +9,8 @@ cdef class SavedTensor:
     cdef uint64_t version         # when it was saved
     cdef int output_nr            # which result of its node; -1: an input
     cdef bint requires_grad       # of a saved result
-    cdef object grad_fn           # of a saved input that was written to in place later: None
+    cdef bint recorded            # a saved input had a grad_fn
+    cdef object view_node         # of a result written into a view: reference to its grad_fn
 
 
 cdef SavedTensor save_input(Tensor tensor, str saver)       # saver: the operator, for messages

@@ -7,10 +7,12 @@ alias to the node again.
 The inference check is here and nowhere else: an inference tensor has no version counter, so
 nothing could tell that it was written to after it was saved.
 """
+import weakref
+
 cimport cython
 from imode._core.tensor cimport (
     Tensor, alias_of, current, grad_fn_of, is_inference, requires_grad, version_of)
-from imode.errors import inference_saved, modified
+from imode.errors import inference_saved, modified, saved_detached
 
 
 @cython.final
@@ -29,6 +31,7 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
     self.tensor = tensor
     self.version = current(version_of(tensor))
     self.output_nr = -1
+    self.recorded = tensor.grad_fn is not None
     return self
 
 
@@ -40,25 +43,38 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
     self.version = current(version_of(tensor))
     self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
+    if tensor.view is not None and tensor.grad_fn is not None and self.requires_grad:
+        # Written into a view: what the result leads to is the view's node, not the write's.
+        self.view_node = weakref.ref(tensor.grad_fn)
     return self
 
 
 cdef Tensor unpack(SavedTensor self, object node):
     cdef Tensor alias
+    if self.recorded and self.tensor.grad_fn is None:
+        raise saved_detached(node.name())
     if current(version_of(self.tensor)) != self.version:
         raise _modified(self, node)
     if self.output_nr < 0:
         return self.tensor
     alias = alias_of(self.tensor)
     if self.requires_grad:
-        alias.grad_fn = node
+        alias.grad_fn = _maker(self, node)
         alias.output_nr = self.output_nr
     return alias
 
 
+cdef object _maker(SavedTensor self, object node):
+    """The node of a saved result."""
+    maker = None if self.view_node is None else self.view_node()
+    return node if maker is None else maker
+
+
 cdef object _modified(SavedTensor self, object node):
     cdef Tensor tensor = self.tensor
-    maker = node if self.output_nr >= 0 else grad_fn_of(tensor)
+    maker = grad_fn_of(tensor)
+    if self.output_nr >= 0:
+        maker = _maker(self, node) if self.requires_grad else None
     output_nr = self.output_nr if self.output_nr >= 0 else tensor.output_nr
     return modified(
         f"imode.{_TYPE_NAMES[tensor.dtype.name]}", tensor.shape, output_nr,

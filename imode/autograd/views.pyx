@@ -13,7 +13,7 @@ from imode._core.tensor cimport (
     DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
     current, grad_fn_of, is_inference, requires_grad, set_regenerate,
     version_of, typenum)
-from imode.autograd.node cimport Node, node_edge
+from imode.autograd.node cimport Derivative, Node, new_node, node_edge
 
 from imode.errors import (
     graph_freed, inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
@@ -216,30 +216,56 @@ cdef extern from *:
 # ---- grad_fn of a view whose base was written ----
 
 cdef object _regenerate(Tensor self):
+    cdef ViewMeta view = self.view
     cdef Tensor fresh
+    cdef Node node
     cdef int no_grad
-    if self.grad_fn is None and not requires_grad(self.view.base):
+    if self.grad_fn is None and not requires_grad(view.base):
         return None
-    if current(self.version) == self.view.attr_version:
+    if current(self.version) == view.attr_version:
         return self.grad_fn
-    if self.view.creation != DEFAULT:
+    if view.creation != DEFAULT:
         _refuse(self, True, None)
-    no_grad = tls().no_grad
-    excluded = tls().excluded
-    tls().no_grad = 0
-    tls().excluded = 0
-    try:
-        if self.view.replay is not None:
-            fresh = self.view.replay(self.view.base)
-        else:
-            fresh = operator("as_strided")(self.view.base, *_geometry(self))
-    finally:
-        tls().no_grad = no_grad
-        tls().excluded = excluded
-    self.grad_fn = fresh.grad_fn
-    self.output_nr = fresh.output_nr
-    self.view.attr_version = current(self.version)
-    return self.grad_fn
+    if view.replay is None:
+        node = _strided_node(self, view.base)
+    else:
+        no_grad = tls().no_grad
+        excluded = tls().excluded
+        tls().no_grad = 0
+        tls().excluded = 0
+        try:
+            fresh = view.replay(view.base)
+        finally:
+            tls().no_grad = no_grad
+            tls().excluded = excluded
+        node = <Node>fresh.grad_fn
+    if node is not None:
+        move_retained(self, node, 0)
+    self.grad_fn = node
+    self.output_nr = 0
+    view.attr_version = current(self.version)
+    return node
+
+
+cdef Node _strided_node(Tensor self, Tensor base):
+    """The node of base.as_strided(geometry of self), made without looking at the memory; it leads
+    nowhere if the base no longer requires grad."""
+    cdef Derivative d = <Derivative>operator("as_strided").derivative
+    cdef Node node = new_node(d)
+    cdef int i
+    size, stride, offset = _geometry(self)
+    values = {"self_geometry": _geometry(base), "size": size, "stride": stride,
+              "storage_offset": offset}
+    node.set_edges(1)
+    node.connect(0, base)
+    node.set_outputs(1)
+    node.describe(0, self)
+    node.set_saved(d.n_slots)
+    for i in range(d.n_slots):
+        value = values[d.slot_names[i]]
+        Py_INCREF(value)
+        node.saved[i] = <PyObject*>value
+    return node
 
 
 set_regenerate(_regenerate)

@@ -497,9 +497,17 @@ op(
 tensor([0.5000, 1.0000])
 """,
 )
+def _addcmul(self, tensor1, tensor2, value):
+    """Of operands that differ in dtype; the number has no say in the result's."""
+    self, tensor1, tensor2 = common(self, tensor1, tensor2)
+    if self.dtype == np.bool_:
+        raise not_implemented("addcmul_cpu_out", self.dtype)
+    return loops.addcmul(self, tensor1, tensor2, self.dtype.type(value))
+
+
 op(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    ufunc(loops.addcmul, otherwise=refusing("addcmul_cpu_out")),
+    ufunc(loops.addcmul, ints="alike", otherwise=_addcmul),
     derivative={
         "self": lambda grad: grad,
         "tensor1": lambda grad, tensor2, value: grad * conj(tensor2 * value),

@@ -7,7 +7,9 @@ import numpy as np
 from imode import ops
 
 from .._core.dtype import as_numpy
+from .._core.overlap import refuse_overlaps
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
+from ..kernels.order import empty_like
 from ..kernels.strided import scalar_name
 from .schema import composite, op
 
@@ -16,24 +18,18 @@ def _copy(self, src, non_blocking):
     if src is self:  # a tensor into itself, expanded ones too
         _refuse_read_only(self)
         return
-    src = np.asarray(src)
+    given, src = src, np.asarray(src)
     if src.dtype.kind == "c" and self.dtype.kind != "c":
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
         src = src.real
     _refuse_read_only(self)
-    _refuse_overlap(self)
+    refuse_overlaps(self, given if isinstance(given, np.ndarray) else None)
     try:
         source = np.broadcast_to(src, self.shape)
     except ValueError:
         raise _mismatch(self.shape, src.shape) from None
-    if _partly_overlap(self, src):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to tensor "
-            "refer to a single memory location. Please clone() the tensor before performing the "
-            "operation."
-        )
     np.copyto(self, _cast(source, self.dtype), casting="unsafe")
 
 
@@ -52,25 +48,6 @@ def _mismatch(target, source):
     )
 
 
-def _partly_overlap(target, source):
-    """Whether two dense arrays share memory without being the same elements."""
-    if target.size == 0 or source.size == 0 or not np.may_share_memory(target, source):
-        return False
-    if target.ctypes.data == source.ctypes.data and target.shape == source.shape:
-        return target.strides != source.strides
-    return _dense(target) and _dense(source)
-
-
-def _dense(array):
-    expected = array.itemsize
-    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
-        if n != 1:
-            if stride != expected:
-                return False
-            expected *= n
-    return True
-
-
 def _cast(array, dtype):
     """`array` in `dtype`; a float beyond an integer's range becomes what the processor gives."""
     if array.dtype == dtype or dtype.kind not in "iu" or array.dtype.kind != "f":
@@ -86,21 +63,12 @@ def _refuse_read_only(array):
         raise RuntimeError("the written-to tensor is over read-only memory; clone() it first")
 
 
-def _refuse_overlap(array):
-    if array.size > 1 and any(
-        s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)
-    ):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
-
-
 op(
     "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
     derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
     name="CopyBackwards",
+    floats_only=True,
     variants="method",
     doc="""Copy the elements of `src` into the tensor and return it.
 
@@ -120,7 +88,9 @@ def _to_copy(self, dtype, memory_format):
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
         self = self.real
-    return _cast(self, dtype).astype(dtype, order="K", copy=True)
+    made = empty_like(self, dtype)
+    made[...] = _cast(self, dtype)
+    return made
 
 
 op(

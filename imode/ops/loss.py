@@ -288,6 +288,15 @@ op(
 )
 
 
+def _alike(input, target):
+    """Both in the shape they broadcast to, expanded where that is not their own."""
+    if input.shape == target.shape:
+        return input, target
+    _warn_of_sizes(input, target)
+    shape = np.broadcast_shapes(input.shape, target.shape)
+    return [t if t.shape == shape else t.expand(shape) for t in (input, target)]
+
+
 def _weighted(losses, weight, input, reduction, total=True):
     """Weight elementwise losses and reduce them; the mean is over weights where `total`."""
     if weight.shape != input.shape:
@@ -317,7 +326,7 @@ def mse_loss(input, target, size_average, reduce, reduction, weight):
     if weight is not None:
         _warn_of_sizes(input, target)
         return _weighted((input - target).square(), weight, input, number)
-    return ops._mse_loss(input, target, number)
+    return ops._mse_loss(*_alike(input, target), number)
 
 
 @composite(
@@ -331,7 +340,7 @@ def l1_loss(input, target, size_average, reduce, reduction, weight):
     2.0
     """
     number = _reduction(size_average, reduce, reduction)
-    _warn_of_sizes(input, target)
+    input, target = _alike(input, target)
     losses = (input - target).abs()
     return _reduce(losses, number) if weight is None else _weighted(losses, weight, input, number)
 
@@ -352,9 +361,9 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
-        _warn_of_sizes(input, target)
+        input, target = _alike(input, target)
         return _reduce((input - target).abs(), number)
-    return ops._smooth_l1_loss(input, target, number, beta)
+    return ops._smooth_l1_loss(*_alike(input, target), number, beta)
 
 
 @composite(
@@ -374,8 +383,8 @@ def huber_loss(input, target, reduction, delta, weight):
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
-        return ops._huber_loss(input, target, number, delta)
-    losses = ops._huber_loss(input, target, _NONE, delta)
+        return ops._huber_loss(*_alike(input, target), number, delta)
+    losses = ops._huber_loss(*_alike(input, target), _NONE, delta)
     return _weighted(losses, weight, input, number, total=False)
 
 

@@ -374,6 +374,18 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
     """
     self_size, self_stride, self_offset = self_geometry
     offset = self_offset if storage_offset is None else storage_offset
+    if 0 in size:
+        return grad.new_zeros(self_size)
+    # Dimensions of length 1 say nothing, those of stride 0 repeat elements.
+    kept = []
+    for dim in reversed(range(len(size))):
+        if size[dim] == 1:
+            grad = grad.squeeze(dim)
+        elif stride[dim] == 0:
+            grad = grad.sum(dim)
+        else:
+            kept.insert(0, dim)
+    size, stride = tuple(size[d] for d in kept), tuple(stride[d] for d in kept)
     least = min(offset, self_offset)
     here, there = (size, stride, offset - least), (self_size, self_stride, self_offset - least)
     if 0 in self_size:
@@ -381,9 +393,7 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
     length = max(_extent(*here), _extent(*there))
     memory = grad.new_zeros((length,))
     places = ops.arange(length)
-    if 0 in size:
-        pass
-    elif _overlaps(size, stride):
+    if _overlaps(size, stride):
         memory.index_add_(0, places.as_strided(*here).reshape(-1), grad.reshape(-1))
     else:
         memory.as_strided(*here).copy_(grad)

@@ -135,12 +135,14 @@ def op(
     doc=None,
     tracked=True,
     inplace_only=False,
+    floats_only=False,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
-    in-place form's; the others' results are not differentiable (comparisons).
+    in-place form's; the others' results are not differentiable (comparisons). `floats_only`: a
+    write to integers is not recorded (copy_).
     """
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
@@ -158,6 +160,7 @@ def op(
         compiled_derivative = Derivative(
             base, derivative, name or _camel(parsed.name) + "Backward0", parsed.result_names
         )
+        compiled_derivative.floats_only = floats_only
         base._link(derivative=compiled_derivative)
     if parsed.role == VIEW:
         if tracked:

@@ -95,17 +95,15 @@ def _repeat_backward(grad, self_shape, repeats):
     if 0 in repeats:
         return grad.new_zeros(self_shape)
     lead = len(repeats) - len(self_shape)
+    for _ in range(lead):
+        grad = grad.sum(0)
     pairs, summed = [], []
-    for i, r in enumerate(repeats):
-        n = 1 if i < lead else self_shape[i - lead]
-        if r > 1 or i < lead:
+    for n, r in zip(self_shape, repeats[lead:]):
+        if r != 1:
             summed.append(len(pairs))
             pairs.append(r)
-        if i >= lead:
-            pairs.append(n)
-    if not summed:
-        return grad
-    return grad.reshape(pairs).sum(summed).reshape(self_shape)
+        pairs.append(n)
+    return grad.reshape(pairs).sum(summed) if summed else grad
 
 
 op(
