@@ -497,6 +497,8 @@ op(
 tensor([0.5000, 1.0000])
 """,
 )
+
+
 def _addcmul(self, tensor1, tensor2, value):
     """Of operands that differ in dtype; the number has no say in the result's."""
     self, tensor1, tensor2 = common(self, tensor1, tensor2)
