@@ -151,12 +151,12 @@ def view_multi_output(output_nr, node_name, base_written=False, writer=None):
     )
 
 
-def view_custom_function(node_name, base_written=False):
+def view_custom_function(output_nr, node_name, base_written=False):
     """A view made inside a custom function meets an in-place write."""
     what = "its base or another view of its base has been" if base_written else "is being"
     return RuntimeError(
         _lines(
-            f"Output 0 of {_trim(node_name)} is a view and {what} modified inplace. "
+            f"Output {output_nr} of {_trim(node_name)} is a view and {what} modified inplace. "
             "This view was created inside a custom Function (or because an input was returned",
             "as-is), and handling the write would override the function's own backward.",
             "Way out: return a .clone() of the output from the custom function's forward.",

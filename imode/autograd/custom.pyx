@@ -398,7 +398,8 @@ cdef tuple _as_tuple(PyObject** items, Py_ssize_t n):
     return made
 
 
-cdef bint _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n, bint recording) except -1:
+cdef bint _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n,
+                          bint recording) except -1:
     """Note which arguments are tensors and which require grad, and lead the edges to them; whether
     the call is recorded."""
     cdef Py_ssize_t i
@@ -557,16 +558,17 @@ cdef int _check_saved(tuple to_save) except -1:
 cdef int _check_no_gradient(tuple marked) except -1:
     for item in marked:
         if type(item) is not Tensor:
-            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
-                               + type(item).__name__)
+            raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got \n"
+                               f"a {type(item).__name__}. Mark the tensors among the results")
     return 0
 
 
 cdef int _bump_dirty(FunctionNode ctx, tuple dirty) except -1:
     for i, item in enumerate(dirty):
         if type(item) is not Tensor:
-            raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of "
-                               f"type {type(item).__name__}")
+            raise RuntimeError("mark_dirty can only accept variables, but argument \n"
+                               f"{i} is of type {type(item).__name__}. Mark the inputs that forward "
+                               "writes to")
         check_write(_forward_name(ctx), <Tensor>item)
         if not is_inference(<Tensor>item):
             bump(version_of(<Tensor>item))
@@ -651,7 +653,7 @@ cdef tuple _shape(Tensor tensor):
 cdef int _refuse_saved(Tensor tensor, tuple blocked) except -1:
     if _in(tensor, blocked):
         raise RuntimeError(
-            "A input that has been returned as-is as output is being saved for backward. This is "
+            "An input that has been returned as-is as output is being saved for backward. This is "
             "not supported if you override setup_context. Return and save a view of it, "
             "x.view_as(x), or fill ctx in forward itself.")
     return 0

@@ -14,6 +14,7 @@ from imode._core.tensor cimport (
     current, grad_fn_of, is_inference, requires_grad, set_regenerate,
     version_of, typenum)
 from imode.autograd.node cimport Derivative, Node, new_node, node_edge
+from libc.stdint cimport uint64_t
 
 from imode.errors import (
     graph_freed, inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
@@ -93,7 +94,7 @@ cdef int _refuse(Tensor self, bint base_written, str writer) except -1:
     if creation == NO_GRAD_MODE or self.grad_fn is None:
         raise view_mode("no_grad", base_written, writer, output=output)
     if creation == IN_CUSTOM_FUNCTION:
-        raise view_custom_function(name, base_written)
+        raise view_custom_function(self.output_nr, name, base_written)
     raise view_multi_output(self.output_nr, name, base_written, writer)
 
 
@@ -145,6 +146,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     base.grad_fn = slices
     base.output_nr = 0
     tls().nodes += 1
+    self.view.attr_version = <uint64_t>-1     # a check of the write may have renewed it since
     _regenerate(self)
     return 0
 

@@ -12,15 +12,16 @@ import time
 from pathlib import Path
 
 from . import known
+from .custom import CustomGenerator
 from .generate import Generator
 from .programs import compare, run, script, shrink
 
 FOLDER = Path("build", "fuzz")
 
 
-def check(lib, reference, seed, rules, length=14, before=None):
+def check(lib, reference, seed, rules, length=14, before=None, generator=Generator):
     """Return None, or (program, Mismatch) of the shrunk program of this seed."""
-    program, theirs = Generator(reference, seed, length).program()
+    program, theirs = generator(reference, seed, length).program()
     if before:
         before(program)
     found = compare(run(lib, program), theirs)
@@ -64,6 +65,7 @@ def main():
     parser.add_argument("--length", type=int, default=14)
     parser.add_argument("--most", type=int, default=10, help="stop after so many differences")
     parser.add_argument("--library", default="imode")
+    parser.add_argument("--custom", action="store_true", help="programs with custom functions")
     options = parser.parse_args()
     reference, lib = importlib.import_module("torch"), importlib.import_module(options.library)
     reference.set_num_threads(1)
@@ -74,6 +76,7 @@ def main():
         found = check(
             lib, reference, seed, rules, options.length,
             before=lambda program: FOLDER.joinpath("last.py").write_text(script(program)),
+            generator=CustomGenerator if options.custom else Generator,
         )  # fmt: skip
         if found:
             text = report(seed, *found)

@@ -41,7 +41,7 @@ class Machine:
 
     def __init__(self, lib):
         self.lib = lib
-        self.names = {"lib": lib}
+        self.names = {"lib": lib, "log": []}
         self.steps = []
         self.tensors = {}
         self.births = {}  # variable -> (the tensor it is, the version it had when first seen)
@@ -101,6 +101,8 @@ class Machine:
         state["modes"] = {"grad, inference": modes}
         others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
         state["others"] = {name: _kind(value) for name, value in others.items()}
+        state["log"] = {"said": self.names["log"]}  # what functions of the program noted
+        self.names["log"] = []
         self.steps.append(Step(source, outcome, state))
 
     def since_birth(self, name, tensor, seen):
