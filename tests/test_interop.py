@@ -242,3 +242,26 @@ def test_numpys_functions_of_tensors_give_tensors():
 
 def test_a_type_names_its_dtype():
     assert imode.ones(2).type(imode.LongTensor).dtype is imode.int64
+
+
+def test_equal_compares_with_an_array():
+    x = imode.tensor([1, 2])
+    assert (x == np.array([1.0, 3.0])).tolist() == [True, False]
+    assert (x == np.array(["a", "b"])) is False
+    with pytest.raises(RuntimeError, match="must match"):
+        x == np.ones(3)  # noqa: B015
+
+
+def test_conversions_to_python_numbers_that_lose_something_are_refused():
+    with pytest.raises(RuntimeError, match="cannot be converted to type double without overflow"):
+        float(imode.tensor(1 + 2j))
+    assert float(imode.tensor(1 + 0j)) == 1.0
+    assert [1, 2, 3][imode.tensor(True)] == 2
+    with pytest.raises(TypeError, match="~ .operator.invert. is only implemented on integer"):
+        ~imode.ones(1)
+    with pytest.raises(TypeError, match=r"size\(\): argument 'dim' \(position 1\) must be int"):
+        imode.ones(1).size("a")
+    with pytest.raises(TypeError, match="expected Tensor as element 1 in argument 0, but got int"):
+        imode.cat([imode.ones(1), 1])
+    with pytest.raises(ValueError, match="only one element tensors can be converted"):
+        imode.tensor([imode.ones(2), imode.ones(3)])

@@ -172,11 +172,11 @@ def set_default_dtype(d, /):
     global _default
     if type(d) is not dtype:
         raise TypeError("invalid dtype object: only floating-point types are supported as the "
-                        f"default type; set_default_dtype got {d!r}")
+                        f"default type\nset_default_dtype got {d!r}")
     cdef int code = (<dtype>d).code
     if not is_float(code):
         raise TypeError(
-            "only floating-point types are supported as the default type: "
+            "only floating-point types are supported as the default type\n"
             f"set_default_dtype got {d!r}, pass imode.float16, imode.float32 or imode.float64")
     _default = code
 
@@ -433,7 +433,7 @@ cdef device as_device(object value):
     place = value if isinstance(value, device) else device(value)
     if place.type == "cuda":
         raise AssertionError(
-            "Torch not compiled with CUDA enabled: imode's tensors live on device('cpu')")
+            "Torch not compiled with CUDA enabled\nimode's tensors live on device('cpu')")
     if place.type != "cpu":
         raise NotImplementedError(
             f"Could not make a tensor on device {str(place)!r}; tensors live on device('cpu')")

@@ -36,6 +36,11 @@ def refusal(op, is_method, problem, argument, given, value):
     if problem in (WRONG_TYPE, WRONG_ELEMENT):
         expected, found = _KIND_NAMES[op.kinds[argument]], _type_name(value)
         what = f"{name}(): argument '{argument_name(op, argument)}'"
+        if problem == WRONG_ELEMENT and expected == "tuple of Tensors":
+            return TypeError(
+                f"expected Tensor as element {given} in argument {argument - is_method}, but got "
+                f"{found}\n{what} takes a tuple or list of tensors"
+            )
         if problem == WRONG_ELEMENT:
             return TypeError(
                 f"{what} (position {argument + 1 - is_method}) must be {expected}, but found "

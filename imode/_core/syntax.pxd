@@ -19,6 +19,7 @@ cdef class Syntax:
 cdef Syntax syntax
 
 cdef object to_operand(object value)               # a number beside a sign; None: it is none
+cdef object equals_array(Tensor self, object other)  # `==` beside an ndarray
 cdef object get_item(Tensor self, object index)
 cdef int set_item(Tensor self, object index, object value) except -1
 

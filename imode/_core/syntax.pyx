@@ -2,7 +2,7 @@
 from numpy import generic as _np_generic
 
 cimport cython
-from imode._core.dispatch cimport call2, call3, operator
+from imode._core.dispatch cimport call1, call2, call3, operator
 from imode._core.tensor cimport Tensor, requires_grad, storage
 from numpy cimport ndarray, npy_intp
 
@@ -57,6 +57,17 @@ cdef object to_operand(object value):
         if is_number(value):
             return value
     return None
+
+
+cdef object equals_array(Tensor self, object other):
+    """self == other for an ndarray; NotImplemented for anything else, and what no tensor can hold."""
+    if not isinstance(other, ndarray):
+        return NotImplemented
+    try:
+        other = call1(operator("from_numpy"), other)
+    except (TypeError, ValueError):
+        return NotImplemented
+    return call2(syntax.eq, self, other)
 
 
 # ---- brackets: basic indices without a detour; None: `getitem` has the rule or the message ----

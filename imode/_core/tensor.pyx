@@ -15,7 +15,7 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport (
     INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
 from imode._core.syntax cimport (
-    binary, get_item, reflected, set_item, syntax, to_operand)
+    binary, equals_array, get_item, reflected, set_item, syntax, to_operand)
 
 cnp.import_array()
 
@@ -166,7 +166,7 @@ cdef class Tensor:
         """
         if dim is None:
             return _shape(self)
-        return storage(self).shape[_wrap_dim(dim, storage(self).ndim)]
+        return storage(self).shape[_wrap_dim("size", dim, storage(self).ndim)]
 
     def stride(self, dim=None):
         """The strides in elements, or that of dimension `dim`.
@@ -176,7 +176,7 @@ cdef class Tensor:
         cdef npy_intp item = cnp.PyArray_ITEMSIZE(storage(self))
         if dim is None:
             return tuple([storage(self).strides[i] // item for i in range(storage(self).ndim)])
-        return storage(self).strides[_wrap_dim(dim, storage(self).ndim)] // item
+        return storage(self).strides[_wrap_dim("stride", dim, storage(self).ndim)] // item
 
     def storage_offset(self):
         """Elements between the start of the storage and the first element."""
@@ -443,6 +443,9 @@ cdef class Tensor:
         return call1(syntax.abs, self)
 
     def __invert__(self):
+        if code_of[typenum(self)] >= 6:
+            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type "
+                            f"tensors\nGot one of dtype {dtype_from_typenum(typenum(self))}.")
         return call1(syntax.bitwise_not, self)
 
     def __and__(self, other):
@@ -491,7 +494,8 @@ cdef class Tensor:
         return binary(syntax.rshift.inplace, self, other)
 
     def __eq__(self, other):
-        return binary(syntax.eq, self, other)
+        cdef object result = binary(syntax.eq, self, other)
+        return equals_array(self, other) if result is NotImplemented else result
 
     def __ne__(self, other):
         return binary(syntax.ne, self, other)
@@ -540,16 +544,16 @@ cdef class Tensor:
         return bool(_only_element(self, "Boolean value of Tensor"))
 
     def __float__(self):
-        return float(_scalar(self))
+        return float(_real(self))
 
     def __int__(self):
-        return int(_scalar(self))
+        return int(_real(self))
 
     def __complex__(self):
         return complex(_scalar(self))
 
     def __index__(self):
-        if not 0 < code_of[typenum(self)] < 6 or cnp.PyArray_SIZE(storage(self)) != 1:
+        if code_of[typenum(self)] >= 6 or cnp.PyArray_SIZE(storage(self)) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(_scalar(self))
 
@@ -584,9 +588,12 @@ cdef object _shape(Tensor self):
     return new_size(tuple([storage(self).shape[i] for i in range(storage(self).ndim)]))
 
 
-cdef int _wrap_dim(object dim, int ndim) except -1:
-    cdef Py_ssize_t d = dim.__index__()
+cdef int _wrap_dim(str name, object dim, int ndim) except -1:
+    cdef Py_ssize_t d
     cdef int bound = ndim if ndim else 1
+    if type(dim) is bool or not hasattr(dim, "__index__"):
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+    d = dim.__index__()
     if not -bound <= d < bound:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, "
                          f"{bound - 1}], but got {d})")
@@ -608,6 +615,16 @@ cdef object _scalar(Tensor self):
     if n != 1:
         raise RuntimeError(f"a Tensor with {n} elements cannot be converted to Scalar")
     return storage(self).item()
+
+
+cdef object _real(Tensor self):
+    value = _scalar(self)
+    if type(value) is not complex:
+        return value
+    if value.imag != 0:
+        raise RuntimeError("value cannot be converted to type double without overflow\n"
+                           f"{value} has an imaginary part; take .real first.")
+    return value.real
 
 
 cdef bint _may_require_grad(Tensor self) noexcept:

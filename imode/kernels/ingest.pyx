@@ -235,8 +235,8 @@ cdef class Ingest:
             self.met |= FLOAT
         elif isinstance(item, _Tensor):
             if _array_of(item).size != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars: "
-                                 f"got one of shape {list(item.shape)} in a sequence; "
+                raise ValueError("only one element tensors can be converted to Python scalars\n"
+                                 f"Got one of shape {list(item.shape)} in a sequence; "
                                  "stack() joins tensors")
             self.add(_array_of(item).dtype)
         elif PyComplex_Check(item):
