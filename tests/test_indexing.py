@@ -349,3 +349,13 @@ def test_named_results():
     s = imode.sort(T([3, 1, 2]))
     assert s.values.tolist() == [1, 2, 3] and s.indices.tolist() == [1, 2, 0]
     assert type(imode.topk(T([3, 1, 2]), 2)).__name__ == "topk"
+
+
+def test_a_second_ellipsis_beyond_the_last_dimension_is_refused():
+    x = imode.arange(6).view(2, 3)
+    for index in ((..., ..., 0), (..., ..., slice(None)), (None, ..., ..., -1)):
+        with pytest.raises(IndexError, match="Dimension out of range"):
+            x[index]
+    assert x[..., ...].shape == (2, 3)
+    assert x[..., True].shape == (2, 3, 1)
+    assert imode.ones(())[..., True].shape == (1,)

@@ -16,6 +16,8 @@ from imode._core.tensor import Tensor
 from imode.kernels.indexing import cast_number
 from imode.kernels.strided import scalar_name
 
+from .dims import wrap
+
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
@@ -48,6 +50,11 @@ def getitem(self, index):
     return ops._alias(view) if view is self else view
 
 
+def _length(shape, dim):
+    """The length of a dimension; a second `...` in an index may lead beyond the last one."""
+    return shape[wrap(dim, len(shape))] if shape else 0
+
+
 def _select(self, dim, index, place):
     """One index of a dimension; `place` is what the message calls that dimension."""
     shape = self.shape
@@ -56,7 +63,7 @@ def _select(self, dim, index, place):
             "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
             "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
         )
-    size = shape[dim] if shape else 0
+    size = _length(shape, dim)
     if not -size <= index < size:
         if not -(2**63) <= index < 2**63:
             raise ValueError("Overflow when unpacking long long")
@@ -66,7 +73,7 @@ def _select(self, dim, index, place):
 
 def _slice(self, dim, index):
     shape = self.shape
-    start, stop, step = index.indices(shape[dim] if shape else 0)
+    start, stop, step = index.indices(_length(shape, dim))
     if step < 0:
         raise ValueError("step must be greater than zero")
     if not shape:
@@ -104,7 +111,7 @@ def _apply(self, index):
             view = _select(view, dim, item, place)
         elif kind is slice:
             try:
-                skipped = _is_all(item, view.shape[dim])
+                skipped = _is_all(item, _length(view.shape, dim))
             except TypeError:
                 skipped = False  # let `slice.indices` say what is wrong
             if not skipped:
