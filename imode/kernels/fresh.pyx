@@ -13,8 +13,9 @@ from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, storage, typenum, wrap
 from imode.kernels.plain cimport (
-    C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value)
-from libc.stdint cimport uint32_t, uint64_t
+    C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value,
+    repeat_item)
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
@@ -56,23 +57,6 @@ cdef _Config _of(object function):
     cdef _Config config = _Config()
     config.function = function
     return config
-
-
-cdef void _repeat(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
-    cdef npy_intp i
-    cdef uint32_t narrow
-    cdef uint64_t wide
-    if item == 4:
-        narrow = (<const uint32_t*>value)[0]
-        for i in range(n):
-            (<uint32_t*>to)[i] = narrow
-    elif item == 8:
-        wide = (<const uint64_t*>value)[0]
-        for i in range(n):
-            (<uint64_t*>to)[i] = wide
-    else:
-        for i in range(n):
-            memcpy(to + i * item, value, item)
 
 
 cdef bint _defaults_from(Operator op, PyObject** args, int first) noexcept:
@@ -152,7 +136,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
     if config.zero:
         memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
     elif _fill_value(typenum_of[code], number, <char*>value):
-        _repeat(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
+        repeat_item(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
     elif number == <PyObject*>config.number:
         cnp.PyArray_FillWithScalar(out, config.number)
     else:

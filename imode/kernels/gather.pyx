@@ -5,6 +5,7 @@ from imode._core.allocator cimport Fields, empty, fields, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, wrap
+from imode.kernels.gather cimport before, number
 from imode.kernels.plain cimport (
     MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,
     _item, _plain)
@@ -12,12 +13,6 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
-
-ctypedef fused number:
-    float
-    double
-    int64_t
-
 
 # ---- along a dimension: gather and scatter ----
 
@@ -243,24 +238,14 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
 
 # ---- the largest ----
 
-cdef inline bint _before(number a, number b, bint largest) noexcept nogil:
-    """Whether a stands before b among the k best; NaN counts as the largest."""
-    if number is int64_t:
-        return a > b if largest else a < b
-    else:
-        if largest:
-            return a > b or (a != a and b == b)
-        return a < b or (b != b and a == a)
-
-
 cdef void _best(number* row, int64_t* best, npy_intp n, npy_intp k, bint largest) noexcept nogil:
     """The positions of the k best of a row, in order: an insertion into a short list."""
     cdef npy_intp i, j, held = 0
     for i in range(n):
-        if held == k and not _before(row[i], row[best[k - 1]], largest):
+        if held == k and not before(row[i], row[best[k - 1]], largest):
             continue
         j = held if held < k else k - 1
-        while j > 0 and _before(row[i], row[best[j - 1]], largest):
+        while j > 0 and before(row[i], row[best[j - 1]], largest):
             best[j] = best[j - 1]
             j -= 1
         best[j] = i
@@ -268,35 +253,16 @@ cdef void _best(number* row, int64_t* best, npy_intp n, npy_intp k, bint largest
             held += 1
 
 
-def leading(ndarray a not None, npy_intp k, bint largest):
-    """Return the positions of the k best along the last dimension, or None for other arrays."""
-    cdef Fields* source = fields(<PyObject*>a)
-    cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp n, rows, r
-    cdef int64_t* to
-    cdef int d, kind = cnp.PyArray_TYPE(a)
-    cdef ndarray out
-    if not _plain(source) or a.ndim == 0 or kind not in (
-            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64):
-        return None
-    n, rows = source.dimensions[a.ndim - 1], _count(source, 0, a.ndim - 1)
-    for d in range(a.ndim):
-        dims[d] = source.dimensions[d]
-    dims[a.ndim - 1] = k
-    out = empty(cnp.NPY_INT64, a.ndim, dims)
-    to = <int64_t*>cnp.PyArray_DATA(out)
-    if k == 0:
-        return out
-    with nogil:
-        for r in range(rows):
-            if kind == cnp.NPY_FLOAT:
-                _best(<float*>source.data + r * n, to, n, k, largest)
-            elif kind == cnp.NPY_DOUBLE:
-                _best(<double*>source.data + r * n, to, n, k, largest)
-            else:
-                _best(<int64_t*>source.data + r * n, to, n, k, largest)
-            to += k
-    return out
+cdef void leading_lines(int kind, const char* data, int64_t* to, npy_intp rows, npy_intp n,
+                        npy_intp k, bint largest) noexcept nogil:
+    cdef npy_intp r
+    for r in range(rows):
+        if kind == cnp.NPY_FLOAT:
+            _best(<float*>data + r * n, to + r * k, n, k, largest)
+        elif kind == cnp.NPY_DOUBLE:
+            _best(<double*>data + r * n, to + r * k, n, k, largest)
+        else:
+            _best(<int64_t*>data + r * n, to + r * k, n, k, largest)
 
 
 # ---- the kernels by name ----

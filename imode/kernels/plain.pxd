@@ -6,7 +6,7 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, storage
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -131,3 +131,21 @@ cdef inline bint _fill_value(int kind, PyObject* value, char* item) except -1:
     else:
         return False
     return True
+
+
+cdef inline void repeat_item(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
+    """Store n copies of one element."""
+    cdef npy_intp i
+    cdef uint32_t narrow
+    cdef uint64_t wide
+    if item == 4:
+        narrow = (<const uint32_t*>value)[0]
+        for i in range(n):
+            (<uint32_t*>to)[i] = narrow
+    elif item == 8:
+        wide = (<const uint64_t*>value)[0]
+        for i in range(n):
+            (<uint64_t*>to)[i] = wide
+    else:
+        for i in range(n):
+            memcpy(to + i * item, value, item)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from imode import ops
-from imode.kernels import indexing
+from imode.kernels import arrange, indexing, rearrange
 from imode.kernels.indexing import check_index, check_written
 from imode.kernels.strided import expand, scalar_name
 
@@ -68,7 +68,7 @@ def _masked_select_backward(grad, self, mask):
 
 op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
-    _masked_select,
+    arrange.compiled("masked_select", _masked_select),
     derivative={"self": _masked_select_backward},
     variants="function method out",
     doc="""Return the elements where a boolean mask, broadcast with self, is true, in one row.
@@ -214,7 +214,7 @@ def _nonzero(self):
 
 op(
     "nonzero(Tensor self) -> Tensor",
-    _nonzero,
+    arrange.compiled("nonzero", _nonzero),
     differentiable=False,
     variants="function method out",
     doc="""Return the coordinates of the elements that are not 0, one row each (int64).
@@ -283,7 +283,7 @@ def _one_hot(self, num_classes):
 
 op(
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",
-    _one_hot,
+    rearrange.compiled("one_hot", _one_hot),
     differentiable=False,
     variants="nn",
     doc="""Return int64 rows with a 1 at the position of each class and 0 elsewhere.

@@ -8,7 +8,7 @@ import warnings
 
 from imode import ops
 from imode._core.dtype import promote_types
-from imode.kernels import choices, draw
+from imode.kernels import choices, draw, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
@@ -262,7 +262,7 @@ def _constant_pad(self, pad, value):
 
 op(
     "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-    _constant_pad,
+    rearrange.compiled("constant_pad_nd", _constant_pad),
     derivative={"self": lambda grad, pad: ops.constant_pad_nd(grad, [-n for n in pad], 0)},
     variants="function",
     doc="""Put `value` around the last dimensions; negative widths crop.

@@ -8,7 +8,7 @@ import numpy as np
 from imode import ops
 from imode._core.internals import array_of
 from imode.formats import memory_order
-from imode.kernels import fresh, shortcuts
+from imode.kernels import fresh, rearrange, shortcuts
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -108,7 +108,7 @@ def _repeat_backward(grad, self_shape, repeats):
 
 op(
     "repeat(Tensor self, int[] repeats) -> Tensor",
-    _repeat,
+    rearrange.compiled("repeat", _repeat),
     derivative={"self": _repeat_backward},
     variants="method",
     doc="""Return the tensor repeated along each dimension; more counts than dimensions add some.
@@ -231,7 +231,7 @@ def _flip(self, dims):
 
 op(
     "flip(Tensor self, int[] dims) -> Tensor",
-    _flip,
+    rearrange.compiled("flip", _flip),
     derivative={"self": lambda grad, dims: grad.flip(dims)},
     variants="function method",
     doc="""Return the tensor with the order of elements reversed along each of `dims`.
@@ -298,7 +298,7 @@ def _roll(self, shifts, dims):
 
 op(
     "roll(Tensor self, int[1] shifts, int[1]? dims=()) -> Tensor",
-    _roll,
+    rearrange.compiled("roll", _roll),
     derivative={
         "self": lambda grad, shifts, dims: grad.roll(
             tuple(-s for s in reversed(shifts)), tuple(reversed(dims or ()))

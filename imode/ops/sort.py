@@ -3,7 +3,8 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels.gather import leading, take_along
+from imode.kernels import arrange
+from imode.kernels.gather import take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
@@ -48,7 +49,7 @@ _SORTED = {
 
 op(
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-    _sort,
+    arrange.compiled("sort", _sort),
     derivative=_SORTED,
     variants="function method out",
     doc="""Return the elements in order along `dim`, and where each of them stood.
@@ -63,7 +64,9 @@ op(
 op(
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False)"
     " -> (Tensor values, Tensor indices)",
-    lambda self, stable, dim, descending: _sort(self, dim, descending),
+    arrange.compiled(
+        "sort.stable", lambda self, stable, dim, descending: _sort(self, dim, descending)
+    ),
     derivative=_SORTED,
     name="SortBackward1",
     variants="function method out",
@@ -115,10 +118,6 @@ def _topk(self, k, dim, largest, sorted):
         raise RuntimeError("topk does not support bool dtypes on CPU")
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    if dim == self.ndim - 1 and k <= 16:
-        best = leading(self, k, largest)
-        if best is not None:
-            return take_along(self, best, dim), best
     ends = (slice(None),) * dim
     if n > 256 and 0 < k < n // 8:  # sort only the part that counts
         cut = n - k if largest else k - 1
@@ -133,7 +132,7 @@ def _topk(self, k, dim, largest, sorted):
 op(
     "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True)"
     " -> (Tensor values, Tensor indices)",
-    _topk,
+    arrange.compiled("topk", _topk),
     derivative=_SORTED,
     variants="function method out",
     doc="""Return the `k` largest (or smallest) elements along `dim`, in order, and their positions.
@@ -267,7 +266,7 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
 op(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False)"
     " -> (Tensor, Tensor, Tensor)",
-    _unique,
+    arrange.compiled("unique", _unique),
     derivative=_no_derivative("_unique2"),
     name="Unique2Backward0",
     variants="",

@@ -1,0 +1,271 @@
+"""Order among a few elements: sort, topk, unique, nonzero, masked_select.
+
+Compiled for the plain case: row order, float32, float64 and int64, and lines so short that
+insertion is the fastest way to sort them. Each kernel takes the operator's function over ndarrays,
+which serves everything else.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.allocator cimport Fields, empty
+from imode._core.allocator cimport view as array_view
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport wrap
+from imode.kernels.gather cimport before, leading_lines, number
+from imode.kernels.plain cimport (
+    MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _item, _plain,
+    _same_shape)
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    SHORT = 32                    # elements of a line sorted by insertion
+    GIL_FREE = 4096               # elements from which the GIL is released
+
+cdef void _insert(const number* x, npy_intp n, npy_intp step, bint falling, number* values,
+                  int64_t* places) noexcept nogil:
+    """Sort a line by insertion: equal elements keep their order."""
+    cdef number kept[SHORT]
+    cdef int64_t at[SHORT]
+    cdef npy_intp i, j
+    cdef number each
+    for i in range(n):
+        each = x[i * step]
+        j = i
+        while j and before(each, kept[j - 1], falling):
+            kept[j], at[j] = kept[j - 1], at[j - 1]
+            j -= 1
+        kept[j], at[j] = each, i
+    for i in range(n):
+        values[i * step] = kept[i]
+        if places != NULL:
+            places[i * step] = at[i]
+
+
+cdef void _lines(const number* x, npy_intp outer, npy_intp n, npy_intp inner, bint falling,
+                 number* values, int64_t* places) noexcept nogil:
+    cdef npy_intp o, i, first
+    for o in range(outer):
+        for i in range(inner):
+            first = o * n * inner + i
+            _insert(x + first, n, inner, falling, values + first, places + first)
+
+
+cdef object _pair(Operator op, ndarray values, ndarray places):
+    cdef tuple both = (wrap(values), wrap(places))
+    return both if op.result_type is None else op.result_type(both)
+
+
+cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, PyObject* order):
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int dim = _dim(at, a.nd) if a.nd else -1
+    cdef bint falling = <object>order is True
+    cdef npy_intp outer, inner, n
+    cdef ndarray values, places
+    cdef int64_t* to
+    if args[op.nargs] != NULL or dim < 0 or not _plain(a) or a.dimensions[dim] > SHORT or (
+            kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
+        return _fall_back(op, keys, args)
+    outer, n, inner = _count(a, 0, dim), a.dimensions[dim], _count(a, dim + 1, a.nd)
+    values = empty(kind, a.nd, a.dimensions)
+    places = empty(cnp.NPY_INT64, a.nd, a.dimensions)
+    to = <int64_t*>cnp.PyArray_DATA(places)
+    if kind == cnp.NPY_FLOAT:
+        _lines(<float*>a.data, outer, n, inner, falling, <float*>cnp.PyArray_DATA(values), to)
+    elif kind == cnp.NPY_DOUBLE:
+        _lines(<double*>a.data, outer, n, inner, falling, <double*>cnp.PyArray_DATA(values), to)
+    else:
+        _lines(<int64_t*>a.data, outer, n, inner, falling, <int64_t*>cnp.PyArray_DATA(values), to)
+    return _pair(op, values, places)
+
+
+cdef object _sort(Operator op, keyset_t keys, PyObject** args):
+    """sort(self, dim, descending)."""
+    return _sorted(op, keys, args, args[1], args[2])
+
+
+cdef object _sort_stable(Operator op, keyset_t keys, PyObject** args):
+    """sort(self, stable, dim, descending)."""
+    return _sorted(op, keys, args, args[2], args[3])
+
+
+cdef void _take(const number* x, const int64_t* places, number* values, npy_intp rows, npy_intp n,
+                npy_intp k) noexcept nogil:
+    cdef npy_intp r, i
+    for r in range(rows):
+        for i in range(k):
+            values[r * k + i] = x[r * n + places[r * k + i]]
+
+
+cdef object _topk(Operator op, keyset_t keys, PyObject** args):
+    """topk(self, k, dim, largest, sorted) along the last dimension."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int overflow = 0
+    cdef npy_intp k = PyLong_AsLongAndOverflow(args[1], &overflow)
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp n, rows
+    cdef int64_t* at
+    cdef bint largest
+    cdef int d
+    cdef ndarray values, places
+    if args[op.nargs] != NULL or overflow or not _plain(a) or a.nd == 0 or (
+            _dim(args[2], a.nd) != a.nd - 1) or not 0 <= k <= 16 or (
+                k > a.dimensions[a.nd - 1]) or (
+                    kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
+        return _fall_back(op, keys, args)
+    n, rows = a.dimensions[a.nd - 1], _count(a, 0, a.nd - 1)
+    for d in range(a.nd):
+        dims[d] = a.dimensions[d]
+    dims[a.nd - 1] = k
+    places = empty(cnp.NPY_INT64, a.nd, dims)
+    values = empty(kind, a.nd, dims)
+    if k:
+        at = <int64_t*>cnp.PyArray_DATA(places)
+        largest = <object>args[3] is True
+        if rows * n < GIL_FREE:
+            leading_lines(kind, a.data, at, rows, n, k, largest)
+        else:
+            with nogil:
+                leading_lines(kind, a.data, at, rows, n, k, largest)
+        if kind == cnp.NPY_FLOAT:
+            _take(<float*>a.data, at, <float*>cnp.PyArray_DATA(values), rows, n, k)
+        elif kind == cnp.NPY_DOUBLE:
+            _take(<double*>a.data, at, <double*>cnp.PyArray_DATA(values), rows, n, k)
+        else:
+            _take(<int64_t*>a.data, at, <int64_t*>cnp.PyArray_DATA(values), rows, n, k)
+    return _pair(op, values, places)
+
+
+cdef npy_intp _distinct(number* x, npy_intp n) noexcept nogil:
+    """Move the first of each run of equal elements to the front; gives how many runs."""
+    cdef npy_intp i, found = 0
+    for i in range(n):
+        if found == 0 or x[i] != x[found - 1]:
+            x[found] = x[i]
+            found += 1
+    return found
+
+
+cdef npy_intp _sort_distinct(const number* x, npy_intp n, number* out) noexcept nogil:
+    _insert(x, n, 1, False, out, NULL)
+    return _distinct(out, n)
+
+
+cdef object _unique(Operator op, keyset_t keys, PyObject** args):
+    """_unique2(self, sorted, return_inverse, return_counts) without the last two."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef npy_intp n = _count(a, 0, a.nd), found, zero = 0
+    cdef char[SHORT * 8] buffer
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _plain(a) or n > SHORT or (
+            <object>args[2] is not False or <object>args[3] is not False) or (
+                kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
+        return _fall_back(op, keys, args)
+    if kind == cnp.NPY_FLOAT:
+        found = _sort_distinct(<float*>a.data, n, <float*>buffer)
+    elif kind == cnp.NPY_DOUBLE:
+        found = _sort_distinct(<double*>a.data, n, <double*>buffer)
+    else:
+        found = _sort_distinct(<int64_t*>a.data, n, <int64_t*>buffer)
+    out = empty(kind, 1, &found)
+    memcpy(cnp.PyArray_DATA(out), buffer, found * _item(args[0]))
+    return (wrap(out), wrap(empty(cnp.NPY_INT64, 1, &zero)), wrap(empty(cnp.NPY_INT64, 1, &zero)))
+
+
+ctypedef fused tested:
+    uint8_t
+    float
+    double
+    int64_t
+
+
+cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, int64_t* out,
+                     npy_intp apart) noexcept nogil:
+    """Count the elements that are not 0; `out`: store their d-th coordinates at out + d * apart."""
+    cdef npy_intp i, rest, found = 0
+    cdef int d
+    for i in range(n):
+        if x[i] != 0:
+            if out != NULL:
+                rest = i
+                for d in range(nd - 1, -1, -1):
+                    out[d * apart + found] = rest % dims[d]
+                    rest //= dims[d]
+            found += 1
+    return found
+
+
+cdef npy_intp _find(Fields* a, npy_intp n, int64_t* out, npy_intp apart) noexcept nogil:
+    cdef int kind = a.descr.type_num
+    if kind == cnp.NPY_FLOAT:
+        return _where(<float*>a.data, n, a.nd, a.dimensions, out, apart)
+    if kind == cnp.NPY_DOUBLE:
+        return _where(<double*>a.data, n, a.nd, a.dimensions, out, apart)
+    if kind == cnp.NPY_INT64:
+        return _where(<int64_t*>a.data, n, a.nd, a.dimensions, out, apart)
+    return _where(<uint8_t*>a.data, n, a.nd, a.dimensions, out, apart)
+
+
+cdef object _nonzero(Operator op, keyset_t keys, PyObject** args):
+    """nonzero(self): one row per element, stored column by column."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef npy_intp n = _count(a, 0, a.nd)
+    cdef npy_intp dims[2]
+    cdef npy_intp strides[2]
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _plain(a) or a.nd == 0 or kind not in (
+            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64, cnp.NPY_BOOL):
+        return _fall_back(op, keys, args)
+    dims[0], dims[1] = a.nd, _find(a, n, NULL, 0)
+    out = empty(cnp.NPY_INT64, 2, dims)
+    _find(a, n, <int64_t*>cnp.PyArray_DATA(out), dims[1])
+    strides[0], strides[1] = sizeof(int64_t), dims[1] * sizeof(int64_t)
+    dims[0], dims[1] = dims[1], a.nd
+    return wrap(array_view(out, 2, dims, strides, <char*>cnp.PyArray_DATA(out)))
+
+
+cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
+    """masked_select(self, mask), of one shape."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* mask = _array(args[1])
+    cdef npy_intp n = _count(a, 0, a.nd), item = _item(args[0]), found = 0, i
+    cdef uint8_t* flags = <uint8_t*>mask.data
+    cdef char* to
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _plain(a) or not _plain(mask) or mask.nd != a.nd or (
+            mask.descr.type_num != cnp.NPY_BOOL) or not _same_shape(mask, a, 0, a.nd):
+        return _fall_back(op, keys, args)
+    for i in range(n):
+        found += flags[i]
+    out = empty(a.descr.type_num, 1, &found)
+    to = <char*>cnp.PyArray_DATA(out)
+    for i in range(n):
+        if flags[i]:
+            memcpy(to, a.data + i * item, item)
+            to += item
+    return wrap(out)
+
+
+def compiled(name, function):
+    """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
+    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
+    if name == "sort":
+        return CKernel.new(_sort, function, where, True)
+    if name == "sort.stable":
+        return CKernel.new(_sort_stable, function, where, True)
+    if name == "topk":
+        return CKernel.new(_topk, function, where, True)
+    if name == "unique":
+        return CKernel.new(_unique, function, where, True)
+    if name == "nonzero":
+        return CKernel.new(_nonzero, function, where, True)
+    if name == "masked_select":
+        return CKernel.new(_masked_select, function, where, True)
+    raise KeyError(name)
