@@ -60,7 +60,7 @@ cdef object to_operand(object value):
 
 
 cdef object equals_array(Tensor self, object other):
-    """self == other for an ndarray; NotImplemented for anything else, and what no tensor can hold."""
+    """self == other for an ndarray that a tensor can hold; NotImplemented for anything else."""
     if not isinstance(other, ndarray):
         return NotImplemented
     try:

@@ -592,7 +592,8 @@ cdef int _wrap_dim(str name, object dim, int ndim) except -1:
     cdef Py_ssize_t d
     cdef int bound = ndim if ndim else 1
     if type(dim) is bool or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {type(dim).__name__}")
+        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not "
+                        f"{type(dim).__name__}")
     d = dim.__index__()
     if not -bound <= d < bound:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, "
