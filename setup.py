@@ -53,7 +53,7 @@ def extensions():
 
 
 class build_modules(build_ext):
-    """Cythonize only when something is built, in parallel; then write the type stubs."""
+    """Cythonize only when something is built, in parallel; then write names and types."""
 
     def finalize_options(self):
         from Cython.Build import cythonize
@@ -76,7 +76,8 @@ class build_modules(build_ext):
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(MODE)
         where = "." if self.inplace else self.build_lib
-        subprocess.run([sys.executable, "tools/stubs.py", where], check=False)
+        for tool in ("tools/names.py", "tools/stubs.py"):
+            subprocess.run([sys.executable, tool, where], check=False)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ and version bumps, and still can never lead to a wrong gradient.
 import importlib
 
 from . import autograd, cuda, ops
-from ._core.bind import make_function as _make_function
 from ._core.dispatch import (
     excluded_keys,
     included_keys,
@@ -29,7 +28,6 @@ from ._core.keyset import DispatchKey, DispatchKeySet
 from ._core.parallel import get_num_threads, set_num_threads
 from ._core.syntax import fill_slots
 from ._core.tensor import Tensor
-from .autograd.engine import fill_slots as _fill_engine
 from .counting import counters, trace_dispatch
 from .formats import (
     channels_last,
@@ -61,38 +59,32 @@ from .kernels.generator import (
     seed,
     set_rng_state,
 )
-from .legacy import legacy_constructor, legacy_types
-from .methods import (
-    contains,
-    install_methods,
-    is_complex,
-    is_floating_point,
-    is_tensor,
-    iterate,
-    matrix_transposed,
-    numel,
-    transposed,
-)
-from .ops.index import getitem, setitem
-from .ops.schema import functions as _functions
-from .printing import set_printoptions, show
+from .legacy import legacy_types
+from .methods import install_methods, is_complex, is_floating_point, is_tensor, numel
+from .printing import set_printoptions
 
 __version__ = "0.1.0"
 
-fill_slots(
-    getitem=getitem,
-    setitem=setitem,
-    repr=show,
-    constructor=legacy_constructor,
-    iterate=iterate,
-    contains=contains,
-    transposed=transposed,
-    matrix_transposed=matrix_transposed,
-)
-_fill_engine()
+
+def _late(slot, module, function=None):
+    """Set the function behind one of Tensor's special methods, imported when first called."""
+
+    def first(*args, **kwargs):
+        found = getattr(importlib.import_module(module, __name__), function or slot)
+        fill_slots(**{slot: found})
+        return found(*args, **kwargs)
+
+    fill_slots(**{slot: first})
+
+
+_late("getitem", ".ops.subscript")
+_late("setitem", ".ops.subscript")
+_late("repr", ".printing", "show")
+_late("constructor", ".legacy", "legacy_constructor")
+for _slot in ("iterate", "contains", "transposed", "matrix_transposed"):
+    _late(_slot, ".methods")
 install_methods()
 
-globals().update(_functions)
 globals().update({d.name: d for d in all_dtypes()})
 globals().update(legacy_types)
 float, double, half = float32, float64, float16  # noqa: F821
@@ -110,6 +102,7 @@ _LAZY = {
     "serialization": ".serialization",
     "errors": ".errors",
     "linalg": ".linalg",
+    "return_types": ".return_types",
     "save": ".serialization",
     "load": ".serialization",
     "finfo": ".limits",
@@ -119,32 +112,19 @@ _LAZY = {
 }
 
 
-_INTERNAL = {
-    "copying",
-    "importlib",
-    "all_dtypes",
-    "contains",
-    "counting",
-    "fill_slots",
-    "getitem",
-    "guards",
-    "install_methods",
-    "iterate",
-    "kernels",
-    "legacy_constructor",
-    "legacy_types",
-    "matrix_transposed",
-    "methods",
-    "printing",
-    "setitem",
-    "show",
-    "transposed",
-}
+_MODULES = {"autograd", "cuda", "ops", *_LAZY}  # the submodules that are public
+_INTERNAL = {"all_dtypes", "fill_slots", "install_methods", "legacy_types"}
+
+
+def _is_public(name):
+    if name.startswith("_") or name in _INTERNAL:
+        return False
+    return name in _MODULES or not isinstance(globals().get(name), type(importlib))
 
 
 def __getattr__(name):
     if name == "__all__":
-        return [n for n in __dir__() if not n.startswith("_") and n not in _INTERNAL]
+        return [n for n in __dir__() if _is_public(n)]
     where = _LAZY.get(name)
     if where is not None:
         module = importlib.import_module(where, __name__)
@@ -152,14 +132,12 @@ def __getattr__(name):
         globals()[name] = value
         return value
     if not name.startswith("__"):
-        ops.load_all()
-        if name in _functions:
-            globals().update(_functions)
-            return _functions[name]
+        ops.find(name)  # puts the functions into this module
+        if name in globals():
+            return globals()[name]
     raise AttributeError(f"module 'imode' has no attribute {name!r}")
 
 
 def __dir__():
     ops.load_all()
-    globals().update(_functions)
     return sorted({*globals(), *_LAZY})

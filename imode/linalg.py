@@ -4,12 +4,20 @@
 tensor(5.)
 """
 
-from .ops.schema import functions as _functions
-
-cross = _functions["linalg_cross"]
-matrix_norm = _functions["linalg_matrix_norm"]
-multi_dot = _functions["linalg_multi_dot"]
-norm = _functions["linalg_norm"]
-vector_norm = _functions["linalg_vector_norm"]
+from . import (
+    linalg_cross as cross,
+)
+from . import (
+    linalg_matrix_norm as matrix_norm,
+)
+from . import (
+    linalg_multi_dot as multi_dot,
+)
+from . import (
+    linalg_norm as norm,
+)
+from . import (
+    linalg_vector_norm as vector_norm,
+)
 
 __all__ = ["cross", "matrix_norm", "multi_dot", "norm", "vector_norm"]

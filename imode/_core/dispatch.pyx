@@ -201,19 +201,31 @@ cdef extern from *:
 cdef dict _registry = {}          # qualified name -> Operator
 
 
-cdef object _load_all = None      # imports the operators that are not registered yet
+cdef object _find = None          # find(name) imports what declares an operator
+cdef object _load_all = None      # imports all that is not imported yet
 
 
-def set_loader(function):
-    """Set the function that imports the operators left out of the package's import."""
-    global _load_all
-    _load_all = function
+def set_loader(find, load_all):
+    """Set the functions that import operators when they are needed."""
+    global _find, _load_all
+    _find, _load_all = find, load_all
 
 
 cdef Operator operator(str qualified_name):
-    if qualified_name not in _registry and _load_all is not None:
-        _load_all()
+    if qualified_name not in _registry and _find is not None:
+        _find(qualified_name)
     return <Operator>_registry[qualified_name]
+
+
+def count_operators():
+    """How many operators are registered now."""
+    return len(_registry)
+
+
+def forget_operators(int known):
+    """Take back all registrations but the first `known`: those of an import that failed."""
+    while len(_registry) > known:
+        _registry.popitem()
 
 
 @cython.final
@@ -352,6 +364,13 @@ cdef class Operator:
         self.shortcut = shortcut or self.shortcut
         if derivative is not None:
             self.derivative = derivative
+
+    def __getattr__(self, name):
+        # pickle writes the built-in function imode.add as the attribute `add` of its operator.
+        if name == self.name:
+            import imode
+            return getattr(imode, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self):
         return f"<operator {self.schema}>"

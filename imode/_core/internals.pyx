@@ -73,13 +73,15 @@ cdef class DeferredMethod:
     """Stands for a method until the operators that define it are imported."""
 
     cdef object name
-    cdef object load              # imports them; the method then takes this one's place
+    cdef object load              # load(name) imports them; the method then takes this one's place
 
     def __init__(self, name, load):
         self.name, self.load = name, load
 
     def __get__(self, instance, owner):
-        self.load()
+        self.load(self.name)
+        if Tensor.__dict__.get(self.name) is self:
+            raise AttributeError(f"type object 'imode.Tensor' has no attribute {self.name!r}")
         return getattr(owner if instance is None else instance, self.name)
 
 

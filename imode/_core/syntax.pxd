@@ -1,27 +1,36 @@
 # What Python's syntax on a tensor calls: the operators behind signs and brackets.
 # See syntax.pyx for implementation details.
+from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call2
 from imode._core.tensor cimport Tensor
 
 
+cdef enum Sign:                    # operators behind signs and brackets
+    ADD, SUB, RSUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, POW, MATMUL, POW_SCALAR, POW_TENSOR
+    REMAINDER_TENSOR, REMAINDER_SCALAR, NEG, ABS, BITWISE_NOT, BITWISE_AND, BITWISE_OR
+    BITWISE_XOR, LSHIFT, RSHIFT, EQ, NE, LT, LE, GT, GE, RECIPROCAL, SELECT, SLICE, PERMUTE
+    TRANSPOSE, COPY, FILL_SCALAR, N_SIGNS
+
+
 cdef class Syntax:
-    # Filled once the table is complete; never changes after that.
-    cdef Operator add, sub, rsub, mul, div, floor_divide, remainder, pow, matmul
-    cdef Operator pow_scalar, remainder_scalar, pow_tensor, remainder_tensor
-    cdef Operator neg, abs, bitwise_not, bitwise_and, bitwise_or, bitwise_xor
-    cdef Operator lshift, rshift, eq, ne, lt, le, gt, ge, reciprocal
-    cdef Operator select, slice, permute, transpose, copy_, fill_scalar
+    cdef PyObject* operators[N_SIGNS]   # owned; NULL: not used yet
     # Python functions: indices that are not basic ones, and what else is no operator
-    cdef object getitem, setitem, repr, constructor, iterate, contains
-    cdef object transposed, matrix_transposed
+    cdef public object getitem, setitem, repr, constructor, iterate, contains
+    cdef public object transposed, matrix_transposed
 
 
 cdef Syntax syntax
 
+cdef Operator find_sign(Sign which)
 cdef object to_operand(object value)               # a number beside a sign; None: it is none
 cdef object equals_array(Tensor self, object other)  # `==` beside an ndarray
 cdef object get_item(Tensor self, object index)
 cdef int set_item(Tensor self, object index, object value) except -1
+
+
+cdef inline Operator sign(Sign which):
+    cdef PyObject* op = syntax.operators[<int>which]
+    return <Operator>op if op != NULL else find_sign(which)
 
 
 cdef inline bint is_number(object value):

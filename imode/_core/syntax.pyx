@@ -2,7 +2,9 @@
 from numpy import generic as _np_generic
 
 cimport cython
-from imode._core.dispatch cimport call1, call2, call3, operator
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core.dispatch cimport Operator, call1, call2, call3, operator
 from imode._core.tensor cimport Tensor, requires_grad, storage
 from numpy cimport ndarray, npy_intp
 
@@ -20,32 +22,26 @@ cdef class Syntax:
 cdef Syntax syntax = Syntax()
 
 
-def fill_slots(*, getitem, setitem, repr, constructor, iterate, contains, transposed,
-               matrix_transposed):
-    """Bind the arithmetic signs to their operators; called once the table is complete."""
-    syntax.add, syntax.sub, syntax.rsub = operator("add"), operator("sub"), operator("rsub")
-    syntax.mul, syntax.div = operator("mul"), operator("div")
-    syntax.floor_divide, syntax.remainder = operator("floor_divide"), operator("remainder")
-    syntax.pow, syntax.matmul = operator("pow"), operator("matmul")
-    syntax.pow_scalar, syntax.pow_tensor = operator("pow.Scalar"), operator("pow.Tensor_Tensor")
-    syntax.remainder_tensor = operator("remainder.Tensor")
-    syntax.remainder_scalar = operator("remainder.Scalar_Tensor")
-    syntax.neg, syntax.abs = operator("neg"), operator("abs")
-    syntax.bitwise_not = operator("bitwise_not")
-    syntax.bitwise_and, syntax.bitwise_or = operator("bitwise_and"), operator("bitwise_or")
-    syntax.bitwise_xor = operator("bitwise_xor")
-    syntax.lshift = operator("bitwise_left_shift")
-    syntax.rshift = operator("bitwise_right_shift")
-    syntax.eq, syntax.ne, syntax.lt = operator("eq"), operator("ne"), operator("lt")
-    syntax.le, syntax.gt, syntax.ge = operator("le"), operator("gt"), operator("ge")
-    syntax.reciprocal = operator("reciprocal")
-    syntax.select, syntax.slice = operator("select"), operator("_slice")
-    syntax.getitem, syntax.setitem = getitem, setitem
-    syntax.repr, syntax.constructor = repr, constructor
-    syntax.iterate, syntax.contains = iterate, contains
-    syntax.permute, syntax.transpose = operator("permute"), operator("transpose")
-    syntax.copy_, syntax.fill_scalar = operator("copy_"), operator("fill_.Scalar")
-    syntax.transposed, syntax.matrix_transposed = transposed, matrix_transposed
+cdef tuple _QUALIFIED = (             # as in Sign
+    "add", "sub", "rsub", "mul", "div", "floor_divide", "remainder", "pow", "matmul",
+    "pow.Scalar", "pow.Tensor_Tensor", "remainder.Tensor", "remainder.Scalar_Tensor", "neg",
+    "abs", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+    "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "reciprocal", "select", "_slice",
+    "permute", "transpose", "copy_", "fill_.Scalar")
+
+
+cdef Operator find_sign(Sign which):
+    cdef Operator found = operator(_QUALIFIED[<int>which])
+    if syntax.operators[<int>which] == NULL:
+        Py_INCREF(found)
+        syntax.operators[<int>which] = <PyObject*>found
+    return found
+
+
+def fill_slots(**functions):
+    """Set the Python functions behind Tensor's special methods, by the names in Syntax."""
+    for name, function in functions.items():
+        setattr(syntax, name, function)
 
 
 cdef object to_operand(object value):
@@ -67,7 +63,7 @@ cdef object equals_array(Tensor self, object other):
         other = call1(operator("from_numpy"), other)
     except (TypeError, ValueError):
         return NotImplemented
-    return call2(syntax.eq, self, other)
+    return call2(sign(Sign.EQ), self, other)
 
 
 # ---- brackets: basic indices without a detour; None: `getitem` has the rule or the message ----
@@ -98,7 +94,7 @@ cdef object _select(Tensor self, object index):
         return None
     size = storage(self).shape[0]
     i = PyLong_AsSsize_t(index) if -size <= index < size else size
-    return None if i == size else call3(syntax.select, self, 0, index)
+    return None if i == size else call3(sign(Sign.SELECT), self, 0, index)
 
 
 cdef object _select_each(Tensor self, tuple index):
@@ -113,7 +109,7 @@ cdef object _select_each(Tensor self, tuple index):
                 -storage(self).shape[d] <= index[d] < storage(self).shape[d]):
             return None
     for d in range(n):
-        view = call3(syntax.select, view, 0, index[d])
+        view = call3(sign(Sign.SELECT), view, 0, index[d])
     return view
 
 
@@ -126,7 +122,7 @@ cdef object _take_slice(Tensor self, object index):
     if step < 1:
         return None
     PySlice_AdjustIndices(storage(self).shape[0], &start, &stop, step)
-    return syntax.slice(self, 0, start, stop, step)
+    return sign(Sign.SLICE)(self, 0, start, stop, step)
 
 
 cdef bint _write_plain(Tensor self, object index, object value) except -1:
@@ -153,7 +149,7 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
         for d in range(array.ndim):
             if array.shape[d] != storage(<Tensor>value).shape[d]:
                 return False
-        call2(syntax.copy_, view, value)
+        call2(sign(Sign.COPY), view, value)
         return True
     if type(value) is not float and not (type(value) is int and -(1 << 31) < value < 1 << 31):
         return False
@@ -162,7 +158,7 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
     for d in range(array.ndim):
         if array.strides[d] == 0:
             return False
-    call2(syntax.fill_scalar, view, value)
+    call2(sign(Sign.FILL_SCALAR), view, value)
     return True
 
 

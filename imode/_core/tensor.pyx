@@ -15,7 +15,7 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport (
     INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
 from imode._core.syntax cimport (
-    binary, equals_array, get_item, reflected, set_item, syntax, to_operand)
+    Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax, to_operand)
 
 cnp.import_array()
 
@@ -210,7 +210,7 @@ cdef class Tensor:
     def T(self):
         """The tensor with its dimensions in reverse order: a view."""
         if storage(self).ndim == 2:
-            return call2(syntax.permute, self, (1, 0))
+            return call2(sign(Sign.PERMUTE), self, (1, 0))
         return syntax.transposed(self)
 
     @property
@@ -220,7 +220,7 @@ cdef class Tensor:
         Raises RuntimeError for a vector.
         """
         if storage(self).ndim >= 2:
-            return call3(syntax.transpose, self, -2, -1)
+            return call3(sign(Sign.TRANSPOSE), self, -2, -1)
         return syntax.matrix_transposed(self)
 
     # ---- dispatch ----
@@ -356,83 +356,84 @@ cdef class Tensor:
     # ---- arithmetic ----
 
     def __add__(self, other):
-        return binary(syntax.add, self, other)
+        return binary(sign(Sign.ADD), self, other)
 
     def __radd__(self, other):
-        return binary(syntax.add, self, other)
+        return binary(sign(Sign.ADD), self, other)
 
     def __iadd__(self, other):
-        return binary(syntax.add.inplace, self, other)
+        return binary(sign(Sign.ADD).inplace, self, other)
 
     def __sub__(self, other):
-        return binary(syntax.sub, self, other)
+        return binary(sign(Sign.SUB), self, other)
 
     def __rsub__(self, other):
-        return binary(syntax.rsub, self, other)
+        return binary(sign(Sign.RSUB), self, other)
 
     def __isub__(self, other):
-        return binary(syntax.sub.inplace, self, other)
+        return binary(sign(Sign.SUB).inplace, self, other)
 
     def __mul__(self, other):
-        return binary(syntax.mul, self, other)
+        return binary(sign(Sign.MUL), self, other)
 
     def __rmul__(self, other):
-        return binary(syntax.mul, self, other)
+        return binary(sign(Sign.MUL), self, other)
 
     def __imul__(self, other):
-        return binary(syntax.mul.inplace, self, other)
+        return binary(sign(Sign.MUL).inplace, self, other)
 
     def __truediv__(self, other):
-        return binary(syntax.div, self, other)
+        return binary(sign(Sign.DIV), self, other)
 
     def __rtruediv__(self, other):
         other = to_operand(other)
         if other is None:
             return NotImplemented
-        return call2(syntax.mul, call1(syntax.reciprocal, self), other)
+        return call2(sign(Sign.MUL), call1(sign(Sign.RECIPROCAL), self), other)
 
     def __itruediv__(self, other):
-        return binary(syntax.div.inplace, self, other)
+        return binary(sign(Sign.DIV).inplace, self, other)
 
     def __floordiv__(self, other):
-        return binary(syntax.floor_divide, self, other)
+        return binary(sign(Sign.FLOOR_DIVIDE), self, other)
 
     def __rfloordiv__(self, other):
-        return reflected(syntax.floor_divide, self, other)
+        return reflected(sign(Sign.FLOOR_DIVIDE), self, other)
 
     def __ifloordiv__(self, other):
-        return binary(syntax.floor_divide.inplace, self, other)
+        return binary(sign(Sign.FLOOR_DIVIDE).inplace, self, other)
 
     def __mod__(self, other):
-        op = syntax.remainder_tensor if type(other) is Tensor else syntax.remainder
+        op = sign(Sign.REMAINDER_TENSOR) if type(other) is Tensor else sign(Sign.REMAINDER)
         return binary(<Operator>op, self, other)
 
     def __rmod__(self, other):
-        return reflected(syntax.remainder_scalar, self, other)
+        return reflected(sign(Sign.REMAINDER_SCALAR), self, other)
 
     def __imod__(self, other):
         if type(other) is Tensor:
-            return call2(syntax.remainder_tensor.inplace, self, other)
-        return binary(syntax.remainder.inplace, self, other)
+            return call2(sign(Sign.REMAINDER_TENSOR).inplace, self, other)
+        return binary(sign(Sign.REMAINDER).inplace, self, other)
 
     def __pow__(self, other, modulo):
-        return binary(syntax.pow_tensor if type(other) is Tensor else syntax.pow, self, other)
+        return binary(
+            sign(Sign.POW_TENSOR) if type(other) is Tensor else sign(Sign.POW), self, other)
 
     def __rpow__(self, other, modulo):
-        return reflected(syntax.pow_scalar, self, other)
+        return reflected(sign(Sign.POW_SCALAR), self, other)
 
     def __ipow__(self, other):
         if type(other) is Tensor:
-            return call2(syntax.pow_tensor.inplace, self, other)
-        return binary(syntax.pow.inplace, self, other)
+            return call2(sign(Sign.POW_TENSOR).inplace, self, other)
+        return binary(sign(Sign.POW).inplace, self, other)
 
     def __matmul__(self, other):
         if type(other) is not Tensor:
             return NotImplemented
-        return call2(syntax.matmul, self, other)
+        return call2(sign(Sign.MATMUL), self, other)
 
     def __neg__(self):
-        return call1(syntax.neg, self)
+        return call1(sign(Sign.NEG), self)
 
     def __pos__(self):
         if code_of[typenum(self)] == 0:
@@ -440,77 +441,77 @@ cdef class Tensor:
         return self
 
     def __abs__(self):
-        return call1(syntax.abs, self)
+        return call1(sign(Sign.ABS), self)
 
     def __invert__(self):
         if code_of[typenum(self)] >= 6:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type "
                             f"tensors\nGot one of dtype {dtype_from_typenum(typenum(self))}.")
-        return call1(syntax.bitwise_not, self)
+        return call1(sign(Sign.BITWISE_NOT), self)
 
     def __and__(self, other):
-        return binary(syntax.bitwise_and, self, other)
+        return binary(sign(Sign.BITWISE_AND), self, other)
 
     def __rand__(self, other):
-        return binary(syntax.bitwise_and, self, other)
+        return binary(sign(Sign.BITWISE_AND), self, other)
 
     def __iand__(self, other):
-        return binary(syntax.bitwise_and.inplace, self, other)
+        return binary(sign(Sign.BITWISE_AND).inplace, self, other)
 
     def __or__(self, other):
-        return binary(syntax.bitwise_or, self, other)
+        return binary(sign(Sign.BITWISE_OR), self, other)
 
     def __ror__(self, other):
-        return binary(syntax.bitwise_or, self, other)
+        return binary(sign(Sign.BITWISE_OR), self, other)
 
     def __ior__(self, other):
-        return binary(syntax.bitwise_or.inplace, self, other)
+        return binary(sign(Sign.BITWISE_OR).inplace, self, other)
 
     def __xor__(self, other):
-        return binary(syntax.bitwise_xor, self, other)
+        return binary(sign(Sign.BITWISE_XOR), self, other)
 
     def __rxor__(self, other):
-        return binary(syntax.bitwise_xor, self, other)
+        return binary(sign(Sign.BITWISE_XOR), self, other)
 
     def __ixor__(self, other):
-        return binary(syntax.bitwise_xor.inplace, self, other)
+        return binary(sign(Sign.BITWISE_XOR).inplace, self, other)
 
     def __lshift__(self, other):
-        return binary(syntax.lshift, self, other)
+        return binary(sign(Sign.LSHIFT), self, other)
 
     def __rlshift__(self, other):
-        return reflected(syntax.lshift, self, other)
+        return reflected(sign(Sign.LSHIFT), self, other)
 
     def __ilshift__(self, other):
-        return binary(syntax.lshift.inplace, self, other)
+        return binary(sign(Sign.LSHIFT).inplace, self, other)
 
     def __rshift__(self, other):
-        return binary(syntax.rshift, self, other)
+        return binary(sign(Sign.RSHIFT), self, other)
 
     def __rrshift__(self, other):
-        return reflected(syntax.rshift, self, other)
+        return reflected(sign(Sign.RSHIFT), self, other)
 
     def __irshift__(self, other):
-        return binary(syntax.rshift.inplace, self, other)
+        return binary(sign(Sign.RSHIFT).inplace, self, other)
 
     def __eq__(self, other):
-        cdef object result = binary(syntax.eq, self, other)
+        cdef object result = binary(sign(Sign.EQ), self, other)
         return equals_array(self, other) if result is NotImplemented else result
 
     def __ne__(self, other):
-        return binary(syntax.ne, self, other)
+        return binary(sign(Sign.NE), self, other)
 
     def __lt__(self, other):
-        return binary(syntax.lt, self, other)
+        return binary(sign(Sign.LT), self, other)
 
     def __le__(self, other):
-        return binary(syntax.le, self, other)
+        return binary(sign(Sign.LE), self, other)
 
     def __gt__(self, other):
-        return binary(syntax.gt, self, other)
+        return binary(sign(Sign.GT), self, other)
 
     def __ge__(self, other):
-        return binary(syntax.ge, self, other)
+        return binary(sign(Sign.GE), self, other)
 
     def __hash__(self):
         return <Py_ssize_t>(<size_t><PyObject*>self >> 4)

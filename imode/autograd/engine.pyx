@@ -186,6 +186,8 @@ cdef object _run(list roots, list root_grads, bint retain_graph, bint create_gra
     cdef PyObject* node
     cdef Py_ssize_t i
     task.keep = []
+    if _op_add is None:
+        _find_operators()
     if captures is not None:
         wanted = {}
         for capture in captures:
@@ -433,10 +435,11 @@ cdef Operator _op_detach = None
 cdef Operator _op_add_inplace = None
 
 
-def fill_slots():
-    """Find the operators that the engine itself calls; once, when the table is complete."""
+cdef int _find_operators() except -1:
+    """Find the operators that the engine itself calls: in the first run."""
     global _op_add, _op_detach, _op_add_inplace
     _op_add, _op_detach, _op_add_inplace = operator("add"), operator("detach"), operator("add_")
+    return 0
 
 
 cdef Tensor _fit_root(Node node, int number, Tensor gradient):

@@ -1,15 +1,18 @@
-"""Every operator, as an object: `imode.ops.add`. One entry each, in the modules of this folder."""
+"""Every operator, as an object: `imode.ops.add`. One entry each, in the modules of this folder.
+
+A module is imported when the first of its operators is used, under any of its names: `import imode`
+costs little, and a script pays for what it uses. Which name is declared where stands in `names.py`,
+which the build writes (tools/names.py) and which an edit of this folder makes out of date: without
+it, everything is imported at once. `load_all()` imports what is missing.
+"""
 
 import importlib
+import os
 import sys
 import types
 
-sys.modules["imode.return_types"] = types.ModuleType(
-    "imode.return_types", "The named tuples that operators with several results return."
-)
-
-# What arithmetic, views, indexing and autograd themselves need.
-_MODULES = (
+# Each module after those that it imports, and after those whose names it adds an overload to.
+MODULES = (
     "copy",
     "views",
     "parts",
@@ -22,10 +25,6 @@ _MODULES = (
     "contract",
     "shape",
     "index",
-)
-# The rest is imported when the first of it is used, so that `import imode` costs little; until then
-# the methods among them are placeholders on Tensor (deferred.py).
-_DEFERRED = (
     "ranges",
     "exchange",
     "random",
@@ -44,32 +43,82 @@ _DEFERRED = (
     "loss",
     "nn",
 )
-for _name in _MODULES:
-    importlib.import_module(f"{__name__}.{_name}")
+
+
+class _ReturnTypes(types.ModuleType):
+    def __getattr__(self, name):
+        if not name.startswith("__"):
+            find(name)
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"module 'imode.return_types' has no attribute {name!r}")
+
+
+sys.modules["imode.return_types"] = _ReturnTypes(
+    "imode.return_types", "The named tuples that operators with several results return."
+)
 
 from .._core.dispatch import set_loader  # noqa: E402
 from .._core.internals import DeferredMethod, install  # noqa: E402
-from .deferred import METHODS  # noqa: E402
-from .schema import published  # noqa: E402
 
-_loaded = False
+
+def stamp():
+    """What tells one state of this folder from another: its files' times, added up."""
+    total = 0  # sum() is an operator here
+    with os.scandir(os.path.dirname(__file__)) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py") and entry.name != "names.py":
+                total += entry.stat().st_mtime_ns
+    return total
+
+
+try:
+    from .names import METHODS, PLACES, STAMP
+
+    _known = STAMP is None or stamp() == STAMP
+except ImportError:
+    _known = False
+_missing = dict.fromkeys(MODULES)  # in order
+
+
+def _load(module):
+    """Import a module, and publish what it declares here and in `imode`."""
+    if module not in _missing:
+        return
+    from . import schema
+
+    before = schema.mark(), set(sys.modules)
+    try:
+        importlib.import_module(f"{__name__}.{module}")
+    except BaseException:  # an interrupt, no memory: forget the half, to try again
+        for name in schema.undo(before[0]):
+            install(name, DeferredMethod(name, find))
+        for name in set(sys.modules) - before[1]:
+            if name.startswith(f"{__name__}."):
+                del sys.modules[name]
+        raise
+    _missing.pop(module, None)
+    globals().update(schema.published())
+    vars(sys.modules["imode"]).update(schema.functions)
+
+
+def find(name):
+    """Import the modules that declare `name`: an operator, function or method, in any variant."""
+    for module in PLACES.get(name.partition(".")[0], "").split():
+        _load(module)
 
 
 def load_all():
-    """Import the deferred operators; gives back whether they were missing until now."""
-    global _loaded
-    if _loaded:
-        return False
-    _loaded = True
-    for name in _DEFERRED:
-        importlib.import_module(f"{__name__}.{name}")
-    globals().update(published())
-    return True
+    """Import all operators that are not imported yet."""
+    for module in tuple(_missing):
+        _load(module)
 
 
 def __getattr__(name):
-    if not name.startswith("__") and load_all() and name in globals():
-        return globals()[name]
+    if not name.startswith("__"):
+        find(name)
+        if name in globals():
+            return globals()[name]
     raise AttributeError(f"module 'imode.ops' has no attribute {name!r}")
 
 
@@ -78,7 +127,10 @@ def __dir__():
     return sorted(globals())
 
 
-set_loader(load_all)
-for _name in METHODS:
-    install(_name, DeferredMethod(_name, load_all))
-globals().update(published())
+if _known:
+    set_loader(find, load_all)
+    for _name in METHODS:
+        install(_name, DeferredMethod(_name, find))
+else:
+    PLACES = {}
+    load_all()

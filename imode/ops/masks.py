@@ -9,6 +9,7 @@ from imode.kernels import arrange, indexing, rearrange
 from imode.kernels.indexing import check_index, check_written
 from imode.kernels.strided import expand, scalar_name
 
+from . import compare  # noqa: F401 - the first overload of `where`
 from .schema import composite, op
 from .written import written
 

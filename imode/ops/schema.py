@@ -33,7 +33,13 @@ from operator import itemgetter
 
 from .._core.adapter import numpy_ckernel
 from .._core.bind import make_function, make_method
-from .._core.dispatch import CKernel, Operator, is_grad_enabled
+from .._core.dispatch import (
+    CKernel,
+    Operator,
+    count_operators,
+    forget_operators,
+    is_grad_enabled,
+)
 from .._core.internals import conj, install
 from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
@@ -385,3 +391,24 @@ def functional(name):
 def published():
     """Every name of imode.ops and its operator (the first of the overloads)."""
     return dict(_first)
+
+
+# ---- taking back the half of an import that failed ----
+
+_TABLES = functions, nn_functions, methods, _first
+
+
+def mark():
+    """How much is declared now."""
+    return [count_operators(), *map(len, _TABLES)]
+
+
+def undo(mark):
+    """Forget what was declared since `mark()`; returns the methods among it."""
+    n_operators, *sizes = mark
+    forgotten = list(methods)[sizes[2] :]
+    forget_operators(n_operators)
+    for table, size in zip(_TABLES, sizes, strict=True):
+        while len(table) > size:
+            table.popitem()
+    return forgotten
