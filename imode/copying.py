@@ -19,7 +19,7 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
         array = np.ndarray(shape, dtype, flat, offset, strides)
     if not array.flags.writeable:
         array = array.copy()
-    tensor = wrap_array(array)
+    tensor = wrap_array(array, "deepcopy or load")
     tensor.set_(tensor)  # a write, as where PyTorch puts the new tensor onto its storage
     if parameter:
         return make_parameter(tensor, requires_grad)

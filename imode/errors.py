@@ -5,16 +5,22 @@ that matches on it keeps working. The lines after it name the culprit (operator,
 versions) and end with the ways out that fit the case. No message is longer than five lines.
 
 Nothing here runs unless something went wrong, so clarity beats speed. The module imports nothing of
-the package: every layer may raise from it.
+the package: every layer may raise from it. What only others know at that moment they tell through
+`answer`.
 """
 
 __all__ = ["place", "place_id"]
 
-# Where guards were entered: (file, line) by the small integer that a guard leaves in the
-# thread-local state and that an inference tensor carries. Place 0 means that nothing is known.
+# Lines of programs by small integers: where guards were entered, where saved tensors were written.
+# A guard leaves one in the thread-local state, and a tensor made in the mode carries it. Place 0
+# means that nothing is known.
 _places = [None]
 _place_ids = {}
-_MAX_PLACES = 1 << 15  # a tensor carries 16 bits of it; programs have far fewer `with` lines
+_MAX_PLACES = 1 << 16  # for programs that make code as they run; others have far fewer lines
+
+# Operators likewise, and others who make tensors: what is 0 is not known.
+_operators = [None]
+_operator_ids = {}
 
 
 def place_id(filename, line):
@@ -30,74 +36,168 @@ def place_id(filename, line):
 
 
 def place(guard_id):
-    """Return ``"file:line"`` of the guard entry that `guard_id` stands for, or None."""
+    """Return ``"file:line"`` of the line that a number stands for, or None."""
     known = _places[guard_id] if 0 < guard_id < len(_places) else None
     return None if known is None else f"{known[0]}:{known[1]}"
 
 
 def place_parts(guard_id):
-    """Return (file, line) of the guard entry that `guard_id` stands for."""
+    """Return (file, line) of the line that a number stands for."""
     known = _places[guard_id] if 0 < guard_id < len(_places) else None
     return ("<unknown>", 0) if known is None else known
+
+
+def operator_id(name):
+    """Return the small integer that stands for an operator's name."""
+    found = _operator_ids.get(name)
+    if found is None:
+        found = _operator_ids[name] = len(_operators)
+        _operators.append(name)
+    return found
+
+
+def operator_name(number):
+    """Return the name of the operator that a number stands for, or None."""
+    return _operators[number] if 0 < number < len(_operators) else None
+
+
+# ---- what is so at the moment of an error -------------------------------------------------------
+
+
+class _Now:
+    """Questions that other modules answer, each a function without arguments."""
+
+    @staticmethod
+    def line():
+        """The number of the line of the user's program that is running."""
+        return 0
+
+    @staticmethod
+    def operator():
+        """The number of the operator called last."""
+        return 0
+
+    @staticmethod
+    def not_recording():
+        """(name, place) of the guard that keeps this thread from recording, or None."""
+        return None
+
+    @staticmethod
+    def not_inference():
+        """(name, place) of the guard that turned off the inference mode around it, or None."""
+        return None
+
+
+def answer(**functions):
+    """Give the functions that answer questions of `_Now`."""
+    for name, function in functions.items():
+        if not hasattr(_Now, name):
+            raise TypeError(f"answer(): {name!r} is no question that is asked here")
+        setattr(_Now, name, staticmethod(function))
 
 
 def _lines(*lines):
     return "\n".join(line for line in lines if line)
 
 
-def _made(guard_id, made_by, what="It"):
+def _at(number, before="at "):
+    """``" at file:line"``, or nothing where the place is not known."""
+    known = place(number)
+    return f" {before}{known}" if known else ""
+
+
+def _here():
+    return _at(_Now.line())
+
+
+def _made(guard_id, maker, what="The tensor"):
     """The culprit's line: which operator made the tensor, under which guard."""
-    by = f"created by {made_by} " if made_by else "created "
-    at = place(guard_id)
-    return f"{what} was {by}inside inference_mode" + (f" entered at {at}." if at else ".")
+    name = operator_name(maker)
+    by = f"created by {name} " if name else "created "
+    return f"{what} was {by}inside inference_mode{_at(guard_id, 'entered at ')}."
+
+
+def _mode_now(what="nothing is recorded in it"):
+    """A line on the guard that keeps this thread from recording; empty where it records."""
+    mode = _Now.not_recording()
+    return f"{mode[0]} is on here{_entered(mode[1])}: {what}." if mode else ""
+
+
+def _entered(number):
+    known = place(number)
+    return f" (entered at {known})" if known else ""
 
 
 # ---- inference tensors --------------------------------------------------------------------------
 
 
-def inference_saved(guard_id=0, made_by=None, saver=None):
+def inference_saved(guard_id=0, maker=0, saver=None):
     """An inference tensor would have to be saved for backward."""
+    needs = f"that {saver} needs for backward" if saver else "needed for backward"
     return RuntimeError(
         _lines(
-            "Inference tensors cannot be saved for backward. "
-            + _made(guard_id, made_by, f"The tensor that {saver} needs" if saver else "The tensor"),
-            "Ways out: use its .clone() or .normal() (normal tensors) in the recorded computation;",
-            "make it under no_grad instead of inference_mode; or, if no gradient is wanted here,",
-            "move this call into the inference_mode block.",
+            "Inference tensors cannot be saved for backward.",
+            _made(guard_id, maker, f"The tensor {needs}"),
+            "Ways out: compute with its .clone() or its .normal(), which are normal tensors;",
+            "make it under no_grad instead of inference_mode;",
+            f"or, if no gradient is wanted, call {saver or 'this'} inside an inference_mode block.",
         )
     )
 
 
-def inference_write(guard_id=0, made_by=None, writer=None):
+def inference_write(guard_id=0, maker=0, writer=None):
     """An inference tensor would be written to outside the mode."""
+    off = _Now.not_inference()
+    move = (
+        f"leave the {off[0]} block{_entered(off[1])} first"
+        if off
+        else f"call {writer or 'it'} inside an inference_mode block"
+    )
     return RuntimeError(
         _lines(
-            "Inplace update to inference tensor outside InferenceMode is not allowed. "
-            + _made(guard_id, made_by, f"The tensor that {writer} writes" if writer else "It"),
-            "Ways out: move the write into the inference_mode block; write to its .clone() or",
-            ".normal() (normal tensors); or make it under no_grad instead of inference_mode.",
+            "Inplace update to inference tensor outside InferenceMode is not allowed.",
+            _made(guard_id, maker, f"The tensor that {writer} writes" if writer else "It"),
+            f"Ways out: {move};",
+            "write to its .clone() or its .normal(), which are normal tensors;",
+            "or make it under no_grad instead of inference_mode.",
         )
     )
 
 
-def inference_requires_grad(guard_id=0, made_by=None):
+def inference_requires_grad(guard_id=0, maker=0):
     """``requires_grad`` would be set on an inference tensor outside the mode."""
     return RuntimeError(
         _lines(
-            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed. "
-            + _made(guard_id, made_by),
-            "Ways out: t.clone().requires_grad_() or t.normal().requires_grad_(), which are normal",
-            "tensors; or make the tensor outside the inference_mode block.",
+            "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+            _made(guard_id, maker),
+            "Ways out: t.clone().requires_grad_() or t.normal().requires_grad_(), normal tensors;",
+            "or make it outside of the inference_mode block, or under no_grad.",
         )
     )
 
 
-def inference_version(guard_id=0, made_by=None):
+def inference_version(guard_id=0, maker=0):
     """The version of an inference tensor was read."""
     return RuntimeError(
         _lines(
-            "Inference tensors do not track version counter. " + _made(guard_id, made_by),
-            "Way out: .clone() made outside the mode has one; t.is_inference() tells them apart.",
+            "Inference tensors do not track version counter.",
+            _made(guard_id, maker),
+            "Ways out: ask t.is_inference() first; .clone() outside of the mode, or .normal(),",
+            "gives a tensor that has a version.",
+        )
+    )
+
+
+def inference_data(guard_id, maker, into_normal):
+    """``.data`` would put an inference tensor's memory under a normal tensor, or the reverse."""
+    way = "t.data = u.clone(), outside of the mode, or" if into_normal else "t = u instead, or"
+    return RuntimeError(
+        _lines(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+            "incompatible tensor type.",
+            _made(guard_id, maker, "The one given" if into_normal else "The one set"),
+            "One of an inference tensor and a normal one would then see the other's writes.",
+            f"Ways out: {way} t.copy_(u), which copies the elements.",
         )
     )
 
@@ -110,7 +210,21 @@ _VIEW_MODES = {
 }
 
 
-def view_mode(mode, base_written=False, writer=None, view_op=None, output=None):
+def _write(writer, target):
+    """The line on a write that is refused: what, where, to what."""
+    return f"The write is {writer or 'in place'}{_here()}, to {target}."
+
+
+def _rewrite(writer, functional):
+    """A write to `t` as one line that makes a new `t`."""
+    return f"`t = t.{functional}(...)`" if functional else f"`t = t.clone().{writer}(...)`"
+
+
+def _sizes(shape):
+    return f"of shape {list(shape)}"
+
+
+def view_mode(mode, base_written=False, writer=None, output=None, shape=(), guard_id=0, maker=0):
     """A view made under `mode` ("no_grad" or "inference") meets a tracked in-place write.
 
     `output`: (number, node name) where the view is one of a view made there.
@@ -121,32 +235,42 @@ def view_mode(mode, base_written=False, writer=None, view_op=None, output=None):
         first = f"Output {number} of {_trim(node_name)} is a view of a view which was created in"
     made_in, written_in, guard = _VIEW_MODES[mode]
     what = "its base or another view of its base has been" if base_written else "is being"
-    made = f"view made by {view_op}" if view_op else "view"
-    write = f"write by {writer}" if writer else "in-place write"
+    made = f"The view {_sizes(shape)}"
+    if mode == "inference":
+        made = _made(guard_id, maker, made)
+    else:
+        made += f" was created by {operator_name(maker) or 'a call'} inside no_grad."
     return RuntimeError(
         _lines(
             f"{first} {made_in} and {what} modified inplace {written_in}. "
             "Given that this use case is ambiguous and error-prone, it is forbidden.",
-            f"Ways out: put both the {made} and the {write} inside the {guard} block (the write",
-            "is then not recorded), or both outside it (it is recorded);",
-            "or write to a .clone() of the view.",
+            made,
+            "" if base_written else f"The write is {writer}{_here()}.",
+            f"Ways out: view and write both inside the {guard} block (the write is not recorded),",
+            "or both outside of it (it is recorded); or write to a .clone() of the view.",
         )
     )
 
 
-def view_multi_output(output_nr, node_name, base_written=False, writer=None):
+def view_multi_output(
+    output_nr, node_name, base_written=False, writer=None, functional=None, shape=()
+):
     """One of several views made by one call (split, unbind…) meets an in-place write."""
     name = _trim(node_name)
     what = "its base or another view of its base has been" if base_written else "is being"
-    functional = writer[:-1] if writer and writer.endswith("_") else "the functional form"
+    alone = f"x.select(dim, {output_nr})" if name == "Unbind" else "x.narrow(dim, start, length)"
     return RuntimeError(
         _lines(
             f"Output {output_nr} of {name} is a view and {what} modified inplace. "
             "This view is the output of a function that returns multiple views. "
             "Such functions do not allow the output views to be modified inplace.",
-            f"The write is {writer}." if writer else "",
-            f"Ways out: use {functional} and its result instead of the in-place write; or take the",
-            "view by itself (x.select(dim, i), x.narrow(dim, start, length)) and write to that.",
+            f"The view is {_sizes(shape)}."
+            if base_written
+            else _write(writer, f"a view {_sizes(shape)}"),
+            f"Ways out: take the part by itself before the base is written: `t = {alone}`."
+            if base_written
+            else f"Ways out: {_rewrite(writer, functional)};",
+            "" if base_written else f"or, to write to the base: `{alone}.{writer}(...)`.",
         )
     )
 
@@ -164,39 +288,53 @@ def view_custom_function(output_nr, node_name, base_written=False):
     )
 
 
-def leaf_write(op=None, view=False):
+def leaf_write(writer=None, functional=None, shape=(), view=False):
     """A leaf that requires grad, or a view of one, would be written to while recording."""
     first = "a view of a leaf Variable" if view else "a leaf Variable"
-    call = f"{op}(...)" if op else "the write"
     return RuntimeError(
         _lines(
-            f"{first} that requires grad is being used in an in-place operation."
-            + (f" The operation is {op}." if op else ""),
-            f"Ways out: `with imode.no_grad():` around {call}, to set or update a parameter;",
-            "use the functional form and its result; or write to a .clone() to record the write.",
+            f"{first} that requires grad is being used in an in-place operation.",
+            _write(writer, f"{'a view of ' if view else ''}a leaf {_sizes(shape)}"),
+            f"To set or update it: `with imode.no_grad(): t.{writer or 'write_'}(...)`.",
+            f"To record the write, on a tensor made from it: {_rewrite(writer, functional)}.",
         )
     )
 
 
-def overlap_inside(op=None):
-    """The tensor written to has several elements in one memory location."""
+def _overlap_ways(writer):
+    if writer.endswith("(out=)"):
+        return "Ways out: drop out= and use the result; or give it memory of its own: out=t.clone()"
+    return f"Way out: {_rewrite(writer, None)}, which has memory of its own for each element."
+
+
+def overlap_inside(array):
+    """The tensor written to has several elements in one memory location; its ndarray."""
+    strides = [step // array.itemsize for step in array.strides]
+    writer = operator_name(_Now.operator()) or "a write"
     return RuntimeError(
         _lines(
             "unsupported operation: more than one element of the written-to tensor refers to a "
             "single memory location. Please clone() the tensor before performing the operation.",
-            f"The operation is {op}; the tensor is expanded or strided onto itself." if op else "",
+            _write(
+                writer, f"a tensor {_sizes(array.shape)} and strides {strides}, as expand makes"
+            ),
+            _overlap_ways(writer),
         )
     )
 
 
-def overlap_between(op=None):
+def overlap_between():
     """The tensor written to shares part of its memory with one that is read."""
+    writer = operator_name(_Now.operator()) or "a write"
     return RuntimeError(
         _lines(
             "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer to a single memory location. Please clone() the tensor before performing the "
             "operation.",
-            f"The operation is {op}." if op else "",
+            _write(writer, "memory that it also reads, at another offset or in another order"),
+            "Way out: clone() the argument that is read: `t."
+            + (writer if not writer.endswith("(out=)") else writer[:-6])
+            + "(other.clone())`.",
         )
     )
 
@@ -238,38 +376,27 @@ def modified(
     version,
     expected,
     saver=None,
-    saver_line=None,
-    writer=None,
-    writer_line=None,
+    saved_at=0,
+    writer=(0, 0),
 ):
-    """A saved tensor's version is not the one that was saved."""
+    """A saved tensor's version is not the one that was saved; writer: (operator, place)."""
     which = f", which is output {output_nr} of {_trim(node_name)}," if node_name else ""
     tensor = f"[{type_name} {list(shape)}]"
-    saved = ""
-    if saver:
-        saved = (
-            f"Saved by {saver}"
-            + (f" at {saver_line}" if saver_line else "")
-            + f", version {expected}."
-        )
-    wrote = ""
-    if writer:
-        wrote = f"Written by {writer}" + (f" at {writer_line}" if writer_line else "")
-        wrote += f", now at version {version}."
-    hint = "Ways out: use the functional form of the write, or write to a .clone()"
-    hint += (
-        "."
-        if saver_line
-        else "; imode.autograd.set_detect_anomaly(True) finds the line that saved."
-    )
+    wrote = operator_name(writer[0])
     return RuntimeError(
         _lines(
             "one of the variables needed for gradient computation has been modified by an inplace "
             f"operation: {tensor}{which} is at version {version}; "
             f"expected version {expected} instead.",
-            saved,
-            wrote,
-            hint,
+            f"Saved by {saver}{_at(saved_at)} for its backward, at version {expected}."
+            if saver
+            else "",
+            f"Written last by {wrote}{_at(writer[1])}, to version {version}." if wrote else "",
+            "Ways out: use the functional form of the write, write to a .clone(), or write after "
+            "the backward.",
+            ""
+            if saved_at
+            else "imode.autograd.set_detect_anomaly(True) shows the line that saved.",
         )
     )
 
@@ -291,33 +418,36 @@ def graph_freed(node_name=None):
     return RuntimeError(
         _lines(
             "Trying to backward through the graph a second time (or directly access saved tensors "
-            "after they have already been freed)." + at,
+            "after they have already been freed).",
             "Saved intermediate values of the graph are freed when you call .backward() or "
-            "autograd.grad().",
-            "Ways out: retain_graph=True in the earlier call; or run the forward pass again.",
+            "autograd.grad()." + at,
+            _mode_now("a graph made before it can be run in it, but none is made"),
+            "Ways out: retain_graph=True in the earlier call; or run the forward pass again"
+            + (", outside of that block." if _Now.not_recording() else "."),
         )
     )
 
 
-def no_history(index=0, mode=None, guard_id=0):
-    """Backward was asked of a tensor without history; `mode` is the mode that is on, if any."""
-    first = f"element {index} of tensors does not require grad and does not have a grad_fn"
-    if mode is None:
-        return RuntimeError(
-            _lines(
-                first,
-                "Ways out: make an input with requires_grad=True before computing from it;",
-                "compute outside no_grad and inference_mode, for nothing is recorded in them.",
-            )
+def no_history(index=0, origin=None):
+    """Backward was asked of a tensor without history.
+
+    `origin`: (operator, place of the mode's entry) of an inference tensor, as they are numbered.
+    """
+    made = _made(origin[1], origin[0]) if origin else ""
+    now = _mode_now()
+    if made or now:
+        ways = ("Way out: run the forward pass outside of that block.",)
+    else:
+        ways = (
+            "Ways out: make an input with requires_grad=True before computing from it;",
+            "compute outside no_grad and inference_mode, for nothing is recorded in them.",
         )
-    at = place(guard_id)
     return RuntimeError(
         _lines(
-            first,
-            f"{mode} is on here"
-            + (f" (entered at {at})" if at else "")
-            + ": nothing is recorded in it.",
-            f"Way out: move the forward pass out of the {mode} block.",
+            f"element {index} of tensors does not require grad and does not have a grad_fn",
+            made,
+            now,
+            *ways,
         )
     )
 
@@ -331,16 +461,7 @@ def change_requires_grad():
     )
 
 
-def deepcopy_non_leaf():
-    """``copy.deepcopy`` of a tensor that has a history."""
-    return RuntimeError(
-        "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
-        "at the moment. Use t.detach().clone() to copy the values, or t.clone() to copy the values "
-        "and keep the history."
-    )
-
-
-# ---- .grad and .data ----------------------------------------------------------------------------
+# ---- .grad ----------------------------------------------------------------------------------
 
 GRAD_OF_NON_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -382,15 +503,6 @@ def grad_mismatch(grad_dtype, grad_shape, dtype, shape):
     return RuntimeError(
         f"attempting to assign a gradient of size '{list(grad_shape)}' to a tensor of size "
         f"'{list(shape)}'. Please ensure that the gradient and the tensor are the same size"
-    )
-
-
-def data_mismatch():
-    """One of a tensor and what was assigned to its .data is an inference tensor."""
-    return RuntimeError(
-        "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-        "incompatible tensor type. One of them is an inference tensor and the other is not; "
-        "clone() gives a normal tensor outside inference mode"
     )
 
 

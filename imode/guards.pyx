@@ -599,6 +599,8 @@ def why_not_recording():
     call of `set_grad_enabled`.
     """
     cdef TLS* state = tls()
+    if not state.no_grad and not state.excluded & BIT_AUTOGRAD:
+        return None
     cdef PyObject* guard = state.guard_top
     cdef bint inference = inference_mode_on(state)
     while guard != NULL:
@@ -606,3 +608,25 @@ def why_not_recording():
             return _name(<Guard>guard), (<Guard>guard).entered_at
         guard = (<Guard>guard).below
     return None
+
+
+def why_not_inference():
+    """Return the guard that turned off the inference mode around it, for messages.
+
+    That is (its name, the place of its entry), or None where no inference mode is on around.
+    """
+    cdef PyObject* guard = tls().guard_top
+    cdef PyObject* off = NULL
+    while guard != NULL:
+        if (<Guard>guard).kind == INFERENCE:
+            break
+        if off == NULL and (<Guard>guard).kind in (INFERENCE_OFF, NORMAL):
+            off = guard
+        guard = (<Guard>guard).below
+    if guard == NULL or off == NULL:
+        return None
+    name = _name(<Guard>off)
+    return name if (<Guard>off).kind == NORMAL else f"{name}(False)", (<Guard>off).entered_at
+
+
+errors.answer(not_recording=why_not_recording, not_inference=why_not_inference)

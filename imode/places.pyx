@@ -7,6 +7,8 @@ a loop, or in a function that is called again, finds its place for the cost of a
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XDECREF, Py_XINCREF
 
+from os import sep
+
 from imode import errors
 
 cdef extern from "Python.h":
@@ -45,6 +47,30 @@ cdef int here() except -1:
     if slot.code == code and slot.lasti == lasti:
         return slot.place
     return _slow(frame, slot, code, lasti)
+
+
+cdef int users_line() except -1:
+    """Return the place of the innermost line that is not this package's: for messages to users."""
+    cdef PyFrameObject* current = PyEval_GetFrame()
+    if current == NULL:
+        return 0
+    frame = <object>current
+    while _is_ours(frame.f_code.co_filename) and frame.f_back is not None:
+        frame = frame.f_back
+    return errors.place_id(frame.f_code.co_filename, frame.f_lineno)
+
+
+def line():
+    """`users_line`, from Python."""
+    return users_line()
+
+
+errors.answer(line=line)
+cdef str _HERE = __file__.rpartition(sep)[0] + sep
+
+
+cdef bint _is_ours(str filename) except -1:
+    return filename.startswith(_HERE)
 
 
 cdef int _slow(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) except -1:

@@ -13,23 +13,10 @@ the GIL is held none of them can appear in between. An export that is gone has n
 memory. Where anything else holds the array, or the array does not own its memory, it is copied.
 """
 
-cimport numpy as cnp
-from cpython.object cimport PyObject
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
-from imode._core.tensor cimport Tensor, is_inference, storage
+from imode._core.tensor cimport Tensor, is_inference, owns_memory
 
 from imode.guards import normal_mode
-
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
-
-
-cdef bint _alone(Tensor tensor) noexcept:
-    """Whether nothing but this tensor looks at its memory."""
-    return (
-        Py_REFCNT(tensor.array) == 1
-        and cnp.PyArray_BASE(storage(tensor)) == NULL
-        and cnp.PyArray_CHKFLAGS(storage(tensor), cnp.NPY_ARRAY_OWNDATA))
 
 
 def normal(Tensor self not None):
@@ -48,9 +35,9 @@ def normal(Tensor self not None):
     """
     if not is_inference(self):
         return self
-    if _alone(self):
+    if owns_memory(self):
         self.keys |= BIT_AD | BIT_AUTOGRAD
-        self.guard_id = 0
+        self.guard_id = self.maker = 0
         return self
     with normal_mode():
         copy = self.clone()

@@ -493,7 +493,9 @@ def test_errors_name_the_guard():
         assert entered in message, (name, message)
         assert "Way" in message
         assert len(message.splitlines()) <= 5
-    with pytest.raises(RuntimeError, match="The tensor that mul needs was created"):
+    with pytest.raises(
+        RuntimeError, match="The tensor that mul needs for backward was created by ones"
+    ):
         x * i
     with pytest.raises(RuntimeError, match="add_ writes was created") as caught:
         i.view(3).add_(1)

@@ -1,10 +1,19 @@
 /* C atomics on 64-bit counters; the memory order is in the name. */
 #ifndef IMODE_ATOMIC_H
 #define IMODE_ATOMIC_H
+#include <Python.h>
 #include <stdint.h>
 
 static inline uint64_t imode_add_relaxed(uint64_t *counter, uint64_t n) {
     return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+/* A counter that only changes with the GIL held: no locked instruction where there is a GIL. */
+static inline void imode_add_with_gil(uint64_t *counter, uint64_t n) {
+#ifdef Py_GIL_DISABLED
+    __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+#else
+    __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + n, __ATOMIC_RELAXED);
+#endif
 }
 static inline uint64_t imode_load_relaxed(const uint64_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);

@@ -6,6 +6,13 @@ module owns the only one; others call `tls()` once and keep the pointer.
 
 The hot path reads from `call` downwards: the union of the tensor arguments' keys, the
 thread-local sets, the operator's mask, the highest bit, the kernel.
+
+# Note [Who made a tensor]
+Messages about inference tensors name the operator that made them. Each call and redispatch leaves
+its operator's number in the thread's state, one store; `wrap` copies it, with the place of the
+mode's entry, into the tensors that it makes in the mode. A composite operator calls others, so a
+new result gets its number afterwards: the one that the user wrote. What is not made by an operator
+says who made it in the same field (`internals.wrap_array`).
 """
 from sys import intern
 
@@ -16,8 +23,9 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.keyset cimport (
     DispatchKeySet, key_index, key_object)
-from imode._core.tensor cimport Tensor, is_tensor
+from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
+from imode import errors
 from imode.errors import illegal_state, missing_kernel
 
 cdef extern from *:
@@ -41,6 +49,7 @@ cdef object call(Operator op, PyObject** args):
     cdef keyset_t keys = 0
     cdef PyObject* arg
     cdef int i
+    state.operator_id = op.id
     if op.role == COMPOSITE:
         return _call_composite(op, args)
     for i in range(op.n_tensors):
@@ -63,6 +72,7 @@ cdef object call(Operator op, PyObject** args):
 
 cdef object redispatch(Operator op, keyset_t keys, PyObject** args):
     imode_state.hops += 1
+    imode_state.operator_id = op.id
     if not keys & op.mask or imode_state.trace != NULL:
         return _slow_enter(op, keys & op.mask, args, keys)
     keys &= op.mask
@@ -99,12 +109,32 @@ cdef object _call_composite(Operator op, PyObject** args):
     if op.shortcut is not None:
         result = op.shortcut.fn(op, 0, args)
         if result is not NotImplemented:
+            if inference_mode_on(&imode_state):
+                _name_results(op, result)
             return result
-    return PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+    result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+    if inference_mode_on(&imode_state):
+        _name_results(op, result)
+    return result
+
+
+cdef void _name_results(Operator op, object result) noexcept:
+    """Name a composite operator as the maker of its new results; see Note [Who made a tensor]."""
+    cdef Py_ssize_t i
+    if type(result) is Tensor:
+        if Py_REFCNT(<PyObject*>result) == 1 and owns_memory(<Tensor>result):
+            (<Tensor>result).maker = op.id
+    elif type(result) is tuple:
+        for i in range(PyTuple_GET_SIZE(result)):
+            if is_tensor(PyTuple_GET_ITEM(result, i)) and (
+                    Py_REFCNT(PyTuple_GET_ITEM(result, i)) == 1) and (
+                    owns_memory(<Tensor>PyTuple_GET_ITEM(result, i))):
+                (<Tensor>PyTuple_GET_ITEM(result, i)).maker = op.id
 
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
 
 
 cdef inline void _fill_defaults(Operator op, PyObject** args, int first) noexcept:
@@ -270,6 +300,7 @@ cdef class Operator:
         self.names, self.defaults = tuple(names), tuple(defaults)
         if self.qualified_name in _registry:
             raise ValueError(f"operator {self.qualified_name!r} is declared twice")
+        self.id = errors.operator_id(f"{name}(out=)" if role == OUT else name)
         if not _registry:
             _enable_vectorcall(self)
         self.vectorcall = _vectorcall
@@ -434,6 +465,14 @@ def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not
         raise illegal_state()
     imode_state.included = included.bits ^ DEFAULT_INCLUDED
     imode_state.excluded = excluded.bits
+
+
+def last_operator():
+    """The operator that this thread called last, as `errors` numbers them."""
+    return imode_state.operator_id
+
+
+errors.answer(operator=last_operator)
 
 
 def is_grad_enabled():

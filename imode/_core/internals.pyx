@@ -3,20 +3,27 @@ from sys import intern
 
 cimport cython
 cimport numpy as cnp
-from imode._core.dispatch cimport call1, operator
+from imode._core.dispatch cimport call1, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.tensor cimport (
-    Tensor, alias_of, is_inference, new_tensor, set_requires_grad, storage, typenum, wrap)
+    Tensor, alias_of, is_inference, new_tensor, set_requires_grad, storage, typenum,
+    version_of, wrap)
+
+from imode.errors import operator_id
 
 cnp.import_array()
 
 
-def wrap_array(array):
-    """A tensor whose storage is `array` (an ndarray of a supported dtype, aligned)."""
+def wrap_array(array, maker=None):
+    """A tensor whose storage is `array` (an ndarray of a supported dtype, aligned).
+
+    `maker`: who made it, for messages about inference tensors.
+    """
     if type(array) is not cnp.ndarray:
         raise TypeError(f"wrap_array(): expected an ndarray, got {type(array).__name__}")
     dtype_from_typenum(cnp.PyArray_TYPE(array))
+    tls().operator_id = 0 if maker is None else operator_id(maker)
     return wrap(array)
 
 
@@ -53,12 +60,17 @@ def make_normal(Tensor data not None):
 
 def is_parameter(value):
     """Whether `value` is a tensor made by `nn.Parameter`."""
-    return isinstance(value, Tensor) and (<Tensor>value).parameter
+    return isinstance(value, Tensor) and bool((<Tensor>value).parameter)
 
 
-def guard_id_of(Tensor tensor not None):
-    """The number of the inference_mode entry that an inference tensor was made in."""
-    return tensor.guard_id
+def origin_of(Tensor tensor not None):
+    """Who made an inference tensor: (operator, the mode's entry), as `errors` numbers them."""
+    return tensor.maker, tensor.guard_id
+
+
+def version_counter_of(Tensor tensor not None):
+    """The version counter of a normal tensor."""
+    return version_of(tensor)
 
 
 def conj(x):

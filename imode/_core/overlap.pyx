@@ -4,6 +4,8 @@ from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray
 
+from imode.errors import overlap_between, overlap_inside
+
 cnp.import_array()
 
 
@@ -66,10 +68,7 @@ cdef int _refuse_self_overlap(ndarray out) except -1:
     if cnp.PyArray_SIZE(out) > 1:
         for d in range(out.ndim):
             if out.strides[d] == 0 and out.shape[d] > 1:
-                raise RuntimeError(
-                    "unsupported operation: more than one element of the written-to tensor "
-                    "refers to a single memory location. Please clone() the tensor before "
-                    "performing the operation.")
+                raise overlap_inside(out)
     return 0
 
 
@@ -99,10 +98,7 @@ cdef bint _partly_overlap(ndarray array, ndarray out):
 
 cdef int _refuse_partial(ndarray operand, ndarray out) except -1:
     if _partly_overlap(operand, out):
-        raise RuntimeError(
-            "unsupported operation: some elements of the input tensor and the written-to "
-            "tensor refer to a single memory location. Please clone() the tensor before "
-            "performing the operation.")
+        raise overlap_between()
     return 0
 
 

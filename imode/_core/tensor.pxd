@@ -5,7 +5,10 @@ from imode._core.allocator cimport fields
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, keyset_t
 from imode._core.version cimport VersionCounter, bump, current, new_counter
 from libc.stdint cimport uint64_t
-from numpy cimport ndarray, npy_intp
+from numpy cimport NPY_ARRAY_OWNDATA, PyArray_BASE, PyArray_CHKFLAGS, ndarray, npy_intp
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
 
 cdef enum Creation:           # how a view was made; decides what an in-place write to it may do
     DEFAULT = 0
@@ -42,9 +45,10 @@ cdef class Tensor:
     cdef ViewMeta view            # None: not a view of a normal tensor
     cdef AutogradMeta meta        # None: nothing of it needed yet
     cdef int output_nr            # which result of grad_fn it is
-    cdef int guard_id             # inference tensors: the entry of inference_mode they were made in
-    cdef bint leaf_requires_grad  # set by the user on a leaf
-    cdef bint parameter           # made by nn.Parameter
+    cdef int guard_id  # made in inference mode, views of normal tensors too: the mode's entry
+    cdef int maker                # likewise: the operator, see Note [Who made a tensor]
+    cdef unsigned char leaf_requires_grad  # set by the user on a leaf
+    cdef unsigned char parameter  # made by nn.Parameter
     cdef dict __dict__            # attributes that users set
     cdef object __weakref__
 
@@ -81,6 +85,12 @@ cdef inline ndarray storage(Tensor t):
 cdef inline int typenum(Tensor t) noexcept:
     """NumPy's type number of the elements."""
     return fields(t.array).descr.type_num
+
+
+cdef inline bint owns_memory(Tensor t) noexcept:
+    """Whether its array owns its memory and is its alone: nothing else looks at the memory."""
+    return Py_REFCNT(t.array) == 1 and PyArray_BASE(storage(t)) == NULL and (
+        PyArray_CHKFLAGS(storage(t), NPY_ARRAY_OWNDATA))
 
 
 cdef inline bint is_inference(Tensor t) noexcept:

@@ -338,11 +338,12 @@ cdef class Tensor:
         """A tensor with the same storage that autograd does not connect to this one, and whose
         in-place writes it does not see."""
         cdef Tensor out = new_tensor(storage(self), self.keys)
-        out.guard_id = self.guard_id
+        out.guard_id, out.maker = self.guard_id, self.maker
         return out
 
     @data.setter
     def data(self, value):
+        cdef Tensor made
         if not isinstance(value, Tensor):
             raise TypeError(
                 "Variable data has to be a tensor, but got " + type(value).__name__)
@@ -350,7 +351,8 @@ cdef class Tensor:
             raise RuntimeError("data set to a tensor that requires gradients must be floating "
                                "point or complex dtype")
         if is_inference(self) != is_inference(value):
-            raise errors.data_mismatch()
+            made = self if is_inference(self) else <Tensor>value
+            raise errors.inference_data(made.guard_id, made.maker, is_inference(value))
         replace_array(self, storage(<Tensor>value))
 
     # ---- arithmetic ----
@@ -581,7 +583,7 @@ cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
         _live += 1
     cdef Tensor made = syntax.constructor(*args, **kwargs)
     replace_array(self, storage(made))
-    self.keys, self.guard_id = made.keys, made.guard_id
+    self.keys, self.guard_id, self.maker = made.keys, made.guard_id, made.maker
     return 0
 
 
@@ -680,7 +682,7 @@ cdef void _recycle(PyObject* o) noexcept:
         (<Tensor>o).view = None
     if (<Tensor>o).meta is not None:
         (<Tensor>o).meta = None
-    (<Tensor>o).output_nr = (<Tensor>o).guard_id = 0
+    (<Tensor>o).output_nr = (<Tensor>o).guard_id = (<Tensor>o).maker = 0
     (<Tensor>o).leaf_requires_grad = (<Tensor>o).parameter = False
     if _n_spares < SPARES:        # what was freed above may have filled the list
         _spares[_n_spares] = o
@@ -709,7 +711,7 @@ cdef Tensor wrap(ndarray array):
     self.array = <PyObject*>array
     if inference_mode_on(state):
         self.keys = INFERENCE_KEYS
-        self.guard_id = state.guard_id
+        self.guard_id, self.maker = state.guard_id, state.operator_id
     else:
         self.keys = NORMAL_KEYS
     return self
@@ -720,7 +722,7 @@ cdef Tensor wrap_view(ndarray array, Tensor base):
     Py_INCREF(array)
     self.array = <PyObject*>array
     self.keys = base.keys
-    self.guard_id = base.guard_id
+    self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)
     return self
@@ -762,13 +764,13 @@ cdef int set_requires_grad(Tensor self, bint value) except -1:
     if value and not _may_require_grad(self):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if value and is_inference(self) and not inference_mode_on(tls()):
-        raise errors.inference_requires_grad(self.guard_id)
+        raise errors.inference_requires_grad(self.guard_id, self.maker)
     self.leaf_requires_grad = value
     return 0
 
 
 cdef object raise_inference_version(Tensor t):
-    raise errors.inference_version(t.guard_id)
+    raise errors.inference_version(t.guard_id, t.maker)
 
 
 # ---- the class's name is the public one ----

@@ -10,6 +10,7 @@ typedef struct {
     uint64_t excluded;    /* keys removed from every call */
     int no_grad;          /* grad mode is off */
     int guard_id;         /* the innermost entry of inference_mode; 0: none */
+    int operator_id;      /* the operator called last: what makes the next tensor, for messages */
     uint64_t hops;        /* kernels entered */
     uint64_t nodes;       /* graph nodes made */
     uint64_t views;       /* view records made */

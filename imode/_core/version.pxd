@@ -1,13 +1,18 @@
 # VersionCounter: how often a piece of storage was written.
 # See version.pyx for implementation details.
 from libc.stdint cimport uint64_t
-from imode._core.atomic cimport add_relaxed, load_relaxed
+from imode._core.atomic cimport add_relaxed, add_with_gil, load_relaxed, store_relaxed
 
 
 cdef class VersionCounter:
     # One heap object shared by a tensor, its views and detach(). Inference tensors have none.
-    # Thread rule: `value` is only touched through C atomics; bumps need no GIL.
+    # Thread rule: fields are only touched through C atomics; `savers` changes with the GIL held,
+    # bumps need none.
     cdef uint64_t value           # writes so far
+    cdef uint64_t savers          # saved tensors alive that compare with it
+    # The last write while there was a saver: operator << 32 | place, as errors.py numbers them; 0:
+    # none. Nobody asks about writes while there is none, so those cost the test of `savers` alone.
+    cdef uint64_t writer
 
 
 cdef inline void bump(VersionCounter counter) noexcept:
@@ -18,4 +23,22 @@ cdef inline uint64_t current(VersionCounter counter) noexcept:
     return load_relaxed(&counter.value)
 
 
+cdef inline void add_saver(VersionCounter counter) noexcept:
+    add_with_gil(&counter.savers, 1)
+
+
+cdef inline void drop_saver(VersionCounter counter) noexcept:
+    add_with_gil(&counter.savers, <uint64_t>-1)
+
+
+cdef inline bint is_saved(VersionCounter counter) noexcept:
+    """Whether a saved tensor is alive that compares with it."""
+    return load_relaxed(&counter.savers) != 0
+
+
+cdef inline void name_writer(VersionCounter counter, int operator_id, int place) noexcept:
+    store_relaxed(&counter.writer, <uint64_t>operator_id << 32 | <uint64_t>place)
+
+
+cdef tuple writer_of(VersionCounter counter)     # (operator, place), or (0, 0)
 cdef VersionCounter new_counter()

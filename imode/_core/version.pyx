@@ -23,6 +23,16 @@ cdef class VersionCounter:
         """The number of writes so far."""
         return load_relaxed(&self.value)
 
+    @property
+    def savers(self):
+        """How many saved tensors compare with it."""
+        return load_relaxed(&self.savers)
+
+    @property
+    def writer(self):
+        """(operator, place) of the last write while there were savers, as `errors` numbers them."""
+        return writer_of(self)
+
     def bump(self, unsigned long long times=1):
         """Count `times` writes, one atomic increment each, with the GIL released."""
         cdef unsigned long long _
@@ -30,6 +40,11 @@ cdef class VersionCounter:
         with nogil:
             for _ in range(times):
                 add_relaxed(value, 1)
+
+
+cdef tuple writer_of(VersionCounter counter):
+    cdef uint64_t writer = load_relaxed(&counter.writer)
+    return <int>(writer >> 32), <int>writer
 
 
 cdef VersionCounter new_counter():

@@ -15,11 +15,12 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport TLS, call1, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.tensor cimport (
-    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, alias_of, bump, current, is_inference,
+    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, alias_of, current, is_inference,
     is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport Node, OutputMeta, meta_shape
 from imode.autograd.saved cimport SavedTensor, save_input, save_result, unpack
-from imode.autograd.views cimport check_inplace, check_write, rebase_history, track_alias
+from imode.autograd.views cimport (
+    check_inplace, check_write, count_write, rebase_history, track_alias)
 from libc.string cimport memcpy
 
 from imode import errors
@@ -570,9 +571,7 @@ cdef int _bump_dirty(FunctionNode ctx, tuple dirty) except -1:
                                f"{i} is of type {type(item).__name__}. Mark the inputs that forward "
                                "writes to")
         check_write(_forward_name(ctx), <Tensor>item)
-        if not is_inference(<Tensor>item):
-            bump(version_of(<Tensor>item))
-            tls().bumps += 1
+        count_write(_forward_name(ctx), <Tensor>item)
     return 0
 
 
@@ -663,7 +662,7 @@ cdef Tensor _view_as_self(Tensor tensor):
     """`tensor.view_as(tensor)`, unrecorded."""
     cdef Tensor view = alias_of(tensor)
     if not is_inference(tensor):
-        track_alias(tensor, view, False)
+        track_alias(tls().operator_id, tensor, view, False)
     return view
 
 

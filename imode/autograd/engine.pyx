@@ -20,9 +20,10 @@ from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from numpy cimport import_array, ndarray, npy_intp
 
-from imode.errors import no_history
+from imode.errors import no_history, operator_id
 
 import_array()
+cdef int _BACKWARD = operator_id("backward")
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
@@ -684,6 +685,7 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
     if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)):
         copy = empty(typenum(gradient), source.ndim, source.shape)
         PyArray_CopyInto(copy, source)
+        tls().operator_id = _BACKWARD
         out = wrap(copy)
         if not is_inference(out):
             bump(version_of(out))
@@ -749,6 +751,7 @@ cdef Tensor _one(Tensor root):
     """1, like a root of one element."""
     cdef ndarray array = empty(typenum(root), storage(root).ndim, storage(root).shape)
     array.fill(1)
+    tls().operator_id = _BACKWARD
     return wrap(array)
 
 
@@ -756,7 +759,8 @@ cdef int _check_roots(tuple outputs) except -1:
     cdef Edge edge
     for index, root in enumerate(outputs):
         if not node_edge(<Tensor>root, &edge):
-            raise no_history(index)
+            made = (<Tensor>root).maker, (<Tensor>root).guard_id
+            raise no_history(index, made if is_inference(<Tensor>root) else None)
         Py_DECREF(<object>edge.node)
     return 0
 

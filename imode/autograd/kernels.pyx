@@ -17,13 +17,13 @@ from imode._core.dispatch cimport (
 from imode._core.dtype cimport code_of, dtype_from_typenum
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, bump, current, is_inference, is_tensor, requires_grad, storage, typenum, version_of)
+    Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport (
     FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE,
     Derivative, Node, Slot, new_node)
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
-    check_inplace, check_write, move_retained, rebase_history, track)
+    check_inplace, check_write, count_write, move_retained, rebase_history, track)
 from numpy cimport ndarray
 
 from imode.errors import detach_view, out_requires_grad
@@ -42,17 +42,11 @@ cdef object _ad_view(Operator op, keyset_t keys, PyObject** args):
     return result
 
 
-cdef void _bump(Tensor target):
-    if not is_inference(target):
-        bump(version_of(target))
-        tls().bumps += 1
-
-
 cdef object _ad_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Tensor target = <Tensor>args[0]
     check_write(op.name, target)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
-    _bump(target)
+    count_write(op.name, target)
     return result
 
 
@@ -63,7 +57,7 @@ cdef object _ad_out(Operator op, keyset_t keys, PyObject** args):
         check_write(op.name, item)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
     for item in targets:
-        _bump(item)
+        count_write(op.name, item)
     return result
 
 

@@ -10,8 +10,13 @@ nothing could tell that it was written to after it was saved.
 import weakref
 
 cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.tensor cimport (
     Tensor, alias_of, current, grad_fn_of, is_inference, requires_grad, version_of)
+from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
+from imode.places cimport users_line
+
 from imode.errors import inference_saved, modified, saved_detached
 
 
@@ -20,16 +25,42 @@ from imode.errors import inference_saved, modified, saved_detached
 cdef class SavedTensor:
     """A tensor that a node keeps for backward; not made from Python."""
 
+    def __dealloc__(self):
+        if self.counter != NULL:
+            drop_saver(<VersionCounter>self.counter)
+            Py_DECREF(<object>self.counter)
+
     def __init__(self):
         raise TypeError("SavedTensor is made by the graph, not from Python")
 
 
+cdef bint _keep_places = False
+
+
+def keep_places(on):
+    """Whether to remember the lines that save tensors: for anomaly detection. Returns what was."""
+    global _keep_places
+    before, _keep_places = _keep_places, bool(on)
+    return before
+
+
+cdef inline int _watch(SavedTensor self, VersionCounter counter) except -1:
+    """Remember the version, and let writers know that somebody will compare with it."""
+    self.version = current(counter)
+    self.counter = <PyObject*>counter
+    Py_INCREF(counter)
+    add_saver(counter)
+    if _keep_places:
+        self.place = users_line()
+    return 0
+
+
 cdef SavedTensor save_input(Tensor tensor, str saver):
     if is_inference(tensor):
-        raise inference_saved(tensor.guard_id, None, saver)
+        raise inference_saved(tensor.guard_id, tensor.maker, saver)
     cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
     self.tensor = tensor
-    self.version = current(version_of(tensor))
+    _watch(self, version_of(tensor))
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
     return self
@@ -37,10 +68,10 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
 
 cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if is_inference(tensor):
-        raise inference_saved(tensor.guard_id)
+        raise inference_saved(tensor.guard_id, tensor.maker)
     cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
     self.tensor = alias_of(tensor)
-    self.version = current(version_of(tensor))
+    _watch(self, version_of(tensor))
     self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
     if tensor.view is not None and tensor.grad_fn is not None and self.requires_grad:
@@ -79,7 +110,7 @@ cdef object _modified(SavedTensor self, object node):
     return modified(
         f"imode.{_TYPE_NAMES[tensor.dtype.name]}", tensor.shape, output_nr,
         None if maker is None else maker.name(), current(tensor.version), self.version,
-        saver=node.name())
+        saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
 
 
 cdef dict _TYPE_NAMES = {

@@ -13,11 +13,14 @@ from imode._core.tensor cimport (
     DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
     current, grad_fn_of, is_inference, requires_grad, set_regenerate,
     version_of, typenum)
+from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.node cimport Derivative, Node, new_node, node_edge
+from imode.places cimport users_line
 from libc.stdint cimport uint64_t
 
 from imode.errors import (
-    graph_freed, inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
+    graph_freed, inference_write, leaf_write, operator_id, view_custom_function, view_mode,
+    view_multi_output)
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
@@ -27,14 +30,14 @@ cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint mu
     """Record that `result` is a view of `base`, made by `op` in this thread's mode."""
     if is_inference(base):
         return 0
-    track_alias(base, result, multiple)
+    track_alias(op.id, base, result, multiple)
     if typenum(result) != typenum(base) or (
             base.view is not None and base.view.replay is not None):
         result.view.replay = _replay(op, args, base)
     return 0
 
 
-cdef int track_alias(Tensor base, Tensor result, bint multiple) except -1:
+cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) except -1:
     """Record that `result` is a view of a normal tensor `base`, of its dtype."""
     cdef ViewMeta view = ViewMeta.__new__(ViewMeta)
     cdef int creation
@@ -45,12 +48,14 @@ cdef int track_alias(Tensor base, Tensor result, bint multiple) except -1:
     else:
         creation = MULTI_OUTPUT_NODE if multiple else DEFAULT
     view.base = base
+    view.creation = creation
     if base.view is not None:
         view.base = base.view.base
         view.replay = base.view.replay
         if creation == DEFAULT or base.view.creation == INFERENCE_MODE:
-            creation = base.view.creation
-    view.creation = creation
+            view.creation = base.view.creation
+    if view.creation == creation and (creation == INFERENCE_MODE or creation == NO_GRAD_MODE):
+        result.guard_id, result.maker = tls().guard_id, maker   # else those of the view it is of
     view.attr_version = current(version_of(base))
     result.view = view
     tls().views += 1
@@ -84,35 +89,59 @@ cdef tuple _geometry(Tensor t):
 
 # ---- in-place writes ----
 
-cdef int _refuse(Tensor self, bint base_written, str writer) except -1:
-    """Raise for a view whose creation forbids in-place writes."""
+cdef str _functional(str writer):
+    """The operator that gives a new result where `writer` writes; None: there is none."""
+    cdef Operator op
+    try:
+        op = operator(writer)
+    except KeyError:              # a custom function
+        return None
+    return None if op.functional is None else op.functional.name
+
+
+cdef int _refuse(Tensor self, str writer) except -1:
+    """Raise for a view whose creation forbids writes; writer: None where the base was written."""
     cdef int creation = self.view.creation
     name = self.grad_fn.name() if self.grad_fn is not None else ""
     output = (self.output_nr, name) if name else None
+    base_written = writer is None
     if creation == INFERENCE_MODE:
-        raise view_mode("inference", base_written, writer, output=output)
+        raise view_mode("inference", base_written, writer, output, self.shape, self.guard_id,
+                        self.maker)
     if creation == NO_GRAD_MODE or self.grad_fn is None:
-        raise view_mode("no_grad", base_written, writer, output=output)
+        raise view_mode("no_grad", base_written, writer, output, self.shape, 0, self.maker)
     if creation == IN_CUSTOM_FUNCTION:
         raise view_custom_function(self.output_nr, name, base_written)
-    raise view_multi_output(self.output_nr, name, base_written, writer)
+    raise view_multi_output(self.output_nr, name, base_written, writer,
+                            None if base_written else _functional(writer), self.shape)
 
 
 cdef int check_write(str writer, Tensor target) except -1:
     """The immutable invariant: outside the mode an inference tensor is never written."""
     if is_inference(target) and not inference_mode_on(tls()):
-        raise inference_write(target.guard_id, None, writer)
+        raise inference_write(target.guard_id, target.maker, writer)
     return 0
 
 
 cdef int check_inplace(str writer, Tensor self) except -1:
     if self.view is not None:
         if self.view.creation != DEFAULT:
-            _refuse(self, False, writer)
+            _refuse(self, writer)
         if requires_grad(self) and grad_fn_of(self.view.base) is None:
-            raise leaf_write(writer, view=True)
+            raise leaf_write(writer, _functional(writer), self.shape, view=True)
     if requires_grad(self) and grad_fn_of(self) is None:
-        raise leaf_write(writer)
+        raise leaf_write(writer, _functional(writer), self.shape)
+    return 0
+
+
+cdef int count_write(str writer, Tensor target) except -1:
+    cdef VersionCounter counter
+    if not is_inference(target):
+        counter = version_of(target)
+        bump(counter)
+        tls().bumps += 1
+        if is_saved(counter):
+            name_writer(counter, operator_id(writer), users_line())
     return 0
 
 
@@ -227,7 +256,7 @@ cdef object _regenerate(Tensor self):
     if current(self.version) == view.attr_version:
         return self.grad_fn
     if view.creation != DEFAULT:
-        _refuse(self, True, None)
+        _refuse(self, None)
     if view.replay is None:
         node = _strided_node(self, view.base)
     else:

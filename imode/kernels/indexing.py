@@ -13,6 +13,7 @@ import warnings
 
 import numpy as np
 
+from imode.errors import overlap_between, overlap_inside
 from imode.kernels.strided import expand, scalar_name, view, wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
@@ -51,17 +52,10 @@ def check_written(target, *others, expanded=None):
                 stacklevel=2,
             )
             return
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+        raise overlap_inside(target)
     for other in others:
         if np.may_share_memory(target, other) and np.shares_memory(target, other):
-            raise RuntimeError(
-                "unsupported operation: some elements of the input tensor and the written-to "
-                "tensor refer to a single memory location. Please clone() the tensor before "
-                "performing the operation."
-            )
+            raise overlap_between()
 
 
 # ---- advanced indices ----------------------------------------------------------------------------

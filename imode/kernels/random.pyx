@@ -17,6 +17,8 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from imode.kernels.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
 from imode.kernels.order cimport iteration_order
 
+from imode.errors import overlap_inside
+
 cnp.import_array()
 
 cdef extern from "boxmuller.h" nogil:
@@ -84,11 +86,7 @@ cdef int check_target(cnp.ndarray out) except -1:
     if cnp.PyArray_SIZE(out) > 1:
         for i in range(out.ndim):
             if cnp.PyArray_STRIDE(out, i) == 0 and cnp.PyArray_DIM(out, i) > 1:
-                raise RuntimeError(
-                    "unsupported operation: more than one element of the written-to tensor refers "
-                    "to a single memory location. Please clone() the tensor before performing the "
-                    "operation."
-                )
+                raise overlap_inside(out)
     return 0
 
 
