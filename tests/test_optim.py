@@ -211,3 +211,40 @@ def test_schedule_resumes():
 def test_differentiable_steps_are_refused():
     with pytest.raises(NotImplementedError, match="differentiable=True is not supported"):
         optim.SGD([nn.Parameter(imode.ones(1))], differentiable=True)
+
+
+def test_combined_schedules_save_and_resume():
+    def made():
+        optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
+        parts = [lr_scheduler.ConstantLR(optimizer, 0.5), lr_scheduler.ExponentialLR(optimizer, 0.5)]
+        return optimizer, lr_scheduler.SequentialLR(optimizer, parts, [2])
+
+    optimizer, schedule = made()
+    for _ in range(3):
+        optimizer.step()
+        schedule.step()
+    other, resumed = made()
+    resumed.load_state_dict(schedule.state_dict())
+    other.load_state_dict(optimizer.state_dict())
+    for pair in ((optimizer, schedule), (other, resumed)):
+        for part in pair:
+            part.step()
+    assert resumed.get_last_lr() == schedule.get_last_lr() == [0.25]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda s, o: s.OneCycleLR(o, 1.0), "You must define either total_steps"),
+        (lambda s, o: s.OneCycleLR(o, 1.0, 5, pct_start=2), "Expected float between 0 and 1"),
+        (lambda s, o: s.CyclicLR(o, 0.1, 1.0, mode="x"), "mode is invalid and scale_fn is None"),
+        (lambda s, o: s.CosineAnnealingWarmRestarts(o, 0), "Expected positive integer T_0"),
+        (lambda s, o: s.ReduceLROnPlateau(o, factor=2), "Factor should be < 1.0."),
+        (lambda s, o: s.ReduceLROnPlateau(o, mode="x"), "mode x is unknown!"),
+        (lambda s, o: s.SequentialLR(o, [], []), "expects at least one scheduler"),
+        (lambda s, o: s.ChainedScheduler([]), "expects at least one scheduler to be chained"),
+    ],
+)
+def test_schedules_refuse_bad_options(call, text):
+    with pytest.raises(ValueError, match=text):
+        call(lr_scheduler, optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0))

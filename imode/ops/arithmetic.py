@@ -15,7 +15,6 @@ from .refuse import (
     cast,
     common,
     not_implemented,
-    refusing,
     type_name,
 )
 from .schema import alias, composite, conj, op, ufunc

@@ -158,6 +158,19 @@ SCHEDULES = [
     "LambdaLR(o, [lambda e: 0.95 ** e, lambda e: 1 / (e + 1)])",
     "LinearLR(o, 0.2, total_iters=4)",
     "ConstantLR(o, 0.2, 3)",
+    "MultiplicativeLR(o, lambda e: 1 / (e + 1))",
+    "PolynomialLR(o, 6, 2.0)",
+    "CosineAnnealingWarmRestarts(o, 3, 2, 0.01)",
+    "CyclicLR(o, 0.1, 1.0, 3, 2)",
+    "CyclicLR(o, [0.1, 0.2], 1.0, 2, mode='triangular2', cycle_momentum=False)",
+    "CyclicLR(o, 0.1, 1.0, 2, mode='exp_range', gamma=0.9)",
+    "CyclicLR(o, 0.1, 1.0, 2, scale_fn=lambda x: 0.5 ** x, scale_mode='iterations')",
+    "OneCycleLR(o, 2.0, 13)",
+    "OneCycleLR(o, [1.0, 2.0], epochs=2, steps_per_epoch=7, three_phase=True)",
+    "OneCycleLR(o, 2.0, 20, anneal_strategy='linear', cycle_momentum=False)",
+    "SequentialLR(o, [s.ConstantLR(o, 0.5), s.LinearLR(o), s.ExponentialLR(o, 0.5)], [2, 5])",
+    "SequentialLR(o, [s.StepLR(o, 2), s.CosineAnnealingLR(o, 5)], [4])",
+    "ChainedScheduler([s.StepLR(o, 2, 0.5), s.ExponentialLR(o, 0.9)])",
 ]
 
 
@@ -174,6 +187,28 @@ def test_schedule(schedule):
             scheduler.step()
             rates.append(scheduler.get_last_lr())
         return [rates, repr(optimizer)]
+
+    assert run(whole, imode) == run(whole, torch)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"patience": 1},
+        {"mode": "max", "patience": 0, "factor": 0.5, "cooldown": 2},
+        {"threshold_mode": "abs", "threshold": 0.3, "patience": 2, "min_lr": [0.05, 0.2]},
+    ],
+)
+def test_plateau(options):
+    def whole(lib):
+        params = [lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))]
+        optimizer = lib.optim.SGD([{"params": [p]} for p in params], lr=1.0)
+        scheduler = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+        rates = []
+        for metric in (3.0, 2.0, 1.9, 1.9, 2.5, 2.4, float("nan"), 1.0, 0.9, 0.8, 5.0, 5.0, 5.0):
+            scheduler.step(metric)
+            rates.append(scheduler.get_last_lr())
+        return [rates, sorted(scheduler.state_dict())]
 
     assert run(whole, imode) == run(whole, torch)
 

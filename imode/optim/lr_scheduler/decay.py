@@ -1,101 +1,12 @@
-"""Learning rate schedules: call `step()` once per epoch (or batch), after the optimizer's."""
+"""Schedules that follow a formula of the epoch."""
 
 import math
-import warnings
 
-from imode._core.tensor import Tensor
-
-from .optimizer import Optimizer
-
-__all__ = [
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "StepLR",
-]
+from .base import LRScheduler
 
 
-class LRScheduler:
-    """Sets the learning rate of every parameter group; subclasses define `get_lr`.
-
-    `last_epoch` counts the steps; -1 starts afresh, another value resumes. `get_lr` gives a rate
-    for each group, from the group's present "lr" and `base_lrs`, the rates it started with.
-    """
-
-    def __init__(self, optimizer, last_epoch=-1):
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        for i, group in enumerate(optimizer.param_groups):
-            if last_epoch == -1:
-                group.setdefault("initial_lr", _value(group["lr"]))
-            elif "initial_lr" not in group:
-                raise KeyError(
-                    "param 'initial_lr' is not specified in "
-                    f"param_groups[{i}] when resuming scheduler with last_epoch >= 0."
-                )
-        self.optimizer = optimizer
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self.last_epoch = last_epoch
-        self._step_count = 0
-        self._is_initial = True
-        self.step()
-        self._is_initial = False
-
-    def get_lr(self):
-        """The next rate of each group."""
-        raise NotImplementedError
-
-    def get_last_lr(self):
-        """The present rate of each group."""
-        return self._last_lr
-
-    def step(self, epoch=None):
-        """Go on by one (or to `epoch`) and set the rates."""
-        optimizer = self.optimizer
-        tells = type(optimizer).step is Optimizer.step  # one of its own may not set _stepped
-        if self._step_count == 1 and tells and not optimizer._stepped:
-            warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The first value "
-                "of the learning rate schedule is skipped: call `optimizer.step()` before it.",
-                stacklevel=2,
-            )
-        self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
-            self.last_epoch = epoch
-            closed = getattr(self, "_get_closed_form_lr", self.get_lr)
-            rates = closed()
-        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(rate)
-            else:
-                group["lr"] = rate
-        self._last_lr = [_value(group["lr"]) for group in self.optimizer.param_groups]
-
-    def state_dict(self):
-        """Everything to save, the optimizer excepted."""
-        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
-
-    def load_state_dict(self, state_dict):
-        """Take over what `state_dict` gave."""
-        self.__dict__.update(state_dict)
-
-    def _rates(self):
-        return [_value(group["lr"]) for group in self.optimizer.param_groups]
-
-
-def _value(rate):
-    return rate.item() if isinstance(rate, Tensor) else rate
-
-
-class LambdaLR(LRScheduler):
-    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group."""
+class _ByFunction(LRScheduler):
+    """A function of the epoch; one, or one for each group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         groups = len(optimizer.param_groups)
@@ -105,16 +16,30 @@ class LambdaLR(LRScheduler):
             raise ValueError(f"Expected {groups} lr_lambdas, but got {len(self.lr_lambdas)}")
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _scaled(self, rates):
         return [
-            base * scale(self.last_epoch)
-            for scale, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
+            rate * scale(self.last_epoch)
+            for scale, rate in zip(self.lr_lambdas, rates, strict=True)
         ]
 
     def state_dict(self):
         state = super().state_dict()
         del state["lr_lambdas"]  # functions are not saved
         return state
+
+
+class LambdaLR(_ByFunction):
+    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group."""
+
+    def get_lr(self):
+        return self._scaled(self.base_lrs)
+
+
+class MultiplicativeLR(_ByFunction):
+    """The present rate times `lr_lambda(epoch)`; one function, or one for each group."""
+
+    def get_lr(self):
+        return self._rates() if self._is_initial else self._scaled(self._rates())
 
 
 class StepLR(LRScheduler):
@@ -192,6 +117,10 @@ class ConstantLR(LRScheduler):
             return self._rates()
         return [rate * (1.0 / self.factor) for rate in self._rates()]
 
+    def _get_closed_form_lr(self):
+        scale = 1.0 if self.last_epoch >= self.total_iters else self.factor
+        return [base * scale for base in self.base_lrs]
+
 
 class LinearLR(LRScheduler):
     """The rate times a factor that goes straight from start_factor to end_factor."""
@@ -219,6 +148,31 @@ class LinearLR(LRScheduler):
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
         return [rate * (1.0 + rise / before) for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        part = min(self.total_iters, self.last_epoch) / self.total_iters
+        scale = self.start_factor + (self.end_factor - self.start_factor) * part
+        return [base * scale for base in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """The rate from its start to 0 in `total_iters` epochs, as a power of the part that is left."""
+
+    def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._rates()
+        before = 1.0 - (self.last_epoch - 1) / self.total_iters
+        decay = ((1.0 - self.last_epoch / self.total_iters) / before) ** self.power
+        return [rate * decay for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left**self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
