@@ -356,6 +356,15 @@ def detach_view():
     )
 
 
+def integer_result(node_name, dtype):
+    """What would be recorded has a dtype without derivatives: ``sum(dtype=imode.int64)``."""
+    scalar = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte"}
+    return RuntimeError(
+        f"Autograd not support dtype: {scalar.get(dtype.name, 'Bool')}. The result of "
+        f"{_trim(node_name)} cannot be differentiated: detach() the input, or leave out dtype=."
+    )
+
+
 # ---- backward -----------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
-from imode._core.dtype cimport code_of, dtype_from_typenum
+from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
@@ -26,7 +26,7 @@ from imode.autograd.views cimport (
     check_inplace, check_write, count_write, move_retained, rebase_history, track)
 from numpy cimport ndarray
 
-from imode.errors import detach_view, out_requires_grad
+from imode.errors import detach_view, integer_result, out_requires_grad
 
 
 # ---- ADInplaceOrView ----
@@ -91,8 +91,19 @@ cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     node = _prepare(op, d, args, False)
     result = redispatch(op, keys & below(AUTOGRAD), args)
+    if d.real_only is not None:
+        _refuse_complex(d.real_only, result)
     _finish(d, node, result)
     return result
+
+
+cdef int _refuse_complex(str name, object result) except -1:
+    for item in result if type(result) is tuple else (result,):
+        if type(item) is Tensor and is_complex(code_of[typenum(<Tensor>item)]):
+            raise RuntimeError(
+                f"{name} does not support automatic differentiation for outputs with complex "
+                "dtype. Call it under no_grad, or apply it to the real and the imaginary part.")
+    return 0
 
 
 cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
@@ -268,6 +279,8 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
     cdef int n
     if type(result) is Tensor:
         node.set_outputs(1)
+        if code_of[typenum(<Tensor>result)] < 6:
+            raise integer_result(d.name, result.dtype)
         _set_history(<Tensor>result, node, 0)
     elif isinstance(result, tuple):
         n = <int>len(<tuple>result)

@@ -54,6 +54,7 @@ cdef class Derivative:
     cdef bint has_lists               # an input is a Tensor[]
     cdef public bint floats_only      # its in-place form records nothing on integers (copy_)
     cdef int n_results
+    cdef str real_only                # not defined for complex results: its name in that error
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1

@@ -60,12 +60,14 @@ cdef class Derivative:
 
     `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
     function's parameter names say what it reads. Raises ValueError for a name that is neither an
-    argument nor a result.
+    argument nor a result. `real_only`: recording refuses complex results, in this name.
     """
 
-    def __init__(self, Operator op, dict formulas, str name, tuple result_names):
+    def __init__(self, Operator op, dict formulas, str name, tuple result_names,
+                 str real_only=None):
         cdef int i, number
         self.name = name
+        self.real_only = real_only
         self.functions = []
         self.n_results = len(result_names)
         of_input = {}

@@ -379,7 +379,7 @@ def cast_number(value, dtype):
     kind = dtype.kind
     if -128 < value.real < 128 and type(value) is not complex:  # holds in all, and for NaN is False
         return np.array(int(value) % 256 if kind == "u" else value, dtype)
-    if isinstance(value, complex) and kind != "c" and value.imag != 0:
+    if isinstance(value, complex) and kind not in "cb" and value.imag != 0:
         raise _overflow(dtype)
     if kind in "iu":
         value = value.real
@@ -416,10 +416,8 @@ def masked_fill(a, mask, value):
                 "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
-        with np.errstate(invalid="ignore", over="ignore"):
-            value = (value.real if a.dtype.kind not in "cb" else value).astype(a.dtype)
-    else:
-        value = cast_number(value, a.dtype)
+        value = value.item()
+    value = cast_number(value, a.dtype)
     if broadcast_shape(a.shape, mask.shape) != a.shape:
         raise RuntimeError(
             f"output with shape {list(a.shape)} doesn't match the broadcast shape "
@@ -567,6 +565,11 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
     if reduce not in _EMPTY:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+        )
+    if reduce in ("amax", "amin") and a.dtype.kind == "c":
+        raise NotImplementedError(
+            f'"scatter_gather_tensor_cpu_reduce_{reduce}" not implemented for '
+            f"'{scalar_name(a.dtype)}'"
         )
     if not include_self:
         check_along("scatter", index, a, dim, source)

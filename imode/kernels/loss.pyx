@@ -331,6 +331,8 @@ cdef object _common(cnp.ndarray x, cnp.ndarray y):
         if (x.ndim == 0) != (y.ndim == 0):
             return a if x.ndim else b
         return np.promote_types(a, b)
+    if a.kind == "c" or b.kind == "c":
+        return np.result_type(*[d for d in (a, b) if d.kind in "fc"])
     return a if a.kind == "f" else b
 
 

@@ -331,6 +331,7 @@ op(
     "silu(Tensor self) -> Tensor",
     ufunc(loops.silu, otherwise=_silu),
     derivative={"self": _silu_self},
+    real_only="silu",
     variants="inplace",
     doc="""Return ``x * sigmoid(x)``.
 

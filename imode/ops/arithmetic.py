@@ -14,6 +14,7 @@ from .refuse import (
     as_float,
     cast,
     common,
+    no_derivative,
     not_implemented,
     type_name,
 )
@@ -230,17 +231,10 @@ alias("divide", _DIV)
 alias("true_divide", _DIV)
 
 
-def _no_formula(name):
-    def raise_(grad):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return raise_
-
-
 op(
     "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     ufunc(loops.floor_divide, otherwise=_floor_divide),
-    derivative={"self": _no_formula("floor_divide"), "other": _no_formula("floor_divide")},
+    derivative={"self": no_derivative("floor_divide"), "other": no_derivative("floor_divide")},
     name="torch::autograd::NotImplemented",
     variants=_ALL,
     doc="""Return the quotient rounded down; integers divided by zero raise RuntimeError.
@@ -292,7 +286,7 @@ _division_rest("remainder", loops.remainder, _remainder, "floor", "tensor([1, 2]
 op(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
     ufunc(loops.remainder, otherwise=_remainder),
-    derivative={"other": _no_formula("remainder")},
+    derivative={"other": no_derivative("remainder")},
     name="torch::autograd::NotImplemented",
     variants="function",
     doc="""Return what is left of a number divided by every element, rounded down.

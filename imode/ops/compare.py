@@ -201,6 +201,7 @@ op(
     derivative={
         "self": lambda grad, self: ops.where(self.isinf() | self.isnan(), 0, grad),
     },
+    real_only="nan_to_num",
     variants=_ALL,
     doc="""Return the elements, NaN replaced by 0, infinities by the dtype's extremes.
 

@@ -372,6 +372,7 @@ op(
     pool.adaptive_avg_pool2d,
     derivative={"self": lambda grad, self: ops._adaptive_avg_pool2d_backward(grad, self)},
     name="AdaptiveAvgPool2DBackward0",
+    real_only="_adaptive_avg_pool2d",
     variants="",
 )
 

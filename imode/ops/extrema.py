@@ -200,6 +200,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         f"a{_name}(Tensor self, int[1]? dim=(), bool keepdim=False) -> Tensor",
         fast.kernel(f"a{_name}", _make_several(f"a{_name}", _reduce, f"{_name}_values_cpu"), dim=1),
         derivative={"self": _amax_backward},
+        real_only=f"a{_name}",
         variants="function method out",
         doc=f"""Return the {_word} elements along `dim`, one dimension or several; () means all.
 
@@ -323,6 +324,7 @@ op(
     "median(Tensor self) -> Tensor",
     _median,
     derivative={"self": _whole_backward},
+    real_only="median",
     variants="function method",
     doc="""Return the median, the lower of two; NaN if there is one.
 
@@ -388,6 +390,7 @@ for _name, _better, _word in (
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
         _running(_name, _better),
         derivative={"self": _running_backward},
+        real_only=_name,
         variants="function method out",
         doc=f"""Return the {_word} element so far along `dim`, and its index, the last of equals.
 

@@ -116,13 +116,6 @@ def _scatter_reduce_mode(self, dim, index, source, reduce):
     indexing.scatter(self, dim, index, source, _mode(reduce))
 
 
-def _not_implemented(name):
-    def formula(grad):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-    return formula
-
-
 _WITHOUT = {"self": lambda grad, dim, index: grad.scatter(dim, index, 0)}
 
 written(
@@ -150,10 +143,7 @@ written(
 written(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     _scatter_reduce_mode,
-    derivative={
-        "self": _not_implemented("scatter"),
-        "src": _not_implemented("scatter"),
-    },
+    derivative=("self", "src"),
     name="NotImplemented",
     doc="""Return the tensor with `src` added to, or multiplied into, the places of `index`.""",
 )
@@ -161,7 +151,7 @@ written(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce)"
     " -> Tensor",
     _scatter_reduce_mode,
-    derivative={"self": _not_implemented("scatter")},
+    derivative=("self",),
     name="NotImplemented",
     doc="""Return the tensor with a number added to, or multiplied into, the places of `index`.""",
 )
@@ -224,6 +214,7 @@ written(
     "bool include_self=True) -> Tensor",
     indexing.scatter_reduce,
     derivative={("self", "src"): _scatter_reduce_backward},
+    real_only="scatter_reduce",
     doc="""Return the tensor with `src` combined into the places of `index` (see `scatter`).
 
     reduce: "sum", "prod", "mean", "amax" or "amin". include_self: whether the tensor's own element

@@ -528,6 +528,7 @@ op(
     "Tensor? pos_weight, int reduction) -> Tensor",
     _logits,
     derivative={("self", "target"): _logits_backward},
+    real_only="binary_cross_entropy_with_logits",
     variants="",
 )
 

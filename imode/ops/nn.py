@@ -172,6 +172,7 @@ op(
             ops._embedding_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
         ),
     },
+    real_only="embedding",
     variants="function",
     doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
 

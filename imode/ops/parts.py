@@ -399,8 +399,8 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
         memory.as_strided(*here).copy_(grad)
     if _overlaps(self_size, self_stride):
         read = places.as_strided(*there).reshape(-1)
-        count = ops.zeros_like(memory).index_add_(0, read, grad.new_ones(read.shape))
-        memory.div_(count.clamp_min(1))
+        count = ops.zeros(length).index_add_(0, read, ops.ones(read.shape))
+        memory.div_(count.clamp_min(1).to(memory.dtype))
     return memory.as_strided(*there)
 
 

@@ -237,12 +237,20 @@ tensor([{example[1]}])
     return operator
 
 
+def _times_real(x, factor):
+    """A complex array times a number, part by part: an infinite part leaves a zero one alone."""
+    result = np.empty_like(x)
+    np.multiply(x.real, x.real.dtype.type(factor), out=result.real)
+    np.multiply(x.imag, x.real.dtype.type(factor), out=result.imag)
+    return result
+
+
 def _log_base(base):
-    return lambda x: np.log(x) / x.dtype.type(math.log(base))
+    return lambda x: _times_real(np.asarray(np.log(x)), 1 / math.log(base))
 
 
 def _exp2_complex(x):
-    return np.exp(x * x.dtype.type(_LN2))
+    return np.exp(_times_real(x, _LN2))
 
 
 _function("exp", loops.exp, np.exp, lambda grad, result: grad * conj(result), ("0.", "1."))
@@ -297,7 +305,10 @@ _function(
 )  # fmt: skip
 _function(
     "acosh", np.arccosh, np.arccosh,
-    lambda grad, self: grad * conj((self - 1).rsqrt() * (self + 1).rsqrt()), ("1.", "0."),
+    lambda grad, self: grad * (
+        conj((self - 1).rsqrt() * (self + 1).rsqrt()) if self.is_complex()
+        else (self * self - 1).rsqrt()
+    ), ("1.", "0."),
     "arccosh",
 )  # fmt: skip
 _function(
@@ -344,6 +355,7 @@ def _logit(self, eps):
 def _logit_backward(grad, self, eps):
     slope = grad / (self * (1 - self))
     if eps is None:
+        slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
         return ops.where((self >= 0) & (self <= 1), slope, math.nan)
     return ops.where((self >= eps) & (self <= 1 - eps), slope, 0.0)
 

@@ -226,6 +226,7 @@ def _prod_backward(grad, self, result):
         return grad
     if self.numel() == 0:
         return ops.zeros_like(self)
+    self = self.to(grad.dtype)
     if not _has_zeros(self):
         return grad * conj(result / self)
     return grad * conj(_products_of_others(self.reshape(-1), 0)).reshape(self.shape)
@@ -238,6 +239,7 @@ def _prod_dim_backward(grad, self, result, dim, keepdim):
         return ops.zeros_like(self)
     if not keepdim:
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
+    self = self.to(grad.dtype)
     if not _has_zeros(self):
         return grad * conj(result / self)
     return grad * conj(_products_of_others(self, dim))

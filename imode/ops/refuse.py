@@ -37,6 +37,15 @@ def not_implemented(kernel, dtype):
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
 
 
+def no_derivative(name):
+    """The formula of what can be recorded but not differentiated."""
+
+    def refuse(grad):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return refuse
+
+
 def type_name(dtype):
     """The name that PyTorch's C++ messages give a dtype: `float`, `long int`, `double`."""
     names = {"?": "bool", "B": "unsigned char", "b": "signed char", "h": "short int", "i": "int",

@@ -23,6 +23,7 @@ from .random import (
     zero,
 )
 from .ranges import shapes_differ
+from .refuse import no_derivative
 from .schema import op
 
 # ---- new tensors --------------------------------------------------------------------------------
@@ -222,6 +223,7 @@ op(
         "std": lambda grad, std_shape: grad.new_zeros(std_shape),
     },
     name="NormalBackward3",
+    real_only="normal",
     variants="function out",
     doc=_NORMAL,
 )
@@ -230,6 +232,7 @@ op(
     _normal_tensor_number,
     derivative={"mean": zero},
     name="NormalBackward1",
+    real_only="normal",
     variants="function out",
     doc=_NORMAL,
 )
@@ -238,6 +241,7 @@ op(
     _normal_number_tensor,
     derivative={"std": zero},
     name="NormalBackward2",
+    real_only="normal",
     variants="function out",
     doc=_NORMAL,
 )
@@ -270,6 +274,7 @@ op(
     ),
     derivative={"self": zero},
     name="BernoulliBackward0",
+    real_only="bernoulli",
     variants="function method out",
     doc=_BERNOULLI,
 )
@@ -278,8 +283,8 @@ op(
     lambda self, p, generator: _drawn(
         self, lambda made, source: bernoulli_number(made, p, source), generator
     ),
-    derivative={"self": zero},
-    name="BernoulliBackward0",
+    derivative={"self": no_derivative("bernoulli")},
+    name="NotImplemented",
     variants="function method",
     doc=_BERNOULLI,
 )

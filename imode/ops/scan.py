@@ -206,6 +206,7 @@ op(
     "softmax(Tensor self, int dim) -> Tensor",
     along.softmax("softmax", _softmax),
     derivative={"self": lambda grad, result, dim: ops._softmax_backward_data(grad, result, dim)},
+    real_only="_softmax",
     variants="function method out nn",
     doc="""Return exponentials divided by their sum along `dim`: positive, adding up to 1.
 
@@ -221,6 +222,7 @@ op(
     derivative={
         "self": lambda grad, result, dim: ops._log_softmax_backward_data(grad, result, dim)
     },
+    real_only="_log_softmax",
     variants="function method out nn",
     doc="""Return the logarithm of softmax along `dim`.
 

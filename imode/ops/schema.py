@@ -142,13 +142,15 @@ def op(
     tracked=True,
     inplace_only=False,
     floats_only=False,
+    real_only=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
     in-place form's; the others' results are not differentiable (comparisons). `floats_only`: a
-    write to integers is not recorded (copy_).
+    write to integers is not recorded (copy_). `real_only`: the derivative is not defined for
+    complex results, which are refused by this name.
     """
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
@@ -164,7 +166,11 @@ def op(
     compiled_derivative = None
     if derivative is not None:
         compiled_derivative = Derivative(
-            base, derivative, name or _camel(parsed.name) + "Backward0", parsed.result_names
+            base,
+            derivative,
+            name or _camel(parsed.name) + "Backward0",
+            parsed.result_names,
+            real_only,
         )
         compiled_derivative.floats_only = floats_only
         base._link(derivative=compiled_derivative)

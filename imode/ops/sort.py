@@ -8,6 +8,7 @@ from imode.kernels.gather import take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
+from .refuse import no_derivative
 from .schema import composite, op
 
 # ---- sort ----------------------------------------------------------------------------------------
@@ -172,6 +173,7 @@ op(
             grad, self_shape, indices, dim, keepdim
         )
     },
+    real_only="kthvalue",
     variants="function method out",
     doc="""Return the k-th smallest element along `dim`, counted from 1, and its position.
 
@@ -515,14 +517,10 @@ def _bincount(self, weights, minlength):
     return result
 
 
-def _bincount_backward(grad):
-    raise RuntimeError("derivative for aten::bincount is not implemented")
-
-
 op(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
     _bincount,
-    derivative={"weights": _bincount_backward},
+    derivative={"weights": no_derivative("bincount")},
     name="NotImplemented",
     doc="""Return how often each integer from 0 on occurs, or the sum of the weights of each.
 

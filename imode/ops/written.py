@@ -10,6 +10,7 @@ import numpy as np
 from imode.kernels.index import compiled
 from imode.kernels.order import empty_like
 
+from .refuse import no_derivative
 from .schema import op
 
 
@@ -31,14 +32,24 @@ def written(
     widen=None,
     out=True,
     plain=None,
+    real_only=None,
 ):
     """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
 
+    derivative: as in `op`, or a tuple of the inputs by which there is none.
     keep_order: the functional result keeps the layout of self, else it is in row order.
     out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the
     functional result, where that may be larger than self's. plain: the name of the compiled kernels
-    of `imode.kernels.index` that serve the plain cases.
+    of `imode.kernels.index` that serve the plain cases. real_only: as in `op`.
     """
+
+    head, _, rest = schema.partition("(Tensor self")
+    bare, dot, overload = head.partition(".")
+
+    def formulas(operator):
+        if isinstance(derivative, dict):
+            return derivative
+        return {wanted: no_derivative(operator) for wanted in derivative}
 
     def functional(self, *rest):
         if widen is not None:
@@ -59,17 +70,16 @@ def written(
     base = op(
         schema,
         kernels[0],
-        derivative=derivative,
+        derivative=formulas(bare),
         name=name,
         doc=doc,
         variants="function method out" if out else "function method",
+        real_only=real_only,
     )
-    head, _, rest = schema.partition("(Tensor self")
-    bare, dot, overload = head.partition(".")
     written_to = op(
         f"{bare}_{dot}{overload}(Tensor(a!) self{rest.replace('-> Tensor', '-> Tensor(a!)')}",
         kernels[1],
-        derivative=derivative,
+        derivative=formulas(f"{bare}_"),
         name=name,
         doc=f"In-place form of `{bare}`.",
         variants="function method",

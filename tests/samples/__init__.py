@@ -41,10 +41,14 @@ class T:
         self.distinct = distinct
 
     @property
+    def floating(self):
+        """Whether it holds real or complex numbers, that can be differentiated by."""
+        return self.dtype.startswith(("float", "complex"))
+
+    @property
     def differentiable(self):
         """Whether a test that follows gradients makes this argument require grad."""
-        floating = self.dtype.startswith(("float", "complex", "bfloat"))
-        return floating if self.requires_grad is None else self.requires_grad
+        return self.floating if self.requires_grad is None else self.requires_grad
 
     def array(self, seed=0, dtype=None):
         """Return the contents of the base; the same for the same description and seed."""
@@ -124,17 +128,19 @@ class S:
     def make(self, lib, dtype=None, requires_grad=False):
         """Return (args, kwargs, tensors): the arguments in `lib`, the tensors in order.
 
-        dtype replaces the floating dtypes (gradcheck wants float64, or complex128 for complex).
+        dtype replaces the floating dtypes (gradcheck wants float64, or complex128 for complex); a
+        function of a tensor's place among the arguments and its T gives each one's dtype or None.
         """
         tensors = []
 
         def build(value):
             if isinstance(value, T):
-                wanted = None
-                if dtype and value.dtype.startswith("float"):
-                    wanted = dtype
-                elif dtype and value.dtype.startswith("complex"):
-                    wanted = "complex128"
+                if callable(dtype):
+                    wanted = dtype(len(tensors), value)
+                elif dtype and value.floating:
+                    wanted = "complex128" if value.dtype.startswith("complex") else dtype
+                else:
+                    wanted = None
                 tensors.append(value.make(lib, len(tensors), wanted, requires_grad))
                 return tensors[-1]
             if isinstance(value, D):
