@@ -17,5 +17,5 @@ cdef int check_target(Operator op, Tensor target, int code) except -1
 cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1
 cdef int copy_into(Tensor target, ndarray result) except -1
 cdef str shape_str(int nd, npy_intp* dims)     # "[2, 3]"
-cdef str type_str(int code)
-cdef str c_type_str(int code)         # the name of the C++ type, as some of PyTorch's messages                    # "Float", as messages name dtypes
+cdef str type_str(int code)                    # "Float", as messages name dtypes
+cdef str c_type_str(int code)                  # "float", as a few of them do

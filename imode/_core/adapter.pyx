@@ -151,7 +151,7 @@ cdef object deliver_into(Operator op, object result, object target):
             raise TypeError(f"{op.name}(): expected a tuple of {len(result)} out tensors, got one")
         array = np.asarray(result)
         tensor = <Tensor>target
-        if op.role != OUT:            # the shape counts before the dtype, except where it may change
+        if op.role != OUT:            # the shape before the dtype, unless it may change
             refuse_self_overlap(tensor)
             fit_target(op, tensor, array.ndim, array.shape, False)
         check_target(op, tensor, code_of[cnp.PyArray_TYPE(array)])

@@ -7,14 +7,15 @@ lies (another dtype, memory that the result partly overlaps) is copied first.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport c_type_str, check_target, copy_into, fit_target, run_numpy, type_str
+from imode._core.adapter cimport (
+    c_type_str, check_target, copy_into, fit_target, run_numpy, type_str)
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
-    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
-    is_complex, is_float, is_integral, no_operands, result, typenum_of)
+    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
+    dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
 from imode._core.overlap cimport entangled, refuse_overlap

@@ -125,6 +125,17 @@ cdef object _take_slice(Tensor self, object index):
     return sign(Sign.SLICE)(self, 0, start, stop, step)
 
 
+cdef bint _is_whole(Tensor self, object index) except -1:
+    """Whether a slice of plain bounds takes all of the first dimension, one by one."""
+    cdef Py_ssize_t start, stop, step
+    if storage(self).ndim == 0 or not (
+            _plain(index.start) and _plain(index.stop) and _plain(index.step)):
+        return False
+    PySlice_Unpack(index, &start, &stop, &step)
+    return step == 1 and PySlice_AdjustIndices(
+        storage(self).shape[0], &start, &stop, step) == storage(self).shape[0]
+
+
 cdef bint _write_plain(Tensor self, object index, object value) except -1:
     """Write a number, or a tensor of the very shape, to a basic index; False: not that case."""
     cdef Tensor view
@@ -135,14 +146,12 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
         found = _select(self, index)
     elif type(index) is tuple:
         found = _select_each(self, <tuple>index)
-    elif type(index) is slice:
+    elif type(index) is slice and not _is_whole(self, index):     # x[:] = v writes to x itself
         found = _take_slice(self, index)
     if found is None:
         return False
     view = <Tensor>found
     array = storage(view)
-    if type(index) is slice and array.shape[0] == storage(self).shape[0]:
-        return False                  # x[:] = v writes to x itself
     if type(value) is Tensor:
         if array.ndim != storage(<Tensor>value).ndim:
             return False

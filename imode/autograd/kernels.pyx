@@ -211,7 +211,8 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
         node.set_saved(d.n_slots)
         for i in range(d.n_slots):
             slot = &d.slots[i]
-            if slot.source == FROM_RESULT or (d.n_formulas > 1 and not _needed(node, d, slot)):
+            if slot.source == FROM_RESULT or (
+                    d.n_formulas > 1 and not slot.plain and not _needed(node, d, slot)):
                 continue
             value = _keep(op, slot, args, in_place)
             Py_INCREF(value)

@@ -29,6 +29,8 @@ ctypedef struct Slot:         # one thing that a derivative saves
     int index                 # argument or result
     uint64_t formulas         # bit i: formula i reads it
     bint written              # it is the argument that an in-place form writes
+    bint operand              # a Tensor | Scalar argument: a number there counts as a tensor
+    bint plain                # an argument that holds no tensor: kept whether it is needed or not
 
 
 ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function
@@ -46,7 +48,8 @@ cdef class Derivative:
     cdef int inputs[MAX_SAVED]        # their positions, in the schema's order
     cdef int n_slots
     cdef Slot slots[MAX_SAVED]
-    cdef readonly tuple slot_names    # "self", "other", "result": what _saved_... shows
+    cdef readonly tuple slot_names    # "self", "other", "result", "self_shape"
+    cdef readonly tuple shown_names   # what _saved_... shows them as: "self_sym_sizes"; None: not
     cdef int n_formulas
     cdef Formula formulas[MAX_FORMULAS]
     cdef list functions               # keeps the formulas' functions alive
@@ -58,6 +61,7 @@ cdef class Derivative:
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1
+    cdef object _shown(self, Operator op, int i)
     cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1
 
 

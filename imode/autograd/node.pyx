@@ -8,14 +8,16 @@ depth; every cycle of ownership in the graph passes through a node.
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from imode._core.dispatch cimport TENSOR_LIST, Operator, tls
+from imode._core.dispatch cimport OPERAND, TENSOR_LIST, Operator, tls
 from imode._core.dtype cimport dtype_from_typenum, new_size
 from imode._core.tensor cimport (
-    Tensor, grad_fn_of, meta_of, storage, typenum)
+    Tensor, grad_fn_of, meta_of, storage, typenum, wrap)
 from imode.autograd.saved cimport SavedTensor, unpack
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
 from numpy cimport npy_intp
+
+import numpy as np
 
 from imode.errors import graph_freed
 
@@ -43,6 +45,7 @@ cdef extern from *:
     void set_clear "IMODE_SET_CLEAR"(object cls, inquiry f)
     bint DEBUGGING "IMODE_DEBUGGING"
 
+cdef tuple _NUMBERS = (bool, int, float, complex)
 cdef Py_ssize_t _live = 0             # nodes alive; counted in debug builds only
 cdef uint64_t _sequence = 0
 
@@ -92,6 +95,7 @@ cdef class Derivative:
             self._add_formula(op, number, function, slots, result_names)
         self.n_slots = len(slots)
         self.slot_names = tuple(slots)
+        self.shown_names = tuple([self._shown(op, i) for i in range(self.n_slots)])
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1:
@@ -135,8 +139,19 @@ cdef class Derivative:
             else:
                 raise ValueError(f"{op.qualified_name}: its derivative reads {name!r}, which is "
                                  "no argument and no result")
-        slot.written = slot.source == FROM_ARGUMENT and slot.index == 0
+        if slot.source == FROM_ARGUMENT:
+            slot.written = slot.index == 0
+            slot.operand = op.kinds[slot.index] == OPERAND
+            slot.plain = op.kinds[slot.index] > OPERAND
         return 0
+
+    cdef object _shown(self, Operator op, int i):
+        """The name in _saved_...: PyTorch's for shapes; dtypes and the like are not shown."""
+        cdef Slot* slot = &self.slots[i]
+        name = <str>self.slot_names[i]
+        if slot.source == FROM_SHAPE and op.kinds[slot.index] != TENSOR_LIST:
+            return name.removesuffix("_shape") + "_sym_sizes"
+        return name if slot.source <= FROM_RESULT else None
 
 
 # ---- nodes ----
@@ -264,6 +279,8 @@ cdef class Node:
         for i in range(self.n_saved):
             if self.saved[i] == NULL:
                 continue
+            if self.derivative is not None and self.derivative.slots[i].operand:
+                return True               # a number, or a tensor
             value = <object>self.saved[i]
             if type(value) is SavedTensor:
                 return True
@@ -284,6 +301,11 @@ cdef class Node:
         cdef int n_owned
         if self.released:
             raise graph_freed(d.name)
+        if d.n_formulas > 1:
+            # A result that was written to is refused also where no wanted formula reads it.
+            for slot in range(d.n_slots):
+                if d.slots[slot].source == FROM_RESULT:
+                    self._unpacked(slot)
         for number in range(d.n_formulas):
             formula = &d.formulas[number]
             if not self._wanted(formula):
@@ -439,16 +461,19 @@ cdef class Node:
     def __getattr__(self, name):
         cdef int slot
         if name.startswith("_saved_") and self.derivative is not None:
-            if name[7:] in self.derivative.slot_names:
-                slot = self.derivative.slot_names.index(name[7:])
+            if name[7:] in self.derivative.shown_names:
+                slot = self.derivative.shown_names.index(name[7:])
                 if self.released:
                     raise graph_freed(self.derivative.name)
-                return self._unpacked(slot)
+                value = self._unpacked(slot)
+                if self.derivative.slots[slot].operand and isinstance(value, _NUMBERS):
+                    return wrap(np.asarray(value))
+                return value
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
     def __dir__(self):
-        saved = () if self.derivative is None else self.derivative.slot_names
-        return [*object.__dir__(self), *(f"_saved_{name}" for name in saved)]
+        saved = () if self.derivative is None else self.derivative.shown_names
+        return [*object.__dir__(self), *(f"_saved_{name}" for name in saved if name is not None)]
 
     def __repr__(self):
         return f"<{self.name()} object at {<size_t><PyObject*>self:#x}>"

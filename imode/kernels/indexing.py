@@ -54,7 +54,9 @@ def check_written(target, *others, expanded=None):
             return
         raise overlap_inside(target)
     for other in others:
-        if np.may_share_memory(target, other) and np.shares_memory(target, other):
+        if other is target or (
+            np.may_share_memory(target, other) and np.shares_memory(target, other)
+        ):
             raise overlap_between()
 
 
