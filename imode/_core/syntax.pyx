@@ -2,14 +2,19 @@
 from numpy import generic as _np_generic
 
 cimport cython
+cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call1, call2, call3, operator
-from imode._core.tensor cimport Tensor, requires_grad, storage
+from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
 from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
+    long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
 
@@ -27,7 +32,7 @@ cdef tuple _QUALIFIED = (             # as in Sign
     "pow.Scalar", "pow.Tensor_Tensor", "remainder.Tensor", "remainder.Scalar_Tensor", "neg",
     "abs", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
     "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "reciprocal", "select", "_slice",
-    "permute", "transpose", "copy_", "fill_.Scalar")
+    "permute", "transpose", "copy_", "fill_.Scalar", "_index", "index_put_")
 
 
 cdef Operator find_sign(Sign which):
@@ -76,6 +81,10 @@ cdef object get_item(Tensor self, object index):
         view = _select_each(self, <tuple>index)
     elif type(index) is slice:
         view = _take_slice(self, index)
+    elif type(index) is Tensor or type(index) is list:
+        view = _index_tensor(self, index)
+        if view is not None:
+            return call2(sign(Sign.INDEX), self, (view,))
     else:
         view = None
     return syntax.getitem(self, index) if view is None else view
@@ -85,6 +94,34 @@ cdef int set_item(Tensor self, object index, object value) except -1:
     if not _write_plain(self, index, value):
         syntax.setitem(self, index, value)
     return 0
+
+
+cdef Tensor _index_tensor(Tensor self, object index):
+    """A tensor of positions or of flags, of no more dimensions than `self`; a list of ints is one,
+    too. None: another index."""
+    cdef ndarray at
+    cdef npy_intp n, i
+    cdef int overflow
+    if storage(self).ndim == 0:
+        return None
+    if type(index) is Tensor:
+        at = storage(<Tensor>index)
+        if 0 < at.ndim <= storage(self).ndim and (
+                cnp.PyArray_TYPE(at) == cnp.NPY_INT64 or cnp.PyArray_TYPE(at) == cnp.NPY_BOOL):
+            return <Tensor>index
+        return None
+    n = len(<list>index)
+    if n == 0:
+        return None
+    at = empty(cnp.NPY_INT64, 1, &n)
+    for i in range(n):
+        item = (<list>index)[i]
+        if type(item) is not int:
+            return None
+        (<cnp.int64_t*>cnp.PyArray_DATA(at))[i] = PyLong_AsLongLongAndOverflow(item, &overflow)
+        if overflow:
+            return None
+    return wrap(at)
 
 
 cdef object _select(Tensor self, object index):
@@ -148,6 +185,13 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
         found = _select_each(self, <tuple>index)
     elif type(index) is slice and not _is_whole(self, index):     # x[:] = v writes to x itself
         found = _take_slice(self, index)
+    elif type(index) is Tensor and type(value) is Tensor:
+        # A first dimension of 1 is dropped before the values are put.
+        array = storage(<Tensor>value)
+        if (array.ndim and array.shape[0] == 1) or _index_tensor(self, index) is None:
+            return False
+        call3(sign(Sign.INDEX_PUT), self, (index,), value)
+        return True
     if found is None:
         return False
     view = <Tensor>found

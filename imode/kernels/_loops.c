@@ -580,11 +580,25 @@ static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2]};
 static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
                                  TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
+/* angle: 0, pi or NaN of real numbers; complex ones have any */
+MAP1(angle_f, float, float, x != x ? x : (x < 0 ? (float)PI : 0))
+MAP1(angle_d, double, double, x != x ? x : (x < 0 ? PI : 0))
+MAP1(angle_cf, float complex, float, atan2f(cimagf(x), crealf(x)))
+MAP1(angle_cd, double complex, double, atan2(cimag(x), creal(x)))
+static loop_info angle_info[] = {INFO(1, angle_f, float, float), INFO(1, angle_d, double, double),
+                                 INFO(1, angle_cf, float complex, float),
+                                 INFO(1, angle_cd, double complex, double)};
+static imode_loop angle_loops[] = {run_half, run_same, run_same, run_same, run_same};
+static void *angle_data[] = {&angle_info[0], &angle_info[0], &angle_info[1], &angle_info[2],
+                             &angle_info[3]};
+static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_DOUBLE,
+                                   NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
+
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
-    ROW(1, erfc), ROW(1, sinc), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),

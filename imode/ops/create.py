@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 
 from imode.formats import memory_order
-from imode.kernels import fresh, ingest, order
+from imode.kernels import data, fresh, ingest, order
 from imode.kernels.strided import scalar_name
 
 from .. import ops
@@ -429,7 +429,7 @@ def _new_tensor(self, data, dtype, *options):
 _DATA = "dtype? dtype=None, device? device=None, bool requires_grad=False, bool pin_memory=False"
 op(
     f"tensor(any data, *, {_DATA}) -> Tensor",
-    _tensor,
+    data.compiled("tensor", _tensor),
     differentiable=False,
     variants="function",
     doc="""Return a new tensor with the numbers of `data`: a number, nested sequences, an array.
@@ -444,7 +444,7 @@ op(
 )
 op(
     f"new_tensor(Tensor self, any data, *, {_DATA}) -> Tensor",
-    _new_tensor,
+    data.compiled("new_tensor", _new_tensor),
     differentiable=False,
     variants="method",
     doc="""As `imode.tensor`, with this tensor's dtype unless one is given.

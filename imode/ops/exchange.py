@@ -6,7 +6,7 @@ sees those of the other side. Read-only memory gives a tensor that refuses to be
 
 import numpy as np
 
-from imode.kernels import ingest
+from imode.kernels import data, ingest
 from imode.kernels.strided import scalar_name
 
 from .. import ops
@@ -30,7 +30,7 @@ def _from_numpy(array):
 
 op(
     "from_numpy(any ndarray) -> Tensor",
-    _from_numpy,
+    data.compiled("from_numpy", _from_numpy),
     differentiable=False,
     variants="function",
     doc="""Return a tensor that shares the memory of a NumPy array.
@@ -163,7 +163,9 @@ op(
 
 
 @composite(
-    "as_tensor(any data, *, dtype? dtype=None, device? device=None) -> Tensor", variants="function"
+    "as_tensor(any data, *, dtype? dtype=None, device? device=None) -> Tensor",
+    variants="function",
+    shortcut=data.as_tensor,
 )
 def as_tensor(data, dtype, device):
     """Return `data` as a tensor: itself if it is one, over its memory if an array, else a copy.

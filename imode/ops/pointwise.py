@@ -423,14 +423,6 @@ _scaled("rad2deg", 180 / math.pi, ("0.", "0."))
 # ---- complex numbers ----------------------------------------------------------------------------
 
 
-def _angle(self):
-    if self.dtype.kind == "c":
-        return np.asarray(np.angle(self), self.real.dtype, order="C")
-    dtype = as_float(self.dtype)
-    x = cast(self, dtype)
-    return np.where(x != x, x, np.where(x < 0, np.pi, 0)).astype(dtype)
-
-
 def _angle_backward(grad, self):
     if not self.is_complex():
         return _zeros(grad)
@@ -440,7 +432,7 @@ def _angle_backward(grad, self):
 
 op(
     "angle(Tensor self) -> Tensor",
-    _angle,
+    ufunc(loops.angle, ints="float"),
     derivative={"self": _angle_backward},
     variants="function method out",
     doc="""Return the angle of every complex number; 0 or pi for real ones.
