@@ -216,7 +216,10 @@ def test_differentiable_steps_are_refused():
 def test_combined_schedules_save_and_resume():
     def made():
         optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
-        parts = [lr_scheduler.ConstantLR(optimizer, 0.5), lr_scheduler.ExponentialLR(optimizer, 0.5)]
+        parts = [
+            lr_scheduler.ConstantLR(optimizer, 0.5),
+            lr_scheduler.ExponentialLR(optimizer, 0.5),
+        ]
         return optimizer, lr_scheduler.SequentialLR(optimizer, parts, [2])
 
     optimizer, schedule = made()

@@ -280,7 +280,7 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
     cdef int n
     if type(result) is Tensor:
         node.set_outputs(1)
-        if code_of[typenum(<Tensor>result)] < 6:
+        if code_of[typenum(<Tensor>result)] < 6 and not d.floats_only:
             raise integer_result(d.name, result.dtype)
         _set_history(<Tensor>result, node, 0)
     elif isinstance(result, tuple):

@@ -55,7 +55,7 @@ cdef class Derivative:
     cdef list functions               # keeps the formulas' functions alive
     cdef int formula_of[MAX_SAVED]    # input -> formula
     cdef bint has_lists               # an input is a Tensor[]
-    cdef public bint floats_only      # its in-place form records nothing on integers (copy_)
+    cdef public bint floats_only      # integer results and targets are not recorded (copy_)
     cdef int n_results
     cdef str real_only                # not defined for complex results: its name in that error
 

@@ -98,6 +98,7 @@ op(
     convert_kernel(_to_copy),
     derivative={"self": lambda grad, self_dtype: grad.to(self_dtype)},
     name="ToCopyBackward0",
+    floats_only=True,
     variants="",
 )
 

@@ -148,9 +148,9 @@ def op(
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
-    in-place form's; the others' results are not differentiable (comparisons). `floats_only`: a
-    write to integers is not recorded (copy_). `real_only`: the derivative is not defined for
-    complex results, which are refused by this name.
+    in-place form's; the others' results are not differentiable (comparisons). `floats_only`:
+    what gives or writes integers is not recorded (copy_); others refuse to give them.
+    `real_only`: the derivative is not defined for complex results, which are refused by this name.
     """
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
