@@ -12,7 +12,7 @@ from types import FunctionType
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from imode._core.dispatch cimport TLS, call1, operator, tls
+from imode._core.dispatch cimport TLS, call1, inference_mode_on, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.tensor cimport (
     IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, alias_of, current, is_inference,
@@ -542,7 +542,7 @@ cdef object _finish(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, object
                     "output. The inputs that are modified inplace must all be outputs of the "
                     "Function.")
     if recorded and to_save is not None:
-        _save(ctx, to_save)
+        _save(ctx, to_save, raw, n)
     return wrapped
 
 
@@ -580,7 +580,7 @@ cdef str _forward_name(FunctionNode ctx):
     return type(ctx)._forward_cls.__name__
 
 
-cdef int _save(FunctionNode ctx, tuple to_save) except -1:
+cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) except -1:
     cdef object kept = PyTuple_New(PyTuple_GET_SIZE(to_save))
     cdef object saved
     cdef Tensor tensor
@@ -589,8 +589,9 @@ cdef int _save(FunctionNode ctx, tuple to_save) except -1:
         saved = to_save[i]
         if saved is not None:
             tensor = <Tensor>saved
-            if tensor.grad_fn is ctx:
-                saved = save_result(tensor, tensor.output_nr)
+            if tensor.grad_fn is not None and _among(tensor, raw, n):
+                # A written view has a node of its own, which leads here: to keep it were a cycle.
+                saved = save_result(tensor, tensor.output_nr if tensor.grad_fn is ctx else 0)
             else:
                 saved = save_input(tensor, _forward_name(ctx) if is_inference(tensor) else None)
         Py_INCREF(saved)
@@ -615,7 +616,7 @@ cdef Tensor _wrap(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
                 out = _view_as_self(tensor)
         elif is_input:
             out = call1(operator("detach"), tensor)
-        elif tensor.view is None:
+        elif tensor.view is None and not inference_mode_on(tls()):
             tensor.grad_fn, tensor.output_nr, tensor.leaf_requires_grad = None, 0, False
         # A view of something that requires grad stays as it is, as one made under no_grad does.
     else:
