@@ -12,7 +12,7 @@ from ._core import dtype as dtypes
 from ._core.internals import array_of, array_of_new_header, conj, install
 from ._core.tensor import Tensor
 from .autograd import hooks
-from .autograd.engine import backward as run_backward
+from .autograd.entry import backward as run_backward
 from .printing import format_tensor
 from .unalias import normal
 

@@ -17,5 +17,9 @@ typedef struct {
     uint64_t bumps;       /* version bumps */
     PyObject *guard_top;  /* the innermost guard that is on, a guards.Guard; NULL: none */
     PyObject *trace;      /* list that the dispatch trace appends to; NULL: off */
+    PyObject *task;       /* the call of backward that runs here, autograd's Task; NULL: none */
+    PyObject *saving;     /* default hooks of saved tensors, autograd's Defaults; NULL: none */
+    int depth;            /* how many calls of backward are under way here, one in another */
+    int single_threaded;  /* set_multithreading_enabled(False); accepted, changes nothing */
 } imode_tls;
 #endif

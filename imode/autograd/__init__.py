@@ -2,12 +2,23 @@
 
 import importlib
 
-from .engine import backward, grad
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .entry import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 from .node import Node
 
-__all__ = ["Function", "Node", "backward", "functional", "grad", "gradcheck", "gradgradcheck"]
+__all__ = [
+    "Function",
+    "Node",
+    "backward",
+    "detect_anomaly",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "set_detect_anomaly",
+]
 
 
 def __getattr__(name):

@@ -1,17 +1,43 @@
-"""Hooks on tensors: register_hook, retain_grad, register_post_accumulate_grad_hook."""
+"""Hooks: register_hook, retain_grad, register_post_accumulate_grad_hook, and calling them.
+
+A hook on a result is kept by the node that made it, with the result's number, so that it goes on
+seeing the same value's gradient when the tensor is written to in place later. A hook on a leaf is
+kept by the leaf.
+"""
 import weakref
+from collections import OrderedDict
 
-from imode._core.tensor cimport Tensor, grad_fn_of, meta_of, requires_grad
-from imode.autograd.node cimport Node
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from imode._core.dispatch cimport call2, operator
+from imode._core.tensor cimport (
+    AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad, storage, typenum)
+from imode.autograd.leaves cimport AccumulateGrad
+from imode.autograd.node cimport Node, extras_of
 
-from imode.autograd.node import add_hook
+from imode.autograd.handles import RemovableHandle
+from imode.autograd.saved import type_name
+
+
+# ---- registering ----
+
+cdef object new_table():
+    return OrderedDict()
+
+
+cdef object add_hook(object table, object hook):
+    if not callable(hook):
+        raise TypeError(f"expected a callable hook, got {type(hook).__name__}")
+    handle = RemovableHandle(table)
+    table[handle.id] = hook
+    return handle
 
 
 def register_hook(Tensor self not None, hook):
     """Call `hook(grad)` whenever the gradient of this tensor is computed.
 
-    The hook may return a Tensor to use in its place. Returns a handle with `remove()`. Raises
-    RuntimeError if the tensor does not require grad.
+    The hook may return a Tensor of the same shape and dtype to use in its place. Returns a handle
+    with `remove()`. Raises RuntimeError if the tensor does not require grad.
 
     >>> import imode
     >>> x = imode.ones(2, requires_grad=True)
@@ -20,18 +46,20 @@ def register_hook(Tensor self not None, hook):
     >>> x.grad
     tensor([2., 2.])
     """
-    cdef Node node
     if not requires_grad(self):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     grad_fn = grad_fn_of(self)
     if grad_fn is None:
         if meta_of(self).hooks is None:
-            self.meta.hooks = {}
+            self.meta.hooks = OrderedDict()
         return add_hook(self.meta.hooks, hook)
-    node = <Node>grad_fn
-    if node.tensor_hooks is None:
-        node.tensor_hooks = {}
-    return add_hook(node.tensor_hooks.setdefault(self.output_nr, {}), hook)
+    extras = extras_of(<Node>grad_fn)
+    if extras.tensor_hooks is None:
+        extras.tensor_hooks = {}
+    table = extras.tensor_hooks.get(self.output_nr)
+    if table is None:
+        table = extras.tensor_hooks[self.output_nr] = OrderedDict()
+    return add_hook(table, hook)
 
 
 def register_post_accumulate_grad_hook(Tensor self not None, hook):
@@ -39,6 +67,12 @@ def register_post_accumulate_grad_hook(Tensor self not None, hook):
 
     Returns a handle with `remove()`. Raises RuntimeError unless the tensor is a leaf that requires
     grad.
+
+    >>> import imode
+    >>> x = imode.ones(2, requires_grad=True)
+    >>> handle = x.register_post_accumulate_grad_hook(lambda x: print(x.grad))
+    >>> x.sum().backward()
+    tensor([1., 1.])
     """
     if not requires_grad(self):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -46,7 +80,7 @@ def register_post_accumulate_grad_hook(Tensor self not None, hook):
         raise RuntimeError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors")
     if meta_of(self).post_hooks is None:
-        self.meta.post_hooks = {}
+        self.meta.post_hooks = OrderedDict()
     return add_hook(self.meta.post_hooks, hook)
 
 
@@ -55,14 +89,141 @@ def retain_grad(Tensor self not None):
 
     Raises RuntimeError if the tensor does not require grad.
     """
-    cdef Node node
     if not requires_grad(self):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     # As it was recorded: a view that is out of date is not looked at where there is nothing to do.
     if self.grad_fn is None or meta_of(self).retains_grad:
         return
-    node = <Node>grad_fn_of(self)
-    if node.retained is None:
-        node.retained = {}
-    node.retained[self.output_nr] = weakref.ref(self)
+    extras = extras_of(<Node>grad_fn_of(self))
+    if extras.retained is None:
+        extras.retained = {}
+    extras.retained[self.output_nr] = weakref.ref(self)
     self.meta.retains_grad = True
+
+
+# ---- calling ----
+
+cdef int _set(PyObject** slot, object value) except -1:
+    """Put a gradient, or nothing for None, where another was."""
+    cdef PyObject* before = slot[0]
+    if value is None:
+        slot[0] = NULL
+    else:
+        Py_INCREF(value)
+        slot[0] = <PyObject*>value
+    Py_XDECREF(before)
+    return 0
+
+
+cdef object _get(PyObject** slot):
+    return None if slot[0] == NULL else <object>slot[0]
+
+
+cdef object _checked(object before, object result, object hook):
+    """What a hook gave in place of `before`; raises unless it looks like it."""
+    if type(result) is not Tensor:
+        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'. "
+                        "A hook returns a Tensor, or None to leave the gradient as it is")
+    if before is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
+    name = getattr(hook, "__name__", "<unknown>")
+    if typenum(<Tensor>before) != typenum(<Tensor>result):
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {type_name(before)} "
+                           f"got {type_name(result)})")
+    if not _same_shape(<Tensor>before, <Tensor>result):
+        raise RuntimeError(f"hook '{name}' has changed the size of value. It was "
+                           f"{list(before.shape)} and became {list(result.shape)}")
+    return result
+
+
+cdef bint _same_shape(Tensor a, Tensor b) noexcept:
+    cdef int d
+    if storage(a).ndim != storage(b).ndim:
+        return False
+    for d in range(storage(a).ndim):
+        if storage(a).shape[d] != storage(b).shape[d]:
+            return False
+    return True
+
+
+cdef object call_hooks(object table, object gradient):
+    for hook in list(table.values()):
+        result = hook(gradient)
+        if result is not None:
+            gradient = _checked(gradient, result, hook)
+    return gradient
+
+
+cdef int run_tensor_hooks(Node node, PyObject** grads) except -1:
+    cdef AutogradMeta meta
+    if type(node) is AccumulateGrad:
+        meta = (<AccumulateGrad>node).variable.meta
+        if meta is not None and meta.hooks is not None:
+            _set(&grads[0], call_hooks(meta.hooks, _get(&grads[0])))
+        return 0
+    if node.extras is None:
+        return 0
+    if node.extras.tensor_hooks is not None:
+        for number, table in list(node.extras.tensor_hooks.items()):
+            _set(&grads[<int>number], call_hooks(table, _get(&grads[<int>number])))
+    if node.extras.retained is not None:
+        _keep_grads(node, grads)
+    return 0
+
+
+cdef int _keep_grads(Node node, PyObject** grads) except -1:
+    """Put the gradients of results that retain theirs into `.grad`."""
+    cdef Tensor tensor
+    for number, reference in list(node.extras.retained.items()):
+        tensor = reference()
+        if tensor is not None and grads[<int>number] != NULL:
+            gradient = <object>grads[<int>number]
+            before = meta_of(tensor).grad
+            tensor.meta.grad = (
+                operator("clone")(gradient, memory_format="contiguous_format")
+                if before is None else call2(operator("add"), before, gradient))
+    return 0
+
+
+cdef tuple _as_tuple(PyObject** grads, int n):
+    return tuple([_get(&grads[i]) for i in range(n)])
+
+
+cdef tuple _checked_all(tuple before, object values, object hook):
+    """What a hook gave in place of a tuple of gradients."""
+    if not isinstance(values, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(values).__name__}'. "
+                        "A node's hook returns one gradient for each that it was given, or None")
+    if len(values) != len(before):
+        name = getattr(hook, "__name__", "<unknown>")
+        raise RuntimeError(f"hook '{name}' has returned an incorrect number of values "
+                           f"(got {len(values)}, but expected {len(before)})")
+    return tuple([None if value is None else _checked(old, value, hook)
+                  for old, value in zip(before, values)])
+
+
+cdef int run_pre_hooks(Node node, PyObject** grads) except -1:
+    cdef int i
+    values = given = _as_tuple(grads, node.n_outputs)
+    for hook in list(node.extras.pre_hooks.values()):
+        result = hook(values)
+        if result is not None:
+            values = _checked_all(values, result, hook)
+    if values is not given:
+        for i in range(node.n_outputs):
+            _set(&grads[i], values[i])
+    return 0
+
+
+cdef int run_post_hooks(Node node, PyObject** grads, PyObject** out) except -1:
+    cdef int i
+    values = given = _as_tuple(out, node.n_edges)
+    arrived = _as_tuple(grads, node.n_outputs)
+    for hook in list(node.extras.post_hooks.values()):
+        result = hook(values, arrived)
+        if result is not None:
+            values = _checked_all(values, result, hook)
+    if values is not given:
+        for i in range(node.n_edges):
+            _set(&out[i], values[i])
+    return 0

@@ -18,9 +18,9 @@ from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
-from imode.autograd.node cimport (
-    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE,
-    Derivative, Node, Slot, new_node)
+from imode.autograd.derivative cimport (
+    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
+from imode.autograd.node cimport Node, new_node
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, move_retained, rebase_history, track)

@@ -1,68 +1,13 @@
-# The graph: Node, its edges, and the compiled form of an operator's derivative.
-# See node.pyx for implementation details.
+# The graph: Node and its edges. See node.pyx for implementation details.
 from cpython.object cimport PyObject
-from imode._core.dispatch cimport Operator
 from imode._core.tensor cimport Tensor
+from imode.autograd.derivative cimport Derivative, Formula
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
-cdef enum Source:             # where a formula's parameter comes from
-    FROM_ARGUMENT = 0         # an argument: a tensor is saved, anything else is kept as it is
-    FROM_RESULT = 1           # a result, saved
-    FROM_SHAPE = 2            # the shape of a tensor argument (or shapes of a list): a tuple
-    FROM_DTYPE = 3            # the dtype of a tensor argument
-    FROM_GEOMETRY = 4         # (shape, strides, storage offset) of a tensor argument
-    FROM_COLUMNS = 5          # whether a tensor argument is a matrix stored column by column
-
-cdef enum:                    # parameters of a formula that are not saved
-    GRAD = -1                 # the gradient of the first result
-    GRADS = -2                # those of all results, a tuple
-    NEEDS = -3                # which of the formula's inputs need a gradient, a tuple
-    MAX_SAVED = 16
-    MAX_FORMULAS = 6
+cdef enum:
     SMALL = 3                 # edges and saved values that a node holds without an allocation
     MAX_SHAPE = 6             # dimensions of a result that a node remembers in place
-
-
-ctypedef struct Slot:         # one thing that a derivative saves
-    int source                # Source
-    int index                 # argument or result
-    uint64_t formulas         # bit i: formula i reads it
-    bint written              # it is the argument that an in-place form writes
-    bint operand              # a Tensor | Scalar argument: a number there counts as a tensor
-    bint plain                # an argument that holds no tensor: kept whether it is needed or not
-
-
-ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function
-    PyObject* function        # owned by the derivative's list
-    int n_parameters
-    int parameters[MAX_SAVED]  # slot numbers, or GRAD, GRADS, NEEDS
-    int n_inputs
-    int inputs[MAX_SAVED]     # indices into the derivative's inputs
-
-
-cdef class Derivative:
-    # An operator's derivative, compiled once. Immutable.
-    cdef readonly str name            # "AddBackward0"
-    cdef int n_inputs                 # differentiable arguments
-    cdef int inputs[MAX_SAVED]        # their positions, in the schema's order
-    cdef int n_slots
-    cdef Slot slots[MAX_SAVED]
-    cdef readonly tuple slot_names    # "self", "other", "result", "self_shape"
-    cdef readonly tuple shown_names   # what _saved_... shows them as: "self_sym_sizes"; None: not
-    cdef int n_formulas
-    cdef Formula formulas[MAX_FORMULAS]
-    cdef list functions               # keeps the formulas' functions alive
-    cdef int formula_of[MAX_SAVED]    # input -> formula
-    cdef bint has_lists               # an input is a Tensor[]
-    cdef public bint floats_only      # integer results and targets are not recorded (copy_)
-    cdef int n_results
-    cdef str real_only                # not defined for complex results: its name in that error
-
-    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
-                          tuple result_names) except -1
-    cdef object _shown(self, Operator op, int i)
-    cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1
 
 
 ctypedef struct Edge:         # where a gradient goes on to
@@ -77,10 +22,20 @@ ctypedef struct OutputMeta:   # what a gradient must look like
     npy_intp* long_shape      # owned; for more dimensions
 
 
+cdef class Extras:
+    # What only some nodes have. Owned by its node; used with the GIL held.
+    cdef object pre_hooks         # OrderedDict id -> callable(grad_outputs), or None
+    cdef object post_hooks        # OrderedDict id -> callable(grad_inputs, grad_outputs), or None
+    cdef dict tensor_hooks        # output_nr -> OrderedDict of hooks on that result
+    cdef dict retained  # output_nr -> weak reference to the result that keeps its grad
+    cdef dict metadata            # the user's notes; under detect_anomaly the forward's traceback
+
+
 cdef class Node:
     # One recorded operation. Owned by its results and by the nodes behind them.
-    # Thread rule: used with the GIL held. Graph edges never change once the node is published,
-    # except that an in-place write to a view gives the base a new node.
+    # Thread rule: used with the GIL held, which kernels give up: whatever a method has read of
+    # `saved` and `released` it reads again after calling an operator. Edges and outputs never
+    # change once the node is published; an in-place write to a view gives the base a new node.
     cdef Derivative derivative        # None: a node of a class of its own
     cdef uint64_t sequence            # the order of recording; backward runs newest first
     cdef Edge* edges
@@ -94,11 +49,8 @@ cdef class Node:
     cdef int n_outputs
     cdef tuple list_lengths           # per input: length of a Tensor[]; None: no lists
     cdef bint released                # its saved values were freed by a backward
-    cdef dict pre_hooks               # id -> callable(grad_outputs)
-    cdef dict post_hooks              # id -> callable(grad_inputs, grad_outputs)
-    cdef dict tensor_hooks            # output_nr -> dict of hooks on that result
-    cdef dict retained  # output_nr -> weak reference to the result that keeps its grad
-    cdef dict notes                   # what `metadata` gives
+    cdef unsigned int place           # a hint: where a task's table has it; see task.pxd
+    cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
 
     # grads: n_outputs borrowed gradients (NULL: none); out: n_edges owned results (NULL: none)
@@ -120,12 +72,8 @@ cdef class Node:
     cdef void connect(self, int edge, Tensor tensor)   # to where the tensor's gradient goes
 
 
-cdef class AccumulateGrad(Node):
-    # The end of the graph at a leaf: adds to its .grad. The leaf's meta points back, unowned.
-    cdef Tensor variable
-
-
+cdef Extras extras_of(Node node)
+cdef void set_observer(int (*function)(Node) except -1) noexcept   # called with each new node
 cdef Node new_node(Derivative derivative)
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1     # False: it needs no gradient
 cdef npy_intp* meta_shape(OutputMeta* meta) noexcept
-cdef void set_accumulator(int (*function)(AccumulateGrad, PyObject*) except -1) noexcept

@@ -1,4 +1,4 @@
-"""The graph: nodes, edges, and derivatives compiled from the operator table.
+"""The graph: nodes and their edges.
 
 # Note [Freeing long graphs]
 A node owns the nodes it leads to, so freeing the last result of a chain of a million nodes would
@@ -8,10 +8,13 @@ depth; every cycle of ownership in the graph passes through a node.
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from imode._core.dispatch cimport OPERAND, TENSOR_LIST, Operator, tls
+from imode._core.dispatch cimport tls
 from imode._core.dtype cimport dtype_from_typenum, new_size
-from imode._core.tensor cimport (
-    Tensor, grad_fn_of, meta_of, storage, typenum, wrap)
+from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum, wrap
+from imode.autograd.derivative cimport (
+    FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
+from imode.autograd.hooks cimport add_hook, new_table
+from imode.autograd.leaves cimport accumulator_of
 from imode.autograd.saved cimport SavedTensor, unpack
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
@@ -49,112 +52,19 @@ cdef tuple _NUMBERS = (bool, int, float, complex)
 cdef Py_ssize_t _live = 0             # nodes alive; counted in debug builds only
 cdef uint64_t _sequence = 0
 
+ctypedef int (*observer_t)(Node node) except -1
+cdef observer_t _observer = NULL
+
+
+cdef void set_observer(observer_t function) noexcept:
+    global _observer
+    _observer = function
+
 
 def live_nodes():
     """How many graph nodes are alive; None unless this is a debug build."""
     return _live if DEBUGGING else None
 
-
-# ---- derivatives ----
-
-@cython.final
-cdef class Derivative:
-    """An operator's derivative: formulas, and what they need saved.
-
-    `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
-    function's parameter names say what it reads. Raises ValueError for a name that is neither an
-    argument nor a result. `real_only`: recording refuses complex results, in this name.
-    """
-
-    def __init__(self, Operator op, dict formulas, str name, tuple result_names,
-                 str real_only=None):
-        cdef int i, number
-        self.name = name
-        self.real_only = real_only
-        self.functions = []
-        self.n_results = len(result_names)
-        of_input = {}
-        for key, function in formulas.items():
-            for input_name in key if isinstance(key, tuple) else (key,):
-                if input_name not in op.names:
-                    raise ValueError(f"{op.qualified_name}: derivative of unknown input "
-                                     f"{input_name!r}")
-                of_input[input_name] = len(self.functions)
-            self.functions.append(function)
-        self.n_formulas = len(self.functions)
-        for i, argument in enumerate(op.names):
-            if argument in of_input:
-                self.inputs[self.n_inputs] = i
-                self.formula_of[self.n_inputs] = of_input[argument]
-                self.has_lists |= op.kinds[i] == TENSOR_LIST
-                self.n_inputs += 1
-        if self.n_formulas > MAX_FORMULAS:
-            raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
-        slots = {}
-        for number, function in enumerate(self.functions):
-            self._add_formula(op, number, function, slots, result_names)
-        self.n_slots = len(slots)
-        self.slot_names = tuple(slots)
-        self.shown_names = tuple([self._shown(op, i) for i in range(self.n_slots)])
-
-    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
-                          tuple result_names) except -1:
-        cdef Formula* formula = &self.formulas[number]
-        cdef int i
-        formula.function = <PyObject*>function
-        for i in range(self.n_inputs):
-            if self.formula_of[i] == number:
-                formula.inputs[formula.n_inputs] = i
-                formula.n_inputs += 1
-        code = function.__code__
-        for parameter in code.co_varnames[:code.co_argcount]:
-            special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
-            if special is not None and parameter not in op.names:
-                formula.parameters[formula.n_parameters] = special
-            else:
-                if parameter not in slots:
-                    slots[parameter] = len(slots)
-                    self._add_slot(op, slots[parameter], parameter, result_names)
-                self.slots[slots[parameter]].formulas |= <uint64_t>1 << number
-                formula.parameters[formula.n_parameters] = slots[parameter]
-            formula.n_parameters += 1
-        return 0
-
-    cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1:
-        cdef Slot* slot = &self.slots[i]
-        if i >= MAX_SAVED:
-            raise ValueError(f"{op.qualified_name}: more than {MAX_SAVED} saved values")
-        if name in op.names:
-            slot.source, slot.index = FROM_ARGUMENT, op.names.index(name)
-        elif name in result_names:
-            slot.source, slot.index = FROM_RESULT, result_names.index(name)
-        else:
-            for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
-                                   ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),
-                                   ("_columns", FROM_COLUMNS)):
-                if name.endswith(suffix) and name[:-len(suffix)] in op.names:
-                    slot.source = source
-                    slot.index = op.names.index(name[:-len(suffix)])
-                    break
-            else:
-                raise ValueError(f"{op.qualified_name}: its derivative reads {name!r}, which is "
-                                 "no argument and no result")
-        if slot.source == FROM_ARGUMENT:
-            slot.written = slot.index == 0
-            slot.operand = op.kinds[slot.index] == OPERAND
-            slot.plain = op.kinds[slot.index] > OPERAND
-        return 0
-
-    cdef object _shown(self, Operator op, int i):
-        """The name in _saved_...: PyTorch's for shapes; dtypes and the like are not shown."""
-        cdef Slot* slot = &self.slots[i]
-        name = <str>self.slot_names[i]
-        if slot.source == FROM_SHAPE and op.kinds[slot.index] != TENSOR_LIST:
-            return name.removesuffix("_shape") + "_sym_sizes"
-        return name if slot.source <= FROM_RESULT else None
-
-
-# ---- nodes ----
 
 @cython.freelist(256)         # one per recorded operator
 @cython.trashcan(True)        # Note [Freeing long graphs]
@@ -177,6 +87,8 @@ cdef class Node:
         self.outputs = &self.small_output
         self.sequence = _sequence
         _sequence += 1
+        if _observer != NULL:
+            _observer(self)
 
     def __dealloc__(self):
         cdef int i
@@ -430,9 +342,9 @@ cdef class Node:
     @property
     def metadata(self):
         """A dict for the user's own notes about this node."""
-        if self.notes is None:
-            self.notes = {}
-        return self.notes
+        if extras_of(self).metadata is None:
+            self.extras.metadata = {}
+        return self.extras.metadata
 
     def _sequence_nr(self):
         """The number of the recording; later nodes have greater ones."""
@@ -447,16 +359,16 @@ cdef class Node:
     def register_hook(self, hook):
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
         grad_inputs. Returns a handle with `remove()`."""
-        if self.post_hooks is None:
-            self.post_hooks = {}
-        return _add_hook(self.post_hooks, hook)
+        if extras_of(self).post_hooks is None:
+            self.extras.post_hooks = new_table()
+        return add_hook(self.extras.post_hooks, hook)
 
     def register_prehook(self, hook):
         """Call `hook(grad_outputs)` before this node runs; it may return new grad_outputs.
         Returns a handle with `remove()`."""
-        if self.pre_hooks is None:
-            self.pre_hooks = {}
-        return _add_hook(self.pre_hooks, hook)
+        if extras_of(self).pre_hooks is None:
+            self.extras.pre_hooks = new_table()
+        return add_hook(self.extras.pre_hooks, hook)
 
     def __getattr__(self, name):
         cdef int slot
@@ -480,6 +392,17 @@ cdef class Node:
 
 
 @cython.final
+cdef class Extras:
+    """What only some nodes have; not visible from Python."""
+
+
+cdef Extras extras_of(Node node):
+    if node.extras is None:
+        node.extras = Extras.__new__(Extras)
+    return node.extras
+
+
+@cython.final
 cdef class _OpNode(Node):
     # The node of an operator from the table.
     pass
@@ -496,78 +419,9 @@ cdef npy_intp* meta_shape(OutputMeta* meta) noexcept:
     return meta.long_shape if meta.nd > MAX_SHAPE else meta.shape
 
 
-class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook away again."""
-
-    __slots__ = ("_hooks", "id")
-    _next_id = 0
-
-    def __init__(self, hooks):
-        self._hooks = hooks
-        self.id = RemovableHandle._next_id
-        RemovableHandle._next_id += 1
-
-    def remove(self):
-        """Take the hook away; a second call does nothing."""
-        self._hooks.pop(self.id, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc_info):
-        self.remove()
-
-
-cdef object _add_hook(dict hooks, object hook):
-    if not callable(hook):
-        raise TypeError(f"expected a callable hook, got {type(hook).__name__}")
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    return handle
-
-
-def add_hook(dict hooks not None, hook):
-    """Register `hook` in a dict of hooks; returns a RemovableHandle."""
-    return _add_hook(hooks, hook)
-
-
-# ---- leaves ----
-
-ctypedef int (*accumulate_t)(AccumulateGrad node, PyObject* grad) except -1
-cdef accumulate_t _accumulate = NULL
-
-
-cdef void set_accumulator(accumulate_t function) noexcept:
-    global _accumulate
-    _accumulate = function
-
-
-@cython.final
-@cython.no_gc_clear           # the leaf's unowned pointer back must be taken away at deallocation
-@cython.trashcan(True)
-cdef class AccumulateGrad(Node):
-    """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
-
-    def __dealloc__(self):
-        if self.variable is not None and self.variable.meta is not None and (
-                self.variable.meta.accumulator == <PyObject*>self):
-            self.variable.meta.accumulator = NULL
-
-    @property
-    def variable(self):
-        """The leaf."""
-        return self.variable
-
-    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
-        # A leaf that no longer requires grad receives none, whatever was recorded before.
-        if grads[0] == NULL or not self.variable.leaf_requires_grad:
-            return 0
-        return _accumulate(self, grads[0])
-
-
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
     cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
-    cdef AccumulateGrad node
+    cdef Node node
     if grad_fn is not None:
         edge.input_nr = tensor.output_nr
         edge.node = <PyObject*>grad_fn
@@ -579,17 +433,8 @@ cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
         edge.node = NULL
         edge.input_nr = 0
         return False
+    node = accumulator_of(tensor)
     edge.input_nr = 0
-    if meta_of(tensor).accumulator != NULL:
-        edge.node = tensor.meta.accumulator
-        Py_INCREF(<object>edge.node)
-        return True
-    node = AccumulateGrad.__new__(AccumulateGrad)
-    node.variable = tensor
-    node.sequence = <uint64_t>-1      # leaves run first
-    node.set_outputs(1)
-    node.describe(0, tensor)
-    tensor.meta.accumulator = <PyObject*>node
     edge.node = <PyObject*>node
     Py_INCREF(node)
     return True

@@ -113,6 +113,12 @@ cdef object _modified(SavedTensor self, object node):
         saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
 
 
+def type_name(Tensor tensor not None):
+    """A tensor's type as PyTorch's messages have it, such as "imode.FloatTensor"."""
+    name = _TYPE_NAMES[tensor.dtype.name]
+    return f"CPU{name[:len(name) - 6]}Type" if name.startswith("Complex") else f"imode.{name}"
+
+
 cdef dict _TYPE_NAMES = {
     "bool": "BoolTensor", "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor",
     "int32": "IntTensor", "int64": "LongTensor", "float16": "HalfTensor",

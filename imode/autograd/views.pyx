@@ -14,7 +14,8 @@ from imode._core.tensor cimport (
     current, grad_fn_of, is_inference, requires_grad, set_regenerate,
     version_of, typenum)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
-from imode.autograd.node cimport Derivative, Node, new_node, node_edge
+from imode.autograd.derivative cimport Derivative
+from imode.autograd.node cimport Node, extras_of, new_node, node_edge
 from imode.places cimport users_line
 from libc.stdint cimport uint64_t
 
@@ -186,11 +187,13 @@ cdef int move_retained(Tensor self, Node node, int output_nr) except -1:
     if self.meta is None or not self.meta.retains_grad or self.grad_fn is None:
         return 0
     before = <Node>self.grad_fn
-    reference = None if before.retained is None else before.retained.pop(self.output_nr, None)
+    reference = None if before.extras is None or before.extras.retained is None else (
+        before.extras.retained.pop(self.output_nr, None))
     if reference is not None:
-        if node.retained is None:
-            node.retained = {}
-        node.retained[output_nr] = reference
+        extras = extras_of(node)
+        if extras.retained is None:
+            extras.retained = {}
+        extras.retained[output_nr] = reference
     return 0
 
 

@@ -44,6 +44,7 @@ from .._core.internals import conj, install
 from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
 from .._core.tensor import Tensor
+from ..autograd.derivative import Derivative
 from ..autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,
@@ -53,7 +54,6 @@ from ..autograd.kernels import (
     REFUSE_OUT,
     TRACK_VIEW,
 )
-from ..autograd.node import Derivative
 from ..errors import out_requires_grad
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 

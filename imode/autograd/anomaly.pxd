@@ -1,0 +1,7 @@
+# Anomaly mode: where the forward pass recorded the node that fails. See anomaly.pyx.
+from cpython.object cimport PyObject
+from imode.autograd.node cimport Node
+
+cdef bint nan_checked() noexcept                           # gradients are searched for NaN
+cdef int check_nan(Node node, PyObject** out) except -1    # raises if a node gave one
+cdef int report(Node node, object error) except -1         # says where a failing node was recorded

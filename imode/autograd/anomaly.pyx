@@ -1,0 +1,130 @@
+"""Anomaly mode: detect_anomaly and set_detect_anomaly.
+
+While it is on, in the whole process, each node that is recorded keeps the traceback of its
+recording and the node whose backward recorded it, in its `metadata`; a node that fails in backward,
+or gives NaN, then says where it came from.
+"""
+import sys
+import traceback
+import warnings
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from imode._core.tensor cimport Tensor, storage
+from imode.autograd.engine cimport running_node
+from imode.autograd.node cimport Node, extras_of, set_observer
+
+cdef bint _enabled = False
+cdef bint _check_nan = True
+
+
+cdef bint nan_checked() noexcept:
+    return _enabled and _check_nan
+
+
+cdef int _record(Node node) except -1:
+    extras = extras_of(node)
+    extras.metadata = {"traceback_": traceback.format_stack(sys._getframe())}
+    parent = running_node()
+    if parent is not None:
+        extras.metadata["parent_"] = parent
+    return 0
+
+
+def _switch(bint enabled, bint check):
+    global _enabled, _check_nan
+    _enabled, _check_nan = enabled, check
+    if enabled:
+        set_observer(_record)
+    else:
+        set_observer(NULL)
+
+
+cdef int check_nan(Node node, PyObject** out) except -1:
+    cdef int i
+    for i in range(node.n_edges):
+        if out[i] != NULL and np.isnan(storage(<Tensor>out[i])).any():
+            raise RuntimeError(f"Function {node.name()!r} returned nan values in its {i}th output.")
+    return 0
+
+
+cdef int report(Node node, object error) except -1:
+    if not _enabled:
+        return 0
+    metadata = node.metadata
+    if "traceback_" not in metadata:
+        warnings.warn(f"Error detected in {node.name()}. No forward pass information available. "
+                      "Enable detect anomaly during forward pass for more information.",
+                      UserWarning, stacklevel=2)
+        return 0
+    lines = "".join(metadata["traceback_"])
+    error.add_note(f"{node.name()} was recorded here in the forward pass:\n"
+                   f"{metadata['traceback_'][len(metadata['traceback_']) - 1].rstrip()}")
+    warnings.warn(f"Error detected in {node.name()}. Traceback of forward call that caused the "
+                  f"error:\n{lines}", UserWarning, stacklevel=2)
+    seen = {id(node)}
+    while (parent := metadata.get("parent_")) is not None and id(parent) not in seen:
+        seen.add(id(parent))
+        metadata = parent.metadata
+        lines = "".join(metadata.get("traceback_", ["No forward pass information available.\n"]))
+        warnings.warn(f"Previous calculation was induced by {parent.name()}. Traceback of forward "
+                      f"call that induced the previous calculation:\n{lines}",
+                      UserWarning, stacklevel=2)
+    return 0
+
+
+def is_anomaly_enabled():
+    """Whether anomaly mode is on."""
+    return bool(_enabled)
+
+
+def is_anomaly_check_nan_enabled():
+    """Whether anomaly mode, where it is on, searches gradients for NaN."""
+    return bool(_check_nan)
+
+
+class set_detect_anomaly:
+    """Turn anomaly mode on or off: at once, and until the end of a `with` if used as one.
+
+    `check_nan`: backward raises RuntimeError where a node gives a gradient with NaN in it.
+    """
+
+    def __init__(self, mode, check_nan=True):
+        self._before = _enabled, _check_nan
+        _switch(mode, check_nan)
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc_info):
+        _switch(*self._before)
+
+
+class detect_anomaly:
+    """Find out which line of the forward pass a failing backward comes from.
+
+    In the block, recording keeps tracebacks, an error in backward is reported with the forward
+    line that recorded the failing node, and, with `check_nan`, a gradient with NaN in it is an
+    error. Slow; for debugging.
+
+    >>> import imode
+    >>> x = imode.tensor(0.0, requires_grad=True)
+    >>> with imode.autograd.detect_anomaly():   # doctest: +SKIP
+    ...     (x * float("nan")).backward()
+    Traceback (most recent call last):
+    RuntimeError: Function 'MulBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan=True):
+        self._check = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.", stacklevel=2)
+
+    def __enter__(self):
+        self._before = _enabled, _check_nan
+        _switch(True, self._check)
+
+    def __exit__(self, *exc_info):
+        _switch(*self._before)

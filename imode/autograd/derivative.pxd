@@ -1,0 +1,60 @@
+# Derivative: an operator's derivative, compiled from its entry. See derivative.pyx.
+from cpython.object cimport PyObject
+from imode._core.dispatch cimport Operator
+from libc.stdint cimport uint64_t
+
+cdef enum Source:             # where a formula's parameter comes from
+    FROM_ARGUMENT = 0         # an argument: a tensor is saved, anything else is kept as it is
+    FROM_RESULT = 1           # a result, saved
+    FROM_SHAPE = 2            # the shape of a tensor argument (or shapes of a list): a tuple
+    FROM_DTYPE = 3            # the dtype of a tensor argument
+    FROM_GEOMETRY = 4         # (shape, strides, storage offset) of a tensor argument
+    FROM_COLUMNS = 5          # whether a tensor argument is a matrix stored column by column
+
+cdef enum:                    # parameters of a formula that are not saved
+    GRAD = -1                 # the gradient of the first result
+    GRADS = -2                # those of all results, a tuple
+    NEEDS = -3                # which of the formula's inputs need a gradient, a tuple
+    MAX_SAVED = 16
+    MAX_FORMULAS = 6
+
+
+ctypedef struct Slot:         # one thing that a derivative saves
+    int source                # Source
+    int index                 # argument or result
+    uint64_t formulas         # bit i: formula i reads it
+    bint written              # it is the argument that an in-place form writes
+    bint operand              # a Tensor | Scalar argument: a number there counts as a tensor
+    bint plain                # an argument that holds no tensor: kept whether it is needed or not
+
+
+ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function
+    PyObject* function        # owned by the derivative's list
+    int n_parameters
+    int parameters[MAX_SAVED]  # slot numbers, or GRAD, GRADS, NEEDS
+    int n_inputs
+    int inputs[MAX_SAVED]     # indices into the derivative's inputs
+
+
+cdef class Derivative:
+    # An operator's derivative, compiled once. Immutable.
+    cdef readonly str name            # "AddBackward0"
+    cdef int n_inputs                 # differentiable arguments
+    cdef int inputs[MAX_SAVED]        # their positions, in the schema's order
+    cdef int n_slots
+    cdef Slot slots[MAX_SAVED]
+    cdef readonly tuple slot_names    # "self", "other", "result", "self_shape"
+    cdef readonly tuple shown_names   # what _saved_... shows them as: "self_sym_sizes"; None: not
+    cdef int n_formulas
+    cdef Formula formulas[MAX_FORMULAS]
+    cdef list functions               # keeps the formulas' functions alive
+    cdef int formula_of[MAX_SAVED]    # input -> formula
+    cdef bint has_lists               # an input is a Tensor[]
+    cdef public bint floats_only      # integer results and targets are not recorded (copy_)
+    cdef int n_results
+    cdef str real_only                # not defined for complex results: its name in that error
+
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
+                          tuple result_names) except -1
+    cdef object _shown(self, Operator op, int i)
+    cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1

@@ -1,0 +1,102 @@
+"""Derivatives: the formulas of an operator's entry, and what they need saved."""
+cimport cython
+from cpython.object cimport PyObject
+from imode._core.dispatch cimport OPERAND, TENSOR_LIST, Operator
+from libc.stdint cimport uint64_t
+
+
+@cython.final
+cdef class Derivative:
+    """An operator's derivative: formulas, and what they need saved.
+
+    `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
+    function's parameter names say what it reads. Raises ValueError for a name that is neither an
+    argument nor a result. `real_only`: recording refuses complex results, in this name.
+    """
+
+    def __init__(self, Operator op, dict formulas, str name, tuple result_names,
+                 str real_only=None):
+        cdef int i, number
+        self.name = name
+        self.real_only = real_only
+        self.functions = []
+        self.n_results = len(result_names)
+        of_input = {}
+        for key, function in formulas.items():
+            for input_name in key if isinstance(key, tuple) else (key,):
+                if input_name not in op.names:
+                    raise ValueError(f"{op.qualified_name}: derivative of unknown input "
+                                     f"{input_name!r}")
+                of_input[input_name] = len(self.functions)
+            self.functions.append(function)
+        self.n_formulas = len(self.functions)
+        for i, argument in enumerate(op.names):
+            if argument in of_input:
+                self.inputs[self.n_inputs] = i
+                self.formula_of[self.n_inputs] = of_input[argument]
+                self.has_lists |= op.kinds[i] == TENSOR_LIST
+                self.n_inputs += 1
+        if self.n_formulas > MAX_FORMULAS:
+            raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
+        slots = {}
+        for number, function in enumerate(self.functions):
+            self._add_formula(op, number, function, slots, result_names)
+        self.n_slots = len(slots)
+        self.slot_names = tuple(slots)
+        self.shown_names = tuple([self._shown(op, i) for i in range(self.n_slots)])
+
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
+                          tuple result_names) except -1:
+        cdef Formula* formula = &self.formulas[number]
+        cdef int i
+        formula.function = <PyObject*>function
+        for i in range(self.n_inputs):
+            if self.formula_of[i] == number:
+                formula.inputs[formula.n_inputs] = i
+                formula.n_inputs += 1
+        code = function.__code__
+        for parameter in code.co_varnames[:code.co_argcount]:
+            special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
+            if special is not None and parameter not in op.names:
+                formula.parameters[formula.n_parameters] = special
+            else:
+                if parameter not in slots:
+                    slots[parameter] = len(slots)
+                    self._add_slot(op, slots[parameter], parameter, result_names)
+                self.slots[slots[parameter]].formulas |= <uint64_t>1 << number
+                formula.parameters[formula.n_parameters] = slots[parameter]
+            formula.n_parameters += 1
+        return 0
+
+    cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1:
+        cdef Slot* slot = &self.slots[i]
+        if i >= MAX_SAVED:
+            raise ValueError(f"{op.qualified_name}: more than {MAX_SAVED} saved values")
+        if name in op.names:
+            slot.source, slot.index = FROM_ARGUMENT, op.names.index(name)
+        elif name in result_names:
+            slot.source, slot.index = FROM_RESULT, result_names.index(name)
+        else:
+            for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
+                                   ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),
+                                   ("_columns", FROM_COLUMNS)):
+                if name.endswith(suffix) and name[:-len(suffix)] in op.names:
+                    slot.source = source
+                    slot.index = op.names.index(name[:-len(suffix)])
+                    break
+            else:
+                raise ValueError(f"{op.qualified_name}: its derivative reads {name!r}, which is "
+                                 "no argument and no result")
+        if slot.source == FROM_ARGUMENT:
+            slot.written = slot.index == 0
+            slot.operand = op.kinds[slot.index] == OPERAND
+            slot.plain = op.kinds[slot.index] > OPERAND
+        return 0
+
+    cdef object _shown(self, Operator op, int i):
+        """The name in _saved_...: PyTorch's for shapes; dtypes and the like are not shown."""
+        cdef Slot* slot = &self.slots[i]
+        name = <str>self.slot_names[i]
+        if slot.source == FROM_SHAPE and op.kinds[slot.index] != TENSOR_LIST:
+            return name.removesuffix("_shape") + "_sym_sizes"
+        return name if slot.source <= FROM_RESULT else None

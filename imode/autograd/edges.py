@@ -1,0 +1,13 @@
+"""GradientEdge: a place in the graph where a gradient arrives, as backward() and grad() take it."""
+
+from typing import NamedTuple
+
+__all__ = ["GradientEdge"]
+
+
+class GradientEdge(NamedTuple):
+    """The gradient of result `output_nr` of `node`; made by `graph.get_gradient_edge`."""
+
+    node: object
+    output_nr: int
+    ownership_token: object = None

@@ -1,0 +1,262 @@
+"""backward() and grad(): what is asked, checked and handed to the engine."""
+import warnings
+
+from cpython.ref cimport Py_DECREF
+from imode._core.allocator cimport empty
+from imode._core.dispatch ccimport call1, operator, tls
+from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex, new_size
+from imode._core.tensor cimport (
+    Tensor, grad_fn_of, is_inference, requires_grad, storage, typenum, wrap)
+from imode.autograd.engine cimport run
+from imode.autograd.hooks import retain_grad
+from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge
+from numpy cimport import_array, ndarray, npy_intp
+
+from imode.autograd.edges import GradientEdge
+from imode.errors import no_history, operator_id
+
+import_array()
+cdef int _BACKWARD = operator_id("backward")
+
+
+# ---- what is differentiated ----
+
+cdef tuple _outputs(object value):
+    """The tensors and edges to start from."""
+    if type(value) is Tensor or isinstance(value, GradientEdge):
+        return (value,)
+    items = tuple(value)
+    for item in items:
+        if type(item) is not Tensor and not isinstance(item, GradientEdge):
+            raise AssertionError("Expected output to be a torch.Tensor: backward() and grad() "
+                                 f"start from Tensors and GradientEdges, got {type(item).__name__}")
+    return items
+
+
+cdef tuple _inputs(object value, str function):
+    """The tensors and edges whose gradients are wanted."""
+    items = (value,) if type(value) is Tensor or isinstance(value, GradientEdge) else tuple(value)
+    if not items:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return items
+
+
+cdef tuple _edge_of(object item):
+    """Where a tensor's gradient goes, as (node, result); None: nowhere."""
+    cdef Edge edge
+    if type(item) is not Tensor:
+        return item.node, item.output_nr
+    if not node_edge(<Tensor>item, &edge):
+        return None
+    node = <object>edge.node
+    Py_DECREF(node)
+    return node, edge.input_nr
+
+
+cdef list _roots(tuple outputs):
+    cdef list roots = []
+    cdef Tensor tensor
+    for index, output in enumerate(outputs):
+        root = _edge_of(output)
+        if root is None:
+            tensor = output
+            made = tensor.maker, tensor.guard_id
+            raise no_history(index, made if is_inference(tensor) else None)
+        roots.append(root)
+    return roots
+
+
+# ---- the gradients to start from ----
+
+cdef OutputMeta* _look(object edge) except NULL:
+    """What the gradient of an edge looks like."""
+    cdef Node node = <Node?>edge.node
+    if not 0 <= edge.output_nr < node.n_outputs or node.outputs[<int>edge.output_nr].typenum < 0:
+        raise RuntimeError(f"{node.name()} has no differentiable result {edge.output_nr}")
+    return &node.outputs[<int>edge.output_nr]
+
+
+cdef list _root_grads(tuple outputs, object grads):
+    """The gradients to start from: given, or 1 for a scalar."""
+    made = []
+    if grads is None:
+        grads = (None,) * len(outputs)
+    elif type(grads) is Tensor:
+        grads = (grads,)
+    grads = tuple(grads)
+    if len(grads) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    for index, (output, gradient) in enumerate(zip(outputs, grads)):
+        if gradient is None:
+            made.append(_implicit(output))
+        elif type(gradient) is Tensor:
+            _check_gradient(index, output, <Tensor>gradient)
+            made.append(gradient)
+        else:
+            raise TypeError("gradients can be either Tensors or None, but got "
+                            + type(gradient).__name__)
+    return made
+
+
+cdef Tensor _implicit(object output):
+    """1, for a real scalar."""
+    cdef OutputMeta* meta
+    cdef ndarray array
+    if type(output) is not Tensor:
+        meta = _look(output)
+        return _one(meta.typenum, meta.nd, meta_shape(meta))
+    if not requires_grad(<Tensor>output):
+        return None                   # refused when the roots are looked at
+    array = storage(<Tensor>output)
+    return _one(typenum(<Tensor>output), array.ndim, array.shape)
+
+
+cdef Tensor _one(int number, int nd, npy_intp* shape):
+    cdef ndarray array
+    cdef int d
+    for d in range(nd):
+        if shape[d] != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if is_complex(code_of[number]):
+        raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
+                           f"{dtype_from_typenum(number)}")
+    array = empty(number, nd, shape)
+    array.fill(1)
+    tls().operator_id = _BACKWARD
+    return wrap(array)
+
+
+cdef int _check_gradient(int index, object output, Tensor gradient) except -1:
+    cdef OutputMeta* meta
+    cdef int number
+    if type(output) is Tensor:
+        shape, number = output.shape, typenum(<Tensor>output)
+    else:
+        meta = _look(output)
+        shape = new_size(tuple([meta_shape(meta)[d] for d in range(meta.nd)]))
+        number = meta.typenum
+    if gradient.shape != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {gradient.shape} and "
+            f"output[{index}] has a shape of {shape}.")
+    if gradient.is_complex() != bool(is_complex(code_of[number])):
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same "
+            f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {gradient.dtype} "
+            f"and output[{index}] has a dtype of {dtype_from_typenum(number)}.")
+    return 0
+
+
+# ---- the calls ----
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
+             grad_variables=None, inputs=None):
+    """Add the gradients of `tensors` to the `.grad` of the leaves they were computed from.
+
+    `tensors`: a Tensor, a `graph.GradientEdge`, or a sequence of them. `grad_tensors`: the
+    gradients to start from, one of each tensor's shape; None for a scalar. `retain_graph`: keep
+    what the graph has saved, to run it again. `create_graph`: record the computation of the
+    gradients. `inputs`: only these tensors get a gradient; those that are no leaves retain theirs.
+    Raises RuntimeError if a tensor does not require grad, if a gradient's shape is wrong, or if
+    the graph was freed.
+
+    >>> import imode
+    >>> x = imode.tensor([1.0, 2.0], requires_grad=True)
+    >>> imode.autograd.backward((x * x).sum())
+    >>> x.grad
+    tensor([2., 4.])
+    """
+    cdef list roots, grads
+    cdef object wanted = None
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.",
+                      FutureWarning, stacklevel=2)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
+    if inputs is not None:
+        inputs = _inputs(inputs, "backward")
+    outputs = _outputs(tensors)
+    grads = _root_grads(outputs, grad_tensors)
+    roots = _roots(outputs)
+    if inputs is not None:
+        wanted = []
+        for item in inputs:
+            _check_input(item)
+            if type(item) is Tensor and grad_fn_of(<Tensor>item) is not None:
+                retain_grad(item)
+            elif type(item) is Tensor and not requires_grad(<Tensor>item):
+                retain_grad(item)           # refuses
+            wanted.append(_edge_of(item))
+    run(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, wanted,
+        True)
+
+
+cdef int _check_input(object item) except -1:
+    if type(item) is not Tensor and not isinstance(item, GradientEdge):
+        raise RuntimeError("all inputs have to be Tensors or GradientEdges, but got "
+                           + type(item).__name__)
+    return 0
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False,
+         only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False):
+    """Return the gradients of `outputs` with respect to `inputs`: a tuple of Tensors.
+
+    `outputs`, `inputs`: Tensors or `graph.GradientEdge`s, one or a sequence. `grad_outputs`: the
+    gradients to start from; None for scalars. `allow_unused`: None in the result for an input that
+    the outputs do not depend on (RuntimeError otherwise); `materialize_grads`: zeros there.
+    `retain_graph`: keep what the graph has saved. `create_graph`: record the computation of the
+    gradients. Nothing but the way to the inputs is computed, and no `.grad` changes.
+
+    >>> import imode
+    >>> x = imode.tensor(3.0, requires_grad=True)
+    >>> imode.autograd.grad(x ** 2, x)
+    (tensor(6.),)
+    """
+    cdef list roots, grads, wanted, found
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when "
+                         "materialize_grads=True, but got: allow_unused=False.")
+    if is_grads_batched:
+        raise NotImplementedError("grad(): is_grads_batched=True is not supported; call grad() "
+                                  "once per vector")
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). "
+                      "To accumulate gradient for other parts of the graph, please use "
+                      "imode.autograd.backward.", FutureWarning, stacklevel=2)
+    if allow_unused is None:
+        allow_unused = materialize_grads
+    starts = _outputs(outputs)
+    items = _inputs(inputs, "grad")
+    grads = _root_grads(starts, grad_outputs)
+    roots = _roots(starts)
+    wanted = []
+    for item in items:
+        _check_input(item)
+        if type(item) is Tensor and not requires_grad(<Tensor>item):
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+        wanted.append(_edge_of(item))
+    found = run(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph,
+                wanted, False)
+    for index, (item, gradient) in enumerate(zip(items, found)):
+        if gradient is None:
+            found[index] = _unused(item, index, allow_unused, materialize_grads)
+        elif requires_grad(<Tensor>gradient) and not create_graph:
+            found[index] = call1(operator("detach"), gradient)
+    return tuple(found)
+
+
+cdef object _unused(object item, int index, bint allowed, bint materialize):
+    if materialize:
+        if type(item) is not Tensor:
+            raise RuntimeError(
+                "materialize_grads cannot be used when the given input is a GradientEdge")
+        return operator("zeros_like")(item, requires_grad=False)
+    if not allowed:
+        raise RuntimeError(
+            f"The differentiated Tensor at index {index} appears to not have been used in the "
+            "graph. Set allow_unused=True if this is the desired behavior.")
+    return None

@@ -1,0 +1,7 @@
+# Fitting gradients to the tensors they belong to. See fit.pyx.
+from cpython.object cimport PyObject
+from imode._core.tensor cimport Tensor
+from imode.autograd.node cimport Node
+
+cdef Tensor fit_root(Node node, int number, Tensor gradient)   # one that backward starts from
+cdef int fit_all(Node node, PyObject** out) except -1          # those that a node gave

@@ -1,0 +1,84 @@
+"""Gradients made to look like the tensors they belong to: shape, dtype, device."""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from imode._core.dispatch cimport call1, operator
+from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.tensor cimport Tensor, storage, typenum
+from imode.autograd.node cimport Node, OutputMeta, meta_shape
+from numpy cimport npy_intp
+
+
+cdef Tensor fit_root(Node node, int number, Tensor gradient):
+    """Fit a gradient to a root whose shape was changed behind the graph, or refuse it."""
+    cdef OutputMeta* meta = &node.outputs[number]
+    cdef npy_intp* shape = meta_shape(meta)
+    cdef int d, lead = storage(gradient).ndim - meta.nd
+    cdef bint fits = lead >= 0
+    for d in range(meta.nd if fits else 0):
+        fits = fits and (shape[d] == 1 or shape[d] == storage(gradient).shape[d + lead])
+    if not fits and meta.typenum >= 0:
+        raise RuntimeError(
+            f"invalid gradient at index {number} - got {list(gradient.shape)} but expected shape "
+            f"compatible with {[shape[d] for d in range(meta.nd)]}")
+    if lead > 0 and meta.typenum >= 0:
+        return _sum_to(node, number, gradient, meta)
+    return gradient
+
+
+cdef int fit_all(Node node, PyObject** out) except -1:
+    """Make each gradient look like the tensor it belongs to: sum over broadcast dimensions, take
+    the real part for a real tensor, convert the dtype."""
+    cdef OutputMeta* meta
+    cdef Node target
+    cdef Tensor gradient
+    cdef npy_intp* shape
+    cdef int i, d
+    cdef bint same
+    for i in range(node.n_edges):
+        if out[i] == NULL or node.edges[i].node == NULL:
+            continue
+        target = <Node>node.edges[i].node
+        meta = &target.outputs[node.edges[i].input_nr]
+        if meta.typenum < 0:
+            continue
+        gradient = <Tensor>out[i]
+        shape = meta_shape(meta)
+        same = storage(gradient).ndim == meta.nd
+        if same:
+            for d in range(meta.nd):
+                if storage(gradient).shape[d] != shape[d]:
+                    same = False
+        if not same:
+            fitted = _sum_to(node, i, gradient, meta)
+            Py_DECREF(gradient)
+            Py_INCREF(fitted)
+            out[i] = <PyObject*>fitted
+            gradient = fitted
+        if typenum(gradient) != meta.typenum:
+            fitted = gradient
+            if is_complex(code_of[typenum(gradient)]) and not is_complex(
+                    code_of[meta.typenum]):
+                fitted = call1(operator("real"), fitted)
+            fitted = operator("_to_copy")(fitted, dtype=dtype_from_typenum(meta.typenum))
+            Py_INCREF(fitted)
+            out[i] = <PyObject*>fitted
+            Py_DECREF(gradient)
+    return 0
+
+
+cdef Tensor _sum_to(Node node, int i, Tensor gradient, OutputMeta* meta):
+    cdef npy_intp* shape = meta_shape(meta)
+    cdef int lead = storage(gradient).ndim - meta.nd
+    cdef int d
+    wanted = tuple([shape[d] for d in range(meta.nd)])
+    got = tuple([storage(gradient).shape[d] for d in range(storage(gradient).ndim)])
+    if lead < 0 or any([w != 1 and w != g for w, g in zip(wanted, got[lead:])]):
+        raise RuntimeError(
+            f"Function {node.name()} returned an invalid gradient at index {i} - got "
+            f"{list(got)} but expected shape compatible with {list(wanted)}")
+    dims = tuple([d for d in range(len(got)) if d < lead or (wanted[d - lead] == 1 != got[d])])
+    if dims:
+        gradient = operator("sum.dim")(gradient, dims, True)
+    if lead:
+        gradient = operator("view")(gradient, wanted)
+    return gradient

@@ -1,0 +1,12 @@
+# The ends of the graph: AccumulateGrad adds to a leaf's .grad. See leaves.pyx.
+from imode._core.tensor cimport Tensor
+from imode.autograd.node cimport Node
+
+
+cdef class AccumulateGrad(Node):
+    # One per leaf while any graph leads to it. The leaf's meta points back, unowned.
+    cdef Tensor variable
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf)    # the leaf's; made when there is none
+cdef bint dense(Tensor tensor)      # its elements fill memory without holes, in any order

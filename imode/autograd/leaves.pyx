@@ -1,0 +1,161 @@
+"""Leaves: where the graph ends, and how a gradient becomes a leaf's `.grad`."""
+cimport cython
+from cpython.object cimport PyObject
+from imode._core.allocator cimport empty
+from imode._core.dispatch cimport Operator, call1, call2, operator, tls
+from imode._core.tensor cimport (
+    Tensor, bump, is_inference, meta_of, storage, typenum, version_of, wrap)
+from imode.autograd.node cimport Node
+from libc.stdint cimport uint64_t
+from numpy cimport import_array, ndarray, npy_intp
+
+from imode.errors import operator_id
+
+import_array()
+cdef int _BACKWARD = operator_id("backward")
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
+
+cdef extern from "numpy/ndarraytypes.h":
+    bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
+    int PyArray_CopyInto(ndarray target, ndarray source) except -1
+
+cdef Operator _op_add = None
+cdef Operator _op_detach = None
+cdef Operator _op_add_inplace = None
+
+
+cdef int _find_operators() except -1:
+    """Find the operators that leaves call: when the first leaf gets a gradient."""
+    global _op_add, _op_detach, _op_add_inplace
+    _op_add, _op_detach, _op_add_inplace = operator("add"), operator("detach"), operator("add_")
+    return 0
+
+
+@cython.final
+@cython.no_gc_clear           # the leaf's unowned pointer back must be taken away at deallocation
+@cython.trashcan(True)
+cdef class AccumulateGrad(Node):
+    """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
+
+    def __dealloc__(self):
+        if self.variable is not None and self.variable.meta is not None and (
+                self.variable.meta.accumulator == <PyObject*>self):
+            self.variable.meta.accumulator = NULL
+
+    @property
+    def variable(self):
+        """The leaf."""
+        return self.variable
+
+    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        # A leaf that no longer requires grad receives none, whatever was recorded before.
+        if grads[0] == NULL or not self.variable.leaf_requires_grad:
+            return 0
+        return _accumulate(self, grads[0])
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf):
+    cdef AccumulateGrad node
+    # A node that waits in the trashcan is still pointed to, and must not come back to life.
+    if meta_of(leaf).accumulator != NULL and Py_REFCNT(leaf.meta.accumulator) > 0:
+        return <AccumulateGrad>leaf.meta.accumulator
+    node = AccumulateGrad.__new__(AccumulateGrad)
+    node.variable = leaf
+    node.sequence = <uint64_t>-1      # leaves run first
+    node.set_outputs(1)
+    node.describe(0, leaf)
+    leaf.meta.accumulator = <PyObject*>node
+    return node
+
+
+cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
+    cdef Tensor leaf = node.variable
+    cdef Tensor gradient = <Tensor>arrived
+    cdef bint recording = not tls().no_grad
+    if _op_add is None:
+        _find_operators()
+    before = meta_of(leaf).grad
+    if before is None:
+        if not recording and _may_steal(gradient, arrived) and _same_layout(gradient, leaf):
+            leaf.meta.grad = gradient if gradient.grad_fn is None and gradient.view is None and (
+                not gradient.leaf_requires_grad) else call1(_op_detach, gradient)
+        else:
+            leaf.meta.grad = _copy_like(gradient, leaf)
+    elif recording:
+        leaf.meta.grad = call2(_op_add, before, gradient)
+    else:
+        call2(_op_add_inplace, before, gradient)
+    if leaf.meta.post_hooks is not None:
+        for hook in list(leaf.meta.post_hooks.values()):
+            hook(leaf)
+    return 0
+
+
+cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
+    """Whether nothing but this task holds the gradient: then .grad may be it, uncopied.
+
+    It may be a view of a tensor that others hold, as where the root's gradient went through views
+    alone; PyTorch lets .grad share that memory.
+    """
+    # References: the task's slot and the caller's local.
+    return <PyObject*>gradient == arrived and Py_REFCNT(arrived) == 2
+
+
+cdef bint dense(Tensor tensor):
+    """Whether its elements fill a block of memory without holes or overlap, in any order."""
+    cdef ndarray array = storage(tensor)
+    cdef npy_intp expected = array.itemsize
+    cdef int i, found, done = 0, nd = array.ndim
+    if PyArray_IS_C_CONTIGUOUS(array):
+        return True
+    for i in range(nd):
+        done += array.shape[i] == 1
+    while done < nd:
+        found = -1
+        for i in range(nd):
+            if array.shape[i] != 1 and array.strides[i] == expected:
+                found = i
+        if found < 0:
+            return False
+        expected *= array.shape[found]
+        done += 1
+    return True
+
+
+cdef bint _same_layout(Tensor gradient, Tensor leaf):
+    """Whether the gradient lies in memory as `.grad` must: like the leaf, or contiguous where the
+    leaf has holes or overlaps."""
+    cdef ndarray array = storage(gradient)
+    cdef ndarray like = storage(leaf)
+    cdef int i
+    if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like):
+        return True
+    if not dense(leaf):
+        return PyArray_IS_C_CONTIGUOUS(array)
+    for i in range(array.ndim):
+        if array.shape[i] != 1 and array.strides[i] // array.itemsize != (
+                like.strides[i] // like.itemsize):
+            return False
+    return True
+
+
+cdef object _copy_like(Tensor gradient, Tensor leaf):
+    """A copy laid out as `.grad` must be: like a dense leaf, written into new memory, so that its
+    version is 1; else in row order."""
+    cdef ndarray source = storage(gradient)
+    cdef ndarray copy
+    cdef Tensor out
+    if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)):
+        copy = empty(typenum(gradient), source.ndim, source.shape)
+        PyArray_CopyInto(copy, source)
+        tls().operator_id = _BACKWARD
+        out = wrap(copy)
+        if not is_inference(out):
+            bump(version_of(out))
+        return out
+    if dense(leaf):
+        made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
+        return call2(operator("copy_"), made, gradient)
+    return operator("clone")(gradient, memory_format="contiguous_format")
