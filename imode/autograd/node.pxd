@@ -63,6 +63,7 @@ cdef class Node:
     cdef bint _saves_tensors(self)
     cdef void _drop_saved(self)
     cdef void _drop_edges(self)
+    cdef bint _any_grad(self, PyObject** grads) noexcept
     cdef object _unpacked(self, int slot)
     cdef int _first_edge(self, int input)
     cdef bint _wanted(self, Formula* formula)

@@ -218,6 +218,8 @@ cdef class Node:
             for slot in range(d.n_slots):
                 if d.slots[slot].source == FROM_RESULT:
                     self._unpacked(slot)
+        if not self._any_grad(grads):
+            return 0
         for number in range(d.n_formulas):
             formula = &d.formulas[number]
             if not self._wanted(formula):
@@ -252,6 +254,13 @@ cdef class Node:
                 for k in range(n_owned):
                     Py_DECREF(<object>owned[k])
         return 0
+
+    cdef bint _any_grad(self, PyObject** grads) noexcept:
+        cdef int i
+        for i in range(self.n_outputs):
+            if grads[i] != NULL:
+                return True
+        return False
 
     cdef object _unpacked(self, int slot):
         cdef PyObject* item = self.saved[slot]
