@@ -1,6 +1,7 @@
 """Convolution over ndarrays: forward and both gradients."""
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty
 
 from imode._core.parallel cimport num_threads, parallel_for
 from libc.stdlib cimport free, malloc
@@ -332,7 +333,7 @@ cdef object _new(tuple shape, int kind):
     cdef int i, n = len(shape)
     for i in range(n):
         dims[i] = shape[i]
-    return cnp.PyArray_EMPTY(n, dims, kind, 0)
+    return empty(kind, n, dims)
 
 
 cpdef object convolve(
@@ -360,7 +361,7 @@ cpdef object convolve(
     dims[2] = p.ow if ndim == 1 else p.oh
     dims[3] = p.ow
     if p.n == 0 or p.c == 0:
-        return cnp.PyArray_EMPTY(ndim + 2, dims, kind, 0)
+        return empty(kind, ndim + 2, dims)
     if kind == cnp.NPY_FLOAT16:
         result = convolve(x.astype(np.float32), weight.astype(np.float32),
                           None if bias is None else bias.astype(np.float32),
@@ -376,7 +377,7 @@ cpdef object convolve(
     if bias is not None:
         bias = contiguous(bias)
         b = cnp.PyArray_DATA(<cnp.ndarray>bias)
-    out = cnp.PyArray_EMPTY(ndim + 2, dims, kind, 0)
+    out = empty(kind, ndim + 2, dims)
     share.p = &p
     share.work = FORWARD
     share.wide = wide

@@ -56,7 +56,7 @@ cdef bint _store(PyObject* item, int code, char* to) except -1:
 
 
 cdef ndarray _from_numbers(object given, int code):
-    """A list or tuple of floats and ints as an array; None for other data. NO_DTYPE: as they are."""
+    """A list or tuple of floats and ints as an array; None for other data. NO_DTYPE: as given."""
     cdef npy_intp n
     cdef npy_intp i
     cdef PyObject** items

@@ -1,6 +1,7 @@
 """Rows of a table by index over ndarrays, and the gradient of the table."""
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty
 from libc.string cimport memcpy
 
 from .channels cimport contiguous
@@ -59,7 +60,7 @@ cpdef object embedding(weight, indices):
     count = cnp.PyArray_SIZE(at)
     place = <const cnp.int64_t*>cnp.PyArray_DATA(at)
     _check_range(place, count, cnp.PyArray_DIM(table, 0))
-    out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(at) + 1, dims, cnp.PyArray_TYPE(table), 0)
+    out = empty(cnp.PyArray_TYPE(table), cnp.PyArray_NDIM(at) + 1, dims)
     row = cnp.PyArray_DIM(table, 1) * cnp.PyArray_ITEMSIZE(table)
     source = <char*>cnp.PyArray_DATA(table)
     to = <char*>cnp.PyArray_DATA(out)

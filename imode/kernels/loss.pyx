@@ -1,6 +1,7 @@
 """Losses over ndarrays, with their gradients: negative log-likelihood, and losses of pairs."""
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty
 from libc.math cimport exp, fabs, log, log1p
 
 from .channels cimport contiguous
@@ -145,7 +146,7 @@ cdef void _spread(const picks_t* p, const real* grad, bint single, real factor, 
 
 
 cdef object _scalar(double value, int kind):
-    cdef cnp.ndarray out = cnp.PyArray_EMPTY(0, NULL, kind, 0)
+    cdef cnp.ndarray out = empty(kind, 0, NULL)
     if kind == cnp.NPY_FLOAT:
         (<float*>cnp.PyArray_DATA(out))[0] = <float>value
     else:
@@ -180,7 +181,7 @@ cpdef tuple nll(x, target, weight, long reduction, long ignore_index):
         weight = contiguous(weight)
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
     if reduction == NONE:
-        out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(at), cnp.PyArray_DIMS(at), kind, 0)
+        out = empty(kind, cnp.PyArray_NDIM(at), cnp.PyArray_DIMS(at))
         with nogil:
             if kind == cnp.NPY_FLOAT:
                 _each(&p, <float*>cnp.PyArray_DATA(a), <float*>w, <float*>cnp.PyArray_DATA(out))
@@ -392,7 +393,7 @@ cpdef object pairwise(int kind, x, y, double param, long reduction):
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
     if reduction == NONE:
-        out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), typenum, 0)
+        out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
         with nogil:
             if typenum == cnp.NPY_FLOAT:
                 _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
@@ -450,7 +451,7 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
     a, b, dtype = _pair(kind, x, y)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
-    out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), typenum, 0)
+    out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
     with nogil:
         if typenum == cnp.NPY_FLOAT:
             _slopes(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,

@@ -1,6 +1,7 @@
 """Batch, layer and group normalisation over ndarrays, with their gradients."""
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty
 from libc.math cimport sqrt
 
 from .channels cimport as_channels_last, contiguous, is_channels_last
@@ -69,11 +70,11 @@ cdef object _single(a):
 
 cdef inline cnp.ndarray _vector(long n, int kind):
     cdef cnp.npy_intp length = n
-    return cnp.PyArray_EMPTY(1, &length, kind, 0)
+    return empty(kind, 1, &length)
 
 
 cdef inline cnp.ndarray _like(cnp.ndarray a):
-    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), cnp.PyArray_TYPE(a), 0)
+    return empty(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
 
 
 cdef inline void* _data(a) noexcept:
@@ -358,7 +359,7 @@ cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
     cdef int i
     for i in range(cnp.PyArray_NDIM(x)):
         dims[i] = cnp.PyArray_DIM(x, i) if i < lead else 1
-    return cnp.PyArray_EMPTY(cnp.PyArray_NDIM(x), dims, kind, 0)
+    return empty(kind, cnp.PyArray_NDIM(x), dims)
 
 
 cpdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
@@ -496,8 +497,8 @@ cpdef tuple group_norm(x, weight, bias, long groups, double eps):
     channels = cnp.PyArray_DIM(a, 1)
     dims[0] = n
     dims[1] = groups
-    mean = cnp.PyArray_EMPTY(2, dims, kind, 0)
-    rstd = cnp.PyArray_EMPTY(2, dims, kind, 0)
+    mean = empty(kind, 2, dims)
+    rstd = empty(kind, 2, dims)
     scale = _vector(n * channels, kind)
     shift = _vector(n * channels, kind)
     p.outer = q.outer = 1

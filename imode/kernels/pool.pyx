@@ -1,6 +1,7 @@
 """Max and average pooling over ndarrays, fixed and adaptive windows, with their gradients."""
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty
 
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
@@ -130,7 +131,7 @@ cdef cnp.ndarray _new(tuple lead, long h, long w, int kind):
         dims[i] = lead[i]
     dims[ndim - 2] = h
     dims[ndim - 1] = w
-    return cnp.PyArray_EMPTY(ndim, dims, kind, 0)
+    return empty(kind, ndim, dims)
 
 
 cdef object _unsupported(str op, x):

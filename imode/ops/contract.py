@@ -7,7 +7,7 @@ as PyTorch calls them.
 import math
 
 from imode import ops
-from imode.kernels import composed
+from imode.kernels import composed, layers
 
 from . import dims
 from .schema import composite, functions
@@ -140,7 +140,11 @@ composite(
 # ---- outer, inner, tensordot ----
 
 
-@composite("outer(Tensor self, Tensor vec2) -> Tensor", variants="function method out")
+@composite(
+    "outer(Tensor self, Tensor vec2) -> Tensor",
+    shortcut=layers.outer,
+    variants="function method out",
+)
 def outer(self, vec2):
     """Return the matrix of the products of each element of one vector with each of another.
 

@@ -12,7 +12,7 @@ from functools import partial
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import conv as kernels
-from imode.kernels import pool
+from imode.kernels import layers, pool
 
 from .schema import composite, op
 
@@ -136,6 +136,7 @@ for _n, _doc in ((1, _CONV1D), (2, _CONV2D)):
             f"conv{_n}d{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
             f"int[{_n}] stride=1, {_padding}, int[{_n}] dilation=1, int groups=1) -> Tensor",
             variants="function nn",
+            shortcut=None if _overload else layers.convolution,
             doc=_doc,
         )(partial(_convolve, _n))
 
@@ -179,6 +180,7 @@ op(
 @composite(
     "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
     "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    shortcut=layers.max_pool2d,
     variants="function nn",
 )
 def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):

@@ -6,6 +6,7 @@ The operators it calls, and their order, are visible in the graph: they are PyTo
 import math
 
 from imode import ops
+from imode.kernels import layers
 
 from .schema import composite, functions
 
@@ -157,7 +158,7 @@ def _sum_product(left, right, summed):
     return first.bmm(second).view(shape).permute(back)
 
 
-@composite("einsum(str equation, Tensor[] operands) -> Tensor", variants="")
+@composite("einsum(str equation, Tensor[] operands) -> Tensor", shortcut=layers.einsum, variants="")
 def _einsum(equation, operands):
     """Sum products of operands over the subscripts that the equation leaves out of its output."""
     if not operands:

@@ -8,7 +8,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.internals import array_of
-from imode.kernels import indexing
+from imode.kernels import indexing, layers
 from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
 from imode.kernels.strided import scalar_name, wrap_dim
@@ -480,7 +480,7 @@ written(
 
 
 @composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-           variants="function method out")  # fmt: skip
+           shortcut=layers.take_along_dim, variants="function method out")  # fmt: skip
 def take_along_dim(self, indices, dim):
     """Return the elements at `indices` along `dim`, both broadcast together in the others.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
+from imode.kernels import layers
 from imode.kernels import loss as kernels
 
 from .conv import scalar_type
@@ -113,6 +114,7 @@ def _nll(input, target, weight, reduction, ignore_index):
 @composite(
     "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
     "int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+    shortcut=layers.nll_loss,
     variants="nn",
 )
 def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
@@ -188,6 +190,7 @@ def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothi
     "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
     "int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) "
     "-> Tensor",
+    shortcut=layers.cross_entropy,
     variants="nn",
 )
 def cross_entropy(
@@ -311,6 +314,7 @@ def _weighted(losses, weight, input, reduction, total=True):
 
 @composite(
     f"mse_loss(Tensor input, Tensor target, {_LEGACY}, Tensor? weight=None) -> Tensor",
+    shortcut=layers.mse_loss,
     variants="nn",
 )
 def mse_loss(input, target, size_average, reduce, reduction, weight):
@@ -331,6 +335,7 @@ def mse_loss(input, target, size_average, reduce, reduction, weight):
 
 @composite(
     f"l1_loss(Tensor input, Tensor target, {_LEGACY}, Tensor? weight=None) -> Tensor",
+    shortcut=layers.l1_loss,
     variants="nn",
 )
 def l1_loss(input, target, size_average, reduce, reduction, weight):
@@ -465,6 +470,7 @@ op(
 @composite(
     "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
     "bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
+    shortcut=layers.binary_cross_entropy,
     variants="nn",
 )
 def binary_cross_entropy(input, target, weight, size_average, reduce, reduction):
@@ -537,6 +543,7 @@ op(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
     "bool? size_average=None, bool? reduce=None, str reduction='mean', "
     "Tensor? pos_weight=None) -> Tensor",
+    shortcut=layers.binary_cross_entropy_with_logits,
     variants="nn",
 )
 def binary_cross_entropy_with_logits(

@@ -9,7 +9,7 @@ from math import prod
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
-from imode.kernels import norm
+from imode.kernels import layers, norm
 
 from .schema import composite, functional, op
 
@@ -188,6 +188,7 @@ op(
 @composite(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    shortcut=layers.layer_norm,
     variants="function nn",
 )
 def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels import arrange
+from imode.kernels import arrange, layers
 from imode.kernels.gather import take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
@@ -95,7 +95,9 @@ def _argsort(self, dim, descending):
 
 
 composite(
-    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", variants="function method"
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    shortcut=layers.argsort,
+    variants="function method",
 )(_argsort)
 
 
