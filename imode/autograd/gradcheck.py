@@ -236,7 +236,9 @@ class _Check:
                     "float64 or complex128 tensors, or a larger eps, atol and rtol.",
                     stacklevel=4,
                 )
-            if any(step == 0 and n > 1 for step, n in zip(t.stride(), t.shape, strict=True)):
+            if t.numel() and any(
+                step == 0 and n > 1 for step, n in zip(t.stride(), t.shape, strict=True)
+            ):
                 raise RuntimeError(
                     f"The {i}th input has a dimension with stride 0. gradcheck writes to each "
                     "element alone, and these share memory: call .contiguous() on the input first."

@@ -75,10 +75,10 @@ def _select_backward(grad, dim, indices, keepdim):
 
 
 op(
-    "_value_selecting_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) "
-    "-> Tensor",
+    "_value_selecting_backward(Tensor grad_output, int dim, Tensor indices, int[] sizes, "
+    "bool keepdim) -> Tensor",
     _select,
-    derivative={"grad": _select_backward},
+    derivative={"grad_output": _select_backward},
     variants="",
     doc="""Put each of `grad` at its index along `dim` of a tensor of zeros.""",
 )

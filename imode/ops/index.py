@@ -27,9 +27,9 @@ def _index_backward(grad, shape, indices, dims):
 
 
 op(
-    "_index_backward(Tensor grad, int[] shape, Tensor[] indices, int[]? dims) -> Tensor",
+    "_index_backward(Tensor grad_output, int[] shape, Tensor[] indices, int[]? dims) -> Tensor",
     compiled("_index_backward", _index_backward, __name__),
-    derivative={"grad": lambda grad, indices, dims: ops._index(grad, indices, dims)},
+    derivative={"grad_output": lambda grad, indices, dims: ops._index(grad, indices, dims)},
     variants="",
 )
 

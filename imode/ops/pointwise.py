@@ -7,6 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import loops
 
+from .._core.dispatch import is_grad_enabled
 from .refuse import (
     FLOATS,
     as_float,
@@ -355,7 +356,8 @@ def _logit(self, eps):
 def _logit_backward(grad, self, eps):
     slope = grad / (self * (1 - self))
     if eps is None:
-        slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
+        if not is_grad_enabled():  # its own derivative has no use for the ends
+            slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
         return ops.where((self >= 0) & (self <= 1), slope, math.nan)
     return ops.where((self >= eps) & (self <= 1 - eps), slope, 0.0)
 

@@ -155,6 +155,8 @@ def op(
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
         raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
+    if derivative is not None and {"grad", "grads", "needs"} & {a[1] for a in parsed.arguments}:
+        raise ValueError(f"{parsed.name}: grad, grads and needs are what a formula is given")
     words = variants.split()
     entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
     compiled = _compile_kernel(parsed.name, kernel)
