@@ -28,6 +28,10 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims)
 
 # A view: `source` gives the storage, the dtype and whether it is writable.
 cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data)
+# The same as elements of any dtype; the caller owns the reference.
+cdef PyObject* take_view(
+    PyObject* source, int typenum, int nd, npy_intp* dims, npy_intp* strides,
+    char* data) except NULL
 # Takes over the caller's reference; keeps the array for reuse if nobody else can see it.
 cdef void release(PyObject* array) noexcept
 # The array that owns the storage which `array` looks at.

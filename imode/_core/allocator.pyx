@@ -69,11 +69,13 @@ cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
 cdef npy_intp[5] _class_bytes = [64, 256, 1024, 4096, 16384]
 cdef Descr* _descrs[11]                   # the native descriptor of each Code
 cdef npy_intp[11] _itemsize
+cdef npy_intp[11] _alignment
 
 cdef int _i
 for _i in range(N_DTYPES):
     _descrs[_i] = descr_from_type(typenum_of[_i])
     _itemsize[_i] = (<object><PyObject*>_descrs[_i]).itemsize
+    _alignment[_i] = (<object><PyObject*>_descrs[_i]).alignment
 
 
 cdef ndarray empty(int typenum, int nd, npy_intp* dims):
@@ -136,35 +138,32 @@ cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, 
 
 
 cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data):
-    cdef PyObject* owner = root(<PyObject*>source)
+    cdef PyObject* owned = take_view(
+        <PyObject*>source, fields(<PyObject*>source).descr.type_num, nd, dims, strides, data)
+    out = <ndarray>owned
+    Py_DECREF(out)
+    return out
+
+
+cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
+                         npy_intp* strides, char* data) except NULL:
+    cdef PyObject* owner = root(source)
     cdef Fields* header
     cdef PyObject* array
     cdef FreeList* free
-    cdef int typenum = fields(<PyObject*>source).descr.type_num
     cdef int code = code_of[typenum]
-    cdef npy_intp stride = _itemsize[code]
-    cdef int flags = fields(<PyObject*>source).flags & ALIGNED_WRITEABLE
+    cdef int flags = fields(source).flags & ALIGNED_WRITEABLE
     cdef int i
-    cdef bint is_c = True
-    cdef bint is_f = True
-    if nd <= MAX_DIMS:
+    if fields(source).descr.type_num != typenum and not _aligned(code, nd, strides, data):
+        flags &= WRITEABLE
+    if nd > MAX_DIMS:
+        new = new_view(_descrs[code], nd, dims, strides, data, flags)
+        array = <PyObject*>new
+        Py_INCREF(new)
+        header = fields(array)
+    else:
         free = &_views[code][nd]
         if free.n:
-            for i in range(nd - 1, -1, -1):
-                if dims[i] == 0:
-                    is_c = is_f = True
-                    break
-                if dims[i] != 1:
-                    if strides[i] != stride:
-                        is_c = False
-                    stride *= dims[i]
-            else:
-                stride = _itemsize[code]
-                for i in range(nd):
-                    if dims[i] != 1:
-                        if strides[i] != stride:
-                            is_f = False
-                        stride *= dims[i]
             free.n -= 1
             array = free.items[free.n]
             header = fields(array)
@@ -172,20 +171,44 @@ cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, cha
                 header.dimensions[i] = dims[i]
                 header.strides[i] = strides[i]
             header.data = data
-            header.base = owner
-            Py_INCREF(<object>owner)
-            header.flags = (flags | VIEW | (C_CONTIGUOUS if is_c else 0)
-                            | (F_CONTIGUOUS if is_f else 0))
-            out = <ndarray>array
-            Py_DECREF(out)
-            return out
-    out = <ndarray>new_view(fields(<PyObject*>source).descr, nd, dims, strides, data, flags)
-    header = fields(<PyObject*>out)
+        else:
+            new = new_view(_descrs[code], nd, dims, strides, data, flags)
+            array = <PyObject*>new
+            Py_INCREF(new)
+            header = fields(array)
+        header.flags = flags | VIEW | _contiguity(_itemsize[code], nd, dims, strides)
     header.base = owner
     Py_INCREF(<object>owner)
-    if nd <= MAX_DIMS and header.descr == _descrs[code]:
-        header.flags |= VIEW
-    return out
+    return array
+
+
+cdef int _contiguity(npy_intp item, int nd, npy_intp* dims, npy_intp* strides) noexcept:
+    """NumPy's two flags: dimensions of length 1 may have any stride, empty arrays any strides."""
+    cdef npy_intp expected = item
+    cdef int found = CONTIGUOUS
+    cdef int i
+    for i in range(nd - 1, -1, -1):
+        if dims[i] == 0:
+            return CONTIGUOUS
+        if dims[i] != 1:
+            if strides[i] != expected:
+                found = F_CONTIGUOUS
+            expected *= dims[i]
+    expected = item
+    for i in range(nd):
+        if dims[i] != 1:
+            if strides[i] != expected:
+                return found & C_CONTIGUOUS
+            expected *= dims[i]
+    return found
+
+
+cdef bint _aligned(int code, int nd, npy_intp* strides, char* data) noexcept:
+    cdef npy_intp mixed = <npy_intp>data
+    cdef int i
+    for i in range(nd):
+        mixed |= strides[i]
+    return mixed % _alignment[code] == 0
 
 
 cdef void release(PyObject* array) noexcept:

@@ -1,5 +1,6 @@
 # dtype, Size and device; PyTorch's type promotion.
 # See dtype.pyx for implementation details.
+from numpy cimport npy_intp
 
 cdef enum Code:               # dtypes in the order of the promotion table
     BOOL = 0
@@ -74,5 +75,6 @@ cdef class device:
     cdef readonly object index    # int or None
 
 
-cdef object new_size(object items)            # Size from an iterable of ints
+cdef object new_size(int nd, npy_intp* dims)
+cdef object number_at(char* data, int code)     # the number that lies there, as a Python one
 cdef device as_device(object value)           # None, str, int or device -> a usable device

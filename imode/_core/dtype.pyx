@@ -2,8 +2,13 @@
 import numpy as np
 cimport cython
 cimport numpy as cnp
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_SET_ITEM
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    object PyLong_FromSsize_t(Py_ssize_t)
 
 
 @cython.final
@@ -351,11 +356,73 @@ class Size(tuple):
         return Size, (tuple(self),)
 
 
-cdef object _tuple_new = tuple.__new__
+cdef object new_size(int nd, npy_intp* dims):
+    cdef object size = imode_new_tuple(Size, nd)
+    cdef int i
+    for i in range(nd):
+        item = PyLong_FromSsize_t(dims[i])
+        Py_INCREF(item)
+        PyTuple_SET_ITEM(size, i, item)
+    return size
 
 
-cdef object new_size(object items):
-    return _tuple_new(Size, items)
+cdef extern from *:
+    """
+    /* A tuple of a subclass that adds no fields, its items to be set. */
+    static inline PyObject* imode_new_tuple(PyObject* cls, Py_ssize_t n) {
+        return ((PyTypeObject*)cls)->tp_alloc((PyTypeObject*)cls, n);
+    }
+    """
+    object imode_new_tuple(object cls, Py_ssize_t n)
+
+
+# ---- elements ----
+
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <string.h>
+    static double imode_half(uint16_t bits) {
+        int exponent = bits >> 10 & 31;
+        double size = bits & 1023;
+        if (exponent == 31) size = size ? NAN : INFINITY;
+        else if (exponent == 0) size = ldexp(size, -24);
+        else size = ldexp(size + 1024, exponent - 25);
+        return bits >> 15 ? -size : size;
+    }
+    #define IMODE_HALF(bits) PyFloat_FromDouble(imode_half(bits))
+    #define IMODE_READ(number, type, make) \\
+        case number: { type x[2]; memcpy(x, data, sizeof *x); return make(*x); }
+    #define IMODE_PAIR(number, type) \\
+        case number: { type x[2]; memcpy(x, data, sizeof x); \\
+                       return PyComplex_FromDoubles(x[0], x[1]); }
+    /* By Code. */
+    static PyObject* imode_number_at(const char* data, int code) {
+        switch (code) {
+            IMODE_READ(0, uint8_t, PyBool_FromLong)
+            IMODE_READ(1, uint8_t, PyLong_FromLong)
+            IMODE_READ(2, int8_t, PyLong_FromLong)
+            IMODE_READ(3, int16_t, PyLong_FromLong)
+            IMODE_READ(4, int32_t, PyLong_FromLong)
+            IMODE_READ(5, int64_t, PyLong_FromLongLong)
+            IMODE_READ(6, uint16_t, IMODE_HALF)
+            IMODE_READ(7, float, PyFloat_FromDouble)
+            IMODE_READ(8, double, PyFloat_FromDouble)
+            IMODE_PAIR(9, float)
+            IMODE_PAIR(10, double)
+        }
+        PyErr_SetString(PyExc_SystemError, "not a Code");
+        return NULL;
+    }
+    #undef IMODE_HALF
+    #undef IMODE_READ
+    #undef IMODE_PAIR
+    """
+    object imode_number_at(const char* data, int code)
+
+
+cdef object number_at(char* data, int code):
+    return imode_number_at(data, code)
 
 
 # ---- device ----

@@ -9,7 +9,7 @@ cdef enum Sign:                    # operators behind signs and brackets
     ADD, SUB, RSUB, MUL, DIV, FLOOR_DIVIDE, REMAINDER, POW, MATMUL, POW_SCALAR, POW_TENSOR
     REMAINDER_TENSOR, REMAINDER_SCALAR, NEG, ABS, BITWISE_NOT, BITWISE_AND, BITWISE_OR
     BITWISE_XOR, LSHIFT, RSHIFT, EQ, NE, LT, LE, GT, GE, RECIPROCAL, SELECT, SLICE, PERMUTE
-    TRANSPOSE, COPY, FILL_SCALAR, INDEX, INDEX_PUT, N_SIGNS
+    TRANSPOSE, COPY, FILL_SCALAR, INDEX, INDEX_PUT, UNSQUEEZE, ALIAS, N_SIGNS
 
 
 cdef class Syntax:
@@ -26,6 +26,7 @@ cdef object to_operand(object value)               # a number beside a sign; Non
 cdef object equals_array(Tensor self, object other)  # `==` beside an ndarray
 cdef object get_item(Tensor self, object index)
 cdef int set_item(Tensor self, object index, object value) except -1
+cdef object slice_dim(Tensor self, object dim, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t step)
 
 
 cdef inline Operator sign(Sign which):

@@ -6,7 +6,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport Operator, call1, call2, call3, operator
+from imode._core.dispatch cimport Operator, call, call1, call2, call3, operator
 from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
 from numpy cimport ndarray, npy_intp
 
@@ -32,7 +32,7 @@ cdef tuple _QUALIFIED = (             # as in Sign
     "pow.Scalar", "pow.Tensor_Tensor", "remainder.Tensor", "remainder.Scalar_Tensor", "neg",
     "abs", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
     "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "reciprocal", "select", "_slice",
-    "permute", "transpose", "copy_", "fill_.Scalar", "_index", "index_put_")
+    "permute", "transpose", "copy_", "fill_.Scalar", "_index", "index_put_", "unsqueeze", "_alias")
 
 
 cdef Operator find_sign(Sign which):
@@ -74,20 +74,27 @@ cdef object equals_array(Tensor self, object other):
 # ---- brackets: basic indices without a detour; None: `getitem` has the rule or the message ----
 
 cdef object get_item(Tensor self, object index):
-    cdef object view
+    cdef object found
+    if type(index) is Tensor or type(index) is list:
+        found = _index_tensor(self, index)
+        if found is not None:
+            return call2(sign(Sign.INDEX), self, (found,))
+        return syntax.getitem(self, index)
+    found = _basic(self, index)
+    if found is None:
+        return syntax.getitem(self, index)
+    return call1(sign(Sign.ALIAS), self) if found is self else found
+
+
+cdef object _basic(Tensor self, object index):
+    """The view that a basic index shows, or `self` itself; None: it is not a plain one."""
     if type(index) is int:
-        view = _select(self, index)
-    elif type(index) is tuple:
-        view = _select_each(self, <tuple>index)
-    elif type(index) is slice:
-        view = _take_slice(self, index)
-    elif type(index) is Tensor or type(index) is list:
-        view = _index_tensor(self, index)
-        if view is not None:
-            return call2(sign(Sign.INDEX), self, (view,))
-    else:
-        view = None
-    return syntax.getitem(self, index) if view is None else view
+        return _select(self, index)
+    if type(index) is slice:
+        return _take_slice(self, index)
+    if type(index) is tuple:
+        return _take_each(self, <tuple>index)
+    return None
 
 
 cdef int set_item(Tensor self, object index, object value) except -1:
@@ -134,57 +141,104 @@ cdef object _select(Tensor self, object index):
     return None if i == size else call3(sign(Sign.SELECT), self, 0, index)
 
 
-cdef object _select_each(Tensor self, tuple index):
-    """x[i, j, ...]: one select after the other."""
+cdef object _take_each(Tensor self, tuple index):
+    """x[i, a:b, None, ...]: the views one after the other, once it is known that each will fit."""
     cdef Tensor view = self
     cdef Py_ssize_t n = len(index)
-    cdef Py_ssize_t d
-    if n == 0 or n > storage(self).ndim:
-        return None
-    for d in range(n):
-        if type(index[d]) is not int or not (
-                -storage(self).shape[d] <= index[d] < storage(self).shape[d]):
+    cdef Py_ssize_t k
+    cdef Py_ssize_t start, stop, step
+    cdef int nd = storage(self).ndim
+    cdef int skipped = nd             # dimensions that an Ellipsis stands for
+    cdef int ellipses = 0
+    cdef int dim = 0
+    for k in range(n):
+        item = index[k]
+        if type(item) is int or type(item) is slice:
+            skipped -= 1
+        elif item is Ellipsis:
+            ellipses += 1
+        elif item is not None:
             return None
-    for d in range(n):
-        view = call3(sign(Sign.SELECT), view, 0, index[d])
+    if skipped < 0 or ellipses > 1 or n == 0:
+        return None
+    for k in range(n):
+        item = index[k]
+        if item is Ellipsis:
+            dim += skipped
+        elif type(item) is int:
+            if not -storage(self).shape[dim] <= item < storage(self).shape[dim]:
+                return None
+            dim += 1
+        elif item is not None:
+            if not _bounds(item, storage(self).shape[dim], &start, &stop, &step):
+                return None
+            dim += 1
+    dim = 0
+    for k in range(n):
+        item = index[k]
+        if item is Ellipsis:
+            dim += skipped
+        elif type(item) is int:
+            view = call3(sign(Sign.SELECT), view, dim, item)
+        elif item is None:
+            view = call2(sign(Sign.UNSQUEEZE), view, dim)
+            dim += 1
+        else:
+            # A slice written as one of everything makes no view.
+            _bounds(item, storage(view).shape[dim], &start, &stop, &step)
+            if not (step == 1 and _is_all(item, storage(view).shape[dim])):
+                view = slice_dim(view, dim, start, stop, step)
+            dim += 1
     return view
 
 
 cdef object _take_slice(Tensor self, object index):
     cdef Py_ssize_t start, stop, step
-    if storage(self).ndim == 0 or not (
-            _plain(index.start) and _plain(index.stop) and _plain(index.step)):
+    if storage(self).ndim == 0 or not _bounds(
+            index, storage(self).shape[0], &start, &stop, &step):
         return None
-    PySlice_Unpack(index, &start, &stop, &step)
-    if step < 1:
-        return None
-    PySlice_AdjustIndices(storage(self).shape[0], &start, &stop, step)
-    return sign(Sign.SLICE)(self, 0, start, stop, step)
+    return slice_dim(self, 0, start, stop, step)
 
 
-cdef bint _is_whole(Tensor self, object index) except -1:
-    """Whether a slice of plain bounds takes all of the first dimension, one by one."""
-    cdef Py_ssize_t start, stop, step
-    if storage(self).ndim == 0 or not (
-            _plain(index.start) and _plain(index.stop) and _plain(index.step)):
+cdef bint _bounds(object index, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop,
+                  Py_ssize_t* step) except -1:
+    """A slice of ints as indices from 0; False: it holds something else, or steps back."""
+    if not (_plain(index.start) and _plain(index.stop) and _plain(index.step)):
         return False
-    PySlice_Unpack(index, &start, &stop, &step)
-    return step == 1 and PySlice_AdjustIndices(
-        storage(self).shape[0], &start, &stop, step) == storage(self).shape[0]
+    PySlice_Unpack(index, start, stop, step)
+    if step[0] < 1:
+        return False
+    PySlice_AdjustIndices(length, start, stop, step[0])
+    return True
+
+
+cdef bint _is_all(object index, Py_ssize_t length) except -1:
+    return (index.start is None or index.start == 0) and (
+        index.stop is None or index.stop >= length)
+
+
+cdef object slice_dim(Tensor self, object dim, Py_ssize_t start, Py_ssize_t stop, Py_ssize_t step):
+    cdef PyObject* args[6]
+    cdef object first = start
+    cdef object last = stop
+    cdef object by = step
+    args[0] = <PyObject*>self
+    args[1] = <PyObject*>dim
+    args[2] = <PyObject*>first
+    args[3] = <PyObject*>last
+    args[4] = <PyObject*>by
+    args[5] = NULL
+    return call(sign(Sign.SLICE), args)
 
 
 cdef bint _write_plain(Tensor self, object index, object value) except -1:
     """Write a number, or a tensor of the very shape, to a basic index; False: not that case."""
     cdef Tensor view
-    cdef object found = None
+    cdef object found
     cdef ndarray array
     cdef int d
-    if type(index) is int:
-        found = _select(self, index)
-    elif type(index) is tuple:
-        found = _select_each(self, <tuple>index)
-    elif type(index) is slice and not _is_whole(self, index):     # x[:] = v writes to x itself
-        found = _take_slice(self, index)
+    if type(index) is slice:
+        index = (index,)              # x[:] = v writes to x itself
     elif type(index) is Tensor and type(value) is Tensor:
         # A first dimension of 1 is dropped before the values are put.
         array = storage(<Tensor>value)
@@ -192,6 +246,7 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
             return False
         call3(sign(Sign.INDEX_PUT), self, (index,), value)
         return True
+    found = _basic(self, index)
     if found is None:
         return False
     view = <Tensor>found

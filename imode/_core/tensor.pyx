@@ -8,10 +8,11 @@ cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from imode._core cimport allocator
 from imode._core.dispatch cimport TLS, Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
-    as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size)
+    as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size, number_at)
 from imode._core.keyset cimport (
     INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
 from imode._core.syntax cimport (
@@ -68,6 +69,7 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject*) noexcept
+    object PyLong_FromSsize_t(Py_ssize_t)
 
 cdef Py_ssize_t _live = 0                 # tensors alive; counted in debug builds only
 
@@ -78,11 +80,13 @@ def live_tensors():
 
 
 @cython.final
+@cython.freelist(256)        # one for every recorded view
 cdef class ViewMeta:
     """What autograd knows about a view; not visible from Python."""
 
 
 @cython.final
+@cython.freelist(64)
 cdef class AutogradMeta:
     """What only some tensors have; not visible from Python."""
 
@@ -173,16 +177,14 @@ cdef class Tensor:
 
         Raises IndexError if `dim` is out of range.
         """
-        cdef npy_intp item = cnp.PyArray_ITEMSIZE(storage(self))
         if dim is None:
-            return tuple([storage(self).strides[i] // item for i in range(storage(self).ndim)])
-        return storage(self).strides[_wrap_dim("stride", dim, storage(self).ndim)] // item
+            return _strides(self)
+        return storage(self).strides[_wrap_dim("stride", dim, storage(self).ndim)] // (
+            cnp.PyArray_ITEMSIZE(storage(self)))
 
     def storage_offset(self):
         """Elements between the start of the storage and the first element."""
-        cdef PyObject* owner = allocator.root(self.array)
-        return (<char*>cnp.PyArray_DATA(storage(self)) - allocator.fields(owner).data) // (
-            cnp.PyArray_ITEMSIZE(storage(self)))
+        return _offset(self)
 
     def data_ptr(self):
         """The address of the first element; 0 for an empty tensor."""
@@ -588,7 +590,34 @@ cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
 
 
 cdef object _shape(Tensor self):
-    return new_size(tuple([storage(self).shape[i] for i in range(storage(self).ndim)]))
+    return new_size(storage(self).ndim, storage(self).shape)
+
+
+cdef tuple shape_of(Tensor t):
+    return _ints(storage(t).ndim, storage(t).shape, 1)
+
+
+cdef tuple geometry_of(Tensor t):
+    return shape_of(t), _strides(t), _offset(t)
+
+
+cdef tuple _strides(Tensor t):
+    return _ints(storage(t).ndim, storage(t).strides, cnp.PyArray_ITEMSIZE(storage(t)))
+
+
+cdef tuple _ints(int n, npy_intp* values, npy_intp divisor):
+    cdef tuple made = PyTuple_New(n)
+    cdef int i
+    for i in range(n):
+        value = PyLong_FromSsize_t(values[i] // divisor)
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(made, i, value)
+    return made
+
+
+cdef Py_ssize_t _offset(Tensor t) noexcept:
+    return (fields(t.array).data - fields(allocator.root(t.array)).data) // (
+        cnp.PyArray_ITEMSIZE(storage(t)))
 
 
 cdef int _wrap_dim(str name, object dim, int ndim) except -1:
@@ -609,7 +638,7 @@ cdef int _wrap_dim(str name, object dim, int ndim) except -1:
 cdef object _only_element(Tensor self, str what):
     cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
     if n == 1:
-        return storage(self).item()
+        return number_at(fields(self.array).data, code_of[typenum(self)])
     raise RuntimeError(f"{what} with {'no values' if n == 0 else 'more than one value'} is "
                        "ambiguous")
 
@@ -618,7 +647,7 @@ cdef object _scalar(Tensor self):
     cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
     if n != 1:
         raise RuntimeError(f"a Tensor with {n} elements cannot be converted to Scalar")
-    return storage(self).item()
+    return number_at(fields(self.array).data, code_of[typenum(self)])
 
 
 cdef object _real(Tensor self):
@@ -723,6 +752,17 @@ cdef Tensor wrap_view(ndarray array, Tensor base):
     self.array = <PyObject*>array
     self.keys = base.keys
     self.guard_id, self.maker = base.guard_id, base.maker
+    if not is_inference(base):
+        self.version = version_of(base)
+    return self
+
+
+cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides,
+                    char* data):
+    cdef Tensor self = _new()
+    self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
+    self.keys = base.keys
+    self.guard_id = base.guard_id
     if not is_inference(base):
         self.version = version_of(base)
     return self

@@ -17,7 +17,8 @@ from imode._core.dispatch cimport (
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
+    Tensor, current, geometry_of, is_tensor, requires_grad, shape_of, storage, typenum,
+    version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
 from imode.autograd.node cimport Node, new_node
@@ -247,13 +248,12 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
         return <object>arg
     if slot.source == FROM_SHAPE:
         if is_tensor(arg):
-            return _shape(<Tensor>arg)
+            return shape_of(<Tensor>arg)
         if op.kinds[slot.index] == TENSOR_LIST:
-            return tuple([_shape(<Tensor>item) for item in <tuple>arg])
+            return tuple([shape_of(<Tensor>item) for item in <tuple>arg])
         return ()
     if slot.source == FROM_GEOMETRY:
-        tensor = <Tensor>arg
-        return tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+        return geometry_of(<Tensor>arg)
     if slot.source == FROM_COLUMNS:
         return _by_columns(storage(<Tensor>arg))
     if is_tensor(arg):
@@ -268,10 +268,6 @@ cdef inline object _by_columns(ndarray matrix):
     """Whether a matrix lies in memory column by column, without gaps."""
     return matrix.ndim == 2 and matrix.strides[0] == matrix.itemsize and (
         matrix.strides[1] == matrix.shape[0] * matrix.itemsize)
-
-
-cdef tuple _shape(Tensor t):
-    return tuple([storage(t).shape[i] for i in range(storage(t).ndim)])
 
 
 cdef int _finish(Derivative d, Node node, object result) except -1:

@@ -362,7 +362,7 @@ cdef class Node:
     def _input_metadata(self):
         """(shape, dtype) of each result, None where it carries no gradient."""
         return tuple([None if self.outputs[i].typenum < 0 else (
-            new_size(tuple([meta_shape(&self.outputs[i])[k] for k in range(self.outputs[i].nd)])),
+            new_size(self.outputs[i].nd, meta_shape(&self.outputs[i])),
             dtype_from_typenum(self.outputs[i].typenum)) for i in range(self.n_outputs)])
 
     def register_hook(self, hook):

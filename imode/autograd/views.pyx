@@ -11,8 +11,8 @@ from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
 from imode._core.tensor cimport (
     DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
-    current, grad_fn_of, is_inference, requires_grad, set_regenerate,
-    version_of, typenum)
+    current, geometry_of, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum,
+    version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, new_node, node_edge
@@ -70,7 +70,7 @@ cdef object _replay(Operator op, PyObject** args, Tensor base):
     if base.view is not None:
         before = base.view.replay
         if before is None:
-            geometry = _geometry(base)
+            geometry = geometry_of(base)
             as_strided = operator("as_strided")
 
             def before(root):
@@ -82,10 +82,6 @@ cdef object _replay(Operator op, PyObject** args, Tensor base):
                   **dict(zip(op.names[op.n_positional:], positional[op.n_positional:])))
 
     return replay
-
-
-cdef tuple _geometry(Tensor t):
-    return tuple(t.shape), t.stride(), t.storage_offset()
 
 
 # ---- in-place writes ----
@@ -158,8 +154,8 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     base = self.view.base
     slices = CopySlices.__new__(CopySlices)
     slices.function = node
-    slices.base_geometry = _geometry(base)
-    slices.view_geometry = _geometry(self)
+    slices.base_geometry = geometry_of(base)
+    slices.view_geometry = geometry_of(self)
     slices.replay = self.view.replay
     slices.set_outputs(1)
     slices.describe(0, base)
@@ -287,8 +283,8 @@ cdef Node _strided_node(Tensor self, Tensor base):
     cdef Derivative d = <Derivative>operator("as_strided").derivative
     cdef Node node = new_node(d)
     cdef int i
-    size, stride, offset = _geometry(self)
-    values = {"self_geometry": _geometry(base), "size": size, "stride": stride,
+    size, stride, offset = geometry_of(self)
+    values = {"self_geometry": geometry_of(base), "size": size, "stride": stride,
               "storage_offset": offset}
     node.set_edges(1)
     node.connect(0, base)

@@ -3,24 +3,30 @@
 # See strided.pyx for the views that keep to the tensor's own dimensions.
 
 cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.allocator cimport root
+from imode._core.dtype cimport dtype as imode_dtype
 from imode.kernels.strided cimport (
-    MAX_DIMS, descr_of, make, make_of, read_ints, scalar_name, storage_of)
+    Geometry, check_numel, check_rank, copy_geometry, descr_of, kernel, read_ints, scalar_name)
 from libc.limits cimport LLONG_MAX
 from numpy cimport dtype, ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "Python.h":
+    long long PyLong_AsLongLong(PyObject* value) except? -1
+
 
 cdef bint _fits(int nd, npy_intp* shape, npy_intp* strides, ndarray storage, ndarray a,
-                object storage_offset, char** start) except -1:
+                PyObject* storage_offset, char** start) except -1:
     """Whether a geometry of moderate numbers lies within the storage; OUT: where it starts."""
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
     cdef npy_intp last
     cdef int i
-    if storage_offset is None:
+    if storage_offset == <PyObject*>None:
         last = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage)) // item
     else:
-        last = storage_offset
+        last = PyLong_AsLongLong(storage_offset)
     if nd > 8 or not 0 <= last < 1 << 40:
         return False
     start[0] = cnp.PyArray_BYTES(storage) + last * item
@@ -31,109 +37,104 @@ cdef bint _fits(int nd, npy_intp* shape, npy_intp* strides, ndarray storage, nda
     return (last + 1) * item <= cnp.PyArray_NBYTES(storage)
 
 
-cpdef ndarray as_strided(ndarray a, tuple size, tuple stride, storage_offset=None):
-    """Return any geometry (in elements) over the storage that `a` is part of, within its bounds."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = read_ints(size, shape), i
-    cdef ndarray storage = storage_of(a)
+cdef int _as_strided(ndarray a, PyObject** args, Geometry* g) except -1:
+    """as_strided(size, stride, storage_offset): within the bounds of the storage."""
+    cdef tuple size = <tuple>args[1]
+    cdef tuple stride = <tuple>args[2]
+    cdef ndarray storage = <ndarray>root(<PyObject*>a)
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a), nbytes = cnp.PyArray_NBYTES(storage)
     cdef object offset, need
-    cdef char* start
-    if nd != read_ints(stride, strides):
+    cdef int i
+    g.nd = read_ints(size, g.shape)
+    if g.nd != read_ints(stride, g.strides):
         raise RuntimeError("mismatch in length of strides and shape")
-    for i in range(nd):
-        if strides[i] < 0:
+    for i in range(g.nd):
+        if g.strides[i] < 0:
             raise RuntimeError(
                 "as_strided: Negative strides are not supported at the moment, "
                 f"got strides: {list(stride)}")
-    if _fits(nd, shape, strides, storage, a, storage_offset, &start):
-        for i in range(nd):
-            strides[i] *= item
-        return make(a, nd, shape, strides, start)
-    offset = storage_offset
-    if offset is None:
-        offset = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage)) // item
-    if offset < 0:
-        raise RuntimeError(f"Tensor: invalid storage offset {offset}")
-    # In Python ints, which do not overflow: sizes and strides come from the caller.
-    need = item * (1 + offset + sum([(n - 1) * s for n, s in zip(size, stride)]))
-    if 0 in size:
-        need = 0
-    elif min(size, default=0) < 0 or need > LLONG_MAX:
-        raise RuntimeError(
-            f"Storage size calculation overflowed with sizes={list(size)} and "
-            f"strides={list(stride)}")
-    if need > nbytes:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, and "
-            f"itemsize {item} requiring a storage size of {need} are out of bounds for storage of "
-            f"size {nbytes}")
-    if need == 0 and offset * item > nbytes:
-        offset = nbytes // item            # an empty view never points outside of its storage
-    for i in range(nd):
-        strides[i] *= item
-    return make(a, nd, shape, strides, cnp.PyArray_BYTES(storage) + <npy_intp>offset * item)
+    if not _fits(g.nd, g.shape, g.strides, storage, a, args[3], &g.data):
+        offset = <object>args[3]
+        if offset is None:
+            offset = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage)) // item
+        if offset < 0:
+            raise RuntimeError(f"Tensor: invalid storage offset {offset}")
+        # In Python ints, which do not overflow: sizes and strides come from the caller.
+        need = item * (1 + offset + sum([(n - 1) * s for n, s in zip(size, stride)]))
+        if 0 in size:
+            need = 0
+        elif min(size, default=0) < 0 or need > LLONG_MAX:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} and "
+                f"strides={list(stride)}")
+        if need > nbytes:
+            raise RuntimeError(
+                f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
+                f"and itemsize {item} requiring a storage size of {need} are out of bounds for "
+                f"storage of size {nbytes}")
+        if need == 0 and offset * item > nbytes:
+            offset = nbytes // item        # an empty view never points outside of its storage
+        g.data = cnp.PyArray_BYTES(storage) + <npy_intp>offset * item
+    for i in range(g.nd):
+        g.strides[i] *= item
+    return check_numel(g)
 
 
-cpdef ndarray view_dtype(ndarray a, dtype to):
-    """Return `a`'s bytes as elements of type `to`; the last dimension grows or shrinks to fit."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
+cdef npy_intp _offset(ndarray a) noexcept:
+    """Bytes between the start of the storage and the first element."""
+    return cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(<ndarray>root(<PyObject*>a))
+
+
+cdef int _view_dtype(ndarray a, PyObject** args, Geometry* g) except -1:
+    """view.dtype(dtype): the last dimension grows or shrinks to fit."""
+    cdef dtype to = (<imode_dtype>args[1]).numpy
     cdef npy_intp old = cnp.PyArray_ITEMSIZE(a), new = to.itemsize, ratio, offset
     cdef int nd = a.ndim, i
-    for i in range(nd):
-        shape[i] = a.shape[i]
-        strides[i] = a.strides[i]
+    copy_geometry(a, g)
+    g.typenum = to.num
     if old != new:
         how = f"to view {scalar_name(descr_of(a))} as {scalar_name(to)} (different element sizes)"
         if nd == 0:
             raise RuntimeError(f"self.dim() cannot be 0 {how}")
         ratio = new // old
         if new > old:
-            offset = (cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage_of(a))) // old
-            if shape[nd - 1] % ratio:
+            offset = _offset(a) // old
+            if g.shape[nd - 1] % ratio:
                 raise RuntimeError(
-                    f"self.size(-1) must be divisible by {ratio} {how}, but got {shape[nd - 1]}")
+                    f"self.size(-1) must be divisible by {ratio} {how}, but got {g.shape[nd - 1]}")
             if offset % ratio:
                 raise RuntimeError(
                     f"self.storage_offset() must be divisible by {ratio} {how}, but got {offset}")
-        if strides[nd - 1] != old:
+        if g.strides[nd - 1] != old:
             raise RuntimeError(
-                f"self.stride(-1) must be 1 {how}, but got {strides[nd - 1] // old}")
+                f"self.stride(-1) must be 1 {how}, but got {g.strides[nd - 1] // old}")
         if new > old:
             for i in range(nd - 1):
-                if strides[i] % new:
+                if g.strides[i] % new:
                     raise RuntimeError(
                         f"self.stride({i}) must be divisible by {ratio} {how}, "
-                        f"but got {strides[i] // old}")
-        shape[nd - 1] = shape[nd - 1] * old // new
-        strides[nd - 1] = new
-    return make_of(a, to, nd, shape, strides, cnp.PyArray_BYTES(a))
+                        f"but got {g.strides[i] // old}")
+        g.shape[nd - 1] = g.shape[nd - 1] * old // new
+        g.strides[nd - 1] = new
+    return check_numel(g)
 
 
-cpdef ndarray view_as_real(ndarray a):
-    """Return a complex array as pairs (real, imaginary) along a new last dimension."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = a.ndim, i
-    cdef dtype part
+cdef int _view_as_real(ndarray a, PyObject** args, Geometry* g) except -1:
+    """view_as_real(): pairs (real, imaginary) along a new last dimension."""
     if not cnp.PyArray_ISCOMPLEX(a):
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    if nd + 1 > MAX_DIMS:
-        raise ValueError(f"tensors have at most {MAX_DIMS} dimensions, got {nd + 1}")
-    part = cnp.PyArray_DescrFromType(
-        cnp.NPY_FLOAT32 if cnp.PyArray_TYPE(a) == cnp.NPY_COMPLEX64 else cnp.NPY_FLOAT64)
-    for i in range(nd):
-        shape[i] = a.shape[i]
-        strides[i] = a.strides[i]
-    shape[nd] = 2
-    strides[nd] = part.itemsize
-    return make_of(a, part, nd + 1, shape, strides, cnp.PyArray_BYTES(a))
+    check_rank(a.ndim + 1)
+    copy_geometry(a, g)
+    g.typenum = (cnp.NPY_FLOAT32 if cnp.PyArray_TYPE(a) == cnp.NPY_COMPLEX64
+                 else cnp.NPY_FLOAT64)
+    g.shape[g.nd] = 2
+    g.strides[g.nd] = cnp.PyArray_ITEMSIZE(a) // 2
+    g.nd += 1
+    return check_numel(g)
 
 
-cpdef ndarray view_as_complex(ndarray a):
-    """Return an array whose last dimension holds pairs (real, imaginary) as a complex array."""
+cdef int _view_as_complex(ndarray a, PyObject** args, Geometry* g) except -1:
+    """view_as_complex(): the last dimension holds pairs (real, imaginary)."""
     cdef int nd = a.ndim, i
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
     cdef int kind = cnp.PyArray_TYPE(a)
@@ -151,10 +152,15 @@ cpdef ndarray view_as_complex(ndarray a):
         if a.shape[i] != 1 and a.strides[i] % (2 * item) and cnp.PyArray_SIZE(a):
             raise RuntimeError(
                 "Tensor must have a stride divisible by 2 for all but last dimension")
-    if ((cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(storage_of(a))) // item) % 2:
+    if _offset(a) // item % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
-    return make_of(
-        a,
-        cnp.PyArray_DescrFromType(
-            cnp.NPY_COMPLEX64 if kind == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128),
-        nd - 1, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_BYTES(a))
+    copy_geometry(a, g)
+    g.nd = nd - 1
+    g.typenum = cnp.NPY_COMPLEX64 if kind == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128
+    return 0
+
+
+as_strided = kernel(_as_strided)
+view_dtype = kernel(_view_dtype)
+view_as_real = kernel(_view_as_real)
+view_as_complex = kernel(_view_as_complex)

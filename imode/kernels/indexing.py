@@ -14,7 +14,8 @@ import warnings
 import numpy as np
 
 from imode.errors import overlap_between, overlap_inside
-from imode.kernels.strided import expand, scalar_name, view, wrap_dim
+from imode.kernels import strided
+from imode.kernels.strided import scalar_name, wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
 
@@ -204,8 +205,8 @@ def _index_order(a, k):
     operands = [[*rest[: k.first], *[0] * len(common), *rest[k.first :]]]
     around = ((1,) * k.first, (1,) * (len(rest) - k.first))
     for x in k.arrays:
-        x = x if x.shape == common else expand(x, common)
-        x = view(x, around[0] + common + around[1])
+        x = x if x.shape == common else strided.apply(strided.expand, x, common)
+        x = strided.apply(strided.view, x, around[0] + common + around[1])
         operands.append([s if m == n else 0 for s, m, n in zip(x.strides, x.shape, k.shape)])
     return memory_order(k.shape, operands) if len(k.shape) > 1 else None
 

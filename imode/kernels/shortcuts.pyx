@@ -7,20 +7,25 @@ runs.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.dispatch cimport CKernel, Operator, call2, call3, operator
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from imode._core.dispatch cimport CKernel, Operator, call1, call2, call3, operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, storage
+from imode._core.syntax cimport slice_dim
+from imode._core.tensor cimport Tensor, shape_of, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLong(PyObject*) except? -1
+    object PyLong_FromSsize_t(Py_ssize_t)
 
 
 cdef class _Operators:
     # Found when first needed: the table is not complete while this module is imported.
-    cdef Operator view, expand, permute, slice, split, transpose, clone
+    cdef Operator view, expand, permute, split, split_with_sizes, transpose, clone
+    cdef Operator view_as_real, select, transpose_
 
 
 cdef _Operators _found = None
@@ -31,14 +36,20 @@ cdef _Operators _ops():
     if _found is None:
         _found = _Operators()
         _found.view, _found.expand = operator("view"), operator("expand")
-        _found.permute, _found.slice = operator("permute"), operator("_slice")
-        _found.clone = operator("clone")
+        _found.permute, _found.clone = operator("permute"), operator("clone")
         _found.split, _found.transpose = operator("split"), operator("transpose")
+        _found.split_with_sizes = operator("split_with_sizes")
+        _found.view_as_real, _found.select = operator("view_as_real"), operator("select")
+        _found.transpose_ = operator("transpose_")
     return _found
 
 
-cdef inline tuple _shape(ndarray a):
-    return tuple([a.shape[i] for i in range(a.ndim)])
+cdef inline int _set(tuple sizes, Py_ssize_t i, npy_intp n) except -1:
+    """Put an int into a new tuple."""
+    size = PyLong_FromSsize_t(n)
+    Py_INCREF(size)                        # PyTuple_SET_ITEM takes over one reference
+    PyTuple_SET_ITEM(sizes, i, size)
+    return 0
 
 
 cdef object _reshape(Operator op, keyset_t keys, PyObject** args):
@@ -48,17 +59,21 @@ cdef object _reshape(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _view_as(Operator op, keyset_t keys, PyObject** args):
-    return call2(_ops().view, <object>args[0], _shape(storage(<Tensor>args[1])))
+    return call2(_ops().view, <object>args[0], shape_of(<Tensor>args[1]))
 
 
 cdef object _reshape_as(Operator op, keyset_t keys, PyObject** args):
     if not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
         return NotImplemented
-    return call2(_ops().view, <object>args[0], _shape(storage(<Tensor>args[1])))
+    return call2(_ops().view, <object>args[0], shape_of(<Tensor>args[1]))
 
 
 cdef object _expand_as(Operator op, keyset_t keys, PyObject** args):
-    return call2(_ops().expand, <object>args[0], _shape(storage(<Tensor>args[1])))
+    return call2(_ops().expand, <object>args[0], shape_of(<Tensor>args[1]))
+
+
+cdef object _broadcast_to(Operator op, keyset_t keys, PyObject** args):
+    return call2(_ops().expand, <object>args[0], <object>args[1])
 
 
 cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
@@ -68,17 +83,19 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
     cdef int nd = a.ndim
     cdef int i
     cdef npy_intp merged = 1
+    cdef tuple sizes
     start += nd if start < 0 else 0
     end += nd if end < 0 else 0
     if not (0 <= start < end < nd) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
         return NotImplemented
-    for i in range(start, end + 1):
-        merged *= a.shape[i]
-    sizes = [a.shape[i] for i in range(start)]
-    sizes.append(merged)
-    for i in range(end + 1, nd):
-        sizes.append(a.shape[i])
-    return call2(_ops().view, <object>args[0], tuple(sizes))
+    sizes = PyTuple_New(nd - (end - start))
+    for i in range(nd):
+        if start <= i <= end:
+            merged *= a.shape[i]
+        else:
+            _set(sizes, i if i < start else i - (end - start), a.shape[i])
+    _set(sizes, start, merged)
+    return call2(_ops().view, <object>args[0], sizes)
 
 
 cdef object _unflatten(Operator op, keyset_t keys, PyObject** args):
@@ -87,22 +104,30 @@ cdef object _unflatten(Operator op, keyset_t keys, PyObject** args):
     cdef int nd = a.ndim
     cdef int i
     cdef npy_intp product = 1
+    cdef Py_ssize_t more = PyTuple_GET_SIZE(<object>args[2])
+    cdef long long n
+    cdef tuple sizes
     dim += nd if dim < 0 else 0
     if not 0 <= dim < nd:
         return NotImplemented
-    sizes = [a.shape[i] for i in range(dim)]
-    for n in <tuple>args[2]:
+    for i in range(more):
+        n = PyLong_AsLongLong(PyTuple_GET_ITEM(<object>args[2], i))
         if not 0 < n < 1 << 31:
             return NotImplemented
         product *= n
         if product > a.shape[dim]:
             return NotImplemented
-        sizes.append(n)
     if product != a.shape[dim]:
         return NotImplemented
-    for i in range(dim + 1, nd):
-        sizes.append(a.shape[i])
-    return call2(_ops().view, <object>args[0], tuple(sizes))
+    sizes = PyTuple_New(nd - 1 + more)
+    for i in range(nd):
+        if i != dim:
+            _set(sizes, i if i < dim else i - 1 + more, a.shape[i])
+    for i in range(more):
+        size = <object>PyTuple_GET_ITEM(<object>args[2], i)
+        Py_INCREF(size)
+        PyTuple_SET_ITEM(sizes, dim + i, size)
+    return call2(_ops().view, <object>args[0], sizes)
 
 
 cdef object _movedim(Operator op, keyset_t keys, PyObject** args):
@@ -111,13 +136,23 @@ cdef object _movedim(Operator op, keyset_t keys, PyObject** args):
     cdef long long source = PyLong_AsLongLong(args[1])
     cdef long long target = PyLong_AsLongLong(args[2])
     cdef int nd = a.ndim
+    cdef int i, from_
+    cdef tuple order
     source += nd if source < 0 else 0
     target += nd if target < 0 else 0
     if not (0 <= source < nd and 0 <= target < nd):
         return NotImplemented
-    order = [i for i in range(nd) if i != source]
-    order.insert(target, source)
-    return call2(_ops().permute, <object>args[0], tuple(order))
+    order = PyTuple_New(nd)
+    from_ = 0
+    for i in range(nd):
+        if i == target:
+            _set(order, i, source)
+            continue
+        if from_ == source:
+            from_ += 1
+        _set(order, i, from_)
+        from_ += 1
+    return call2(_ops().permute, <object>args[0], order)
 
 
 cdef object _narrow(Operator op, keyset_t keys, PyObject** args):
@@ -129,7 +164,7 @@ cdef object _narrow(Operator op, keyset_t keys, PyObject** args):
     if not 0 <= dim < a.ndim or start < 0 or length < 0 or start > a.shape[dim] or (
             length > a.shape[dim] - start):
         return NotImplemented
-    return _ops().slice(<object>args[0], <object>args[1], start, start + length)
+    return slice_dim(<Tensor>args[0], <object>args[1], start, start + length, 1)
 
 
 cdef object _chunk(Operator op, keyset_t keys, PyObject** args):
@@ -142,6 +177,24 @@ cdef object _chunk(Operator op, keyset_t keys, PyObject** args):
         return NotImplemented
     length = a.shape[dim]
     return call3(_ops().split, <object>args[0], (length + chunks - 1) // chunks, dim)
+
+
+cdef object _split_sizes(Operator op, keyset_t keys, PyObject** args):
+    return call3(
+        _ops().split_with_sizes, <object>args[0], <object>args[1], <object>args[2])
+
+
+cdef object _part(Operator op, keyset_t keys, PyObject** args):
+    """real and imag of a complex tensor."""
+    cdef Tensor self = <Tensor>args[0]
+    if not cnp.PyArray_ISCOMPLEX(storage(self)):
+        return NotImplemented
+    return call3(
+        _ops().select, call1(_ops().view_as_real, self), -1, 0 if op.name == "real" else 1)
+
+
+cdef object _swap_in_place(Operator op, keyset_t keys, PyObject** args):
+    return call3(_ops().transpose_, <object>args[0], <object>args[1], <object>args[2])
 
 
 cdef object _swap(Operator op, keyset_t keys, PyObject** args):
@@ -164,10 +217,14 @@ reshape = _new(_reshape)
 view_as = _new(_view_as)
 reshape_as = _new(_reshape_as)
 expand_as = _new(_expand_as)
+broadcast_to = _new(_broadcast_to)
 flatten = _new(_flatten)
 unflatten = _new(_unflatten)
 movedim = _new(_movedim)
 narrow = _new(_narrow)
 chunk = _new(_chunk)
+part = _new(_part)
+split_sizes = _new(_split_sizes)
 swap = _new(_swap)
+swap_in_place = _new(_swap_in_place)
 contiguous = _new(_contiguous)

@@ -1,26 +1,27 @@
-# View kernels: the checks, the arithmetic of shapes and strides, and `make`, through which every
-# view is made. Strides here are NumPy's, in bytes; messages give PyTorch's, in elements.
+# View kernels: the checks, and the arithmetic of shapes and strides. Strides here are NumPy's, in
+# bytes; messages give PyTorch's, in elements.
 #
-# Why compiled: a view of four floats costs 60 ns here and 1 to 5 µs through NumPy's functions
-# (`as_strided`, `broadcast_to`), which also give read-only arrays or bases that are not ndarrays.
+# Each view is one function from an array and the operator's arguments to a Geometry on the C stack.
+# `kernel` makes an operator's kernel of it: the new header and the tensor round it come recycled,
+# so a view of four floats costs 30 ns, the call from Python included twice that. NumPy's functions
+# take 1 to 5 µs (`as_strided`, `broadcast_to`), and give read-only arrays, or bases that are not
+# ndarrays.
 
 cimport numpy as cnp
-from imode._core cimport allocator
-from cpython.ref cimport Py_INCREF
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from imode._core.allocator cimport take_view
+from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator, kernel_t
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.tensor cimport Tensor, alias_of, replace_array, storage, typenum, view_of
 from libc.limits cimport LLONG_MAX
 from numpy cimport dtype, ndarray, npy_intp
 
 cnp.import_array()
 
 cdef extern from "Python.h":
-    long long PyLong_AsLongLong(object value) except? -1
-
-cdef extern from "numpy/arrayobject.h":
-    # Takes over a reference to `descr`, whatever happens.
-    ndarray PyArray_NewFromDescr(
-        type subtype, dtype descr, int nd, npy_intp* dims, npy_intp* strides, void* data, int flags,
-        void* obj)
+    long long PyLong_AsLongLong(PyObject* value) except? -1
 
 
 # ---- messages (cold) ----------------------------------------------------------------------------
@@ -60,35 +61,21 @@ cdef int _raise_expand(ndarray a, tuple size, Py_ssize_t target, Py_ssize_t have
 
 # ---- building blocks ----------------------------------------------------------------------------
 
-cdef int _check_numel(int nd, npy_intp* shape) except -1:
+cdef int check_numel(Geometry* g) except -1:
     cdef npy_intp count = 1
     cdef int i
-    for i in range(nd):
-        if shape[i] < 0 or (shape[i] > 0 and count > LLONG_MAX // 16 // shape[i]):
+    for i in range(g.nd):
+        if g.shape[i] < 0 or (g.shape[i] > 0 and count > LLONG_MAX // 16 // g.shape[i]):
             raise RuntimeError("numel: integer multiplication overflow")
-        if shape[i] > 0:
-            count *= shape[i]
+        if g.shape[i] > 0:
+            count *= g.shape[i]
     return 0
 
 
-cdef ndarray make_of(
-    ndarray a, dtype descr, int nd, npy_intp* shape, npy_intp* strides, char* data,
-):
-    cdef ndarray result
-    _check_numel(nd, shape)
-    Py_INCREF(descr)                       # PyArray_NewFromDescr takes over one reference
-    result = PyArray_NewFromDescr(
-        ndarray, descr, nd, shape, strides, data,
-        cnp.PyArray_FLAGS(a) & cnp.NPY_ARRAY_WRITEABLE, NULL)
-    Py_INCREF(a)                           # and PyArray_SetBaseObject another
-    cnp.PyArray_SetBaseObject(result, a)
-    return result
-
-
-cdef ndarray make(ndarray a, int nd, npy_intp* shape, npy_intp* strides, char* data):
-    """Return a view of `a`'s memory from `data` on."""
-    _check_numel(nd, shape)
-    return allocator.view(a, nd, shape, strides, data)
+cdef int check_rank(int nd) except -1:
+    if nd > MAX_DIMS:
+        raise ValueError(f"tensors have at most {MAX_DIMS} dimensions, got {nd}")
+    return 0
 
 
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1:
@@ -99,13 +86,16 @@ cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1:
     return <int>(dim + n if dim < 0 else dim)
 
 
+cdef int _dim(PyObject* dim, int nd) except -1:
+    return wrap_dim(PyLong_AsLongLong(dim), nd)
+
+
 cdef int read_ints(tuple values, npy_intp* out) except -1:
     """Copy a tuple of ints into `out` (room for MAX_DIMS); return how many."""
     cdef Py_ssize_t i, n = PyTuple_GET_SIZE(values)
-    if n > MAX_DIMS:
-        raise ValueError(f"tensors have at most {MAX_DIMS} dimensions, got {n}")
+    check_rank(<int>n)
     for i in range(n):
-        out[i] = PyLong_AsLongLong(<object>PyTuple_GET_ITEM(values, i))
+        out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(values, i))
     return <int>n
 
 
@@ -198,45 +188,89 @@ def viewable(tuple shape, tuple strides, tuple size):
     return infer_view(old_nd, old_shape, old_strides, 1, nd, new_shape, new_strides) == 1
 
 
-cdef ndarray storage_of(ndarray a):
-    """Return the array that owns `a`'s memory, as far as NumPy can see."""
-    cdef ndarray owner = a
-    cdef object base = cnp.get_array_base(a)
-    while isinstance(base, ndarray):
-        owner = <ndarray>base
-        base = cnp.get_array_base(owner)
-    return owner
+# ---- from a geometry to a tensor ----------------------------------------------------------------
+
+cdef ndarray _header(ndarray a, Geometry* g):
+    cdef PyObject* owned = take_view(
+        <PyObject*>a, g.typenum, g.nd, g.shape, g.strides, g.data)
+    header = <ndarray>owned
+    Py_DECREF(header)
+    return header
+
+
+cdef object _one(Operator op, keyset_t keys, PyObject** args):
+    """The kernel of every operator with one view, and of those that change their own geometry."""
+    cdef Geometry g
+    cdef Tensor base = <Tensor>args[0]
+    cdef ndarray a = storage(base)
+    g.typenum = typenum(base)
+    g.data = cnp.PyArray_BYTES(a)
+    (<view_t>(<CKernel>op.kernels[highest_key(keys)]).data)(a, args, &g)
+    if op.role != INPLACE:
+        return view_of(base, g.typenum, g.nd, g.shape, g.strides, g.data)
+    replace_array(base, _header(a, &g))
+    return base
+
+
+cdef CKernel kernel(view_t function):
+    return CKernel.new(_one, None, "imode.kernels.strided", False, <void*>function)
+
+
+def apply(CKernel view not None, ndarray a, *arguments):
+    """Return the view of an array that an operator's kernel would make; for Python kernels."""
+    cdef Geometry g
+    cdef PyObject* args[MAX_ARGS]
+    cdef int i
+    if view.fn != _one or len(arguments) >= MAX_ARGS:
+        raise TypeError("apply(): expected a kernel of one view, and its arguments")
+    for i in range(len(arguments)):
+        args[i + 1] = PyTuple_GET_ITEM(arguments, i)
+    g.typenum = cnp.PyArray_TYPE(a)
+    g.data = cnp.PyArray_BYTES(a)
+    (<view_t>view.data)(a, args, &g)
+    return _header(a, &g)
+
+
+cdef object _alias(Operator op, keyset_t keys, PyObject** args):
+    """The same header: a tensor's geometry changes by getting another one."""
+    return alias_of(<Tensor>args[0])
+
+
+cdef object _untouched(Operator op, keyset_t keys, PyObject** args):
+    """An in-place operator that changes no geometry and no element."""
+    return <object>args[0]
 
 
 # ---- sizes --------------------------------------------------------------------------------------
 
-cpdef ndarray alias(ndarray a):
-    """Return the same shape over the same memory."""
-    return make(a, a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_BYTES(a))
+cdef void copy_geometry(ndarray a, Geometry* g) noexcept:
+    cdef int i
+    g.nd = a.ndim
+    for i in range(g.nd):
+        g.shape[i] = a.shape[i]
+        g.strides[i] = a.strides[i]
 
 
-cpdef ndarray view(ndarray a, tuple size):
-    """Return `a` as `size` (one entry may be -1)."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = read_ints(size, shape)
-    _infer_size(cnp.PyArray_SIZE(a), size, nd, shape)
+cdef int _view(ndarray a, PyObject** args, Geometry* g) except -1:
+    """view(size): one entry may be -1."""
+    g.nd = read_ints(<tuple>args[1], g.shape)
+    _infer_size(cnp.PyArray_SIZE(a), <tuple>args[1], g.nd, g.shape)
     if infer_view(
         a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_ITEMSIZE(a),
-        nd, shape, strides,
+        g.nd, g.shape, g.strides,
     ) == 0:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead.")
-    return make(a, nd, shape, strides, cnp.PyArray_BYTES(a))
+    return 0
 
 
-cpdef ndarray expand(ndarray a, tuple size, bint implicit=False):
-    """Return `a` with dimensions of length 1 repeated (stride 0) and new ones in front."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = read_ints(size, shape), old_nd = a.ndim, i, d
+cdef int _expand(ndarray a, PyObject** args, Geometry* g) except -1:
+    """expand(size): dimensions of length 1 repeated (stride 0) and new ones in front."""
+    cdef tuple size = <tuple>args[1]
+    cdef int nd = read_ints(size, g.shape), old_nd = a.ndim, i, d
     cdef npy_intp have, step
+    g.nd = nd
     if nd < old_nd:
         raise RuntimeError(
             f"expand(torch.{scalar_name(descr_of(a))}Tensor{{{_sizes(a)}}}, size={list(size)}): "
@@ -249,167 +283,168 @@ cpdef ndarray expand(ndarray a, tuple size, bint implicit=False):
             step = a.strides[d]
         else:
             have = 1
-            step = 0 if old_nd == 0 or i + 1 == nd else shape[i + 1] * strides[i + 1]
-        if shape[i] == -1 and old_nd > 0:
+            step = 0 if old_nd == 0 or i + 1 == nd else g.shape[i + 1] * g.strides[i + 1]
+        if g.shape[i] == -1 and old_nd > 0:
             if d < 0:
                 raise RuntimeError(
                     "The expanded size of the tensor (-1) isn't allowed in a leading, "
                     f"non-existing dimension {i}")
-            shape[i] = have
-        if shape[i] != have:
+            g.shape[i] = have
+        if g.shape[i] != have:
             if have != 1:
-                _raise_expand(a, size, shape[i], have, i)
+                _raise_expand(a, size, g.shape[i], have, i)
             step = 0
-        strides[i] = step
-    return make(a, nd, shape, strides, cnp.PyArray_BYTES(a))
+        g.strides[i] = step
+    return check_numel(g)
 
 
-cpdef ndarray unsqueeze(ndarray a, Py_ssize_t dim):
-    """Return `a` with a dimension of length 1 put in before `dim`."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
+cdef int _unsqueeze(ndarray a, PyObject** args, Geometry* g) except -1:
+    """unsqueeze(dim): a dimension of length 1 put in before `dim`."""
+    cdef Py_ssize_t dim = PyLong_AsLongLong(args[1])
     cdef int nd = a.ndim, at, i
     if dim < -nd - 1 or dim > nd:
         _raise_dim(dim, -nd - 1, nd)
-    if nd + 1 > MAX_DIMS:
-        raise ValueError(f"tensors have at most {MAX_DIMS} dimensions, got {nd + 1}")
+    check_rank(nd + 1)
     at = <int>(dim + nd + 1 if dim < 0 else dim)
     for i in range(nd):
-        shape[i if i < at else i + 1] = a.shape[i]
-        strides[i if i < at else i + 1] = a.strides[i]
-    shape[at] = 1
-    strides[at] = a.shape[at] * a.strides[at] if at < nd else cnp.PyArray_ITEMSIZE(a)
-    return make(a, nd + 1, shape, strides, cnp.PyArray_BYTES(a))
+        g.shape[i if i < at else i + 1] = a.shape[i]
+        g.strides[i if i < at else i + 1] = a.strides[i]
+    g.shape[at] = 1
+    g.strides[at] = a.shape[at] * a.strides[at] if at < nd else cnp.PyArray_ITEMSIZE(a)
+    g.nd = nd + 1
+    return 0
 
 
-cdef ndarray _squeeze(ndarray a, unsigned long long which):
+cdef int _drop(ndarray a, unsigned long long which, Geometry* g) noexcept:
     """Drop the dimensions of length 1 whose bit in `which` is set."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
     cdef int i, n = 0
     for i in range(a.ndim):
         if a.shape[i] != 1 or not (which >> i) & 1:
-            shape[n] = a.shape[i]
-            strides[n] = a.strides[i]
+            g.shape[n] = a.shape[i]
+            g.strides[n] = a.strides[i]
             n += 1
-    return make(a, n, shape, strides, cnp.PyArray_BYTES(a))
+    g.nd = n
+    return 0
 
 
-cpdef ndarray squeeze(ndarray a):
-    """Return `a` without its dimensions of length 1."""
-    return _squeeze(a, <unsigned long long>-1)
+cdef int _squeeze(ndarray a, PyObject** args, Geometry* g) except -1:
+    return _drop(a, <unsigned long long>-1, g)
 
 
-cpdef ndarray squeeze_dim(ndarray a, Py_ssize_t dim):
-    """Return `a` without dimension `dim` if its length is 1."""
-    return _squeeze(a, 1ULL << wrap_dim(dim, a.ndim))
+cdef int _squeeze_dim(ndarray a, PyObject** args, Geometry* g) except -1:
+    return _drop(a, 1ULL << _dim(args[1], a.ndim), g)
 
 
-cpdef ndarray squeeze_dims(ndarray a, tuple dims):
-    """Return `a` without those of `dims` whose length is 1."""
+cdef int _squeeze_dims(ndarray a, PyObject** args, Geometry* g) except -1:
     cdef unsigned long long which = 0
     cdef int d
-    for dim in dims:
+    for dim in <tuple>args[1]:
         d = wrap_dim(dim, a.ndim)
         if (which >> d) & 1:
             raise RuntimeError(f"dim {d} appears multiple times in the list of dims")
         which |= 1ULL << d
-    return _squeeze(a, which)
+    return _drop(a, which, g)
 
 
 # ---- order of dimensions ------------------------------------------------------------------------
 
-cpdef ndarray permute(ndarray a, tuple dims):
-    """Return `a` with its dimensions in the order of `dims`."""
-    cdef npy_intp[64] order
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int n = read_ints(dims, order), nd = a.ndim, i, d
+cdef int _permute(ndarray a, PyObject** args, Geometry* g) except -1:
+    cdef tuple dims = <tuple>args[1]
+    cdef Py_ssize_t n = PyTuple_GET_SIZE(dims)
+    cdef int nd = a.ndim, i, d
     cdef unsigned long long seen = 0
     if n != nd:
+        check_rank(<int>n)
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             "length of the desired ordering of dimensions i.e. "
             f"input.dim() = {nd} is not equal to len(dims) = {n}")
-    for i in range(n):
-        d = wrap_dim(order[i], nd)
+    g.nd = nd
+    for i in range(nd):
+        d = _dim(PyTuple_GET_ITEM(dims, i), nd)
         if (seen >> d) & 1:
             raise RuntimeError("permute(): duplicate dims are not allowed.")
         seen |= 1ULL << d
-        shape[i] = a.shape[d]
-        strides[i] = a.strides[d]
-    return make(a, nd, shape, strides, cnp.PyArray_BYTES(a))
+        g.shape[i] = a.shape[d]
+        g.strides[i] = a.strides[d]
+    return 0
 
 
-cpdef ndarray transpose(ndarray a, Py_ssize_t dim0, Py_ssize_t dim1):
-    """Return `a` with two dimensions exchanged."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = a.ndim, i, d0 = wrap_dim(dim0, nd), d1 = wrap_dim(dim1, nd)
-    for i in range(nd):
-        shape[i] = a.shape[i]
-        strides[i] = a.strides[i]
-    if nd > 0:
-        shape[d0] = a.shape[d1]
-        strides[d0] = a.strides[d1]
-        shape[d1] = a.shape[d0]
-        strides[d1] = a.strides[d0]
-    return make(a, nd, shape, strides, cnp.PyArray_BYTES(a))
+cdef int _swap(ndarray a, int d0, int d1, Geometry* g) noexcept:
+    copy_geometry(a, g)
+    if g.nd > 0:
+        g.shape[d0] = a.shape[d1]
+        g.strides[d0] = a.strides[d1]
+        g.shape[d1] = a.shape[d0]
+        g.strides[d1] = a.strides[d0]
+    return 0
 
 
-cpdef ndarray t(ndarray a):
-    """Return the transpose of a matrix; scalars and vectors as they are."""
+cdef int _transpose(ndarray a, PyObject** args, Geometry* g) except -1:
+    cdef int d0 = _dim(args[1], a.ndim)
+    return _swap(a, d0, _dim(args[2], a.ndim), g)
+
+
+cdef int _t(ndarray a, PyObject** args, Geometry* g) except -1:
+    """t(): the transpose of a matrix; scalars and vectors as they are."""
     if a.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {a.ndim}D")
-    return transpose(a, 0, 1) if a.ndim == 2 else alias(a)
+    return _swap(a, 0, 1 if a.ndim == 2 else 0, g)
+
+
+cdef int _t_in_place(ndarray a, PyObject** args, Geometry* g) except -1:
+    if a.ndim > 2:
+        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {a.ndim}D")
+    return _t(a, args, g)
 
 
 # ---- parts --------------------------------------------------------------------------------------
 
-cpdef ndarray select(ndarray a, Py_ssize_t dim, Py_ssize_t index):
-    """Return `a` at `index` of `dim`, without that dimension."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = a.ndim, d, i
-    cdef npy_intp at
-    if nd == 0:
+cdef void _at(ndarray a, int d, npy_intp index, Geometry* g) noexcept:
+    """Take one index of dimension `d`, without that dimension."""
+    cdef int i
+    g.nd = a.ndim - 1
+    for i in range(g.nd):
+        g.shape[i] = a.shape[i if i < d else i + 1]
+        g.strides[i] = a.strides[i if i < d else i + 1]
+    g.data = cnp.PyArray_BYTES(a) + index * a.strides[d]
+
+
+cdef int _select(ndarray a, PyObject** args, Geometry* g) except -1:
+    cdef Py_ssize_t index = PyLong_AsLongLong(args[2])
+    cdef int d
+    if a.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    d = wrap_dim(dim, nd)
+    d = _dim(args[1], a.ndim)
     if index < -a.shape[d] or index >= a.shape[d]:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {_sizes(a)} at dimension {d}")
-    at = index + a.shape[d] if index < 0 else index
-    for i in range(nd - 1):
-        shape[i] = a.shape[i if i < d else i + 1]
-        strides[i] = a.strides[i if i < d else i + 1]
-    return make(a, nd - 1, shape, strides, cnp.PyArray_BYTES(a) + at * a.strides[d])
+    _at(a, d, index + a.shape[d] if index < 0 else index, g)
+    return 0
 
 
-cdef ndarray _slice(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step):
+cdef void _range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step,
+                 Geometry* g) noexcept:
     """Take `count` (at least 0) indices of dimension `d`, from `start` on, `step` apart."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int i
-    for i in range(a.ndim):
-        shape[i] = a.shape[i]
-        strides[i] = a.strides[i]
-    shape[d] = count
-    strides[d] = a.strides[d] * step
-    return make(a, a.ndim, shape, strides, cnp.PyArray_BYTES(a) + start * a.strides[d])
+    copy_geometry(a, g)
+    g.shape[d] = count
+    g.strides[d] = a.strides[d] * step
+    g.data = cnp.PyArray_BYTES(a) + start * a.strides[d]
 
 
-cpdef ndarray slice_dim(ndarray a, Py_ssize_t dim=0, start=None, end=None, Py_ssize_t step=1):
-    """Return `a` at indices ``start:end:step`` of `dim`; bounds are clipped as Python does."""
-    cdef int nd = a.ndim, d
+cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
+    """_slice(dim, start, end, step): bounds are clipped as Python does."""
+    cdef int d
     cdef npy_intp first, last, n
-    if nd == 0:
+    cdef npy_intp step = PyLong_AsLongLong(args[4])
+    if a.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    d = wrap_dim(dim, nd)
+    d = _dim(args[1], a.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     n = a.shape[d]
-    first = 0 if start is None else PyLong_AsLongLong(start)
-    last = n if end is None else PyLong_AsLongLong(end)
+    first = 0 if args[2] == <PyObject*>None else PyLong_AsLongLong(args[2])
+    last = n if args[3] == <PyObject*>None else PyLong_AsLongLong(args[3])
     if first < 0:
         first += n
     if last < 0:
@@ -417,43 +452,41 @@ cpdef ndarray slice_dim(ndarray a, Py_ssize_t dim=0, start=None, end=None, Py_ss
     first = 0 if first < 0 else (n if first > n else first)
     last = first if last < first else (n if last > n else last)
     # One less before the division and one more after: `last - first + step` might overflow.
-    return _slice(a, d, first, (last - first - 1) // step + 1 if last > first else 0, step)
+    _range(a, d, first, (last - first - 1) // step + 1 if last > first else 0, step, g)
+    return 0
 
 
-cpdef ndarray diagonal(
-    ndarray a, Py_ssize_t offset=0, Py_ssize_t dim1=0, Py_ssize_t dim2=1,
-):
-    """Return the diagonals over `dim1` and `dim2` as a new last dimension."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = a.ndim, i, n = 0, d1 = wrap_dim(dim1, nd), d2 = wrap_dim(dim2, nd)
-    cdef npy_intp rows, cols, start
+cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
+    """diagonal(offset, dim1, dim2): the diagonals as a new last dimension."""
+    cdef Py_ssize_t offset = PyLong_AsLongLong(args[1])
+    cdef int nd = a.ndim, i, n = 0, d1 = _dim(args[2], nd), d2 = _dim(args[3], nd)
+    cdef npy_intp rows, cols
     if d1 == d2:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+        raise RuntimeError(
+            f"diagonal dimensions cannot be identical {<object>args[2]}, {<object>args[3]}")
     rows = a.shape[d1]
     cols = a.shape[d2]
     for i in range(nd):
         if i != d1 and i != d2:
-            shape[n] = a.shape[i]
-            strides[n] = a.strides[i]
+            g.shape[n] = a.shape[i]
+            g.strides[n] = a.strides[i]
             n += 1
-    start = 0
     if offset >= 0:
         cols = cols - offset if offset < cols else 0
     else:
         rows = rows + offset if -offset < rows else 0
-    shape[n] = rows if rows < cols else cols
-    strides[n] = a.strides[d1] + a.strides[d2]
-    if shape[n] > 0:
-        start = offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
-    return make(a, nd - 1, shape, strides, cnp.PyArray_BYTES(a) + start)
+    g.nd = nd - 1
+    g.shape[n] = rows if rows < cols else cols
+    g.strides[n] = a.strides[d1] + a.strides[d2]
+    if g.shape[n] > 0:
+        g.data += offset * a.strides[d2] if offset >= 0 else -offset * a.strides[d1]
+    return 0
 
 
-cpdef ndarray unfold(ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step):
-    """Return the windows of length `size`, `step` apart, along `dim`, as a new last dimension."""
-    cdef npy_intp[64] shape
-    cdef npy_intp[64] strides
-    cdef int nd = a.ndim, i, d = wrap_dim(dim, nd)
+cdef int _unfold(ndarray a, PyObject** args, Geometry* g) except -1:
+    """unfold(dim, size, step): the windows along `dim`, as a new last dimension."""
+    cdef int nd = a.ndim, d = _dim(args[1], nd)
+    cdef Py_ssize_t size = PyLong_AsLongLong(args[2]), step = PyLong_AsLongLong(args[3])
     cdef npy_intp length = a.shape[d] if nd > 0 else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
@@ -462,85 +495,131 @@ cpdef ndarray unfold(ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step
             f"maximum size for tensor at dimension {d} is {length} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    if nd + 1 > MAX_DIMS:
-        raise ValueError(f"tensors have at most {MAX_DIMS} dimensions, got {nd + 1}")
-    for i in range(nd):
-        shape[i] = a.shape[i]
-        strides[i] = a.strides[i]
-    shape[nd] = size
-    strides[nd] = a.strides[d] if nd > 0 else cnp.PyArray_ITEMSIZE(a)
+    check_rank(nd + 1)
+    copy_geometry(a, g)
+    g.shape[nd] = size
+    g.strides[nd] = a.strides[d] if nd > 0 else cnp.PyArray_ITEMSIZE(a)
     if nd > 0:
-        shape[d] = (length - size) // step + 1
-        strides[d] = step * a.strides[d]
-    return make(a, nd + 1, shape, strides, cnp.PyArray_BYTES(a))
+        g.shape[d] = (length - size) // step + 1
+        g.strides[d] = step * a.strides[d]
+    g.nd = nd + 1
+    return check_numel(g)
 
 
 # ---- several results ----------------------------------------------------------------------------
 
-cdef tuple _pieces(ndarray a, int d, npy_intp size, npy_intp count):
-    """Return `count` pieces of length `size` along `d`, the last one as long as what is left."""
-    cdef tuple result = PyTuple_New(count)
-    cdef npy_intp i, left
-    cdef ndarray piece
-    for i in range(count):
-        left = a.shape[d] - i * size
-        piece = _slice(a, d, i * size, size if size < left else left, 1)
-        Py_INCREF(piece)                   # PyTuple_SET_ITEM takes over one reference
-        PyTuple_SET_ITEM(result, i, piece)
-    return result
+cdef int _put(tuple pieces, Py_ssize_t i, Tensor base, Geometry* g) except -1:
+    piece = view_of(base, typenum(base), g.nd, g.shape, g.strides, g.data)
+    Py_INCREF(piece)                       # PyTuple_SET_ITEM takes over one reference
+    PyTuple_SET_ITEM(pieces, i, piece)
+    return 0
 
 
-cpdef tuple split(ndarray a, Py_ssize_t split_size, Py_ssize_t dim=0):
-    """Return pieces of length `split_size` along `dim`; the last may be shorter."""
+cdef object _split(Operator op, keyset_t keys, PyObject** args):
+    """split(split_size, dim): pieces of one length; the last may be shorter."""
+    cdef Tensor base = <Tensor>args[0]
+    cdef ndarray a = storage(base)
+    cdef Py_ssize_t size = PyLong_AsLongLong(args[1])
     cdef int d
-    cdef npy_intp length
+    cdef npy_intp length, count, left, i
+    cdef Geometry g
+    cdef tuple pieces
     if a.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    if split_size < 0:
-        raise RuntimeError(
-            f"split expects split_size be non-negative, but got split_size={split_size}")
-    d = wrap_dim(dim, a.ndim)
+    if size < 0:
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
+    d = _dim(args[2], a.ndim)
     length = a.shape[d]
-    if split_size == 0 and length > 0:
+    if size == 0 and length > 0:
         raise RuntimeError(
             "split_size can only be 0 if dimension size is 0, "
             f"but got dimension size of {length}")
-    return _pieces(a, d, split_size, 1 if length == 0 else (length - 1) // split_size + 1)
+    count = 1 if length == 0 else (length - 1) // size + 1
+    pieces = PyTuple_New(count)
+    for i in range(count):
+        left = length - i * size
+        _range(a, d, i * size, size if size < left else left, 1, &g)
+        _put(pieces, i, base, &g)
+    return pieces
 
 
-cpdef tuple split_with_sizes(ndarray a, tuple split_sizes, Py_ssize_t dim=0):
-    """Return pieces of the given lengths along `dim`; they must add up to its length."""
+cdef object _split_with_sizes(Operator op, keyset_t keys, PyObject** args):
+    """split_with_sizes(split_sizes, dim): they must add up to the dimension's length."""
+    cdef Tensor base = <Tensor>args[0]
+    cdef ndarray a = storage(base)
+    cdef tuple sizes = <tuple>args[1]
+    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(sizes)
+    cdef npy_intp start = 0, size, total = 0
     cdef int d
-    cdef npy_intp start = 0, size
-    cdef list result = []
+    cdef bint negative = False
+    cdef Geometry g
+    cdef tuple pieces
     if a.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    d = wrap_dim(dim, a.ndim)
-    cdef npy_intp total = 0
-    cdef bint negative = False
-    for size in split_sizes:
+    d = _dim(args[2], a.ndim)
+    for i in range(n):
+        size = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i))
         negative |= size < 0
-        total = LLONG_MAX if total > LLONG_MAX - size else total + size
+        total = LLONG_MAX if size > 0 and total > LLONG_MAX - size else total + size
     if negative:
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(split_sizes)}")
+            f"split_sizes={list(sizes)}")
     if total != a.shape[d]:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's "
-            f"size at dimension {dim}), but got split_sizes={list(split_sizes)}")
-    for size in split_sizes:
-        result.append(_slice(a, d, start, size, 1))
+            f"size at dimension {<object>args[2]}), but got split_sizes={list(sizes)}")
+    pieces = PyTuple_New(n)
+    for i in range(n):
+        size = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i))
+        _range(a, d, start, size, 1, &g)
+        _put(pieces, i, base, &g)
         start += size
-    return tuple(result)
+    return pieces
 
 
-cpdef tuple unbind(ndarray a, Py_ssize_t dim=0):
-    """Return `a` at each index of `dim`, without that dimension."""
+cdef object _unbind(Operator op, keyset_t keys, PyObject** args):
+    """unbind(dim): one piece per index, without that dimension."""
+    cdef Tensor base = <Tensor>args[0]
+    cdef ndarray a = storage(base)
+    cdef npy_intp i
     cdef int d
+    cdef Geometry g
+    cdef tuple pieces
     if a.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    d = wrap_dim(dim, a.ndim)
+    d = _dim(args[1], a.ndim)
     if a.shape[d] > 1 << 26:
         raise MemoryError(f"unbind(): {a.shape[d]} views are more than {1 << 26}")
-    return tuple([select(a, d, i) for i in range(a.shape[d])])
+    pieces = PyTuple_New(a.shape[d])
+    for i in range(a.shape[d]):
+        _at(a, d, i, &g)
+        _put(pieces, i, base, &g)
+    return pieces
+
+
+# ---- what operator entries name -----------------------------------------------------------------
+
+cdef CKernel _kernel(kernel_t function):
+    return CKernel.new(function, None, "imode.kernels.strided", False)
+
+
+alias = _kernel(_alias)
+untouched = _kernel(_untouched)
+view = kernel(_view)
+expand = kernel(_expand)
+unsqueeze = kernel(_unsqueeze)
+squeeze = kernel(_squeeze)
+squeeze_dim = kernel(_squeeze_dim)
+squeeze_dims = kernel(_squeeze_dims)
+permute = kernel(_permute)
+transpose = kernel(_transpose)
+t = kernel(_t)
+t_in_place = kernel(_t_in_place)
+select = kernel(_select)
+slice_dim = kernel(_slice)
+diagonal = kernel(_diagonal)
+unfold = kernel(_unfold)
+split = _kernel(_split)
+split_with_sizes = _kernel(_split_with_sizes)
+unbind = _kernel(_unbind)

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from imode import ops
-from imode.kernels import arrange, indexing, rearrange
+from imode.kernels import arrange, indexing, rearrange, strided
 from imode.kernels.indexing import check_index, check_written
-from imode.kernels.strided import expand, scalar_name
+from imode.kernels.strided import scalar_name
 
 from . import compare  # noqa: F401 - the first overload of `where`
 from .schema import composite, op
@@ -81,7 +81,7 @@ op(
 
 
 def _masked_scatter(self, mask, source):
-    mask = expand(mask, self.shape)
+    mask = strided.apply(strided.expand, mask, self.shape)
     if self.dtype != source.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"

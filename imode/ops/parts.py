@@ -175,6 +175,7 @@ op(
 @composite(
     "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]",
     variants="function method",
+    shortcut=shortcuts.split_sizes,
 )
 def split_sizes(self, split_size, dim):
     """Return pieces of the given lengths along `dim`."""
@@ -459,7 +460,7 @@ op(
 
 _detach_in_place = op(
     "detach_(Tensor(a!) self) -> Tensor(a!)",
-    lambda self: None,
+    strided.untouched,
     differentiable=False,
     variants="function method",
     doc="""Make the tensor a leaf that requires no gradient, and return it.
@@ -501,13 +502,13 @@ op(
 )
 
 
-@composite("real(Tensor(a) self) -> Tensor(a)", variants="function")
+@composite("real(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
 def real(self):
     """Return the real part: a view of a complex tensor, a real tensor itself."""
     return ops.view_as_real(self).select(-1, 0) if self.is_complex() else self
 
 
-@composite("imag(Tensor(a) self) -> Tensor(a)", variants="function")
+@composite("imag(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
 def imag(self):
     """Return the imaginary part of a complex tensor, as a view."""
     if not self.is_complex():
@@ -567,10 +568,10 @@ def resolve_conj(self):
 # ---- what backward passes call ------------------------------------------------------------------
 
 
-def _put(grad, input_sizes, take):
-    """Zeros of `input_sizes` with `grad` at the part that `take` gives."""
+def _put(grad, input_sizes, view, *arguments):
+    """Zeros of `input_sizes` with `grad` at the part that a view of them shows."""
     result = np.zeros(input_sizes, grad.dtype)
-    take(result)[...] = grad
+    strided.apply(view, result, *arguments)[...] = grad
     return result
 
 
@@ -582,13 +583,13 @@ def _unfold_backward(grad, input_sizes, dim, size, step):
     dim %= len(input_sizes)
     span = (grad.shape[dim] - 1) * step + 1
     for k in range(size):
-        strided.slice_dim(result, dim, k, k + span, step)[...] += grad[..., k]
+        strided.apply(strided.slice_dim, result, dim, k, k + span, step)[...] += grad[..., k]
     return result
 
 
 op(
     "_select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
-    lambda grad, sizes, dim, index: _put(grad, sizes, lambda a: strided.select(a, dim, index)),
+    lambda grad, sizes, dim, index: _put(grad, sizes, strided.select, dim, index),
     derivative={"grad_output": lambda grad, dim, index: grad.select(dim, index)},
     variants="",
     name="SelectBackwardBackward0",
@@ -597,7 +598,7 @@ op(
     "_slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, "
     "int step) -> Tensor",
     lambda grad, sizes, dim, start, end, step: _put(
-        grad, sizes, lambda a: strided.slice_dim(a, dim, start, end, step)
+        grad, sizes, strided.slice_dim, dim, start, end, step
     ),
     derivative={
         "grad_output": lambda grad, dim, start, end, step: ops._slice(grad, dim, start, end, step)
@@ -608,9 +609,7 @@ op(
 op(
     "_diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2)"
     " -> Tensor",
-    lambda grad, sizes, offset, dim1, dim2: _put(
-        grad, sizes, lambda a: strided.diagonal(a, offset, dim1, dim2)
-    ),
+    lambda grad, sizes, offset, dim1, dim2: _put(grad, sizes, strided.diagonal, offset, dim1, dim2),
     derivative={"grad_output": lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)},
     variants="",
     name="DiagonalBackwardBackward0",

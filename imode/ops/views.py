@@ -8,7 +8,6 @@ Derivatives follow PyTorch's derivatives.yaml: what each saves is what its param
 """
 
 from imode import ops
-from imode._core.dtype import as_numpy
 from imode.kernels import elements, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
@@ -62,7 +61,7 @@ op(
 
 op(
     "view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)",
-    lambda self, dtype: elements.view_dtype(self, as_numpy(dtype)),
+    elements.view_dtype,
     differentiable=False,
     variants="method",
     tracked=False,
@@ -152,7 +151,11 @@ def expand_as(self, other):
     return self.expand(other.shape)
 
 
-@composite("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", variants="function method")
+@composite(
+    "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
+    variants="function method",
+    shortcut=shortcuts.broadcast_to,
+)
 def broadcast_to(self, size):
     """Return the tensor broadcast to `size` without a copy."""
     return self.expand(size)
@@ -352,15 +355,9 @@ op(
 )
 
 
-def _t_in_place(self):
-    if self.ndim > 2:
-        raise RuntimeError(f"t_() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
-    return strided.t(self)
-
-
 op(
     "t_(Tensor(a!) self) -> Tensor(a!)",
-    _t_in_place,
+    strided.t_in_place,
     derivative={"self": lambda grad: grad.t()},
     variants="method metadata",
     name="TBackward1",
@@ -430,10 +427,16 @@ def _swap_(self, dim0, dim1):
     return self.transpose_(dim0, dim1)
 
 
-composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", variants="method")(
-    _swap_
-)
-composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", variants="method")(_swap_)
+composite(
+    "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+    variants="method",
+    shortcut=shortcuts.swap_in_place,
+)(_swap_)
+composite(
+    "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    variants="method",
+    shortcut=shortcuts.swap_in_place,
+)(_swap_)
 
 
 for _name in ("movedim", "moveaxis"):
