@@ -133,7 +133,7 @@ cdef int _check_gradient(int index, object output, Tensor gradient) except -1:
         shape, number = output.shape, typenum(<Tensor>output)
     else:
         meta = _look(output)
-        shape = new_size(tuple([meta_shape(meta)[d] for d in range(meta.nd)]))
+        shape = new_size(meta.nd, meta_shape(meta))
         number = meta.typenum
     if gradient.shape != shape:
         raise RuntimeError(
