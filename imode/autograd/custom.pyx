@@ -568,8 +568,8 @@ cdef int _bump_dirty(FunctionNode ctx, tuple dirty) except -1:
     for i, item in enumerate(dirty):
         if type(item) is not Tensor:
             raise RuntimeError("mark_dirty can only accept variables, but argument \n"
-                               f"{i} is of type {type(item).__name__}. Mark the inputs that forward "
-                               "writes to")
+                               f"{i} is of type {type(item).__name__}. Mark the inputs that "
+                               "forward writes to")
         check_write(_forward_name(ctx), <Tensor>item)
         count_write(_forward_name(ctx), <Tensor>item)
     return 0

@@ -102,7 +102,9 @@ KINDS = {
     "writes and returns two": define(
         "x.mul_(2); ctx.mark_dirty(x); return x, x * y", "return gs[0] + gs[1], None"
     ),
-    "writes its second input": define("y.mul_(2); ctx.mark_dirty(y); return y", "return None, gs[0]"),
+    "writes its second input": define(
+        "y.mul_(2); ctx.mark_dirty(y); return y", "return None, gs[0]"
+    ),
     "writes both": define("x.mul_(2); y.mul_(2); ctx.mark_dirty(x, y); return x, y", "return gs"),
     "writes unmarked": define("x.mul_(2); return x", TWO),
     "writes unmarked and returns another": define("x.mul_(2); return x * y", TWO),
@@ -116,7 +118,9 @@ KINDS = {
         "return x * y", TWO, "ctx.save_for_backward(x, output); told(x, output)"
     ),
     "set up apart, an input returned": define("return x", TWO, "ctx.a = 1"),
-    "set up apart, an input returned and saved": define("return x", TWO, "ctx.save_for_backward(x)"),
+    "set up apart, an input returned and saved": define(
+        "return x", TWO, "ctx.save_for_backward(x)"
+    ),
     "set up apart, an input returned and saved for forward": define(
         "return x", TWO, "ctx.save_for_forward(x)"
     ),
