@@ -108,18 +108,24 @@ void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, v
     }
 }
 
-void imode_count_b(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
-    (void)data;
-    for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {
-        const char* in = args[0] + lane * steps[0];
-        int64_t total = 0;
-        if (steps[2] == 1)
-            for (ptrdiff_t i = 0; i < dims[1]; i++) total += in[i] != 0;
-        else
-            for (ptrdiff_t i = 0; i < dims[1]; i++) total += in[i * steps[2]] != 0;
-        *(int64_t*)(args[1] + lane * steps[1]) = total;
+#define COUNT(NAME, T)                                                                         \
+    V_CLONES void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) { \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            int64_t total = 0;                                                                 \
+            if (steps[2] == sizeof(T))                                                         \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) total += ((const T*)in)[i] != 0;       \
+            else                                                                               \
+                for (ptrdiff_t i = 0; i < dims[1]; i++)                                        \
+                    total += *(const T*)(in + i * steps[2]) != 0;                              \
+            *(int64_t*)(args[1] + lane * steps[1]) = total;                                    \
+        }                                                                                      \
     }
-}
+COUNT(imode_count_b, char)
+COUNT(imode_count_f, float)
+COUNT(imode_count_d, double)
+COUNT(imode_count_l, int64_t)
 
 /* ---- truth: looked for in blocks, so that the search both vectorises and ends early ---- */
 

@@ -23,6 +23,9 @@ cdef extern from "reduce.h" nogil:
     void imode_all_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_all_l(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_count_b(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_count_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_count_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_count_l(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_moments_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_moments_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
 

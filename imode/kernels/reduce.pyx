@@ -156,6 +156,9 @@ def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
     elif name == "count_nonzero":
         for code in range(N_DTYPES):
             _serve(self, code, BOOL, INT64).rows = imode_count_b
+        _serve(self, FLOAT32, FLOAT32, INT64).rows = imode_count_f
+        _serve(self, FLOAT64, FLOAT64, INT64).rows = imode_count_d
+        _serve(self, INT64, INT64, INT64).rows = imode_count_l
     elif name == "nansum":
         _serve(self, FLOAT32, FLOAT32, FLOAT32).rows = imode_nansum_f
         _serve(self, FLOAT64, FLOAT64, FLOAT64).rows = imode_nansum_d

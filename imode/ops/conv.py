@@ -12,7 +12,7 @@ from functools import partial
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import conv as kernels
-from imode.kernels import layers, pool
+from imode.kernels import direct, layers, pool
 
 from .schema import composite, op
 
@@ -32,7 +32,7 @@ _SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
 
 op(
     f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_SHAPE}) -> Tensor",
-    kernels.convolve,
+    direct.compiled("_convolution", kernels.convolve),
     derivative={("input", "weight", "bias"): _conv_backward},
     variants="",
 )
@@ -152,7 +152,7 @@ def _at_maxima(x, indices):
 op(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2]? stride=None, "
     "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor result1)",
-    pool.max_pool2d,
+    direct.compiled("max_pool2d_with_indices", pool.max_pool2d),
     derivative={
         "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
     },
@@ -310,7 +310,7 @@ _COUNTED = "bool count_include_pad=True, int? divisor_override=None"
 
 op(
     f"avg_pool2d(Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
-    pool.avg_pool2d,
+    direct.compiled("avg_pool2d", pool.avg_pool2d),
     derivative={"self": _avg_backward},
     name="AvgPool2DBackward0",
     variants="nn out",

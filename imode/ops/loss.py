@@ -11,7 +11,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
-from imode.kernels import layers
+from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
 
 from .conv import scalar_type
@@ -65,7 +65,7 @@ for _name, _node in (("_nll_loss", "NllLoss"), ("_nll_loss2d", "NllLoss2D")):
     op(
         f"{_name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
         "-> (Tensor result, Tensor total_weight)",
-        kernels.nll,
+        direct.compiled("_nll_loss", kernels.nll),
         derivative={
             "self": lambda grad, self, target, weight, reduction, ignore_index, total_weight: (
                 ops._nll_loss_backward(
@@ -257,7 +257,7 @@ op(
 
 op(
     "_mse_loss(Tensor self, Tensor target, int reduction) -> Tensor",
-    kernels.squared,
+    direct.compiled("_mse_loss", kernels.squared),
     derivative={
         ("self", "target"): lambda grad, self, target, reduction, needs: _differences_backward(
             _SQUARED, grad, self, target, 0.0, reduction, needs

@@ -8,7 +8,7 @@ import warnings
 
 from imode import ops
 from imode._core.dtype import promote_types
-from imode.kernels import choices, draw, rearrange
+from imode.kernels import choices, direct, draw, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
@@ -166,7 +166,7 @@ def _embedding_again(grad, indices, padding_idx, scale_grad_by_freq):
 op(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
-    lambda weight, indices, *_: kernels.embedding(weight, indices),
+    direct.compiled("embedding", lambda weight, indices, *_: kernels.embedding(weight, indices)),
     derivative={
         "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq: (
             ops._embedding_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)

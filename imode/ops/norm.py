@@ -9,7 +9,7 @@ from math import prod
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
-from imode.kernels import layers, norm
+from imode.kernels import direct, layers, norm
 
 from .schema import composite, functional, op
 
@@ -59,7 +59,7 @@ op(
     "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
-    norm.batch_norm,
+    direct.compiled("_native_batch_norm", norm.batch_norm),
     derivative={("input", "weight", "bias"): _batch_norm_backward},
     name="NativeBatchNormBackward0",
     variants="",
@@ -169,7 +169,7 @@ def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, resul
 op(
     "_native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor result, Tensor result1, Tensor result2)",
-    norm.layer_norm,
+    direct.compiled("_native_layer_norm", norm.layer_norm),
     derivative={("input", "weight", "bias"): _layer_norm_backward},
     name="NativeLayerNormBackward0",
     variants="",
@@ -221,7 +221,7 @@ def _group_norm_backward(grad, input, weight, groups, eps, result1, result2, nee
 op(
     "_native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
-    norm.group_norm,
+    direct.compiled("_native_group_norm", norm.group_norm),
     derivative={("input", "weight", "bias"): _group_norm_backward},
     name="NativeGroupNormBackward0",
     variants="",
@@ -266,6 +266,7 @@ def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
         )
-    n, channels, *rest = input.shape
-    _check_batch([n * channels // num_groups, num_groups, *rest])
+    if num_groups <= 0 or input.numel() < 2 * num_groups:  # else there is more than one value
+        n, channels, *rest = input.shape
+        _check_batch([n * channels // num_groups, num_groups, *rest])
     return ops._native_group_norm(input, weight, bias, num_groups, eps)[0]
