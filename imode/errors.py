@@ -9,7 +9,11 @@ the package: every layer may raise from it. What only others know at that moment
 `answer`.
 """
 
+from _thread import allocate_lock
+
 __all__ = ["place", "place_id"]
+
+_numbering = allocate_lock()
 
 # Lines of programs by small integers: where guards were entered, where saved tensors were written.
 # A guard leaves one in the thread-local state, and a tensor made in the mode carries it. Place 0
@@ -27,12 +31,18 @@ def place_id(filename, line):
     """Return the small integer that stands for ``filename:line`` (0 once the table is full)."""
     key = (filename, line)
     found = _place_ids.get(key)
-    if found is None:
-        if len(_places) >= _MAX_PLACES:
-            return 0
-        found = _place_ids[key] = len(_places)
-        _places.append(key)
-    return found
+    return _number(key, _places, _place_ids, _MAX_PLACES) if found is None else found
+
+
+def _number(key, known, numbers, most):
+    """Give `key` a number of its own; other threads may be doing the same."""
+    with _numbering:
+        if key not in numbers:
+            if len(known) >= most:
+                return 0
+            known.append(key)
+            numbers[key] = len(known) - 1
+        return numbers[key]
 
 
 def place(guard_id):
@@ -50,10 +60,7 @@ def place_parts(guard_id):
 def operator_id(name):
     """Return the small integer that stands for an operator's name."""
     found = _operator_ids.get(name)
-    if found is None:
-        found = _operator_ids[name] = len(_operators)
-        _operators.append(name)
-    return found
+    return _number(name, _operators, _operator_ids, 1 << 30) if found is None else found
 
 
 def operator_name(number):
@@ -198,6 +205,18 @@ def inference_data(guard_id, maker, into_normal):
             _made(guard_id, maker, "The one given" if into_normal else "The one set"),
             "One of an inference tensor and a normal one would then see the other's writes.",
             f"Ways out: {way} t.copy_(u), which copies the elements.",
+        )
+    )
+
+
+def inference_set(maker, guard_id):
+    """``set_`` would put an inference tensor and a normal one onto the same memory."""
+    return RuntimeError(
+        _lines(
+            "set_(): one of self and source is an inference tensor and the other is not.",
+            _made(guard_id, maker, "The inference tensor"),
+            "Each would then see the other's writes, which no version counter would count.",
+            "Ways out: t.set_(u.clone()) or t.set_(u.normal()); or t = u.",
         )
     )
 

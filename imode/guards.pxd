@@ -31,6 +31,7 @@ cdef class Guard:
     cdef TLS* state           # the thread that it is on in; NULL: off
     cdef State before         # that thread's state at entry, put back on leaving
     cdef PyObject* below      # the guard that was innermost at entry; borrowed, for it is still on
+    cdef PyObject* original   # owned: the guard that was entered again while it was on; or NULL
     cdef PyObject* top        # suspended: the innermost of the guards that its body is inside of
     cdef int made_at          # place of its making, for "never entered"; see errors.place
     cdef int entered_at       # place of its last entry, or of the decorated function

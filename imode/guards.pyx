@@ -21,6 +21,12 @@ when the caller is inside another. So leaving a guard that is not the innermost 
 for those above it: they are applied again, in order, to the state before the guard that left.
 PyTorch puts back the leaving guard's state as it is and so leaves the mode on for good.
 
+# Note [Entering a guard again]
+One guard object may be entered while it is on: by a function that calls itself, by two threads that
+share it. Each further entry is a guard of its own, its twin, and leaving the object leaves the
+innermost of them in the thread. PyTorch keeps one previous state per object, so that the second
+entry overwrites what the first one has to put back.
+
 # Note [Suspended bodies]
 A decorated generator or coroutine has its mode on while its body runs, off while it is suspended.
 The guards that the body is inside of at that time go and come with it: `_suspend` takes the chain
@@ -30,7 +36,7 @@ what is there then, in whatever thread, and applies each one again.
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
 from imode._core.tensor cimport Tensor
@@ -138,20 +144,19 @@ cdef class Guard:
     def __enter__(self):
         cdef TLS* state = tls()
         if self.state != NULL or self.top != NULL:
-            raise errors.guard_reentered(_name(self), self.entered_at)
+            _push(_twin(self), state)
+            return
         if not self.decorates:
             self.entered_at = here()
         _push(self, state)
 
     def __exit__(self, exc_type=None, exc_value=None, traceback=None):
         cdef TLS* state = tls()
-        if self.state != state:
-            _raise_exit(self)
-        if state.guard_top == <PyObject*>self:
-            state.guard_top = self.below
-            _restore(self, state)
-        else:
-            _leave_below(self, state)
+        if state.guard_top != <PyObject*>self:
+            _leave_other(_innermost(self, state), state)
+            return
+        state.guard_top = self.below
+        _restore(self, state)
         self.state = NULL
         Py_DECREF(self)
 
@@ -227,6 +232,7 @@ cdef class Guard:
             self.top = guard
 
     def __dealloc__(self):
+        Py_XDECREF(self.original)
         if not self.used and self.kind != NONE and not IMODE_FINALIZING():
             _warn_unused(self.kind, self.made_at)
 
@@ -256,18 +262,43 @@ cdef str _name(Guard self):
 
 
 cdef int _raise_exit(Guard self) except -1:
-    if self.state == NULL:
+    if self.state == NULL or self.state == tls():          # off, or inside of a suspended body
         raise errors.guard_not_entered(_name(self))
     raise errors.guard_wrong_thread(_name(self), self.entered_at)
 
 
-cdef int _leave_below(Guard self, TLS* state) except -1:
-    """Leave a guard that is not the innermost; see Note [Leaving guards out of order]."""
+cdef Guard _twin(Guard self):
+    """Return a guard for another entry; see Note [Entering a guard again]."""
+    cdef Guard guard = _new(type(self), self.kind)
+    Py_INCREF(self)
+    guard.original = <PyObject*>self
+    guard.decorates = self.decorates
+    guard.entered_at = self.entered_at if self.decorates else here()
+    return guard
+
+
+cdef Guard _innermost(Guard self, TLS* state):
+    """Return the innermost entry of a guard that is on in this thread."""
+    cdef PyObject* guard = state.guard_top
+    while guard != NULL and guard != <PyObject*>self and (
+            (<Guard>guard).original != <PyObject*>self):
+        guard = (<Guard>guard).below
+    if guard == NULL:
+        _raise_exit(self)
+    return <Guard>guard
+
+
+cdef int _leave_other(Guard self, TLS* state) except -1:
+    """Leave a guard, innermost or not; see Note [Leaving guards out of order]."""
     cdef PyObject* above = state.guard_top
-    while above != NULL and (<Guard>above).below != <PyObject*>self:
+    self.state = NULL
+    Py_DECREF(self)
+    if above == <PyObject*>self:
+        state.guard_top = self.below
+        _restore(self, state)
+        return 0
+    while (<Guard>above).below != <PyObject*>self:
         above = (<Guard>above).below
-    if above == NULL:                                      # its body is suspended
-        raise errors.guard_not_entered(_name(self))
     (<Guard>above).below = self.below
     state.included, state.excluded = self.before.included, self.before.excluded
     state.no_grad, state.guard_id = self.before.no_grad, self.before.guard_id

@@ -87,7 +87,9 @@ def test_names_that_formulas_use_are_taken():
 def test_integer_results_are_not_recorded():
     x = imode.ones(3, requires_grad=True)
     for call in (imode.sum, imode.prod, imode.nansum):
-        with pytest.raises(RuntimeError, match=r"^Autograd not support dtype: Long\. The result of "):
+        with pytest.raises(
+            RuntimeError, match=r"^Autograd not support dtype: Long\. The result of "
+        ):
             call(x, dtype=imode.int64)
         assert not call(x.detach(), dtype=imode.int64).requires_grad
     for call in (imode.cumsum, imode.cumprod):

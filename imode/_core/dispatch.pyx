@@ -300,7 +300,8 @@ cdef class Operator:
         self.names, self.defaults = tuple(names), tuple(defaults)
         if self.qualified_name in _registry:
             raise ValueError(f"operator {self.qualified_name!r} is declared twice")
-        self.id = errors.operator_id(f"{name}(out=)" if role == OUT else name)
+        shown = name.lstrip("_")
+        self.id = errors.operator_id(f"{shown}(out=)" if role == OUT else shown)
         if not _registry:
             _enable_vectorcall(self)
         self.vectorcall = _vectorcall

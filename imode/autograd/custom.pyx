@@ -570,8 +570,8 @@ cdef int _bump_dirty(FunctionNode ctx, tuple dirty) except -1:
             raise RuntimeError("mark_dirty can only accept variables, but argument \n"
                                f"{i} is of type {type(item).__name__}. Mark the inputs that "
                                "forward writes to")
-        check_write(_forward_name(ctx), <Tensor>item)
-        count_write(_forward_name(ctx), <Tensor>item)
+        check_write(errors.operator_id(_forward_name(ctx)), <Tensor>item)
+        count_write(errors.operator_id(_forward_name(ctx)), <Tensor>item)
     return 0
 
 

@@ -45,9 +45,9 @@ cdef object _ad_view(Operator op, keyset_t keys, PyObject** args):
 
 cdef object _ad_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Tensor target = <Tensor>args[0]
-    check_write(op.name, target)
+    check_write(op.id, target)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
-    count_write(op.name, target)
+    count_write(op.id, target)
     return result
 
 
@@ -55,10 +55,10 @@ cdef object _ad_out(Operator op, keyset_t keys, PyObject** args):
     cdef object target = <object>args[op.nargs]
     targets = (target,) if type(target) is Tensor else target
     for item in targets:
-        check_write(op.name, item)
+        check_write(op.id, item)
     result = redispatch(op, keys & below(AD_INPLACE_OR_VIEW), args)
     for item in targets:
-        count_write(op.name, item)
+        count_write(op.id, item)
     return result
 
 
@@ -119,7 +119,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
-    check_write(op.name, self)
+    check_write(op.id, self)
     check_inplace(op.name, self)
     if d.floats_only and code_of[typenum(self)] < 6:
         return redispatch(op, keys & below(AUTOGRAD), args)

@@ -8,8 +8,9 @@ from imode.autograd.node cimport Node
 cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1
 # of the same elements; maker: the operator, as errors.py numbers them
 cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) except -1
-cdef int check_write(str writer, Tensor target) except -1   # outside the mode: no inference tensor
-cdef int count_write(str writer, Tensor target) except -1   # a version bump
+# writer: as errors.py numbers operators
+cdef int check_write(int writer, Tensor target) except -1   # outside the mode: no inference tensor
+cdef int count_write(int writer, Tensor target) except -1   # a version bump
 cdef int check_inplace(str writer, Tensor self) except -1   # before a recorded write
 # retain_grad follows the newest node
 cdef int move_retained(Tensor self, Node node, int output_nr) except -1

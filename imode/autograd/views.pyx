@@ -20,7 +20,7 @@ from imode.places cimport users_line
 from libc.stdint cimport uint64_t
 
 from imode.errors import (
-    graph_freed, inference_write, leaf_write, operator_id, view_custom_function, view_mode,
+    graph_freed, inference_write, leaf_write, operator_name, view_custom_function, view_mode,
     view_multi_output)
 
 cdef extern from "Python.h":
@@ -113,10 +113,10 @@ cdef int _refuse(Tensor self, str writer) except -1:
                             None if base_written else _functional(writer), self.shape)
 
 
-cdef int check_write(str writer, Tensor target) except -1:
+cdef int check_write(int writer, Tensor target) except -1:
     """The immutable invariant: outside the mode an inference tensor is never written."""
     if is_inference(target) and not inference_mode_on(tls()):
-        raise inference_write(target.guard_id, target.maker, writer)
+        raise inference_write(target.guard_id, target.maker, operator_name(writer))
     return 0
 
 
@@ -131,14 +131,14 @@ cdef int check_inplace(str writer, Tensor self) except -1:
     return 0
 
 
-cdef int count_write(str writer, Tensor target) except -1:
+cdef int count_write(int writer, Tensor target) except -1:
     cdef VersionCounter counter
     if not is_inference(target):
         counter = version_of(target)
         bump(counter)
         tls().bumps += 1
         if is_saved(counter):
-            name_writer(counter, operator_id(writer), users_line())
+            name_writer(counter, writer, users_line())
     return 0
 
 

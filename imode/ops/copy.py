@@ -7,7 +7,9 @@ import numpy as np
 from imode import ops
 
 from .._core.dtype import as_numpy
+from .._core.internals import origin_of
 from .._core.overlap import refuse_overlaps
+from ..errors import inference_set
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_like
 from ..kernels.strided import scalar_name
@@ -261,12 +263,29 @@ def _set(self, source):
 
 
 op(
-    "set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)",
+    "_set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)",
     _set,
     differentiable=False,
-    variants="method",
-    doc="""Make the tensor share the storage, shape and strides of `source`; returns the tensor.""",
+    variants="",
 )
+
+
+@composite("set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)", variants="method")
+def set_(self, source):
+    """Make the tensor share the storage, shape and strides of `source`; returns the tensor.
+
+    Raises RuntimeError where one of them is an inference tensor and the other is not: writes to the
+    one would go unnoticed by what saved the other.
+
+    >>> imode.zeros(2).set_(imode.ones(3))
+    tensor([1., 1., 1.])
+    """
+    from .._core.dispatch import is_inference_mode_enabled
+
+    if source is not None and self.is_inference() != source.is_inference():
+        if is_inference_mode_enabled() or not self.is_inference():
+            raise inference_set(*origin_of(self if self.is_inference() else source))
+    return ops._set_(self, source)
 
 
 def _assign(self, src):
