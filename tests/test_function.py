@@ -436,8 +436,7 @@ def test_input_returned_is_a_view(x):
     assert y is not x and y._is_view() and y._base is x and y.grad_fn.name() == "MadeBackward"
     with pytest.raises(
         RuntimeError,
-        match="Output 0 of Made is a view and is being modified "
-        "inplace. This view was created inside a custom",
+        match="Output 0 of Made is a view and is being modified inplace",
     ):
         y.add_(1)  # fmt: skip
     y.sum().backward()
@@ -457,8 +456,8 @@ def test_view_of_an_input(x):
 
 
 def test_several_views(x):
-    a, b = make(lambda ctx, t: (t[:1], t[1:]), lambda ctx, g, h: imode.cat([g, h])).apply(x * 1)
-    with pytest.raises(RuntimeError, match="Output 1 of Made is a view .*multiple views"):
+    _, b = make(lambda ctx, t: (t[:1], t[1:]), lambda ctx, g, h: imode.cat([g, h])).apply(x * 1)
+    with pytest.raises(RuntimeError, match=r"Output 1 of Made is a view .*multiple views"):
         b.add_(1)
 
 
@@ -532,7 +531,7 @@ def test_written_results_keep_retained_gradients(x):
          "Some elements marked as dirty during the forward method were not returned as output"),
         (lambda ctx, a: ctx.mark_dirty(a) or (a, a * 2), "view",
          "your Function cannot return more than one Tensor"),
-        (lambda ctx, a: ctx.mark_dirty(3), "", "mark_dirty can only accept variables, but argument"),
+        (lambda ctx, a: ctx.mark_dirty(3), "", "mark_dirty can only accept variables"),
         (lambda ctx, a: ctx.mark_dirty(a) or a, "no_grad view",
          "A view was created in no_grad mode and is being modified inplace"),
         (lambda ctx, a: ctx.mark_dirty(a) or a, "one of several",
@@ -812,7 +811,7 @@ def test_function_is_not_instantiated():
 def test_forward_mode_and_vmap_are_refused():
     with pytest.raises(NotImplementedError, match="You must implement the jvp function"):
         Exp.jvp(None, 1)
-    with pytest.raises(NotImplementedError, match="To use autograd.Function with vmap"):
+    with pytest.raises(NotImplementedError, match="you must either override the vmap"):
         Exp.vmap(None, None)
     with pytest.raises(NotImplementedError, match="setup_context is not implemented"):
         Exp.setup_context(None, None, None)
