@@ -116,10 +116,15 @@ cdef object _classes(Operator op, PyObject* logs, PyObject** args, PyObject* num
     return (<tuple>call(_callee(op), values))[0]
 
 
+cdef inline bint _weighted_with_grad(PyObject** args):
+    """Whether the weights of the classes require grad, which the operator itself refuses."""
+    return args[2] != <PyObject*>None and requires_grad(<Tensor>args[2])
+
+
 cdef object _nll(Operator op, keyset_t keys, PyObject** args):
     """nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction)."""
     cdef PyObject* number = _reduction(args, 3, 5, 6)
-    if number == NULL or _array(args[0]).nd > 2:
+    if number == NULL or _array(args[0]).nd > 2 or _weighted_with_grad(args):
         return NotImplemented
     return _classes(op, args[0], args, number)
 
@@ -134,7 +139,8 @@ cdef object _cross_entropy(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* x = _array(args[0])
     cdef object logs
     if number == NULL or not 1 <= x.nd <= 2 or _array(args[1]).nd != x.nd - 1 or (
-            not PyFloat_CheckExact(args[7]) or PyFloat_AS_DOUBLE(args[7]) > 0):
+            not PyFloat_CheckExact(args[7]) or PyFloat_AS_DOUBLE(args[7]) > 0) or (
+            _weighted_with_grad(args)):
         return NotImplemented
     if _log_softmax is None:
         _log_softmax = operator("log_softmax")

@@ -412,7 +412,8 @@ def logsigmoid(input):
 
 
 def _elu_self(grad, self, alpha, scale, input_scale):
-    curve = grad * (input_scale * alpha * scale) * ops.exp(self * input_scale)
+    below = ops.where(self < 0, self, 0)  # keeps what is infinite or NaN out of its derivative
+    curve = grad * (input_scale * alpha * scale) * ops.exp(below * input_scale)
     return ops.where(self <= 0, curve, grad * scale)
 
 

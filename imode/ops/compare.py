@@ -199,7 +199,7 @@ op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     ufunc(loops.select(loops.nan_to_num, "fd"), otherwise=_nan_to_num),
     derivative={
-        "self": lambda grad, self: ops.where(self.isinf() | self.isnan(), 0, grad),
+        "self": lambda grad, self: grad * self.isfinite(),
     },
     real_only="nan_to_num",
     variants=_ALL,
@@ -278,23 +278,18 @@ def _refuse_complex(name):
     return refuse
 
 
-def _greater_of(name, function, other_wins):
-    def half(grad, self, other):
-        both = ops.where(self == other, grad / 2, grad)
-        return both, other_wins(self, other)
-
-    def to_self(grad, self, other):
-        both, lost = half(grad, self, other)
-        return ops.where(lost, 0, both)
-
-    def to_other(grad, self, other):
-        both, lost = half(grad, self, other)
-        return ops.where(lost | (self == other), both, 0)
+def _greater_of(name, function, loses):
+    def share(grad, self, other):
+        """Nothing where `self` loses, half where both are equal; all to each where one is NaN."""
+        return ops.where(loses(self, other), 0, ops.where(self == other, grad / 2, grad))
 
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
-        derivative={"self": to_self, "other": to_other},
+        derivative={
+            "self": share,
+            "other": lambda grad, self, other: share(grad, other, self),
+        },
         variants="function method out",
         doc=f"""Return the {name} of each pair of elements; NaN where either is NaN.
 

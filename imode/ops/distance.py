@@ -253,13 +253,19 @@ def _check_cdist(x1, x2, p):
 def _cdist(x1, x2, p, compute_mode):
     _check_cdist(x1, x2, p)
     dtype = np.result_type(x1, x2)
+    if dtype == np.float16:
+        raise NotImplementedError("\"cdist\" not implemented for 'Half'")
     away = x1[..., :, None, :].astype(dtype) - x2[..., None, :, :]
     return _vector_norm(away, p, (-1,), False, None)
 
 
 def _cdist_backward(grad, x1, x2, result, p, needs):
     away = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    part = norm_backward(grad, away, result, p, (-1,), False)
+    if p == math.inf:  # each of several largest distances gets all of it
+        largest = away.abs() == result.unsqueeze(-1)
+        part = grad.unsqueeze(-1) * away.sgn() * largest
+    else:
+        part = norm_backward(grad, away, result, p, (-1,), False)
     if part is None:
         return None, None
     return part.sum(-2) if needs[0] else None, -part.sum(-3) if needs[1] else None

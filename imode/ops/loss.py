@@ -90,9 +90,19 @@ op(
 )
 
 
+def _check_constant(function, argument, weight):
+    """Refuse a weight that requires grad: the losses have no derivative by their weights."""
+    if weight is not None and weight.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument "
+            f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
+        )
+
+
 def _nll(input, target, weight, reduction, ignore_index):
     """nll_loss over any number of dimensions, by the reduction's number."""
     dim = input.dim()
+    _check_constant("nll_loss_forward" if dim <= 2 else "nll_loss2d_forward", "weight", weight)
     if dim <= 2:
         return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
     if target.dim() == 0 or input.shape[0] != target.shape[0]:
@@ -491,6 +501,7 @@ def binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
         )
     if weight is not None:
         weight = weight.expand(np.broadcast_shapes(weight.shape, target.shape))
+        _check_constant("binary_cross_entropy", "weight", weight)
     return ops._binary_cross_entropy(input, target, weight, number)
 
 
@@ -563,4 +574,6 @@ def binary_cross_entropy_with_logits(
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
+    for name, given in (("weight", weight), ("pos_weight", pos_weight)):
+        _check_constant("binary_cross_entropy_with_logits", name, given)
     return ops._binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)

@@ -359,7 +359,7 @@ def _logit_backward(grad, self, eps):
         if not is_grad_enabled():  # its own derivative has no use for the ends
             slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
         return ops.where((self >= 0) & (self <= 1), slope, math.nan)
-    return ops.where((self >= eps) & (self <= 1 - eps), slope, 0.0)
+    return ops.where((self < eps) | (self > 1 - eps), 0.0, slope)
 
 
 op(
@@ -509,11 +509,17 @@ op(
 tensor([0.6931])
 """,
 )
+
+
+def _xlogy_self(grad, self, other):
+    return ops.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0)
+
+
 op(
     "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
     derivative={
-        "self": lambda grad, self, other: grad * ops.xlogy(self != 0, other),
+        "self": _xlogy_self,
         "other": lambda grad, self, other: grad * self / other,
     },
     variants=_ALL,

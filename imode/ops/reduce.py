@@ -224,8 +224,6 @@ def _has_zeros(x):
 def _prod_backward(grad, self, result):
     if self.dim() == 0:
         return grad
-    if self.numel() == 0:
-        return ops.zeros_like(self)
     self = self.to(grad.dtype)
     if not _has_zeros(self):
         return grad * conj(result / self)
