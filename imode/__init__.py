@@ -28,6 +28,7 @@ from ._core.keyset import DispatchKey, DispatchKeySet
 from ._core.parallel import get_num_threads, set_num_threads
 from ._core.syntax import fill_slots
 from ._core.tensor import Tensor
+from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .counting import counters, trace_dispatch
 from .formats import (
     channels_last,

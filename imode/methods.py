@@ -256,7 +256,7 @@ def numpy(self, *, force=False):
     >>> imode.ones(2).numpy()
     array([1., 1.], dtype=float32)
     """
-    if self.requires_grad and not force:
+    if self.requires_grad and not force and is_grad_enabled():
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )

@@ -15,6 +15,8 @@ from imode._core.tensor cimport Tensor, storage
 from imode.autograd.engine cimport running_node
 from imode.autograd.node cimport Node, extras_of, set_observer
 
+from imode.autograd.saved import keep_places
+
 cdef bint _enabled = False
 cdef bint _check_nan = True
 
@@ -35,6 +37,7 @@ cdef int _record(Node node) except -1:
 def _switch(bint enabled, bint check):
     global _enabled, _check_nan
     _enabled, _check_nan = enabled, check
+    keep_places(enabled)
     if enabled:
         set_observer(_record)
     else:

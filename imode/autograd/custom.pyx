@@ -18,7 +18,7 @@ from imode._core.tensor cimport (
     IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, alias_of, current, is_inference,
     is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.node cimport Node, OutputMeta, meta_shape
-from imode.autograd.saved cimport SavedTensor, save_input, save_result, unpack
+from imode.autograd.saved cimport SavedTensor, forget, save_input, save_result, unpack
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track_alias)
 from libc.string cimport memcpy
@@ -198,6 +198,9 @@ cdef class FunctionNode(Node):
         self.release()
 
     cdef void release(self):
+        if self.kept is not None:
+            for saved in self.kept:
+                forget(saved)
         self.kept = None
         self.released = True
 

@@ -6,9 +6,9 @@ state is its own, so tasks may nest (a hook that calls backward) and run in seve
 
 # Note [Backward within backward]
 A hook that runs backward again nests C frames, and so may a thousand of them. After MAX_DEPTH
-levels the next one runs in a thread of its own, with a fresh stack and a fresh count of Python's recursion
-limit, while this one waits: any depth, in the order of a plain call. The new thread is given this
-one's dispatch state and hands its counters back.
+levels the next one runs in a thread of its own, with a fresh stack and a fresh count of Python's
+recursion limit, while this one waits: any depth, in the order of a plain call. The new thread is
+given this one's dispatch state and hands its counters back.
 """
 import _thread
 
@@ -381,3 +381,24 @@ def will_run(Node node not None):
         raise RuntimeError("will_run: called outside of backward()")
     entry = (<Task>tls().task).find(<PyObject*>node)
     return entry != NULL and (entry.needed or entry.captured)
+
+
+# ---- accepted for PyTorch's sake ----
+
+def is_multithreading_enabled():
+    """Whether `set_multithreading_enabled` was last given True in this thread; changes nothing."""
+    return not tls().single_threaded
+
+
+class set_multithreading_enabled:
+    """Accepted, at once and until the end of a `with`; backward runs in the calling thread."""
+
+    def __init__(self, mode):
+        self._before = tls().single_threaded
+        tls().single_threaded = not mode
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc_info):
+        tls().single_threaded = self._before

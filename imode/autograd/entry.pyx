@@ -10,6 +10,7 @@ from imode._core.tensor cimport (
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
 from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge
+from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
 from imode.autograd.edges import GradientEdge
@@ -17,6 +18,7 @@ from imode.errors import no_history, operator_id
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")
+cdef int _WRITTEN = operator_id("increment_version")
 
 
 # ---- what is differentiated ----
@@ -260,3 +262,39 @@ cdef object _unused(object item, int index, bint allowed, bint materialize):
             f"The differentiated Tensor at index {index} appears to not have been used in the "
             "graph. Set allow_unused=True if this is the desired behavior.")
     return None
+
+
+# ---- what autograd.graph offers ----
+
+def gradient_edge(Tensor tensor not None):
+    """Where the gradient of a tensor goes, as (node, result); RuntimeError if nowhere."""
+    edge = _edge_of(tensor) if requires_grad(tensor) else None
+    if edge is None:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not "
+                           "require gradients")
+    return edge
+
+
+def increment_version(tensors):
+    """Count a write to a tensor, or to each of several, that was made behind imode's back.
+
+    What was saved of it for backward is then known to be gone. Inference tensors count no writes.
+
+    >>> import imode
+    >>> x = imode.zeros(2)
+    >>> imode.autograd.graph.increment_version(x)
+    >>> x._version
+    1
+    """
+    if type(tensors) is Tensor:
+        tensors = (tensors,)
+    try:
+        tensors = tuple(tensors)
+    except TypeError:
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input, or a Tensor; got "
+                           + type(tensors).__name__) from None
+    for tensor in tensors:
+        if type(tensor) is not Tensor:
+            raise RuntimeError("increment_version expects each element of the iterable to be a "
+                               f"tensor, got {type(tensor).__name__}")
+        count_write(_WRITTEN, <Tensor>tensor)

@@ -6,7 +6,9 @@ from imode.autograd.node cimport Node
 cdef class AccumulateGrad(Node):
     # One per leaf while any graph leads to it. The leaf's meta points back, unowned.
     cdef Tensor variable
+    cdef list aliases             # weak references to tensors that share it; None: no others
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)    # the leaf's; made when there is none
+cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1   # alias: the leaf's too
 cdef bint dense(Tensor tensor)      # its elements fill memory without holes, in any order

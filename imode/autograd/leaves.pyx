@@ -1,10 +1,13 @@
 """Leaves: where the graph ends, and how a gradient becomes a leaf's `.grad`."""
+import weakref
+
 cimport cython
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
 from imode._core.tensor cimport (
     Tensor, bump, is_inference, meta_of, storage, typenum, version_of, wrap)
+from imode.autograd.hooks cimport call_hooks
 from imode.autograd.node cimport Node
 from libc.stdint cimport uint64_t
 from numpy cimport import_array, ndarray, npy_intp
@@ -43,6 +46,11 @@ cdef class AccumulateGrad(Node):
         if self.variable is not None and self.variable.meta is not None and (
                 self.variable.meta.accumulator == <PyObject*>self):
             self.variable.meta.accumulator = NULL
+        if self.aliases is not None:
+            for reference in self.aliases:
+                alias = reference()
+                if alias is not None:
+                    _part(<Tensor>alias, <PyObject*>self)
 
     @property
     def variable(self):
@@ -51,9 +59,30 @@ cdef class AccumulateGrad(Node):
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         # A leaf that no longer requires grad receives none, whatever was recorded before.
-        if grads[0] == NULL or not self.variable.leaf_requires_grad:
+        if not self.variable.leaf_requires_grad:
             return 0
-        return _accumulate(self, grads[0])
+        if grads[0] != NULL:
+            _accumulate(self, grads[0])
+        if self.variable.meta.post_hooks is not None:
+            call_hooks(self.variable.meta.post_hooks, self.variable)
+        return 0
+
+
+cdef int _part(Tensor alias, PyObject* node) except -1:
+    if alias.meta is not None and alias.meta.accumulator == node:
+        alias.meta.accumulator = NULL
+    return 0
+
+
+cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
+    """Make `alias` a leaf whose gradients go where the node's leaf has its own."""
+    alias.leaf_requires_grad = True
+    meta_of(alias).accumulator = <PyObject*>node
+    if node.aliases is None:
+        node.aliases = []
+    node.aliases = [reference for reference in node.aliases if reference() is not None]
+    node.aliases.append(weakref.ref(alias))
+    return 0
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
@@ -87,9 +116,6 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
         leaf.meta.grad = call2(_op_add, before, gradient)
     else:
         call2(_op_add_inplace, before, gradient)
-    if leaf.meta.post_hooks is not None:
-        for hook in list(leaf.meta.post_hooks.values()):
-            hook(leaf)
     return 0
 
 

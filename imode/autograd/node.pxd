@@ -65,6 +65,9 @@ cdef class Node:
     cdef void _drop_edges(self)
     cdef bint _any_grad(self, PyObject** grads) noexcept
     cdef object _unpacked(self, int slot)
+    cdef object _shown(self, int slot)
+    cdef object _raw(self, int slot)
+    cdef bint _holds_tensors(self, int slot) noexcept
     cdef int _first_edge(self, int input)
     cdef bint _wanted(self, Formula* formula)
     cdef tuple _needs(self, Formula* formula)

@@ -9,16 +9,19 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport tls
-from imode._core.dtype cimport dtype_from_typenum, new_size
+from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum, wrap
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
 from imode.autograd.hooks cimport add_hook, new_table
 from imode.autograd.leaves cimport accumulator_of
-from imode.autograd.saved cimport SavedTensor, unpack
+from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
+from imode.autograd.task cimport should_compute
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
 from numpy cimport npy_intp
+
+from collections import namedtuple
 
 import numpy as np
 
@@ -28,6 +31,7 @@ cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
     ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
     ctypedef int (*inquiry)(PyObject*) noexcept
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
 cdef extern from *:
@@ -48,6 +52,8 @@ cdef extern from *:
     void set_clear "IMODE_SET_CLEAR"(object cls, inquiry f)
     bint DEBUGGING "IMODE_DEBUGGING"
 
+InputMetadata = namedtuple("InputMetadata", "shape dtype device is_nested_tensor",
+                           defaults=(False,))
 cdef tuple _NUMBERS = (bool, int, float, complex)
 cdef Py_ssize_t _live = 0             # nodes alive; counted in debug builds only
 cdef uint64_t _sequence = 0
@@ -64,6 +70,14 @@ cdef void set_observer(observer_t function) noexcept:
 def live_nodes():
     """How many graph nodes are alive; None unless this is a debug build."""
     return _live if DEBUGGING else None
+
+
+cdef void _give_up(object saved) noexcept:
+    if type(saved) is SavedTensor:
+        forget(saved)
+    elif type(saved) is tuple:
+        for item in <tuple>saved:
+            forget(item)
 
 
 @cython.freelist(256)         # one per recorded operator
@@ -112,6 +126,8 @@ cdef class Node:
         for i in range(n):
             items[i] = saved[i]
             saved[i] = NULL
+            if items[i] != NULL and Py_REFCNT(items[i]) > 1:
+                _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
         if saved != self.small_saved:
             c_free(saved)
         for i in range(n):
@@ -263,7 +279,10 @@ cdef class Node:
         return False
 
     cdef object _unpacked(self, int slot):
-        cdef PyObject* item = self.saved[slot]
+        cdef PyObject* item
+        if self.released:             # also by another thread, in the middle of a run
+            raise graph_freed(self.derivative.name)
+        item = self.saved[slot]
         if item == NULL:
             return None
         if type(<object>item) is SavedTensor:
@@ -287,12 +306,12 @@ cdef class Node:
         cdef int k, edge
         for k in range(formula.n_inputs):
             if self.list_lengths is None:
-                if self.edges[formula.inputs[k]].node != NULL:
+                if should_compute(self.edges[formula.inputs[k]].node):
                     return True
                 continue
             for edge in range(self._first_edge(formula.inputs[k]),
                               self._first_edge(formula.inputs[k] + 1)):
-                if self.edges[edge].node != NULL:
+                if should_compute(self.edges[edge].node):
                     return True
         return False
 
@@ -302,9 +321,9 @@ cdef class Node:
         for k in range(formula.n_inputs):
             i = formula.inputs[k]
             if self.list_lengths is None or self.list_lengths[i] is None:
-                needs.append(self.edges[self._first_edge(i)].node != NULL)
+                needs.append(should_compute(self.edges[self._first_edge(i)].node))
             else:
-                needs.append(tuple([self.edges[edge].node != NULL for edge in
+                needs.append(tuple([should_compute(self.edges[edge].node) for edge in
                                     range(self._first_edge(i), self._first_edge(i + 1))]))
         return tuple(needs)
 
@@ -359,11 +378,23 @@ cdef class Node:
         """The number of the recording; later nodes have greater ones."""
         return self.sequence
 
+    def _set_sequence_nr(self, uint64_t number):
+        """Change the place in the order of execution: greater ones run first."""
+        self.sequence = number
+
+    @property
+    def requires_grad(self):
+        """True."""
+        return True
+
+    @property
     def _input_metadata(self):
-        """(shape, dtype) of each result, None where it carries no gradient."""
-        return tuple([None if self.outputs[i].typenum < 0 else (
+        """What the gradient of each result looks like: shape, dtype, device; None where it has
+        none."""
+        return tuple([None if self.outputs[i].typenum < 0 else InputMetadata(
             new_size(self.outputs[i].nd, meta_shape(&self.outputs[i])),
-            dtype_from_typenum(self.outputs[i].typenum)) for i in range(self.n_outputs)])
+            dtype_from_typenum(self.outputs[i].typenum), as_device(None))
+            for i in range(self.n_outputs)])
 
     def register_hook(self, hook):
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
@@ -379,22 +410,84 @@ cdef class Node:
             self.extras.pre_hooks = new_table()
         return add_hook(self.extras.pre_hooks, hook)
 
-    def __getattr__(self, name):
+    def __call__(self, *grads):
+        """The gradients of the inputs, from those of the results; None for what has none."""
+        cdef PyObject** given
+        cdef PyObject** out
+        cdef int i
+        if len(grads) != self.n_outputs:
+            raise TypeError(f"expected {self.n_outputs} arguments, got {len(grads)} instead")
+        for i, gradient in enumerate(grads):
+            if gradient is not None and type(gradient) is not Tensor:
+                raise TypeError(f"argument {i} is not a Variable")
+        given = <PyObject**>calloc(self.n_outputs + self.n_edges + 1, sizeof(PyObject*))
+        if given == NULL:
+            raise MemoryError()
+        out = given + self.n_outputs
+        try:
+            for i, gradient in enumerate(grads):
+                if gradient is not None:
+                    given[i] = <PyObject*>gradient
+            self.apply(given, out)
+            found = tuple([None if out[i] == NULL else <object>out[i]
+                           for i in range(self.n_edges)])
+        finally:
+            for i in range(self.n_edges):
+                Py_XDECREF(out[i])
+            c_free(given)
+        return found[0] if len(found) == 1 else found
+
+    # ---- what was saved ----
+
+    cdef object _shown(self, int slot):
+        """What `_saved_...` gives."""
+        value = self._unpacked(slot)
+        if self.derivative.slots[slot].operand and isinstance(value, _NUMBERS):
+            return wrap(np.asarray(value))
+        return value
+
+    cdef object _raw(self, int slot):
+        """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
+        cdef PyObject* item
+        if self.released:
+            if self.list_lengths is not None:
+                raise graph_freed(self.derivative.name)
+            value = saved_value(None)
+            value.freed = True
+            return value
+        item = self.saved[slot]
+        if item != NULL and type(<object>item) is SavedTensor:
+            return <object>item
+        if item != NULL and type(<object>item) is tuple:
+            return tuple([x if type(x) is SavedTensor else saved_value(None)
+                          for x in <tuple>item])
+        return saved_value(self._shown(slot))
+
+    cdef bint _holds_tensors(self, int slot) noexcept:
+        cdef int source = self.derivative.slots[slot].source
+        return source == FROM_RESULT or (
+            source == FROM_ARGUMENT and not self.derivative.slots[slot].plain)
+
+    def __getattr__(self, str name):
+        cdef Derivative d = self.derivative
         cdef int slot
-        if name.startswith("_saved_") and self.derivative is not None:
-            if name[7:] in self.derivative.shown_names:
-                slot = self.derivative.shown_names.index(name[7:])
-                if self.released:
-                    raise graph_freed(self.derivative.name)
-                value = self._unpacked(slot)
-                if self.derivative.slots[slot].operand and isinstance(value, _NUMBERS):
-                    return wrap(np.asarray(value))
-                return value
+        if d is not None and name.startswith("_saved_") and name[7:] in d.shown_names:
+            return self._shown(d.shown_names.index(name[7:]))
+        if d is not None and name.startswith("_raw_saved_") and name[11:] in d.shown_names:
+            slot = d.shown_names.index(name[11:])
+            if self._holds_tensors(slot):
+                return self._raw(slot)
         raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
     def __dir__(self):
-        saved = () if self.derivative is None else self.derivative.shown_names
-        return [*object.__dir__(self), *(f"_saved_{name}" for name in saved if name is not None)]
+        cdef Derivative d = self.derivative
+        names = object.__dir__(self)
+        for slot, name in enumerate(() if d is None else d.shown_names):
+            if name is not None:
+                names.append(f"_saved_{name}")
+                if self._holds_tensors(slot):
+                    names.append(f"_raw_saved_{name}")
+        return names
 
     def __repr__(self):
         return f"<{self.name()} object at {<size_t><PyObject*>self:#x}>"

@@ -4,9 +4,29 @@ from imode._core.tensor cimport Tensor
 from libc.stdint cimport uint64_t
 
 
+cdef class Packed:
+    # What a pair of hooks made of a saved tensor. Immutable.
+    cdef object value             # what the pack hook gave
+    cdef object unpack            # the other hook
+    cdef object node              # where an input's gradient goes: its grad_fn, or a leaf's
+    #                               AccumulateGrad; None: nowhere, or it is a result
+    cdef int input_nr             # which result of that node the input was
+
+
+cdef class Defaults:
+    # The hooks for tensors saved in one thread, which alone uses it; TLS.saving points to it.
+    cdef list pairs               # (pack, unpack), innermost last; the last is used
+    cdef str refusal              # what saved_tensors_hooks raises; None: allowed
+    cdef object before_write      # called with a tensor that is about to be written to; or None
+
+
 cdef class SavedTensor:
     # Owned by the node that saved it. Thread rule: used with the GIL held.
+    #
+    # Invariant: at most one of `tensor` and `packed` is there; neither once it was freed, or where
+    # an operator had None to save.
     cdef Tensor tensor            # the input itself, or an alias of the node's own result
+    cdef Packed packed            # with hooks, in place of the tensor
     cdef PyObject* counter        # owned: the version counter, which counts its savers
     cdef uint64_t version         # when it was saved
     cdef int place                # under anomaly detection, the line that saved it: errors.place
@@ -14,8 +34,12 @@ cdef class SavedTensor:
     cdef bint requires_grad       # of a saved result
     cdef bint recorded            # a saved input had a grad_fn
     cdef object view_node         # of a result written into a view: reference to its grad_fn
+    cdef bint freed               # the node has given it up
 
 
 cdef SavedTensor save_input(Tensor tensor, str saver)       # saver: the operator, for messages
 cdef SavedTensor save_result(Tensor tensor, int output_nr)
+cdef SavedTensor saved_value(object value)         # of None, or a tensor made for the occasion
+cdef int before_write(Tensor target) except -1     # where TLS.saving is there
 cdef Tensor unpack(SavedTensor self, object node)
+cdef void forget(object saved) noexcept            # its node gives it up, who else may hold it

@@ -12,12 +12,16 @@ import weakref
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from imode._core.dispatch cimport tls
 from imode._core.tensor cimport (
     Tensor, alias_of, current, grad_fn_of, is_inference, requires_grad, version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
+from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
+from imode.autograd.node cimport Edge, node_edge
 from imode.places cimport users_line
+from libc.stdint cimport uint64_t
 
-from imode.errors import inference_saved, modified, saved_detached
+from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
 
 @cython.final
@@ -32,6 +36,210 @@ cdef class SavedTensor:
 
     def __init__(self):
         raise TypeError("SavedTensor is made by the graph, not from Python")
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Keep `pack_hook(tensor)` in place of the tensor; `unpack_hook` of that gives it back.
+
+        `pack_hook` is called at once, and only once; what it gives may be any object.
+        `unpack_hook` must give a Tensor of the same content, each time the value is needed.
+        Raises RuntimeError for a second pair, after the graph was freed, and if `pack_hook` writes
+        to its argument.
+
+        >>> import imode
+        >>> x = imode.ones(2, requires_grad=True)
+        >>> y = x.exp()
+        >>> y.grad_fn._raw_saved_result.register_hooks(imode.Tensor.numpy, imode.from_numpy)
+        >>> y.sum().backward()
+        """
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"register_hooks(): incompatible function arguments. {name} is a "
+                                f"{type(hook).__name__}, not a callable")
+        if self.packed is not None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. "
+                "Hint: only one pair of hooks is allowed at a time.")
+        if self.freed:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time or if you need to access saved variables after calling "
+                "backward.")
+        if self.tensor is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden")
+        _pack(self, alias_of(self.tensor), pack_hook, unpack_hook)
+
+    @property
+    def data(self):
+        """The tensor, or what the pack hook made of it; None once freed."""
+        return self.tensor if self.packed is None else self.packed.value
+
+    def unpack(self):
+        """The tensor; RuntimeError once freed, and for a result of the node that saved it, which
+        only `_saved_...` of that node can connect to the graph."""
+        if self.output_nr >= 0 and self.requires_grad:
+            raise saved_detached("SavedTensor.unpack()")
+        if self.freed:
+            raise graph_freed()
+        return unpack(self, None)
+
+    @property
+    def unpack_hook(self):
+        """The hook that gives the tensor back; None without hooks."""
+        return None if self.packed is None else self.packed.unpack
+
+
+@cython.final
+cdef class Packed:
+    """What a pair of hooks made of a saved tensor; not visible from Python."""
+
+
+@cython.final
+cdef class Defaults:
+    """The hooks for tensors saved in one thread; not visible from Python."""
+
+    def __cinit__(self):
+        self.pairs = []
+
+
+# ---- hooks ----
+
+cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) except -1:
+    """Replace the tensor by what the pack hook makes of `given`, with the same storage."""
+    cdef Packed packed = Packed.__new__(Packed)
+    cdef Edge edge
+    cdef Tensor tensor = self.tensor
+    cdef uint64_t version = current(version_of(given))
+    cdef int no_grad = tls().no_grad
+    if self.output_nr < 0 and node_edge(tensor, &edge):
+        packed.node = <object>edge.node
+        packed.input_nr = edge.input_nr
+        Py_DECREF(packed.node)
+    packed.unpack = unpack
+    tls().no_grad = 1
+    try:
+        packed.value = pack(given)
+    finally:
+        tls().no_grad = no_grad
+    if current(version_of(given)) != version:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
+            "to pack hook cannot be modified by in-place operations as this can lead to unexpected "
+            "side-effects. Let the hook change a clone().")
+    self.packed = packed
+    self.tensor = None
+    return 0
+
+
+cdef inline int _pack_default(SavedTensor self, Tensor given) except -1:
+    cdef PyObject* defaults = tls().saving
+    if defaults != NULL and (<Defaults>defaults).pairs:
+        pairs = (<Defaults>defaults).pairs
+        pack, unpack = pairs[len(pairs) - 1]
+        _pack(self, given, pack, unpack)
+    return 0
+
+
+cdef Tensor _unpack_hooked(SavedTensor self, object node):
+    cdef Packed packed = self.packed
+    cdef Tensor alias
+    if packed is None:
+        if self.freed:
+            raise graph_freed(node.name())
+        return None
+    value = packed.unpack(packed.value)
+    if type(value) is not Tensor:
+        raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result "
+                        f"of type {type(value).__name__}")
+    if packed.node is None and not self.requires_grad and not requires_grad(<Tensor>value):
+        return value
+    alias = alias_of(<Tensor>value)
+    if self.output_nr >= 0:
+        if self.requires_grad:
+            alias.grad_fn = _maker(self, node)
+            alias.output_nr = self.output_nr
+    elif type(packed.node) is AccumulateGrad:
+        share_accumulator(<AccumulateGrad>packed.node, alias)
+    elif packed.node is not None:
+        alias.grad_fn = packed.node
+        alias.output_nr = packed.input_nr
+    return alias
+
+
+cdef Defaults _defaults():
+    """This thread's hooks, made when first asked for."""
+    cdef Defaults made
+    if tls().saving == NULL:
+        made = Defaults.__new__(Defaults)
+        Py_INCREF(made)               # the thread's
+        tls().saving = <PyObject*>made
+    return <Defaults>tls().saving
+
+
+def push_hooks(pack, unpack):
+    """Begin to use a pair of hooks for what this thread saves; RuntimeError if disabled."""
+    cdef Defaults defaults = _defaults()
+    if defaults.refusal is not None:
+        raise RuntimeError(defaults.refusal)
+    defaults.pairs.append((pack, unpack))
+
+
+def pop_hooks():
+    """End the use of the newest pair of hooks; RuntimeError if there is none."""
+    cdef Defaults defaults = _defaults()
+    if not defaults.pairs:
+        raise RuntimeError("saved_tensors_hooks: left without having been entered")
+    defaults.pairs.pop()
+
+
+def disable_hooks(message):
+    """Let push_hooks raise `message`, or, for None, work again. Returns the message so far."""
+    cdef Defaults defaults = _defaults()
+    if message is not None and defaults.pairs:
+        raise RuntimeError(message)
+    before, defaults.refusal = defaults.refusal, message
+    return before
+
+
+def observe_writes(function):
+    """Call `function(tensor)` before each write in this thread; None: no more. Returns what was."""
+    cdef Defaults defaults = _defaults()
+    before, defaults.before_write = defaults.before_write, function
+    return before
+
+
+cdef int before_write(Tensor target) except -1:
+    function = (<Defaults>tls().saving).before_write
+    if function is not None and not is_inference(target):
+        function(target)
+    return 0
+
+
+def counter_of(Tensor tensor not None):
+    """The version counter, which a tensor shares with its aliases."""
+    return version_of(tensor)
+
+
+# ---- saving ----
+
+cdef SavedTensor saved_value(object value):
+    cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
+    if value is not None:
+        self.tensor = value
+        _watch(self, version_of(self.tensor))
+    self.output_nr = -1
+    return self
+
+
+cdef void forget(object saved) noexcept:
+    cdef SavedTensor self
+    if type(saved) is SavedTensor:
+        self = <SavedTensor>saved
+        self.freed = self.tensor is not None or self.packed is not None
+        self.tensor = None
+        self.packed = None
 
 
 cdef bint _keep_places = False
@@ -63,6 +271,8 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
     _watch(self, version_of(tensor))
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
+    if tls().saving != NULL:
+        _pack_default(self, tensor)
     return self
 
 
@@ -77,11 +287,15 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if tensor.view is not None and tensor.grad_fn is not None and self.requires_grad:
         # Written into a view: what the result leads to is the view's node, not the write's.
         self.view_node = weakref.ref(tensor.grad_fn)
+    if tls().saving != NULL:
+        _pack_default(self, tensor)
     return self
 
 
 cdef Tensor unpack(SavedTensor self, object node):
     cdef Tensor alias
+    if self.tensor is None:
+        return _unpack_hooked(self, node)
     if self.recorded and self.tensor.grad_fn is None:
         raise saved_detached(node.name())
     if current(version_of(self.tensor)) != self.version:

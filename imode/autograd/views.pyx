@@ -16,6 +16,7 @@ from imode._core.tensor cimport (
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, new_node, node_edge
+from imode.autograd.saved cimport before_write
 from imode.places cimport users_line
 from libc.stdint cimport uint64_t
 
@@ -117,6 +118,8 @@ cdef int check_write(int writer, Tensor target) except -1:
     """The immutable invariant: outside the mode an inference tensor is never written."""
     if is_inference(target) and not inference_mode_on(tls()):
         raise inference_write(target.guard_id, target.maker, operator_name(writer))
+    if tls().saving != NULL:
+        before_write(target)
     return 0
 
 
