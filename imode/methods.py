@@ -9,6 +9,7 @@ import numpy as np
 
 from . import ops
 from ._core import dtype as dtypes
+from ._core.dispatch import is_grad_enabled
 from ._core.internals import array_of, array_of_new_header, conj, install
 from ._core.tensor import Tensor
 from .autograd import hooks
