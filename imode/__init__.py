@@ -61,7 +61,15 @@ from .kernels.generator import (
     set_rng_state,
 )
 from .legacy import legacy_types
-from .methods import install_methods, is_complex, is_floating_point, is_tensor, numel
+from .methods import (
+    install_methods,
+    is_complex,
+    is_conj,
+    is_floating_point,
+    is_neg,
+    is_tensor,
+    numel,
+)
 from .printing import set_printoptions
 
 __version__ = "0.1.0"

@@ -336,6 +336,24 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
     run_backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+def is_conj(input):
+    """Whether conjugation is still pending: never, `conj()` gives a conjugated copy."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"is_conj(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return False
+
+
+def is_neg(input):
+    """Whether negation is still pending: never."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"is_neg(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return False
+
+
 _METHODS = {
     "to": to,
     "type": type_,
@@ -360,6 +378,8 @@ _METHODS = {
     "real": property(_real, _set_part(_real)),
     "imag": property(_imag, _set_part(_imag)),
     "is_nonzero": is_nonzero,
+    "is_conj": is_conj,
+    "is_neg": is_neg,
     "is_signed": is_signed,
     "share_memory_": share_memory_,
     "is_shared": is_shared,

@@ -565,6 +565,12 @@ def resolve_conj(self):
     return self
 
 
+@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method")
+def resolve_neg(self):
+    """Return the tensor itself: negation is never left pending."""
+    return self
+
+
 # ---- what backward passes call ------------------------------------------------------------------
 
 

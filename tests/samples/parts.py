@@ -205,4 +205,5 @@ SAMPLES = {
     ],
     "conj_physical_": [S(T(2, 3)), S(T(2, 3, dtype="complex64")), S(T(2, dtype="int64"))],
     "resolve_conj": [S(T(2, 3)), S(T(2, 3, dtype="complex64"))],
+    "resolve_neg": [S(T(2, 3)), S(T(2, 3, dtype="complex64"))],
 }
