@@ -15,20 +15,11 @@ from imode._core.dtype cimport (
     as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size, number_at)
 from imode._core.keyset cimport (
     INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
+from imode._core.live cimport alive, born, died
 from imode._core.syntax cimport (
     Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax, to_operand)
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    #ifdef IMODE_DEBUG
-    #define IMODE_DEBUGGING 1
-    #else
-    #define IMODE_DEBUGGING 0
-    #endif
-    """
-    bint DEBUGGING "IMODE_DEBUGGING"      # a compile-time constant
 
 cdef extern from *:
     """
@@ -71,12 +62,10 @@ cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject*) noexcept
     object PyLong_FromSsize_t(Py_ssize_t)
 
-cdef Py_ssize_t _live = 0                 # tensors alive; counted in debug builds only
-
 
 def live_tensors():
     """How many tensors are alive; None unless this is a debug build."""
-    return _live if DEBUGGING else None
+    return alive()
 
 
 @cython.final
@@ -110,9 +99,8 @@ cdef class Tensor:
         _construct(self, args, kwargs)
 
     def __dealloc__(self):
-        if DEBUGGING:
-            global _live
-            _live -= 1
+        if self.array != NULL:    # else one that was never initialised, or is counted already
+            died()
         allocator.release(self.array)
 
     # ---- shape and storage ----
@@ -580,11 +568,9 @@ cdef class Tensor:
 cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
     if self.array != NULL:
         raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
-    if DEBUGGING:
-        global _live
-        _live += 1
     cdef Tensor made = syntax.constructor(*args, **kwargs)
     replace_array(self, storage(made))
+    born()
     self.keys, self.guard_id, self.maker = made.keys, made.guard_id, made.maker
     return 0
 
@@ -680,9 +666,7 @@ cdef int _n_spares = 0
 cdef inline Tensor _new():
     global _n_spares
     cdef Tensor self
-    if DEBUGGING:
-        global _live
-        _live += 1
+    born()
     if _n_spares:
         _n_spares -= 1
         return <Tensor>_revive(_spares[_n_spares])
@@ -698,9 +682,8 @@ cdef void _recycle(PyObject* o) noexcept:
         _free(o)
         return
     PyObject_GC_UnTrack(o)
-    if DEBUGGING:
-        global _live
-        _live -= 1
+    if (<Tensor>o).array != NULL:
+        died()
     allocator.release((<Tensor>o).array)
     (<Tensor>o).array = NULL
     if (<Tensor>o).version is not None:
@@ -717,8 +700,6 @@ cdef void _recycle(PyObject* o) noexcept:
         _spares[_n_spares] = o
         _n_spares += 1
     else:
-        if DEBUGGING:
-            _live += 1
         _free(o)
 
 

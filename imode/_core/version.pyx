@@ -1,6 +1,12 @@
 """Version counters: one atomic integer per storage that autograd may have saved."""
 cimport cython
 from imode._core.atomic cimport add_relaxed, load_relaxed
+from imode._core.live cimport alive, born, count_deaths
+
+
+def live_counters():
+    """How many version counters are alive; None unless this is a debug build."""
+    return alive()
 
 
 @cython.final
@@ -17,6 +23,9 @@ cdef class VersionCounter:
     >>> counter.current
     3
     """
+
+    def __init__(self):
+        born()
 
     @property
     def current(self):
@@ -42,10 +51,14 @@ cdef class VersionCounter:
                 add_relaxed(value, 1)
 
 
+count_deaths(VersionCounter)
+
+
 cdef tuple writer_of(VersionCounter counter):
     cdef uint64_t writer = load_relaxed(&counter.writer)
     return <int>(writer >> 32), <int>writer
 
 
 cdef VersionCounter new_counter():
+    born()
     return VersionCounter.__new__(VersionCounter)

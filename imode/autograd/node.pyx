@@ -10,6 +10,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
+from imode._core.live cimport alive, born, died
 from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum, wrap
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
@@ -40,22 +41,15 @@ cdef extern from *:
     #define IMODE_GET_CLEAR(t) (((PyTypeObject*)(t))->tp_clear)
     #define IMODE_SET_TRAVERSE(t, f) (((PyTypeObject*)(t))->tp_traverse = (traverseproc)(f))
     #define IMODE_SET_CLEAR(t, f) (((PyTypeObject*)(t))->tp_clear = (inquiry)(f))
-    #ifdef IMODE_DEBUG
-    #define IMODE_DEBUGGING 1
-    #else
-    #define IMODE_DEBUGGING 0
-    #endif
     """
     traverseproc get_traverse "IMODE_GET_TRAVERSE"(object cls)
     inquiry get_clear "IMODE_GET_CLEAR"(object cls)
     void set_traverse "IMODE_SET_TRAVERSE"(object cls, traverseproc f)
     void set_clear "IMODE_SET_CLEAR"(object cls, inquiry f)
-    bint DEBUGGING "IMODE_DEBUGGING"
 
 InputMetadata = namedtuple("InputMetadata", "shape dtype device is_nested_tensor",
                            defaults=(False,))
 cdef tuple _NUMBERS = (bool, int, float, complex)
-cdef Py_ssize_t _live = 0             # nodes alive; counted in debug builds only
 cdef uint64_t _sequence = 0
 
 ctypedef int (*observer_t)(Node node) except -1
@@ -69,7 +63,7 @@ cdef void set_observer(observer_t function) noexcept:
 
 def live_nodes():
     """How many graph nodes are alive; None unless this is a debug build."""
-    return _live if DEBUGGING else None
+    return alive()
 
 
 cdef void _give_up(object saved) noexcept:
@@ -93,9 +87,7 @@ cdef class Node:
 
     def __cinit__(self):
         global _sequence
-        if DEBUGGING:
-            global _live
-            _live += 1
+        born()
         self.edges = self.small_edges
         self.saved = self.small_saved
         self.outputs = &self.small_output
@@ -106,9 +98,7 @@ cdef class Node:
 
     def __dealloc__(self):
         cdef int i
-        if DEBUGGING:
-            global _live
-            _live -= 1
+        died()
         self._drop_saved()
         self._drop_edges()
         for i in range(self.n_outputs):

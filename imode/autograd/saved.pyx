@@ -13,6 +13,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport tls
+from imode._core.live cimport alive, born, died
 from imode._core.tensor cimport (
     Tensor, alias_of, current, grad_fn_of, is_inference, requires_grad, version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
@@ -24,12 +25,18 @@ from libc.stdint cimport uint64_t
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
 
+def live_saved():
+    """How many saved tensors are alive; None unless this is a debug build."""
+    return alive()
+
+
 @cython.final
 @cython.freelist(256)      # one for most recorded operators
 cdef class SavedTensor:
     """A tensor that a node keeps for backward; not made from Python."""
 
     def __dealloc__(self):
+        died()
         if self.counter != NULL:
             drop_saver(<VersionCounter>self.counter)
             Py_DECREF(<object>self.counter)
@@ -224,8 +231,13 @@ def counter_of(Tensor tensor not None):
 
 # ---- saving ----
 
+cdef inline SavedTensor _new():
+    born()
+    return SavedTensor.__new__(SavedTensor)
+
+
 cdef SavedTensor saved_value(object value):
-    cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
+    cdef SavedTensor self = _new()
     if value is not None:
         self.tensor = value
         _watch(self, version_of(self.tensor))
@@ -266,7 +278,7 @@ cdef inline int _watch(SavedTensor self, VersionCounter counter) except -1:
 cdef SavedTensor save_input(Tensor tensor, str saver):
     if is_inference(tensor):
         raise inference_saved(tensor.guard_id, tensor.maker, saver)
-    cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
+    cdef SavedTensor self = _new()
     self.tensor = tensor
     _watch(self, version_of(tensor))
     self.output_nr = -1
@@ -279,7 +291,7 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
 cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if is_inference(tensor):
         raise inference_saved(tensor.guard_id, tensor.maker)
-    cdef SavedTensor self = SavedTensor.__new__(SavedTensor)
+    cdef SavedTensor self = _new()
     self.tensor = alias_of(tensor)
     _watch(self, version_of(tensor))
     self.output_nr = output_nr

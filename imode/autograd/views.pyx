@@ -9,6 +9,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
+from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
     DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
     current, geometry_of, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum,
@@ -28,6 +29,14 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
 
+def live_views():
+    """How many view records are alive; None unless this is a debug build."""
+    return alive()
+
+
+count_deaths(ViewMeta)
+
+
 cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint multiple) except -1:
     """Record that `result` is a view of `base`, made by `op` in this thread's mode."""
     if is_inference(base):
@@ -43,6 +52,7 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
     """Record that `result` is a view of a normal tensor `base`, of its dtype."""
     cdef ViewMeta view = ViewMeta.__new__(ViewMeta)
     cdef int creation
+    born()
     if inference_mode_on(tls()):
         creation = INFERENCE_MODE
     elif tls().no_grad:
@@ -64,6 +74,17 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
     return 0
 
 
+cdef object _restride(tuple geometry):
+    """A function that makes a view of this geometry from its root. (Not part of _replay: a closure
+    that holds itself would only be freed by the cyclic collector.)"""
+    as_strided = operator("as_strided")
+
+    def view(root):
+        return as_strided(root, *geometry)
+
+    return view
+
+
 cdef object _replay(Operator op, PyObject** args, Tensor base):
     """A function that makes the view from its root: for views that change the dtype."""
     cdef list rest = [<object>args[i] for i in range(1, op.nargs)]
@@ -71,11 +92,7 @@ cdef object _replay(Operator op, PyObject** args, Tensor base):
     if base.view is not None:
         before = base.view.replay
         if before is None:
-            geometry = geometry_of(base)
-            as_strided = operator("as_strided")
-
-            def before(root):
-                return as_strided(root, *geometry)
+            before = _restride(geometry_of(base))
 
     def replay(root):
         positional = [root if before is None else before(root)] + rest

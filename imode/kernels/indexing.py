@@ -360,7 +360,10 @@ def broadcast_shape(*shapes):
     for shape in shapes[1:]:
         error = broadcast_error(result, shape)
         if error is not None:
-            raise error
+            try:
+                raise error
+            finally:
+                del error  # it holds this frame
         result = np.broadcast_shapes(result, shape)
     return result
 

@@ -292,12 +292,15 @@ def _chain(matrices):
                 for k in range(i, j)
             )
 
-    def multiply(i, j):
-        if i == j:
-            return matrices[i]
-        return multiply(i, split[i, j]).mm(multiply(split[i, j] + 1, j))
+    return _multiply(matrices, split, 0, count - 1)
 
-    return multiply(0, count - 1)
+
+def _multiply(matrices, split, i, j):
+    """The product of matrices i to j, split as the table says."""
+    if i == j:
+        return matrices[i]
+    k = split[i, j]
+    return _multiply(matrices, split, i, k).mm(_multiply(matrices, split, k + 1, j))
 
 
 def chain_matmul(*matrices):
