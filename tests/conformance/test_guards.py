@@ -10,9 +10,10 @@ import contextlib
 import random
 import threading
 
-import imode
 import pytest
 import torch
+
+import imode
 
 KINDS = ("inference_mode", "inference_mode off", "no_grad", "enable_grad", "set_grad_enabled off",
          "set_grad_enabled on")  # fmt: skip
