@@ -103,20 +103,22 @@ def main():
     parts += ["## The same, recorded", times_table(recorded)]
     print("", *parts[-2:], sep="\n\n", flush=True)
     programs = figures.programs(lib, torch)
+    graphs = figures.autograd(lib, torch)
     large = figures.large(lib, torch)
-    parts += ["## Programs", times_table(programs), "## Large tensors, µs"]
+    parts += ["## Programs", times_table(programs | graphs), "## Large tensors, µs"]
     parts += [times_table(large, 1e6, "µs")]
     print("", *parts[-4:], sep="\n\n", flush=True)
     imports = figures.imports()
     wheel = None if options.no_wheel else figures.wheel_megabytes()
     found = figures.all_figures(small, recorded, programs, large, imports, wheel)
+    found += figures.autograd_figures(graphs, options.library)
     took = ", ".join(f"{name} {seconds * 1e3:.0f} ms" for name, seconds in imports.items())
     parts += [f"Import times: {took}.", "## Figures", figures_table(found)]
     print("", *parts[-3:], sep="\n\n", flush=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     FOLDER.joinpath("tables.md").write_text("\n\n".join(parts) + "\n")
     FOLDER.joinpath("times.json").write_text(
-        json.dumps([small, recorded, programs, large, imports])
+        json.dumps([small, recorded, programs, graphs, large, imports])
     )
     chart(small, FOLDER / "operators.svg")
     print(f"\nWritten: {FOLDER}/tables.md, {FOLDER}/times.json, {FOLDER}/operators.svg")

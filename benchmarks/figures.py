@@ -117,6 +117,123 @@ def programs(lib, torch):
     return times
 
 
+# ---- autograd ----
+
+AUTOGRAD = """
+nn, grad = lib.nn, lib.autograd.grad
+
+class Identity(lib.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad
+
+class Copy(Identity):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clone()
+
+x, factor, ones = lib.ones(4, requires_grad=True), lib.ones(4), lib.ones(4)
+chain = x
+for _ in range(1000):
+    chain = chain * factor
+net = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2),
+                    nn.Tanh())
+weights = list(net.parameters())
+batch = lib.randn(32, 8, requires_grad=True)
+
+def twice():
+    first, = grad(net(batch).sum(), batch, create_graph=True)
+    return grad((first * first).sum(), weights, allow_unused=True)
+"""
+AUTOGRAD_PROGRAMS = {
+    "backward over 1 000 mul nodes, 4 elements": ("chain.backward(ones, retain_graph=True)", 5),
+    "double backward of a 3-layer tanh MLP, batch 32": ("twice()", 4),
+    "Function.apply, the input returned and saved": ("Identity.apply(x)", 5),
+    "Function.apply, a copy returned, the input saved": ("Copy.apply(x)", 5),
+    "Function.apply and backward, the input returned": ("Identity.apply(x).backward(ones)", 5),
+}
+
+# Bytes per node of a chain, as the process grows; seconds per node, recorded, run and freed.
+LIVE = """
+import importlib, sys
+lib = importlib.import_module(sys.argv[1])
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+x = lib.ones(4, requires_grad=True)
+y = x + x
+for _ in range(2000): y = y + x
+before = resident()
+for _ in range(200_000): y = y + x
+print((resident() - before) / 200_000)
+"""
+GROWTH = """
+import importlib, sys, time
+lib = importlib.import_module(sys.argv[1])
+x, ones = lib.ones(4, requires_grad=True), lib.ones(4)
+def run(n):
+    y = x
+    for _ in range(n): y = y + x
+    y.backward(ones)
+    del y
+    x.grad = None
+def best(n, rounds):
+    least = 1e9
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        run(n)
+        least = min(least, (time.perf_counter() - begun) / n)
+    return least
+print(best(10**6, 3) / best(10**3, 200))
+"""
+
+
+def autograd(lib, torch):
+    """Return {program: {"imode": seconds, "torch": seconds}}."""
+    spaces = {}
+    for library in (lib, torch):
+        library.manual_seed(0)
+        spaces[library] = {"lib": library}
+        exec(AUTOGRAD, spaces[library])
+    return {
+        name: best({"imode": (code, spaces[lib]), "torch": (code, spaces[torch])}, shot=5e-3)
+        for name, (code, _) in AUTOGRAD_PROGRAMS.items()
+    }
+
+
+def in_process(script, library):
+    """Return the number that a script prints, run in a process of its own with one thread."""
+    done = subprocess.run(
+        [sys.executable, "-c", script, library], capture_output=True, text=True, cwd=ROOT,
+        check=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    return float(done.stdout)
+
+
+def autograd_figures(times, name):
+    """Return the Figures of the graph; `name`: the library's."""
+    ratios = ratio(times, "torch")
+    found = [Figure(k, ratios[k], target) for k, (_, target) in AUTOGRAD_PROGRAMS.items()]
+    bytes_of = {library: in_process(LIVE, library) for library in (name, "torch")}
+    found.append(
+        Figure(
+            f"live memory per recorded add ({bytes_of[name]:.0f} bytes): PyTorch / imode",
+            bytes_of["torch"] / bytes_of[name],
+            1.5,
+        )
+    )
+    found.append(
+        Figure("time per node, 10⁶ nodes / 10³ nodes", in_process(GROWTH, name), 1.2, True)
+    )
+    return found  # fmt: skip
+
+
 # ---- large tensors ----
 
 LARGE = {
