@@ -186,13 +186,16 @@ cdef object _argsort(Operator op, keyset_t keys, PyObject** args):
     return (<tuple>call3(_callee(op), <object>args[0], <object>args[1], <object>args[2]))[1]
 
 
+cdef Operator _expand = None
+
+
 cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     """take_along_dim(self, indices, dim) where nothing is broadcast."""
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[1])
     cdef int dim, d
-    if args[2] == <PyObject*>None or a.nd == 0 or at.nd != a.nd or not _indices(at) or (
-            requires_grad(<Tensor>args[0])):
+    global _expand
+    if args[2] == <PyObject*>None or a.nd == 0 or at.nd != a.nd or not _indices(at):
         return NotImplemented
     dim = _dim(args[2], a.nd)
     if dim < 0:
@@ -200,7 +203,13 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     for d in range(a.nd):
         if d != dim and a.dimensions[d] != at.dimensions[d]:
             return NotImplemented
-    return call3(_callee(op), <object>args[0], <object>args[2], <object>args[1])
+    source = <object>args[0]
+    if requires_grad(<Tensor>source):
+        # Recorded, the expansion shows in the graph.
+        if _expand is None:
+            _expand = operator("expand")
+        source = call2(_expand, source, tuple([a.dimensions[d] for d in range(a.nd)]))
+    return call3(_callee(op), source, <object>args[2], <object>args[1])
 
 
 cdef Operator _view = None

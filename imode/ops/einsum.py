@@ -4,6 +4,7 @@ The operators it calls, and their order, are visible in the graph: they are PyTo
 """
 
 import math
+from functools import lru_cache
 
 from imode import ops
 from imode.kernels import layers
@@ -43,29 +44,33 @@ def _labels(term, what):
     return labels
 
 
-def _parse(equation, operands):
-    """The labels of the operands and of the output, and how many dimensions `...` stands for."""
+@lru_cache(256)
+def _parse(equation, ndims):
+    """The labels of the operands and of the output, and how many dimensions `...` stands for.
+
+    ndims: the number of dimensions of each operand.
+    """
     arrow = equation.find("->")
     left = equation if arrow < 0 else equation[:arrow]
     terms = left.split(",")
-    if len(terms) != len(operands):
-        few = "fewer" if len(operands) < len(terms) else "more"
+    if len(terms) != len(ndims):
+        few = "fewer" if len(ndims) < len(terms) else "more"
         raise RuntimeError(f"einsum(): {few} operands were provided than specified in the equation")
     inputs, hidden = [], 0
-    for i, (term, operand) in enumerate(zip(terms, operands, strict=True)):
+    for i, (term, ndim) in enumerate(zip(terms, ndims, strict=True)):
         labels = _labels(term, f"operand {i}")
         named = len(labels) - ("..." in labels)
         if "..." in labels:
-            if named > operand.dim():
+            if named > ndim:
                 raise RuntimeError(
                     f"einsum(): the number of subscripts in the equation ({named}) is more than "
-                    f"the number of dimensions ({operand.dim()}) for operand {i}"
+                    f"the number of dimensions ({ndim}) for operand {i}"
                 )
-            hidden = max(hidden, operand.dim() - named)
-        elif named != operand.dim():
+            hidden = max(hidden, ndim - named)
+        elif named != ndim:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({named}) does not match "
-                f"the number of dimensions ({operand.dim()}) for operand {i} and no ellipsis was "
+                f"the number of dimensions ({ndim}) for operand {i} and no ellipsis was "
                 "given"
             )
         inputs.append(labels)
@@ -163,7 +168,7 @@ def _einsum(equation, operands):
     """Sum products of operands over the subscripts that the equation leaves out of its output."""
     if not operands:
         raise ValueError(_NOTHING)
-    inputs, output, hidden = _parse(equation, operands)
+    inputs, output, hidden = _parse(equation, tuple(operand.dim() for operand in operands))
     places, kept = {}, 0
     for label in output:
         places[label] = kept
@@ -172,10 +177,9 @@ def _einsum(equation, operands):
     if "..." not in places:
         places["..."] = ndim
         ndim += hidden
-    for label in _LETTERS:
-        if label not in places and any(label in labels for labels in inputs):
-            places[label] = ndim
-            ndim += 1
+    for label in sorted({label for labels in inputs for label in labels} - places.keys()):
+        places[label] = ndim
+        ndim += 1
     aligned = [
         _align(operand, labels, places, hidden, ndim, i)
         for i, (operand, labels) in enumerate(zip(operands, inputs, strict=True))
