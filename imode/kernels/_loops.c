@@ -9,6 +9,7 @@
 #include "vmath.h"
 
 #include <complex.h>
+#include <float.h>
 
 #define BLOCK 256
 #define MAX_OPERANDS 5
@@ -328,16 +329,23 @@ V_INLINE float floor_of_f(float x, float y, float m) {
     f = q != 0 ? f : copysignf(0.0f, x / y);
     return y == 0 ? x / y : f;
 }
-V_INLINE double floor_of_d(double x, double y) {
-    if (y == 0)
-        return x / y;
-    double m = fmod(x, y), q = (x - m) / y;
-    if (m != 0 && (y < 0) != (m < 0))
-        q -= 1.0;
-    if (q == 0)
-        return copysign(0.0, x / y);
+V_INLINE double floor_of_d(double x, double y, double m) {
+    double q = (x - m) / y;
+    q = m != 0 && (y < 0) != (m < 0) ? q - 1.0 : q;
     double f = floor(q);
-    return q - f > 0.5 ? f + 1.0 : f;
+    f = q - f > 0.5 ? f + 1.0 : f;
+    f = q != 0 ? f : copysign(0.0, x / y);
+    return y == 0 ? x / y : f;
+}
+
+/* The same for doubles: a quotient below 2^52 is right to within one, and x - q * y, fused, exact. */
+V_INLINE double fmod_near(double x, double y) {
+    double r = fma(-trunc(x / y), y, x);
+    r = r != 0 && (r < 0) != (x < 0) ? r + copysign(y, x) : r;
+    return copysign(r, x);
+}
+V_INLINE int is_near_quotient(double x, double y) {
+    return fabs(x) < 4503599627370496.0 * fabs(y) && fabs(y) <= DBL_MAX;
 }
 
 #define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
@@ -362,13 +370,25 @@ V_INLINE double floor_of_d(double x, double y) {
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
-    static void NAME##_d(char *const *p, npy_intp n) {                                             \
+    V_CLONES static void NAME##_d(char *const *p, npy_intp n) {                                    \
         const double *a = (const double *)p[0], *b = (const double *)p[1];                         \
         double *out = (double *)p[2];                                                              \
-        for (npy_intp i = 0; i < n; i++) {                                                         \
-            const double x = a[i], y = b[i], m = fmod(x, y);                                       \
-            (void)m;                                                                               \
-            out[i] = VALUE_D;                                                                      \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            int near = 1;                                                                          \
+            for (npy_intp i = start; i < end; i++)                                                 \
+                near &= is_near_quotient(a[i], b[i]);                                              \
+            if (near) {                                                                            \
+                IVDEP for (npy_intp i = start; i < end; i++) {                                     \
+                    const double x = a[i], y = b[i], m = fmod_near(x, y);                          \
+                    out[i] = VALUE_D;                                                              \
+                }                                                                                  \
+            } else {                                                                               \
+                for (npy_intp i = start; i < end; i++) {                                           \
+                    const double x = a[i], y = b[i], m = fmod(x, y);                               \
+                    out[i] = VALUE_D;                                                              \
+                }                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 #define FLOAT_TABLE(NIN, NAME)                                                                     \
@@ -383,7 +403,7 @@ BY_FMOD(fmod, m, m)
 FLOAT_TABLE(2, fmod)
 BY_FMOD(remainder, REMAINDER(m, y), REMAINDER(m, y))
 FLOAT_TABLE(2, remainder)
-BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y))
+BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y, m))
 FLOAT_TABLE(2, floor_divide)
 
 /* ---- operators of every real type ---- */
@@ -580,6 +600,11 @@ static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2]};
 static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
                                  TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
+/* log(exp(x) + exp(y)); equal infinities are themselves */
+FLOATS(2, logaddexp,
+       x == y && fabsf(x) == INFINITY ? x : (x > y ? x : y) + v_log1pf(v_expf(-fabsf(x - y))),
+       x == y && fabs(x) == INFINITY ? x : (x > y ? x : y) + v_log1p(v_exp(-fabs(x - y))))
+
 /* angle: 0, pi or NaN of real numbers; complex ones have any */
 MAP1(angle_f, float, float, x != x ? x : (x < 0 ? (float)PI : 0))
 MAP1(angle_d, double, double, x != x ? x : (x < 0 ? PI : 0))
@@ -598,7 +623,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
     ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
-    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),

@@ -15,7 +15,7 @@ from imode.kernels.gather cimport before, leading_lines, number
 from imode.kernels.plain cimport (
     MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _item, _plain,
     _same_shape)
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -188,16 +188,24 @@ ctypedef fused tested:
 cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, int64_t* out,
                      npy_intp apart) noexcept nogil:
     """Count the elements that are not 0; `out`: store their d-th coordinates at out + d * apart."""
-    cdef npy_intp i, rest, found = 0
+    cdef npy_intp i = 0, rest, found = 0
     cdef int d
-    for i in range(n):
-        if x[i] != 0:
-            if out != NULL:
+    if out == NULL:
+        for i in range(n):
+            found += x[i] != 0
+    elif nd == 1:
+        while found < apart:          # no branch on the elements: they are hard to foresee
+            out[found] = i
+            found += x[i] != 0
+            i += 1
+    else:
+        for i in range(n):
+            if x[i] != 0:
                 rest = i
                 for d in range(nd - 1, -1, -1):
                     out[d * apart + found] = rest % dims[d]
                     rest //= dims[d]
-            found += 1
+                found += 1
     return found
 
 
@@ -231,6 +239,20 @@ cdef object _nonzero(Operator op, keyset_t keys, PyObject** args):
     return wrap(array_view(out, 2, dims, strides, <char*>cnp.PyArray_DATA(out)))
 
 
+ctypedef fused word:
+    uint32_t
+    uint64_t
+
+
+cdef void _compress(word* to, const word* x, const uint8_t* flags, npy_intp total) noexcept nogil:
+    """Store the `total` elements whose flags are set, without a branch on them."""
+    cdef npy_intp i = 0, found = 0
+    while found < total:
+        to[found] = x[i]
+        found += flags[i] != 0
+        i += 1
+
+
 cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
     """masked_select(self, mask), of one shape."""
     cdef Fields* a = _array(args[0])
@@ -243,13 +265,18 @@ cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
             mask.descr.type_num != cnp.NPY_BOOL) or not _same_shape(mask, a, 0, a.nd):
         return _fall_back(op, keys, args)
     for i in range(n):
-        found += flags[i]
+        found += flags[i] != 0
     out = empty(a.descr.type_num, 1, &found)
     to = <char*>cnp.PyArray_DATA(out)
-    for i in range(n):
-        if flags[i]:
-            memcpy(to, a.data + i * item, item)
-            to += item
+    if item == 4:
+        _compress(<uint32_t*>to, <uint32_t*>a.data, flags, found)
+    elif item == 8:
+        _compress(<uint64_t*>to, <uint64_t*>a.data, flags, found)
+    else:
+        for i in range(n):
+            if flags[i]:
+                memcpy(to, a.data + i * item, item)
+                to += item
     return wrap(out)
 
 

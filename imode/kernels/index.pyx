@@ -138,7 +138,7 @@ cdef object _get_mask(Fields* a, Fields* mask, npy_intp item):
     cdef int d
     cdef ndarray out
     for i in range(n):
-        found += flags[i]
+        found += flags[i] != 0
     dims[0] = found
     for d in range(mask.nd, a.nd):
         dims[1 + d - mask.nd] = a.dimensions[d]

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
-from libc.math cimport exp, fabs, log, log1p
+from libc.math cimport exp, fabs
 
 from .channels cimport contiguous
 
@@ -16,10 +16,16 @@ ctypedef fused real:
     float
     double
 
+cdef extern from "loss.h" nogil:
+    void imode_entropy_f(const float*, const float*, long, float*)
+    void imode_entropy_d(const double*, const double*, long, double*)
+    void imode_logits_f(const float*, const float*, long, float*)
+    void imode_logits_d(const double*, const double*, long, double*)
+    double imode_total_f(const float*, long)
+    double imode_total_d(const double*, long)
+
 cdef extern from "<math.h>" nogil:
     float expf(float)
-    float logf(float)
-    float log1pf(float)
 
 # PyTorch's words for dtypes in error messages
 cdef dict SCALAR_TYPES = {
@@ -245,20 +251,6 @@ cdef inline real _exp(real x) noexcept nogil:
         return exp(x)
 
 
-cdef inline real _log(real x) noexcept nogil:
-    if real is float:
-        return logf(x)
-    else:
-        return log(x)
-
-
-cdef inline real _log1p(real x) noexcept nogil:
-    if real is float:
-        return log1pf(x)
-    else:
-        return log1p(x)
-
-
 cdef void _values(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
     cdef long i
     cdef real d, z
@@ -275,15 +267,14 @@ cdef void _values(int kind, const real* x, const real* y, long n, real p, real* 
             z = <real>fabs(x[i] - y[i])
             out[i] = <real>0.5 * z * z if z <= p else p * (z - <real>0.5 * p)
     elif kind == ENTROPY:
-        for i in range(n):                           # logarithms end at -100, as PyTorch's do
-            d = _log1p(-x[i])
-            z = _log(x[i])
-            out[i] = (y[i] - 1) * (d if d > -100 else -100) - y[i] * (z if z > -100 else -100)
+        if real is float:
+            imode_entropy_f(x, y, n, out)
+        else:
+            imode_entropy_d(x, y, n, out)
+    elif real is float:
+        imode_logits_f(x, y, n, out)
     else:
-        for i in range(n):
-            z = x[i] if x[i] < 0 else 0
-            z = z - _log1p(_exp(-<real>fabs(x[i])))  # log(sigmoid(x))
-            out[i] = (1 - y[i]) * x[i] - z
+        imode_logits_d(x, y, n, out)
 
 
 cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
@@ -312,13 +303,15 @@ cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* 
 
 cdef double _total(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
     cdef real[CHUNK] part
-    cdef long i, size, start = 0
+    cdef long size, start = 0
     cdef double total = 0
     while start < n:
         size = n - start if n - start < CHUNK else CHUNK
         _values(kind, x + start, y + start, size, p, &part[0])
-        for i in range(size):
-            total += part[i]
+        if real is float:
+            total += imode_total_f(&part[0], size)
+        else:
+            total += imode_total_d(&part[0], size)
         start += size
     return total
 

@@ -59,6 +59,12 @@ cdef void _copy(char* to, const char* source, int nd, const npy_intp* dims,
                   to_steps + 1, source_steps + 1, item)
     elif to_steps[0] == item and source_steps[0] == item:
         memcpy(to, source, dims[0] * item)
+    elif item == 4 and to_steps[0] == 4 and source_steps[0] == -4:
+        for i in range(dims[0]):
+            (<uint32_t*>to)[i] = (<const uint32_t*>source)[-i]
+    elif item == 8 and to_steps[0] == 8 and source_steps[0] == -8:
+        for i in range(dims[0]):
+            (<uint64_t*>to)[i] = (<const uint64_t*>source)[-i]
     elif item == 4:
         for i in range(dims[0]):
             (<uint32_t*>(to + i * to_steps[0]))[0] = (

@@ -497,7 +497,7 @@ def _logaddexp(self, other):
 
 op(
     "logaddexp(Tensor self, Tensor other) -> Tensor",
-    ufunc(loops.select(np.logaddexp, FLOATS), otherwise=_logaddexp),
+    ufunc(loops.logaddexp, otherwise=_logaddexp),
     derivative={
         "self": lambda grad, self, other: grad / conj(1 + ops.exp(other - self)),
         "other": lambda grad, self, other: grad / conj(1 + ops.exp(self - other)),
