@@ -11,7 +11,8 @@ SEED ?= 0
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '_*.c') \
-           setup.py tools/stubs.py $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
+           setup.py tools/names.py tools/stubs.py \
+           $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
 STAMP := build/.built
 
 .PHONY: help demo test fast bench conformance fuzz lint format build debug wheel away clean
@@ -64,13 +65,14 @@ away: .venv/.dev         ## the sdist, installed into an empty environment, pass
 	tar -xzf $(AWAY)/imode-*.tar.gz -C $(AWAY)/run --strip-components=1
 	rm -rf $(AWAY)/run/imode $(AWAY)/run/setup.py
 	$(BASE) -m venv $(AWAY)/env
-	$(AWAY)/env/bin/python -m pip install --quiet "$$(ls $(AWAY)/imode-*.tar.gz)[test]"
+	$(AWAY)/env/bin/python -m pip install --disable-pip-version-check \
+		"$$(ls $(AWAY)/imode-*.tar.gz)[test]"
 	cd $(AWAY)/run && PYTHONPATH= ../env/bin/python -m pytest -q tests --ignore=tests/conformance \
 		-m 'not slow'
 
 clean:                   ## remove what was built, the environment too
 	rm -rf build dist .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
-	find imode -name '*.so' -delete -o -name '*.pyi' -delete
+	find imode -name '*.so' -delete -o -name '*.pyi' -delete -o -path imode/ops/names.py -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): $(SOURCES) .venv/.build
@@ -91,6 +93,6 @@ $(STAMP): $(SOURCES) .venv/.build
 # Another environment is used as it is: nothing is installed into it.
 define install
 	@mkdir -p .venv
-	$(if $(filter .venv/bin/python,$(PYTHON)),$(PYTHON) -m pip install --quiet --disable-pip-version-check $(1),@:)
+	$(if $(filter .venv/bin/python,$(PYTHON)),$(PYTHON) -m pip install --disable-pip-version-check $(1),@:)
 	@touch $@
 endef

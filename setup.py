@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.modified import newer_group
 
 DEBUG = os.environ.get("IMODE_DEBUG", "0") not in ("", "0")
 JOBS = int(os.environ.get("IMODE_JOBS", "2"))
@@ -67,6 +68,14 @@ class build_modules(build_ext):
         self.parallel = self.parallel or JOBS
         super().finalize_options()
         self.build_temp = f"build/objects-{MODE}"
+
+    def build_extension(self, ext):
+        self.begun = getattr(self, "begun", 0) + 1
+        sources = [*ext.sources, *ext.depends]
+        if self.force or newer_group(sources, self.get_ext_fullpath(ext.name), "newer"):
+            # Compiling takes a minute or more: say where it is.
+            print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
+        super().build_extension(ext)
 
     def run(self):
         stamp = Path("build/mode")  # modules of the other mode look up to date: rebuild them
