@@ -21,8 +21,8 @@ SEVERAL = (
 )
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
-    "they have already been freed).\nSaved intermediate values of the graph are freed when you call "
-    ".backward() or autograd.grad()."
+    "they have already been freed).\nSaved intermediate values of the graph are freed when you "
+    "call .backward() or autograd.grad()."
 )
 INSIDE = "one element of the written-to tensor refers to a single memory location. Please clone()"
 INSIDE = f"unsupported operation: more than {INSIDE} the tensor before performing the operation."
@@ -463,21 +463,18 @@ def test_a_write_by_the_package_names_the_users_line():
 
 def test_the_line_that_saved():
     program = """
-    before = imode.autograd.saved.keep_places(True)
-    try:
-        x = imode.ones(2, requires_grad=True)
-        y = x * 1
+    x = imode.ones(2, requires_grad=True)
+    y = x * 1
+    with imode.autograd.set_detect_anomaly(True):
         z = (
             y.sin()
         ).sum()
-    finally:
-        imode.autograd.saved.keep_places(before)
     y.add_(1)
     z.backward()
     """
     assert raised(program).splitlines()[1:] == [
-        "Saved by SinBackward0 at program.py:6 for its backward, at version 0.",
-        "Written last by add_ at program.py:10, to version 1.",
+        "Saved by SinBackward0 at program.py:5 for its backward, at version 0.",
+        "Written last by add_ at program.py:7, to version 1.",
         "Ways out: use the functional form of the write, write to a .clone(), or write after the "
         "backward.",
     ]

@@ -523,7 +523,7 @@ PROGRAMS = (
 def test_program_of_the_page_prints_what_it_says(program):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(program, str(PAGE), "exec"), {"__name__": "__main__"})
+        exec(compile(program, "docs/inference-mode.md", "exec"), {"__name__": "__main__"})
     shown = re.findall(r"# prints (.*)$", program, re.M)
     assert printed.getvalue().splitlines() == shown
 
@@ -536,9 +536,11 @@ def test_every_error_of_the_page_is_one_of_the_library():
         errors.inference_write(),
         errors.inference_requires_grad(),
         errors.inference_version(),
+        errors.inference_data(0, 0, True),
         errors.view_mode("inference"),
         errors.modified("imode.FloatTensor", (2,), 0, None, 1, 0),
         errors.no_history(),
+        errors.graph_freed(),
     ]
     headings = re.findall(r"^### (.*)$", PAGE.read_text(), re.M)
     headings.remove("What outlives the block")

@@ -91,7 +91,7 @@ programs = st.lists(statements, min_size=4, max_size=22)
 
 
 class World:
-    """One run of a program: its tensors, what else looks at their memory, the guards that are on."""
+    """One run of a program: its tensors, what else looks at their memory, its guards."""
 
     def __init__(self, log=()):
         self.tensors = [imode.tensor([[0.5, 1.0], [1.5, 2.0]], requires_grad=True)]

@@ -258,10 +258,9 @@ cdef bint _keep_places = False
 
 
 def keep_places(on):
-    """Whether to remember the lines that save tensors: for anomaly detection. Returns what was."""
+    """Set whether to remember the lines that save tensors: for anomaly mode."""
     global _keep_places
-    before, _keep_places = _keep_places, bool(on)
-    return before
+    _keep_places = bool(on)
 
 
 cdef inline int _watch(SavedTensor self, VersionCounter counter) except -1:

@@ -282,9 +282,10 @@ def set_(self, source):
     """
     from .._core.dispatch import is_inference_mode_enabled
 
-    if source is not None and self.is_inference() != source.is_inference():
-        if is_inference_mode_enabled() or not self.is_inference():
-            raise inference_set(*origin_of(self if self.is_inference() else source))
+    inference = self.is_inference()
+    mixed = source is not None and inference != source.is_inference()
+    if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
+        raise inference_set(*origin_of(self if inference else source))
     return ops._set_(self, source)
 
 
