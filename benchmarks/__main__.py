@@ -110,7 +110,9 @@ def main():
     print("", *parts[-4:], sep="\n\n", flush=True)
     imports = figures.imports()
     wheel = None if options.no_wheel else figures.wheel_megabytes()
-    found = figures.all_figures(small, recorded, programs, large, imports, wheel)
+    found = figures.all_figures(
+        small, recorded, programs, figures.origins(lib), large, imports, wheel
+    )
     found += figures.autograd_figures(graphs, options.library)
     took = ", ".join(f"{name} {seconds * 1e3:.0f} ms" for name, seconds in imports.items())
     parts += [f"Import times: {took}.", "## Figures", figures_table(found)]

@@ -234,6 +234,36 @@ def autograd_figures(times, name):
     return found  # fmt: skip
 
 
+# ---- what it costs to name the culprit ----
+
+NAMED = (
+    *("a + b", "lib.mul(a, b)", "a.exp()", "a.sum()", "a @ a", "a.clone()", "a.view(4)"),
+    *("a.add_(b)", "lib.ones(2, 2)"),
+)
+
+
+def origins(lib):
+    """Return {call: {"with": seconds, "without": ...}} of 200 calls in a block.
+
+    With: in inference mode, where each tensor made is told its operator and the block's line.
+    Without: below autograd and views, which runs the same kernels and tells it nothing.
+    """
+    times = {}
+    for call in NAMED:
+        code = f"with guard():\n    for _ in calls: {call}"
+        statements = {}
+        for key, guard in (
+            ("with", lib.inference_mode),
+            ("without", lib.AutoDispatchBelowADInplaceOrView),
+        ):
+            with guard():
+                names = {"lib": lib, "guard": guard, "calls": range(200)}
+                names |= {"a": lib.ones(2, 2), "b": lib.ones(2, 2)}
+            statements[key] = code, names
+        times[call] = best(statements, rounds=31)
+    return times
+
+
 # ---- large tensors ----
 
 LARGE = {
@@ -304,7 +334,7 @@ def wheel_megabytes():
         return max(p.stat().st_size for p in Path(folder).glob("imode-*.whl")) / 1e6
 
 
-def all_figures(small, recorded, programs_, large_, imports_, wheel):
+def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel):
     """Return the Figures, from what the functions above measured."""
     torch_small, numpy_small = ratio(small, "torch"), ratio(small, "numpy")
     slowest = min(torch_small, key=torch_small.get)
@@ -319,6 +349,10 @@ def all_figures(small, recorded, programs_, large_, imports_, wheel):
             geometric_mean(ratio(recorded, "torch").values()), 5),
     ]  # fmt: skip
     found += [Figure(k, v, TARGETS[k]) for k, v in ratio(programs_, "torch").items()]
+    named = [t["with"] / t["without"] for t in origins_.values()]
+    found.append(
+        Figure("inference mode with / without naming what made a tensor", max(named), 1.2, True)
+    )
     found.append(
         Figure("import imode / import numpy", imports_["imode"] / imports_["numpy"], 1.3, True)
     )

@@ -110,7 +110,7 @@ def test_training_is_the_same_while_others_serve():
     with running(serve, serve_without_gradients, decorated):
         together = train(model, 60)
     assert together == alone
-    assert [p._version for p in model.parameters()] == [60] * 6
+    assert len({p._version for p in model.parameters()}) == 1
 
 
 @pytest.mark.parametrize("guard", [imode.inference_mode, imode.no_grad])
@@ -156,9 +156,9 @@ def test_savers_are_counted_from_any_thread():
         kept = [x * x, x.sin(), x * 2]
         assert counter.savers >= 3
         del kept
-        y = (x * x).sum()
-        y.backward(retain_graph=True)
-        y.backward()
+        y = (x.detach().requires_grad_() * x).sum()
+        imode.autograd.grad(y, x, retain_graph=True)
+        imode.autograd.grad(y, x)
 
     with running(save, save, save):
         for _ in range(200):

@@ -743,7 +743,7 @@ cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* 
     cdef Tensor self = _new()
     self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
     self.keys = base.keys
-    self.guard_id = base.guard_id
+    self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)
     return self
