@@ -353,3 +353,12 @@ def test_tasks_leave_no_references(fails):
         pass
     del y
     assert reference() is None
+
+
+def test_gradients_of_a_base_through_a_write_to_its_view():
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    y = x * 1
+    y[1:3] *= 3
+    assert grad(y, x, imode.ones(4), retain_graph=True)[0].tolist() == [1, 3, 3, 1]
+    y.sum().backward(inputs=[x])
+    assert x.grad.tolist() == [1, 3, 3, 1]

@@ -204,4 +204,5 @@ cdef bint should_compute(PyObject* node):
     if task.everything:
         return True
     entry = task.find(node)
-    return entry != NULL and (entry.needed or entry.captured)
+    # One that the walk did not meet lies behind the write inside a CopySlices.
+    return entry == NULL or entry.needed or entry.captured
