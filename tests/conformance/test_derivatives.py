@@ -1,0 +1,159 @@
+"""Gradients of every operator's samples at awkward places: complex operands, ties, NaN, twice.
+
+Each way of running a sample replaces its operands, or the gradients that come in, and compares
+results and gradients with PyTorch's: values, dtypes, shapes, whether they require grad, and errors.
+"""
+
+import numpy as np
+import pytest
+
+from tests.samples import load
+
+from . import known
+from .calls import function, tensors_of
+from .observe import Values, failure
+
+SAMPLES = load()
+RULES = known.load()
+NAN, INF = float("nan"), float("inf")
+TOLERANCE = {"float16": (4e-3, 4e-3), "float32": (1e-4, 1e-5), "complex64": (1e-4, 1e-5)}
+PLAIN = (1e-7, 1e-8)
+
+
+def numbers(pool):
+    """Operands whose elements are taken from `pool` in turn."""
+
+    def fill(lib, tensors):
+        for k, t in enumerate(tensors):
+            if t.is_floating_point() and 0 not in t.stride():
+                values = [pool[(7 * i + 3 * k + i // 3) % len(pool)] for i in range(t.numel())]
+                t.copy_(lib.tensor(values, dtype=t.dtype).reshape(t.shape))
+
+    return fill
+
+
+def mixed(first, rest):
+    """Dtypes for the first floating operand and the others."""
+    return lambda place, t: (rest if place else first) if t.floating else None
+
+
+def one(dtype):
+    return lambda place, t: dtype if t.dtype.startswith("float") else None
+
+
+def drawn(lib, tensor, place):
+    rng = np.random.default_rng(place)
+    made = rng.standard_normal(tuple(tensor.shape)).round(1)
+    if tensor.is_complex():
+        made = made + 1j * rng.standard_normal(tuple(tensor.shape)).round(1)
+    return lib.tensor(made.tolist(), dtype=tensor.dtype).reshape(tensor.shape)
+
+
+def odd(lib, tensor, place):
+    values = [(0.0, 1.0, INF, NAN, -1.0)[i % 5] for i in range(tensor.numel())]
+    return lib.tensor(values, dtype=tensor.dtype).reshape(tensor.shape)
+
+
+def transposed(lib, tensor, place):
+    made = drawn(lib, tensor, place)
+    return made.transpose(0, -1).contiguous().transpose(0, -1) if made.dim() > 1 else made
+
+
+# name -> (dtypes of the operands, what fills them, gradients that come in, order)
+WAYS = {
+    "complex": (mixed("complex128", "complex128"), None, drawn, 1),
+    "complex first": (mixed("complex128", "float64"), None, drawn, 1),
+    "complex rest": (mixed("float64", "complex128"), None, drawn, 1),
+    "special": (one("float64"), numbers([0.0, -0.0, 1, -1, NAN, INF, -INF, 0.5, 2, -2]), drawn, 1),
+    "ties": (one("float64"), numbers([0.0, 1, 1, 2, 0, -1, -1, 2, 3]), drawn, 1),
+    "constant": (one("float64"), numbers([1.5]), drawn, 1),
+    "half": (one("float16"), None, drawn, 1),
+    "odd gradients": (one("float64"), None, odd, 1),
+    "transposed gradients": (one("float64"), None, transposed, 1),
+    "twice": (one("float64"), None, drawn, 2),
+}
+
+
+def run(lib, name, sample, way):
+    """Return {observable: value} of the results and of the gradients of one call."""
+    dtypes, fill, incoming, order = WAYS[way]
+    lib.manual_seed(0)
+    args, kwargs, tensors = sample.make(lib, dtype=dtypes)
+    if fill:
+        fill(lib, tensors)
+    leaves = [t for t in tensors if t.is_floating_point() or t.is_complex()]
+    for t in leaves:
+        t.requires_grad_()
+    call = (sample.torch if lib.__name__ == "torch" else None) or function(lib, name)
+    try:
+        if name.partition(".")[0].endswith("_") and args[0].requires_grad:
+            args[0] = args[0].clone()
+        outputs = tensors_of(call(*args, **kwargs), lib)
+        seen = {f"result{i}": look(t, sample.values) for i, t in enumerate(outputs)}
+    except Exception as error:
+        return {"raised": failure(error)}
+    outputs = [t for t in outputs if t.requires_grad and not any(t is leaf for leaf in tensors)]
+    if not outputs or not sample.values:
+        return seen
+    weights = [incoming(lib, t, i) for i, t in enumerate(outputs)]
+    try:
+        grads = gradients(lib, outputs, leaves, weights, order)
+    except Exception as error:
+        return seen | {"backward": failure(error)}
+    return seen | {f"grad{i}": None if g is None else look(g) for i, g in enumerate(grads)}
+
+
+def gradients(lib, outputs, leaves, weights, order):
+    if order == 1:
+        return lib.autograd.grad(outputs, leaves, weights, allow_unused=True)
+    for weight in weights:
+        weight.requires_grad_()
+    grads = lib.autograd.grad(outputs, leaves, weights, allow_unused=True, create_graph=True)
+    again = [g for g in grads if g is not None and g.requires_grad]
+    if not again:
+        return grads
+    twice = lib.autograd.grad(
+        again, leaves + weights, [0.7 * lib.ones_like(g) for g in again], allow_unused=True
+    )
+    # Zeros, rounding errors that stand for them and no gradient are one thing here.
+    return [*grads, *(None if g is None or (g.abs() < 1e-9).all() else g for g in twice)]
+
+
+def look(tensor, values=True):
+    dtype = str(tensor.dtype).rpartition(".")[2]
+    seen = {"dtype": dtype, "shape": tuple(tensor.shape), "requires_grad": tensor.requires_grad}
+    if values:
+        wide = tensor.detach().resolve_conj()
+        seen["values"] = Values(wide, TOLERANCE.get(dtype, PLAIN)) if tensor.numel() else None
+    return seen
+
+
+def different(here, there):
+    for key in [*here, *(k for k in there if k not in here)]:
+        a, b = here.get(key, "missing"), there.get(key, "missing")
+        if a != b and isinstance(a, dict) and isinstance(b, dict):
+            for part in a:
+                if a.get(part) != b.get(part):
+                    yield f"{key}.{part}", a[part], b.get(part)
+        elif a != b:
+            yield key, a, b
+
+
+def short(value):
+    return " ".join(repr(value).split())[:100]
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_gradients(lib, torch, name):
+    lines = []
+    for sample in SAMPLES[name]:
+        for way in WAYS if sample.raises is None else ():
+            try:
+                there = run(torch, name, sample, way)
+            except Exception:  # the sample cannot be made so
+                continue
+            for path, a, b in different(run(lib, name, sample, way), there):
+                if not RULES.allow(f"{way} {name}", path):
+                    lines.append(f"  {way}: {sample!r}: {path}: {short(a)} here, {short(b)} there")
+                    break
+    assert not lines, f"{name}\n" + "\n".join(lines[:25])
