@@ -192,6 +192,14 @@ def test_without_the_table_everything_is_there_at_once():
     assert done.returncode == 0, done.stderr
 
 
+def test_a_function_put_in_an_operators_place_stays(table):
+    run(
+        "imode.add = ops.mul = stub = object()\n"
+        "imode.ops.load_all()\n"
+        "assert imode.add is stub is ops.mul and imode.mul is not stub"
+    )
+
+
 def test_operators_keep_their_names_where_a_module_is_called_the_same():
     imode.ops.load_all()
     for name in ops.MODULES:

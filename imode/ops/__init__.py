@@ -98,8 +98,15 @@ def _load(module):
                 del sys.modules[name]
         raise
     _missing.pop(module, None)
-    globals().update(schema.published())
-    vars(sys.modules["imode"]).update(schema.functions)
+    _publish(globals(), schema.published())
+    _publish(vars(sys.modules["imode"]), schema.functions)
+
+
+def _publish(space, names):
+    for name, value in names.items():
+        # What a user has put in its place stays; a module of the operator's name gives way.
+        if name not in space or isinstance(space[name], types.ModuleType):
+            space[name] = value
 
 
 def find(name):
