@@ -115,7 +115,8 @@ cdef int _start(Task task, list roots, list grads) except -1:
         _add(task, task.find(<PyObject*>root), number, <PyObject*>gradient)
     for root, _ in roots:
         entry = task.find(<PyObject*>root)
-        if entry.waiting == 0:
+        # A single root runs its tensor hooks even where nothing that is wanted lies behind it.
+        if entry.waiting == 0 and (entry.needed or entry.captured or len(roots) == 1):
             entry.waiting = -1              # a node that is a root twice runs once
             task.push(entry.node)
     return 0
@@ -250,9 +251,9 @@ cdef int _step(Task task, Node node) except -1:
     else:
         memset(few, 0, sizeof(few))
     try:
+        if not entry.needed:            # else its hooks run below, after the capture
+            run_tensor_hooks(node, grads)
         if entry.captured:
-            if not entry.needed:        # else its hooks run below, after the capture
-                run_tensor_hooks(node, grads)
             _capture(task, node, grads)
         if entry.needed:
             _call(task, node, grads, out)

@@ -217,18 +217,17 @@ cdef class Node:
         cdef object value
         cdef int number, k, slot
         cdef int n_owned
+        cdef bint any_grad
         if self.released:
             raise graph_freed(d.name)
-        if d.n_formulas > 1:
-            # A result that was written to is refused also where no wanted formula reads it.
-            for slot in range(d.n_slots):
-                if d.slots[slot].source == FROM_RESULT:
-                    self._unpacked(slot)
-        if not self._any_grad(grads):
-            return 0
+        any_grad = self._any_grad(grads)
         for number in range(d.n_formulas):
             formula = &d.formulas[number]
-            if not self._wanted(formula):
+            if not any_grad or not self._wanted(formula):
+                # What was saved and written to is refused also where it is not needed.
+                for k in range(formula.n_parameters):
+                    if formula.parameters[k] >= 0:
+                        self._unpacked(formula.parameters[k])
                 continue
             n_owned = 0
             try:

@@ -31,7 +31,7 @@ class Program:
 
     def __init__(self, lib, seed):
         self.lib, self.random, self.log = lib, random.Random(seed), []
-        self.leaves, self.tensors, self.hooks = [], [], 0
+        self.leaves, self.tensors, self.hooks, self.multi = [], [], 0, False
 
     def run(self):
         self.build()
@@ -108,9 +108,10 @@ class Program:
         if kind in ("tensor", "pre", "post", "retain"):
             self.register(pick.choice(self.tensors), kind)
         elif kind == "multi":
-            name = self.name()
+            # PyTorch asks "will this node run?", and is wrong about a single root and about leaves.
+            name, self.multi = self.name(), True
             self.graph.register_multi_grad_hook(
-                [self.any(), self.any()],
+                [pick.choice(self.tensors), pick.choice(self.tensors)],
                 lambda grads: self.log.append(f"{name} {show(grads)}"),
                 mode="all",
             )
@@ -166,6 +167,8 @@ class Program:
     def differentiate(self):
         pick = self.random
         roots = [pick.choice(self.tensors) for _ in range(pick.randint(1, 2))]
+        if self.multi:
+            roots = [root * 1.0 for root in roots]
         given = [self.lib.ones_like(root.detach()) for root in roots]
         options = {
             "retain_graph": pick.choice([None, True, True]),
