@@ -21,6 +21,16 @@ when the caller is inside another. So leaving a guard that is not the innermost 
 for those above it: they are applied again, in order, to the state before the guard that left.
 PyTorch puts back the leaving guard's state as it is and so leaves the mode on for good.
 
+# Note [Why normal_mode is sound]
+Inside of normal_mode the state is that of no_grad: ADInplaceOrView is included, Autograd is not
+excluded, nothing is recorded. What surrounds the block does not enter into it, so that the same
+rules hold as outside of inference mode: what is allocated is normal and is counted from its first
+write on; a view is what its base is; an inference tensor from around the block may be read but not
+written, for the write lands in ADInplaceOrView's kernel, which refuses it. So no memory gets to be
+under tensors of both kinds, which is all that the no-aliasing invariant asks; and the inference
+tensors around it change only where the mode is on, which is the immutable one. Afterwards, in the
+mode again, writes to what the block made are counted, for it carries the keys itself.
+
 # Note [Entering a guard again]
 One guard object may be entered while it is on: by a function that calls itself, by two threads that
 share it. Each further entry is a guard of its own, its twin, and leaving the object leaves the

@@ -166,6 +166,18 @@ CASES = {
         "One of an inference tensor and a normal one would then see the other's writes.\n"
         "Ways out: t = u instead, or t.copy_(u), which copies the elements.",
     ),
+    "set_ of an inference tensor": (
+        """
+        with imode.inference_mode():
+            y = imode.zeros(2)
+        imode.ones(2).set_(y)
+        """,
+        "set_(): one of self and source is an inference tensor and the other is not.\n"
+        "The inference tensor was created by zeros inside inference_mode entered at "
+        "program.py:1.\n"
+        "Each would then see the other's writes, which no version counter would count.\n"
+        "Ways out: t.set_(u.clone()) or t.set_(u.normal()); or t = u.",
+    ),
     # ---- views made in a mode ----
     "view made in inference mode": (
         """

@@ -1,0 +1,43 @@
+"""The programs of tests/test_errors.py in PyTorch: the same class, the same first sentence."""
+
+import textwrap
+
+import pytest
+import torch
+
+from tests.test_errors import CASES
+
+# What PyTorch has not, or does without saying so.
+ONLY_HERE = {
+    "write, where the mode is turned off": "normal_mode is imode's",
+    "set_ of an inference tensor": "PyTorch lets the two share memory",
+    "data, inference into normal": "the same",
+    "data, normal into inference": "the same",
+}
+COMPARED = sorted(set(CASES) - set(ONLY_HERE))
+
+
+def first_sentence(text):
+    """The text up to the first full stop that ends a sentence, as one line."""
+    line = " ".join(text.split())
+    for mark in (". ", ".You "):
+        line = line.partition(mark)[0]
+    return line.rstrip(".")
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_first_sentence(name):
+    program, message = CASES[name]
+    source = textwrap.dedent(program.strip("\n")).replace("imode", "torch")
+    with pytest.raises(Exception) as caught:
+        exec(compile(source, "program.py", "exec"), {"torch": torch})
+    assert type(caught.value) is RuntimeError
+    if message is not None:
+        theirs = first_sentence(str(caught.value)).replace("torch.", "imode.")
+        assert " ".join(message.split()).startswith(theirs)
+        assert first_sentence(message.splitlines()[0]) == theirs
+
+
+@pytest.mark.parametrize("name", ONLY_HERE)
+def test_what_is_only_here_is_in_the_table(name):
+    assert name in CASES
