@@ -15,6 +15,7 @@ TEXT = '''"""Which module of this folder declares which name: written by tools/n
 
 # The folder's state that this was read from; None: installed, and not edited.
 STAMP = {stamp}
+DIGEST = {digest}
 
 # On Tensor.
 METHODS = (
@@ -37,10 +38,10 @@ def declared(schema, registry, Tensor):
 
 
 def read(folder):
-    """Import the operators' modules one by one; return (methods, {name: modules}, stamp)."""
+    """Import the modules one by one; return (methods, {name: modules}, stamp, digest)."""
     sys.path.insert(0, str(folder))
     nothing = types.ModuleType("imode.ops.names")
-    nothing.METHODS, nothing.PLACES, nothing.STAMP = (), {}, None
+    nothing.METHODS, nothing.PLACES, nothing.STAMP, nothing.DIGEST = (), {}, None, 0
     sys.modules["imode.ops.names"] = nothing
     import imode
     from imode import ops
@@ -73,7 +74,12 @@ def read(folder):
         hidden = public & set(schema.functions)
         if hidden:
             raise SystemExit(f"{module}: {hidden} are names of imode already")
-    return sorted(methods), {name: places[name] for name in sorted(places)}, ops.stamp()
+    return (
+        sorted(methods),
+        {name: places[name] for name in sorted(places)},
+        ops.stamp(),
+        ops.digest(),
+    )
 
 
 def main():
@@ -81,7 +87,7 @@ def main():
     folder = Path(sys.argv[1]).resolve()
     target = folder / "imode" / "ops" / "names.py"
     try:
-        methods, places, stamp = read(folder)
+        methods, places, stamp, digest = read(folder)
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         target.unlink(missing_ok=True)
         print(f"names: not written, imode does not import: {error}", file=sys.stderr)
@@ -89,6 +95,7 @@ def main():
     in_place = (folder / "setup.py").exists()
     text = TEXT.format(
         stamp=stamp if in_place else None,
+        digest=digest,
         methods="\n".join(f'    "{name}",' for name in methods),
         places="\n".join(f'    "{name}": "{" ".join(where)}",' for name, where in places.items()),
     )
