@@ -7,7 +7,7 @@ shared version counter) and regenerates it when it is read.
 """
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
 from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
@@ -18,6 +18,7 @@ from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, new_node, node_edge
 from imode.autograd.saved cimport before_write
+from imode.autograd.task cimport should_compute
 from imode.places cimport users_line
 from libc.stdint cimport uint64_t
 
@@ -238,7 +239,9 @@ cdef class CopySlices(Node):
         copied = call1(operator("clone"), part)
         slice_grad[0] = <PyObject*>copied
         self.function.apply(slice_grad, out)
-        if self.edges[self.base_edge].node == NULL:
+        if not should_compute(self.edges[self.base_edge].node):
+            Py_XDECREF(out[self.base_edge])       # the write computes it without being asked
+            out[self.base_edge] = NULL
             return 0
         if out[self.base_edge] == NULL:
             call1(operator("zero_"), part)

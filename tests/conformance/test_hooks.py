@@ -10,7 +10,6 @@ import warnings
 
 import pytest
 
-
 from .observe import sentence
 
 PROGRAMS = 400
@@ -62,7 +61,21 @@ class Program:
         pick = self.random
         a, b = self.any(), self.any()
         kind = pick.choice(
-            "add mul mul number exp tanh sum chunk unbind cat inplace view write".split()
+            [
+                "add",
+                "mul",
+                "mul",
+                "number",
+                "exp",
+                "tanh",
+                "sum",
+                "chunk",
+                "unbind",
+                "cat",
+                "inplace",
+                "view",
+                "write",
+            ]
         )
         made = []
         if kind == "add":
@@ -104,7 +117,20 @@ class Program:
 
     def hook(self):
         pick = self.random
-        kind = pick.choice("tensor tensor leaf pre post retain after acc_pre acc_post multi".split())
+        kind = pick.choice(
+            [
+                "tensor",
+                "tensor",
+                "leaf",
+                "pre",
+                "post",
+                "retain",
+                "after",
+                "acc_pre",
+                "acc_post",
+                "multi",
+            ]
+        )
         if kind in ("tensor", "pre", "post", "retain"):
             self.register(pick.choice(self.tensors), kind)
         elif kind == "multi":
