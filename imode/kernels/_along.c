@@ -44,6 +44,54 @@ SCAN(imode_cumprod_f, float, double, 1, *)
 SCAN(imode_cumprod_d, double, double, 1, *)
 SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
 
+/* ---- softmax of columns: TILE of them side by side; the sums in blocks of BLOCK rows ----
+   Exponentials are computed twice: a row stored here and the next one loaded are often 4 KiB apart,
+   and a processor takes such a pair for the same place and waits. */
+
+
+#define TILE 64
+#define BLOCK 64
+#define COLUMNS(NAME, T, EXP, LOG, IS_LOG)                                                     \
+    V_CLONES static void NAME##_tile(const T* x, T* y, ptrdiff_t n, ptrdiff_t step,            \
+                                     int width) {                                              \
+        T top[TILE], sum[TILE], part[TILE];                                                    \
+        for (int j = 0; j < width; j++) {                                                      \
+            top[j] = x[j];                                                                     \
+            sum[j] = 0;                                                                        \
+        }                                                                                      \
+        for (ptrdiff_t k = 1; k < n; k++)                                                      \
+            for (int j = 0; j < width; j++)                                                    \
+                top[j] = x[k * step + j] > top[j] ? x[k * step + j] : top[j];                  \
+        for (ptrdiff_t first = 0; first < n; first += BLOCK) {                                 \
+            ptrdiff_t end = n - first < BLOCK ? n : first + BLOCK;                             \
+            for (int j = 0; j < width; j++) part[j] = 0;                                       \
+            for (ptrdiff_t k = first; k < end; k++) {                                          \
+                const T* row = x + k * step;                                                   \
+                for (int j = 0; j < width; j++) part[j] += EXP(row[j] - top[j]);               \
+            }                                                                                  \
+            for (int j = 0; j < width; j++) sum[j] += part[j];                                 \
+        }                                                                                      \
+        for (int j = 0; j < width; j++) sum[j] = IS_LOG ? LOG(sum[j]) : 1 / sum[j];            \
+        for (ptrdiff_t k = 0; k < n; k++) {                                                    \
+            const T* row = x + k * step;                                                       \
+            T* to = y + k * step;                                                              \
+            _Pragma("GCC ivdep") for (int j = 0; j < width; j++)                               \
+                to[j] = IS_LOG ? row[j] - top[j] - sum[j] : EXP(row[j] - top[j]) * sum[j];     \
+        }                                                                                      \
+    }                                                                                          \
+    void NAME(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner) {      \
+        const T* x = (const T*)in;                                                             \
+        T* y = (T*)out;                                                                        \
+        for (ptrdiff_t o = 0; o < outer; o++, x += n * inner, y += n * inner)                  \
+            for (ptrdiff_t first = 0; first < inner; first += TILE)                            \
+                NAME##_tile(x + first, y + first, n, inner,                                    \
+                            inner - first < TILE ? (int)(inner - first) : TILE);               \
+    }
+COLUMNS(imode_softmax_f, float, v_expf, logf, 0)
+COLUMNS(imode_softmax_d, double, v_exp, log, 0)
+COLUMNS(imode_log_softmax_f, float, v_expf, logf, 1)
+COLUMNS(imode_log_softmax_d, double, v_exp, log, 1)
+
 /* ---- the gradient of softmax: y * (g - sum(g * y)); of its logarithm: g - exp(y) * sum(g) ---- */
 
 #define BACKWARD(NAME, T, TERM, VALUE)                                                         \

@@ -26,4 +26,10 @@ void imode_cumprod_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, pt
 void imode_cumprod_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
 void imode_cumprod_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
 
+/* The same for softmax and its logarithm: lanes that lie side by side, without a copy of them. */
+void imode_softmax_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+void imode_softmax_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+void imode_log_softmax_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+void imode_log_softmax_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+
 #endif

@@ -10,6 +10,10 @@ cdef extern from "along.h" nogil:
     void imode_log_softmax_backward_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_log_softmax_backward_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_cumsum_f(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_softmax_f(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_log_softmax_f(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_log_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumsum_d(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumsum_l(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumprod_f(const char*, char*, npy_intp, npy_intp, npy_intp) noexcept

@@ -228,6 +228,7 @@ cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
 cdef class _Softmax:
     cdef loop_t loop[N_DTYPES]    # NULL: not served
     cdef void* data[N_DTYPES]
+    cdef scan_t columns[N_DTYPES]  # for lanes side by side; NULL: the loop, lane by lane
     cdef object ufunc             # keeps the loops alive
     cdef object otherwise         # the Python function over ndarrays
 
@@ -240,6 +241,12 @@ def softmax(str name, otherwise):
     self.otherwise, self.ufunc = otherwise, getattr(row_loops, name)
     for code in (FLOAT16, FLOAT32, FLOAT64):
         find_loop(self.ufunc, code, &self.loop[code], &self.data[code], &ignored)
+    if name == "softmax":
+        self.columns[<int>FLOAT32] = imode_softmax_f
+        self.columns[<int>FLOAT64] = imode_softmax_d
+    else:
+        self.columns[<int>FLOAT32] = imode_log_softmax_f
+        self.columns[<int>FLOAT64] = imode_log_softmax_d
     return CKernel.new(_softmax_kernel, self, f"compiled {name}", False)
 
 
@@ -322,7 +329,13 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     out = empty(typenum_of[code], x.ndim, x.shape)
     pointers[0] = <char*>cnp.PyArray_DATA(x)
     pointers[1] = <char*>cnp.PyArray_DATA(out)
-    _lanes(self.loop[code], self.data[code], 2, &block, pointers)
+    if block.inner == 1 or self.columns[code] == NULL:
+        _lanes(self.loop[code], self.data[code], 2, &block, pointers)
+    elif block.outer * block.n * block.inner < GIL_FREE:
+        self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
+    else:
+        with nogil:
+            self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
     return _deliver(op, out, args)
 
 
