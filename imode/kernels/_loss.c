@@ -1,4 +1,4 @@
-/* Binary cross entropy, of probabilities and of logits, and sums of losses: loops for the compiler
+/* Squared differences, binary cross entropy of probabilities and of logits, and sums of losses: loops for the compiler
    to vectorise. */
 #include "loss.h"
 #include "vmath.h"
@@ -9,6 +9,9 @@
 #define CUT(L) ((L) > -100 ? (L) : -100)
 
 #define LOOPS(T, S, LOG, LOG1P, EXP, FABS)                                                     \
+    V_CLONES void imode_squared_##S(const T* x, const T* y, long n, T* out) {                  \
+        for (long i = 0; i < n; i++) out[i] = (x[i] - y[i]) * (x[i] - y[i]);                   \
+    }                                                                                          \
     V_CLONES void imode_entropy_##S(const T* x, const T* y, long n, T* out) {                  \
         for (long i = 0; i < n; i++) {                                                         \
             const T other = LOG1P(-x[i]), own = LOG(x[i]);                                     \

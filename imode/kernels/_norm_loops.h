@@ -179,8 +179,35 @@ CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x
 
 /* ---- per channel ---- */
 
+#define SHORT 32 /* rows up to this length are taken LANES at a time, one in each lane */
+
+CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
+{
+    for (long r = 0; r < rows; r += LANES) {
+        const long count = rows - r < LANES ? rows - r : LANES;
+        const T *row = x + r * n;
+        T sum[LANES] = {0}, squares[LANES] = {0};
+        for (long i = 0; i < n; i++)
+            for (long l = 0; l < count; l++)
+                sum[l] += row[l * n + i];
+        for (long l = 0; l < count; l++)
+            mean[r + l] = sum[l] /= (T)n;
+        for (long i = 0; i < n; i++)
+            for (long l = 0; l < count; l++) {
+                const T away = row[l * n + i] - sum[l];
+                squares[l] += away * away;
+            }
+        for (long l = 0; l < count; l++)
+            var[r + l] = squares[l] / (T)n;
+    }
+}
+
 static int NAME(stats)(const plane_t *p, const T *x, T *mean, T *var)
 {
+    if (p->outer == 1 && p->inner > 0 && p->inner <= SHORT) {
+        NAME(short_stats)(p->channels, p->inner, x, mean, var);
+        return 0;
+    }
     if (p->inner == 1 && p->outer > 1) {
         double *sums = malloc((size_t)p->channels * sizeof(double));
         if (!sums)
@@ -309,3 +336,4 @@ CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x
 #undef LOAD
 #undef LOAD4
 #undef CHUNK
+#undef SHORT

@@ -3,6 +3,7 @@
 #define IMODE_LOSS_H
 
 #define IMODE_LOSS_LOOPS(T, S)                                              \
+    void imode_squared_##S(const T* x, const T* y, long n, T* out);         \
     void imode_entropy_##S(const T* x, const T* y, long n, T* out);         \
     void imode_logits_##S(const T* x, const T* y, long n, T* out);          \
     double imode_total_##S(const T* x, long n);

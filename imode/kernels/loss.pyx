@@ -17,6 +17,8 @@ ctypedef fused real:
     double
 
 cdef extern from "loss.h" nogil:
+    void imode_squared_f(const float*, const float*, long, float*)
+    void imode_squared_d(const double*, const double*, long, double*)
     void imode_entropy_f(const float*, const float*, long, float*)
     void imode_entropy_d(const double*, const double*, long, double*)
     void imode_logits_f(const float*, const float*, long, float*)
@@ -255,9 +257,10 @@ cdef void _values(int kind, const real* x, const real* y, long n, real p, real* 
     cdef long i
     cdef real d, z
     if kind == SQUARED:
-        for i in range(n):
-            d = x[i] - y[i]
-            out[i] = d * d
+        if real is float:
+            imode_squared_f(x, y, n, out)
+        else:
+            imode_squared_d(x, y, n, out)
     elif kind == SMOOTH:
         for i in range(n):
             z = <real>fabs(x[i] - y[i])
