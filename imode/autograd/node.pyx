@@ -22,11 +22,15 @@ from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
 from numpy cimport npy_intp
 
+import sys
 from collections import namedtuple
 
 import numpy as np
 
 from imode.errors import graph_freed
+
+cdef extern from "slab.h":
+    void use_slabs "imode_use_slabs"(object cls, size_t header)
 
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
@@ -74,7 +78,6 @@ cdef void _give_up(object saved) noexcept:
             forget(item)
 
 
-@cython.freelist(256)         # one per recorded operator
 @cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class Node:
     """One recorded operation: what `tensor.grad_fn` shows.
@@ -495,8 +498,11 @@ cdef Extras extras_of(Node node):
 
 @cython.final
 cdef class _OpNode(Node):
-    # The node of an operator from the table.
+    # The node of an operator from the table. Its memory comes from slabs, which are its free list.
     pass
+
+
+use_slabs(_OpNode, sys.getsizeof(()) - ().__sizeof__())   # the collector's header
 
 
 cdef Node new_node(Derivative derivative):
