@@ -5,7 +5,6 @@ recording and the node whose backward recorded it, in its `metadata`; a node tha
 or gives NaN, then says where it came from.
 """
 import sys
-import traceback
 import warnings
 
 import numpy as np
@@ -27,6 +26,8 @@ cdef bint nan_checked() noexcept:
 
 cdef int _record(Node node) except -1:
     extras = extras_of(node)
+    import traceback            # not part of what importing the package costs
+
     extras.metadata = {"traceback_": traceback.format_stack(sys._getframe())}
     parent = running_node()
     if parent is not None:
