@@ -142,12 +142,12 @@ def test_wrong_hooks():
         raw.register_hooks(3, abs)
     with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
         raw.register_hooks(lambda t: t.mul_(2), abs)
-    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"):
-        with graph.saved_tensors_hooks(lambda t: t.mul_(1), abs):
-            imode.ones(2) * x
-    with pytest.raises(ValueError, match="mine"):
-        with graph.saved_tensors_hooks(lambda t: (_ for _ in ()).throw(ValueError("mine")), abs):
-            x.exp()
+    hooks = graph.saved_tensors_hooks(lambda t: t.mul_(1), abs)
+    with pytest.raises(RuntimeError, match="pack hook is modifying its input in place"), hooks:
+        imode.ones(2) * x
+    hooks = graph.saved_tensors_hooks(lambda t: int("mine"), abs)
+    with pytest.raises(ValueError, match="mine"), hooks:
+        x.exp()
     with graph.saved_tensors_hooks(lambda t: t, lambda t: 3):
         y = x.exp()
     with pytest.raises(TypeError, match="unpack_hook expected to be a Tensor but got result of ty"):
@@ -198,15 +198,15 @@ def test_disabled_hooks():
     x = leaf()
     hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
     with graph.disable_saved_tensors_hooks("not here"):
-        with graph.disable_saved_tensors_hooks("nor here"):
-            with pytest.raises(RuntimeError, match="nor here"), hooks:
-                pass
+        inner = graph.disable_saved_tensors_hooks("nor here")
+        with inner, pytest.raises(RuntimeError, match="nor here"), hooks:
+            pass
         with pytest.raises(RuntimeError, match="not here"), hooks:
             pass
         assert (x * x).grad_fn._saved_self is x
-    with hooks, pytest.raises(RuntimeError, match="never"):
-        with graph.disable_saved_tensors_hooks("never"):
-            pass
+    refused = graph.disable_saved_tensors_hooks("never")
+    with hooks, pytest.raises(RuntimeError, match="never"), refused:
+        pass
 
 
 def test_save_on_cpu():
@@ -261,9 +261,9 @@ def test_the_block_of_allowed_writes():
     x = leaf()
     with graph.allow_mutation_on_saved_tensors():
         z = (x * x).sum()
-        with pytest.raises(RuntimeError, match="contexts cannot be nested"):
-            with graph.allow_mutation_on_saved_tensors():
-                pass
+        second = graph.allow_mutation_on_saved_tensors()
+        with pytest.raises(RuntimeError, match="contexts cannot be nested"), second:
+            pass
     with pytest.raises(AssertionError, match="outside of the 'allow_mutation_on_saved_tensors'"):
         z.backward()
     y = x.clone()

@@ -178,10 +178,13 @@ cdef int _keep_grads(Node node, PyObject** grads) except -1:
         tensor = reference()
         if tensor is not None and grads[<int>number] != NULL:
             gradient = <object>grads[<int>number]
-            before = meta_of(tensor).grad
-            tensor.meta.grad = (
-                operator("clone")(gradient, memory_format="contiguous_format")
-                if before is None else call2(operator("add"), before, gradient))
+            while True:
+                before = meta_of(tensor).grad
+                total = (operator("clone")(gradient, memory_format="contiguous_format")
+                         if before is None else call2(operator("add"), before, gradient))
+                if tensor.meta.grad is before:       # no other thread came in between
+                    tensor.meta.grad = total
+                    break
     return 0
 
 

@@ -19,6 +19,22 @@ cdef int _BACKWARD = operator_id("backward")
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
+    int PyErr_CheckSignals() except -1
+
+cdef extern from *:
+    """
+    #ifdef _WIN32
+    #include <windows.h>
+    static void imode_pause(int microseconds) { (void)microseconds; Sleep(0); }
+    #else
+    #include <time.h>
+    static void imode_pause(int microseconds) {
+        struct timespec t = {0, 1000L * microseconds};
+        nanosleep(&t, NULL);
+    }
+    #endif
+    """
+    void pause "imode_pause"(int microseconds) noexcept nogil
 
 cdef extern from "numpy/ndarraytypes.h":
     bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
@@ -62,7 +78,7 @@ cdef class AccumulateGrad(Node):
         if not self.variable.leaf_requires_grad:
             return 0
         if grads[0] != NULL:
-            _accumulate(self, grads[0])
+            _take_turn(self, grads[0])
         if self.variable.meta.post_hooks is not None:
             call_hooks(self.variable.meta.post_hooks, self.variable)
         return 0
@@ -97,6 +113,23 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     node.describe(0, leaf)
     leaf.meta.accumulator = <PyObject*>node
     return node
+
+
+cdef int _take_turn(AccumulateGrad node, PyObject* arrived) except -1:
+    """Add to the leaf's gradient when no other thread does."""
+    cdef TLS* before = node.owner
+    cdef TLS* state = tls()
+    while node.owner != NULL and node.owner != state:
+        with nogil:
+            pause(20)
+        PyErr_CheckSignals()
+        before = node.owner
+    node.owner = state
+    try:
+        _accumulate(node, arrived)
+    finally:
+        node.owner = before           # its own, where a destructor ran backward meanwhile
+    return 0
 
 
 cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:

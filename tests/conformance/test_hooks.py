@@ -13,6 +13,13 @@ import pytest
 from .observe import sentence
 
 PROGRAMS = 400
+STEPS = [
+    *("add", "mul", "mul", "number", "exp", "tanh", "sum", "chunk", "unbind", "cat", "inplace"),
+    *("view", "write"),
+]
+HOOKS = [
+    *("tensor", "tensor", "leaf", "pre", "post", "retain", "after", "acc_pre", "acc_post", "multi"),
+]
 
 
 def show(value):
