@@ -115,7 +115,7 @@ def _load(module):
 
 
 def _publish(space, names):
-    for name, value in names.items():
+    for name, value in list(names.items()):  # other threads may import too
         # What a user has put in its place stays; a module of the operator's name gives way.
         if name not in space or isinstance(space[name], types.ModuleType):
             space[name] = value
