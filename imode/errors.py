@@ -9,63 +9,66 @@ the package: every layer may raise from it. What only others know at that moment
 `answer`.
 """
 
-from _thread import allocate_lock
+from itertools import count
 
 __all__ = ["place", "place_id"]
-
-_numbering = allocate_lock()
 
 # Lines of programs by small integers: where guards were entered, where saved tensors were written.
 # A guard leaves one in the thread-local state, and a tensor made in the mode carries it. Place 0
 # means that nothing is known.
-_places = [None]
+_places = {}
 _place_ids = {}
 _MAX_PLACES = 1 << 16  # for programs that make code as they run; others have far fewer lines
 
 # Operators likewise, and others who make tensors: what is 0 is not known.
-_operators = [None]
+_operators = {}
 _operator_ids = {}
+_numbers = count(1)
 
 
 def place_id(filename, line):
     """Return the small integer that stands for ``filename:line`` (0 once the table is full)."""
     key = (filename, line)
     found = _place_ids.get(key)
-    return _number(key, _places, _place_ids, _MAX_PLACES) if found is None else found
+    if found is None:
+        found = _number(key, _places, _place_ids) if len(_places) < _MAX_PLACES else 0
+    return found
 
 
-def _number(key, known, numbers, most):
-    """Give `key` a number of its own; other threads may be doing the same."""
-    with _numbering:
-        if key not in numbers:
-            if len(known) >= most:
-                return 0
-            known.append(key)
-            numbers[key] = len(known) - 1
-        return numbers[key]
+def _number(key, known, numbers):
+    """Give `key` a number of its own.
+
+    Without a lock, for a finalizer may come here in the middle of it: of several who number the
+    same key, the first to enter it in `numbers` wins, and what it stands for is known by then.
+    """
+    mine = next(_numbers)
+    known[mine] = key
+    found = numbers.setdefault(key, mine)
+    if found != mine:
+        del known[mine]
+    return found
 
 
 def place(guard_id):
     """Return ``"file:line"`` of the line that a number stands for, or None."""
-    known = _places[guard_id] if 0 < guard_id < len(_places) else None
+    known = _places.get(guard_id)
     return None if known is None else f"{known[0]}:{known[1]}"
 
 
 def place_parts(guard_id):
     """Return (file, line) of the line that a number stands for."""
-    known = _places[guard_id] if 0 < guard_id < len(_places) else None
-    return ("<unknown>", 0) if known is None else known
+    return _places.get(guard_id, ("<unknown>", 0))
 
 
 def operator_id(name):
     """Return the small integer that stands for an operator's name."""
     found = _operator_ids.get(name)
-    return _number(name, _operators, _operator_ids, 1 << 30) if found is None else found
+    return _number(name, _operators, _operator_ids) if found is None else found
 
 
 def operator_name(number):
     """Return the name of the operator that a number stands for, or None."""
-    return _operators[number] if 0 < number < len(_operators) else None
+    return _operators.get(number)
 
 
 # ---- what is so at the moment of an error -------------------------------------------------------
@@ -294,15 +297,22 @@ def view_multi_output(
     )
 
 
-def view_custom_function(output_nr, node_name, base_written=False):
+def view_custom_function(
+    output_nr, node_name, base_written=False, writer=None, functional=None, shape=()
+):
     """A view made inside a custom function meets an in-place write."""
     what = "its base or another view of its base has been" if base_written else "is being"
     return RuntimeError(
         _lines(
             f"Output {output_nr} of {_trim(node_name)} is a view and {what} modified inplace. "
-            "This view was created inside a custom Function (or because an input was returned",
+            "This view was created inside a custom Function (or because an input was returned "
             "as-is), and handling the write would override the function's own backward.",
-            "Way out: return a .clone() of the output from the custom function's forward.",
+            f"The view is {_sizes(shape)}."
+            if base_written
+            else _write(writer, f"a view {_sizes(shape)}"),
+            "Ways out: return a .clone() of the output from the custom function's forward"
+            + ("." if base_written else ";"),
+            "" if base_written else f"or {_rewrite(writer, functional)}.",
         )
     )
 

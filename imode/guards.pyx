@@ -251,6 +251,7 @@ cdef class Guard:
 
 
 cdef int _push(Guard self, TLS* state) except -1:
+    self.used = True
     if self.kind == GRAD and inference_mode_on(state):
         _warn_no_effect(self, state)
     elif self.kind == NONE:
@@ -261,7 +262,6 @@ cdef int _push(Guard self, TLS* state) except -1:
     self.below = state.guard_top
     state.guard_top = <PyObject*>self
     self.state = state
-    self.used = True
     Py_INCREF(self)
     _apply(self, state)
     return 0

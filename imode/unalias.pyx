@@ -11,6 +11,10 @@ Views of the tensor hold the ndarray as the base of theirs; `detach()` and `.dat
 of it; so does what `numpy()`, DLPack and the buffer protocol give out, as long as it lives. While
 the GIL is held none of them can appear in between. An export that is gone has no way back to the
 memory. Where anything else holds the array, or the array does not own its memory, it is copied.
+
+What is left to the caller: a write that another thread began in inference mode, and is in the
+middle of without the GIL, ends uncounted after the tensor has become normal. Two threads that share
+a tensor which one of them writes need an order between them anyway.
 """
 
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD

@@ -127,9 +127,11 @@ cdef int _refuse(Tensor self, str writer) except -1:
     if creation == NO_GRAD_MODE or self.grad_fn is None:
         raise view_mode("no_grad", base_written, writer, output, self.shape, 0, self.maker)
     if creation == IN_CUSTOM_FUNCTION:
-        raise view_custom_function(self.output_nr, name, base_written)
-    raise view_multi_output(self.output_nr, name, base_written, writer,
-                            None if base_written else _functional(writer), self.shape)
+        refused = view_custom_function
+    else:
+        refused = view_multi_output
+    raise refused(self.output_nr, name, base_written, writer,
+                  None if base_written else _functional(writer), self.shape)
 
 
 cdef int check_write(int writer, Tensor target) except -1:

@@ -13,6 +13,9 @@ ONLY_HERE = {
     "set_ of an inference tensor": "PyTorch lets the two share memory",
     "data, inference into normal": "the same",
     "data, normal into inference": "the same",
+    "guard that is not on": "PyTorch raises AttributeError, or leaves the mode on",
+    "guard of another thread": "PyTorch sets the other thread's mode",
+    "illegal state": "PyTorch has it in C++ alone",
 }
 COMPARED = sorted(set(CASES) - set(ONLY_HERE))
 
