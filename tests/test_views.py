@@ -315,3 +315,89 @@ def test_views_of_views_twice_differentiated():
     (h,) = imode.autograd.grad(g.sum(), x)
     assert g.tolist() == [0, 3, 0, 0, 48, 0]
     assert h.tolist() == [0, 6, 0, 0, 24, 0]
+
+
+@pytest.mark.parametrize("name", ["bool", *["uint8", "int8", "int16", "int32", "int64"]])
+def test_an_integer_element_as_a_number(name):
+    """All of them at their limits; a bool is a bool."""
+    dtype = getattr(imode, name)
+    limits = [0, 1] if name == "bool" else [imode.iinfo(dtype).min, 0, imode.iinfo(dtype).max]
+    t = imode.tensor(limits, dtype=dtype)
+    items = [t[i].item() for i in range(len(limits))]
+    assert items == limits
+    assert {type(item) for item in items} == {bool if name == "bool" else int}
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_a_floating_element_as_a_number(name):
+    """Subnormal numbers, signed zeros, infinities and NaN keep their values."""
+    values = np.array([0.0, -0.0, 1 / 3, -6e-8, 65504.0, np.inf, -np.inf, np.nan])
+    kind = np.dtype(name)
+    array = (values if kind.kind == "f" else values * (1 - 2j)).astype(kind)
+    t = imode.from_numpy(array)
+    assert [repr(x.item()) for x in t] == [repr(x) for x in array.tolist()]
+
+
+def test_every_half_precision_number():
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    t = imode.from_numpy(bits)
+    ours = [t[i].item() for i in range(0, 1 << 16, 7)]
+    assert list(map(repr, ours)) == list(map(repr, bits[::7].tolist()))
+
+
+def test_elements_at_odd_addresses():
+    """Memory from outside may lie anywhere; a wider dtype then reads it byte by byte."""
+    memory = np.frombuffer(bytearray(33), np.uint8, offset=1)
+    t = imode.from_numpy(memory).view(imode.float64)
+    t.fill_(1.5)
+    assert (t + 1).tolist() == [2.5] * 4
+    assert t[1].item() == 1.5
+
+
+def test_indices_of_everything_make_an_alias():
+    x = imode.ones(2, 3)
+    for index in [(...,), (slice(None),), (slice(None), slice(0, 9))]:
+        y = x[index]
+        assert y is not x
+        assert y._base is x
+        assert y.stride() == (3, 1)
+
+
+def test_chained_indices_count_their_operators():
+    """A tuple of basic indices is one view operator per index that does something."""
+    x = imode.ones(2, 3, 4)
+    with imode.trace_dispatch() as trace:
+        view = x[..., None, 1:3, 0]
+    names = [entry[0] for entry in trace if str(entry[1]).endswith("CPU")]
+    assert names == ["unsqueeze", "_slice", "select"]
+    assert (view.shape, view.stride(), view.storage_offset()) == ((2, 1, 2), (12, 12, 4), 4)
+
+
+def test_apply_takes_kernels_of_one_view():
+    from imode.kernels import strided
+
+    array = np.arange(6.0).reshape(2, 3)
+    assert strided.apply(strided.select, array, 1, -1).tolist() == [2.0, 5.0]
+    for kernel, arguments in [(strided.split, (1, 0)), (strided.select, (0,) * 30)]:
+        with pytest.raises(TypeError, match="apply\\(\\): expected a kernel of one view"):
+            strided.apply(kernel, array, *arguments)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3, 1, 2), (0, 20000)])
+def test_strides_of_empty_tensors(shape):
+    """As if lengths of 0 were 1."""
+    expected, step = [], 1
+    for n in reversed(shape):
+        expected.insert(0, step)
+        step *= max(n, 1)
+    assert imode.zeros(shape).stride() == tuple(expected)
+    assert imode.from_numpy(np.zeros(shape, "f")).clone().stride() == tuple(expected)
+
+
+def test_detach_shares_no_geometry():
+    x = imode.ones(2, 3)
+    y = x.detach()
+    x.t_()
+    assert (x.shape, y.shape) == ((3, 2), (2, 3))
+    x.unsqueeze_(0)
+    assert y.stride() == (3, 1)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.allocator cimport root
+from imode._core.allocator cimport empty, root
 from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
 from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
@@ -127,6 +127,8 @@ cdef ndarray _own(Operator op, object result, PyObject** args):
         result = np.asarray(result)
     array = <ndarray>result
     dtype_from_typenum(cnp.PyArray_TYPE(array))
+    if cnp.PyArray_SIZE(array) == 0:
+        return empty(cnp.PyArray_TYPE(array), array.ndim, array.shape)   # with PyTorch's strides
     owner = root(<PyObject*>array)
     for i in range(op.n_tensors):
         arg = args[op.tensors[i]]

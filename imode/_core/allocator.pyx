@@ -88,7 +88,7 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
     if nd <= MAX_DIMS:
         for i in range(nd):
             if dims[i] > 16384:
-                return <ndarray>new_array(_descrs[code], nd, dims)
+                return _new_plain(code, nd, dims)
             nbytes *= dims[i]
         kind = size_class(nbytes)
         if kind >= 0:
@@ -102,7 +102,19 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
                 Py_DECREF(out)        # the free list's reference
                 return out
             return _new_recyclable(code, nd, dims, nbytes, kind)
-    return <ndarray>new_array(_descrs[code], nd, dims)
+    return _new_plain(code, nd, dims)
+
+
+cdef ndarray _new_plain(int code, int nd, npy_intp* dims):
+    """An array that is not recycled; NumPy gives empty ones strides of 0, PyTorch does not."""
+    cdef ndarray array = <ndarray>new_array(_descrs[code], nd, dims)
+    cdef npy_intp stride = _itemsize[code]
+    cdef int i
+    if cnp.PyArray_SIZE(array) == 0:
+        for i in range(nd - 1, -1, -1):
+            fields(<PyObject*>array).strides[i] = stride
+            stride *= dims[i] if dims[i] else 1
+    return array
 
 
 cdef void _shape(Fields* array, int nd, npy_intp* dims, npy_intp nbytes, int code) noexcept:
@@ -153,7 +165,6 @@ cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
     cdef FreeList* free
     cdef int code = code_of[typenum]
     cdef int flags = fields(source).flags & ALIGNED_WRITEABLE
-    cdef int i
     if fields(source).descr.type_num != typenum and not _aligned(code, nd, strides, data):
         flags &= WRITEABLE
     if nd > MAX_DIMS:
@@ -167,9 +178,8 @@ cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
             free.n -= 1
             array = free.items[free.n]
             header = fields(array)
-            for i in range(nd):
-                header.dimensions[i] = dims[i]
-                header.strides[i] = strides[i]
+            copy_dims(header.dimensions, dims, nd)
+            copy_dims(header.strides, strides, nd)
             header.data = data
         else:
             new = new_view(_descrs[code], nd, dims, strides, data, flags)
@@ -185,22 +195,27 @@ cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
 cdef int _contiguity(npy_intp item, int nd, npy_intp* dims, npy_intp* strides) noexcept:
     """NumPy's two flags: dimensions of length 1 may have any stride, empty arrays any strides."""
     cdef npy_intp expected = item
-    cdef int found = CONTIGUOUS
+    cdef bint is_c = True
+    cdef int long_dims = 0
     cdef int i
     for i in range(nd - 1, -1, -1):
-        if dims[i] == 0:
-            return CONTIGUOUS
         if dims[i] != 1:
-            if strides[i] != expected:
-                found = F_CONTIGUOUS
+            if dims[i] == 0:
+                return CONTIGUOUS
+            is_c = is_c and strides[i] == expected
             expected *= dims[i]
+            long_dims += 1
+    if is_c:
+        return CONTIGUOUS if long_dims <= 1 else C_CONTIGUOUS
+    if long_dims <= 1:
+        return 0
     expected = item
     for i in range(nd):
         if dims[i] != 1:
             if strides[i] != expected:
-                return found & C_CONTIGUOUS
+                return 0
             expected *= dims[i]
-    return found
+    return F_CONTIGUOUS
 
 
 cdef bint _aligned(int code, int nd, npy_intp* strides, char* data) noexcept:
@@ -220,9 +235,12 @@ cdef void release(PyObject* array) noexcept:
     cdef int kind
     if array == NULL:
         return
+    if Py_REFCNT(array) > 1:
+        Py_DECREF(<object>array)
+        return
     header = fields(array)
     flags = header.flags
-    if (flags & (RECYCLED | VIEW) and Py_REFCNT(array) == 1 and header.weakreflist == NULL
+    if (flags & (RECYCLED | VIEW) and header.weakreflist == NULL
             and header.nd <= MAX_DIMS):
         code = code_of[header.descr.type_num]
         if header.descr != _descrs[code]:

@@ -14,7 +14,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTu
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT,
     GENERATOR_OPT, INT,
-    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR_LIST,
+    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport (
     FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code)
@@ -46,6 +46,20 @@ cdef extern from "methods.h":
     imode_entry imode_method_entry
     object imode_new_method(object cls, PyMethodDef* definition, int index)
     object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
+
+cdef extern from *:
+    """
+    /* An int (not a bool) that is certainly within 64 bits: one look at its size. */
+    static inline int imode_is_short_int(PyObject* o) {
+        if (!PyLong_CheckExact(o)) return 0;
+    #if PY_VERSION_HEX >= 0x030C0000
+        return PyUnstable_Long_IsCompact((PyLongObject*)o);
+    #else
+        return Py_SIZE(o) <= 2 && Py_SIZE(o) >= -2;
+    #endif
+    }
+    """
+    bint is_short_int "imode_is_short_int"(PyObject*) noexcept
 
 cdef enum Problem:            # refusal.py has the messages
     WRONG_TYPE = 1
@@ -100,8 +114,12 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
             why.problem = TOO_MANY
             why.given = <int>n
             return 0
-    for i in range(<int>n if n < op.nargs else op.nargs):
-        value = self if i < n_self else args[i - n_self]
+    bound.args[0] = self                  # a method's own tensor fits
+    for i in range(n_self, <int>n if n < op.nargs else op.nargs):
+        value = args[i - n_self]
+        if _fits_at_sight(op.kinds[i], value):
+            bound.args[i] = value
+            continue
         if i == varargs and not (n == i + 1 and not _may_be_varargs(value)):
             if not _bind_varargs(op, i, args + i - n_self, <int>(n - i), bound, why):
                 if why.problem == TOO_MANY:
@@ -202,7 +220,7 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
     cdef int k
     for k in range(n):
         item = <object>args[k]
-        if not PyLong_CheckExact(args[k]):
+        if not is_short_int(args[k]) and not PyLong_CheckExact(args[k]):
             # Only the first says whether it is sizes at all; after it True is 1.
             item = int(item) if k and PyBool_Check(item) else _as_int(item)
             if item is None:
@@ -214,6 +232,13 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
         Py_INCREF(item)
         PyTuple_SET_ITEM(sizes, k, item)
     return _own_ints(op, bound, i, sizes)
+
+
+cdef inline bint _fits_at_sight(int kind, PyObject* value) noexcept:
+    """Whether a value needs no `check`: most do not."""
+    if kind == INT or kind == INT_OPT:
+        return is_short_int(value)
+    return (kind == TENSOR or kind == OPERAND) and is_tensor(value)
 
 
 cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
@@ -374,7 +399,7 @@ cdef int _raise_wide() except -1:
 cdef int _own_ints(Operator op, Bound* bound, int i, tuple items) except -1:
     cdef Py_ssize_t k
     for k in range(PyTuple_GET_SIZE(items)):
-        if not _fits(PyTuple_GET_ITEM(items, k)):
+        if not is_short_int(PyTuple_GET_ITEM(items, k)) and not _fits(PyTuple_GET_ITEM(items, k)):
             name = "input" if i == 0 and op.names[0] == "self" else op.names[i]
             raise TypeError(
                 f"{op.name}(): argument '{name}' failed to unpack the object at pos {k + 1} with "
@@ -456,7 +481,8 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
             require_grad(<Tensor?>result)
         return result
     finally:
-        _release(&bound)
+        if bound.n_owned:
+            _release(&bound)
 
 
 cdef int require_grad(Tensor made) except -1:

@@ -14,9 +14,18 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t PyLong_AsSsize_t(object) except? -1
+    int PyLong_CheckExact(PyObject*) noexcept
+    ctypedef struct SliceFields "PySliceObject":
+        PyObject* start
+        PyObject* stop
+        PyObject* step
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
     Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
+
+
+cdef inline SliceFields* slice_fields(object index) noexcept:
+    return <SliceFields*><PyObject*>index
 
 
 @cython.final
@@ -203,7 +212,8 @@ cdef object _take_slice(Tensor self, object index):
 cdef bint _bounds(object index, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop,
                   Py_ssize_t* step) except -1:
     """A slice of ints as indices from 0; False: it holds something else, or steps back."""
-    if not (_plain(index.start) and _plain(index.stop) and _plain(index.step)):
+    if not (_plain(slice_fields(index).start) and _plain(slice_fields(index).stop)
+            and _plain(slice_fields(index).step)):
         return False
     PySlice_Unpack(index, start, stop, step)
     if step[0] < 1:
@@ -212,7 +222,8 @@ cdef bint _bounds(object index, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t
     return True
 
 
-cdef bint _is_all(object index, Py_ssize_t length) except -1:
+cdef bint _is_all(slice index, Py_ssize_t length) except -1:
+    """Whether a slice with a step of 1 is written as one of everything."""
     return (index.start is None or index.start == 0) and (
         index.stop is None or index.stop >= length)
 
@@ -270,5 +281,5 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
     return True
 
 
-cdef inline bint _plain(object bound):
-    return bound is None or type(bound) is int
+cdef inline bint _plain(PyObject* bound) noexcept:
+    return bound == <PyObject*>None or PyLong_CheckExact(bound)

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from imode._core.allocator cimport take_view
+from imode._core.allocator cimport copy_dims, take_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator, kernel_t
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, alias_of, replace_array, storage, typenum, view_of
@@ -244,11 +244,9 @@ cdef object _untouched(Operator op, keyset_t keys, PyObject** args):
 # ---- sizes --------------------------------------------------------------------------------------
 
 cdef void copy_geometry(ndarray a, Geometry* g) noexcept:
-    cdef int i
     g.nd = a.ndim
-    for i in range(g.nd):
-        g.shape[i] = a.shape[i]
-        g.strides[i] = a.strides[i]
+    copy_dims(g.shape, cnp.PyArray_DIMS(a), g.nd)
+    copy_dims(g.strides, cnp.PyArray_STRIDES(a), g.nd)
 
 
 cdef int _view(ndarray a, PyObject** args, Geometry* g) except -1:
