@@ -78,7 +78,9 @@ def test_paths_of_a_functional_operator():
         assert path(lambda: x + 1) == [("add", K.CPU)]
     with imode.no_grad():
         assert path(lambda: x + 1) == [("add", K.Autograd), ("add", K.CPU)]
-    assert path(lambda: inference + 1) == [("add", K.CPU)]
+    assert path(lambda: inference + inference) == [("add", K.CPU)]
+    # A number stands for a tensor that is made here: a normal one.
+    assert path(lambda: inference + 1) == [("add", K.Autograd), ("add", K.CPU)]
 
 
 def test_paths_of_an_in_place_operator():

@@ -58,6 +58,8 @@ cdef object call(Operator op, PyObject** args):
             keys |= (<Tensor>arg).keys
         elif op.kinds[op.tensors[i]] == TENSOR_LIST:
             keys |= _list_keys(arg)
+        elif arg != <PyObject*>None and not inference_mode_on(state):
+            keys |= BIT_AUTOGRAD | BIT_AD     # a number counts as a tensor that is made here
     if op.role == OUT:
         keys |= _out_keys(args[op.nargs])
     if not keys & BACKENDS:

@@ -226,7 +226,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         if steps[i] and data[i] != array.data and (
                 data[i] < array.data + n * steps[nin] and array.data < data[i] + n * steps[i]):
             return _general(op, kernel, loops, args, target)
-        if not steps[i] and data[i] != <char*>&numbers[i] and n > 1 and (
+        if not steps[i] and data[i] != <char*>&numbers[i] and nd and (
                 array.data <= data[i] < array.data + n * steps[nin]):
             return _general(op, kernel, loops, args, target)
     data[nin] = array.data

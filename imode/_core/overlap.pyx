@@ -116,3 +116,10 @@ def refuse_overlaps(ndarray out not None, ndarray operand):
     _refuse_self_overlap(out)
     if operand is not None:
         _refuse_partial(operand, out)
+
+
+def refuse_shared(ndarray out not None, ndarray operand not None):
+    """For kernels that write here and there: raise RuntimeError where a dense operand shares memory
+    with a dense `out`, be it the whole of it."""
+    if ranges_meet(operand, out) and dense(operand) and dense(out):
+        raise overlap_between()

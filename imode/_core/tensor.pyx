@@ -343,6 +343,8 @@ cdef class Tensor:
         if is_inference(self) != is_inference(value):
             made = self if is_inference(self) else <Tensor>value
             raise errors.inference_data(made.guard_id, made.maker, is_inference(value))
+        if self.meta is not None and typenum(self) != typenum(<Tensor>value):
+            self.meta.accumulator = NULL      # graphs recorded before no longer lead here
         replace_array(self, storage(<Tensor>value))
 
     # ---- arithmetic ----
@@ -543,7 +545,7 @@ cdef class Tensor:
         return int(_real(self))
 
     def __complex__(self):
-        return complex(_scalar(self))
+        return complex(_element(self))
 
     def __index__(self):
         if code_of[typenum(self)] >= 6 or cnp.PyArray_SIZE(storage(self)) != 1:
@@ -636,8 +638,15 @@ cdef object _scalar(Tensor self):
     return number_at(fields(self.array).data, code_of[typenum(self)])
 
 
+cdef object _element(Tensor self):
+    """The only element, for Python's own conversions."""
+    if cnp.PyArray_SIZE(storage(self)) != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return storage(self).item()
+
+
 cdef object _real(Tensor self):
-    value = _scalar(self)
+    value = _element(self)
     if type(value) is not complex:
         return value
     if value.imag != 0:

@@ -246,8 +246,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     for index, (item, gradient) in enumerate(zip(items, found)):
         if gradient is None:
             found[index] = _unused(item, index, allow_unused, materialize_grads)
-        elif requires_grad(<Tensor>gradient) and not create_graph:
-            found[index] = call1(operator("detach"), gradient)
     return tuple(found)
 
 

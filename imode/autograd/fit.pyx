@@ -21,8 +21,17 @@ cdef Tensor fit_root(Node node, int number, Tensor gradient):
             f"invalid gradient at index {number} - got {list(gradient.shape)} but expected shape "
             f"compatible with {[shape[d] for d in range(meta.nd)]}")
     if lead > 0 and meta.typenum >= 0:
-        return _sum_to(node, number, gradient, meta)
-    return gradient
+        gradient = _sum_to(node, number, gradient, meta)
+    return _convert(gradient, meta.typenum) if meta.typenum >= 0 else gradient
+
+
+cdef Tensor _convert(Tensor gradient, int wanted):
+    """The gradient in the dtype of what it belongs to."""
+    if typenum(gradient) == wanted:
+        return gradient
+    if is_complex(code_of[typenum(gradient)]) and not is_complex(code_of[wanted]):
+        gradient = call1(operator("real"), gradient)
+    return operator("_to_copy")(gradient, dtype=dtype_from_typenum(wanted))
 
 
 cdef int fit_all(Node node, PyObject** out) except -1:
@@ -55,11 +64,7 @@ cdef int fit_all(Node node, PyObject** out) except -1:
             out[i] = <PyObject*>fitted
             gradient = fitted
         if typenum(gradient) != meta.typenum:
-            fitted = gradient
-            if is_complex(code_of[typenum(gradient)]) and not is_complex(
-                    code_of[meta.typenum]):
-                fitted = call1(operator("real"), fitted)
-            fitted = operator("_to_copy")(fitted, dtype=dtype_from_typenum(meta.typenum))
+            fitted = _convert(gradient, meta.typenum)
             Py_INCREF(fitted)
             out[i] = <PyObject*>fitted
             Py_DECREF(gradient)

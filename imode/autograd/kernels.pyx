@@ -113,9 +113,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Node node
     if tls().no_grad:
         return redispatch(op, keys & below(AUTOGRAD), args)
-    if d is None:
-        if requires_grad(self):
-            check_inplace(op.name, self)
+    if d is None:                 # no derivative: what PyTorch does not look at either
         return redispatch(op, keys & below(AUTOGRAD), args)
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)

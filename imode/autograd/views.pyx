@@ -45,7 +45,7 @@ cdef int track(Operator op, PyObject** args, Tensor base, Tensor result, bint mu
     track_alias(op.id, base, result, multiple)
     if typenum(result) != typenum(base) or (
             base.view is not None and base.view.replay is not None):
-        result.view.replay = _replay(op, args, base)
+        result.view.replay = _replay(op, args, base, result)
     return 0
 
 
@@ -86,7 +86,7 @@ cdef object _restride(tuple geometry):
     return view
 
 
-cdef object _replay(Operator op, PyObject** args, Tensor base):
+cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
     """A function that makes the view from its root: for views that change the dtype."""
     cdef list rest = [<object>args[i] for i in range(1, op.nargs)]
     before = None
@@ -94,6 +94,12 @@ cdef object _replay(Operator op, PyObject** args, Tensor base):
         before = base.view.replay
         if before is None:
             before = _restride(geometry_of(base))
+
+    if typenum(result) == typenum(base):
+        # A view of a view that changed the dtype: by geometry from there on.
+        own = geometry_of(result)
+        strided = operator("as_strided")
+        return lambda root: strided(before(root), *own)
 
     def replay(root):
         positional = [root if before is None else before(root)] + rest

@@ -75,8 +75,6 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
         if target.data + n <= source.data or source.data + n <= target.data:
             memcpy(target.data, source.data, n)
             return <object>args[0]
-        if target.data == source.data:
-            return <object>args[0]
     if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
             storage(<Tensor>args[0])) == 0:
         return run_numpy(op, _function(op, keys), args)

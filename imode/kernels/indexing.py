@@ -13,6 +13,7 @@ import warnings
 
 import numpy as np
 
+from imode._core.overlap import refuse_shared
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
 from imode.kernels.strided import scalar_name, wrap_dim
@@ -55,10 +56,7 @@ def check_written(target, *others, expanded=None):
             return
         raise overlap_inside(target)
     for other in others:
-        if other is target or (
-            np.may_share_memory(target, other) and np.shares_memory(target, other)
-        ):
-            raise overlap_between()
+        refuse_shared(target, other)
 
 
 # ---- advanced indices ----------------------------------------------------------------------------
@@ -250,6 +248,8 @@ def put(a, indices, values, accumulate=False, dims=None):
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     if not accumulate and values.size == 1 and _put_one(a, indices, values):
         return
+    if values is a:
+        raise overlap_between()
     check_written(a, values, *(x for x in indices if x is not None), expanded="index_put_")
     k = Key(a, indices)
     k.check_empty()

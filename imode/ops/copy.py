@@ -13,11 +13,12 @@ from ..errors import inference_set
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_like
 from ..kernels.strided import scalar_name
+from .refuse import no_derivative
 from .schema import composite, op
 
 
 def _copy(self, src, non_blocking):
-    if src is self:  # a tensor into itself, expanded ones too
+    if _same_elements(src, self):  # a tensor into itself, expanded ones too
         _refuse_read_only(self)
         return
     given, src = src, np.asarray(src)
@@ -33,6 +34,16 @@ def _copy(self, src, non_blocking):
     except ValueError:
         raise _mismatch(self.shape, src.shape) from None
     np.copyto(self, _cast(source, self.dtype), casting="unsafe")
+
+
+def _same_elements(a, b):
+    return a is b or (
+        isinstance(a, np.ndarray)
+        and a.dtype == b.dtype
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )
 
 
 def _mismatch(target, source):
@@ -246,6 +257,8 @@ def resize_(self, size, memory_format):
 
     if self.requires_grad and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad. resize_() a .detach() of it")
+    if tuple(size) == self.shape:
+        return self  # not a write
     return ops._resize_(self, size, memory_format=memory_format)
 
 
@@ -265,7 +278,8 @@ def _set(self, source):
 op(
     "_set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)",
     _set,
-    differentiable=False,
+    derivative={"self": no_derivative("set_", ""), "source": no_derivative("set_", "")},
+    name="torch::autograd::NotImplemented",
     variants="",
 )
 

@@ -321,7 +321,10 @@ def _index_add(self, dim, index, source, alpha):
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
     index = index.reshape(-1)
-    check_index(index, (self.shape or (1,))[dim], dim)
+    length = (self.shape or (1,))[dim]
+    if self.ndim <= 1 and ((index < 0) | (index >= length)).any():
+        raise IndexError("index out of range in self")
+    check_index(index, length, dim)
     check_written(self, index, source)
     if alpha != 1:
         source = source * indexing.cast_number(alpha, self.dtype)

@@ -95,7 +95,7 @@ def _masked_scatter(self, mask, source):
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    check_written(self, mask, source)
+    check_written(self, mask, *(() if source is self else (source,)))
     if self.ndim:
         self[mask] = source.reshape(-1)[:count]
     elif count:
@@ -191,8 +191,8 @@ written(
     keep_order=True,
     out=False,
     derivative={
-        "self": lambda grad, index, source, accumulate: (
-            grad if accumulate else grad.put(index, grad.new_zeros(source.shape))
+        "self": lambda grad, index, source_shape, accumulate: (
+            grad if accumulate else grad.put(index, grad.new_zeros(source_shape))
         ),
         "source": lambda grad, index, source: grad.take(index).reshape(source.shape),
     },

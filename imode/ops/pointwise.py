@@ -66,7 +66,7 @@ alias(
     "negative",
     op(
         "neg(Tensor self) -> Tensor",
-        ufunc(np.negative, otherwise=_refuse_neg, exact=True),
+        ufunc(loops.negative, otherwise=_refuse_neg, exact=True),
         derivative={"self": lambda grad: -grad},
         variants=_ALL,
         doc="""Return the negative of every element; bool raises.

@@ -37,11 +37,11 @@ def not_implemented(kernel, dtype):
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
 
 
-def no_derivative(name):
+def no_derivative(name, namespace="aten::"):
     """The formula of what can be recorded but not differentiated."""
 
     def refuse(grad):
-        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+        raise RuntimeError(f"derivative for {namespace}{name} is not implemented")
 
     return refuse
 

@@ -49,12 +49,15 @@ def node_name(node):
 
 
 def graph(node, depth=DEPTH):
-    """Return the names of the nodes under `node`, nested."""
+    """Return the names of the nodes under `node`, nested, and which of its results each edge is."""
     if node is None:
         return None
     if depth == 0:
         return node_name(node)
-    below = [graph(parent, depth - 1) for parent, _ in node.next_functions[:MOST]]
+    below = []
+    for parent, number in node.next_functions[:MOST]:
+        name = graph(parent, depth - 1)
+        below.append((name, number) if number else name)
     return (node_name(node), *below) if below else node_name(node)
 
 
@@ -101,7 +104,7 @@ def observe(tensor, values=True, tol=None):
         "dtype": dtype_name(tensor),
         "shape": tuple(tensor.shape),
         "strides": layout(tensor),
-        "storage_offset": tensor.storage_offset(),
+        "storage_offset": tensor.storage_offset() if tensor.numel() else 0,
         "requires_grad": attempt(lambda: tensor.requires_grad),
         "is_leaf": attempt(lambda: tensor.is_leaf),
         "is_inference": tensor.is_inference(),

@@ -5,7 +5,10 @@ A program is a list of statements: source text that names the library `lib` and 
 """
 
 import contextlib
+import copy
+import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from .observe import attempt, differences, dtype_name, failure, node_name, observe
@@ -41,7 +44,8 @@ class Machine:
 
     def __init__(self, lib):
         self.lib = lib
-        self.names = {"lib": lib, "log": []}
+        self.names = {"lib": lib, "log": [], "copy": copy, "thread": thread, "saved": saved_by(lib)}
+        self.names["M"] = lib.nn.Module()
         self.steps = []
         self.tensors = {}
         self.births = {}  # variable -> (the tensor it is, the version it had when first seen)
@@ -77,6 +81,10 @@ class Machine:
             else:
                 self.statement(item)
 
+    def reset(self):
+        """Leave the modes that statements entered as functions, for the next program."""
+        self.lib.set_grad_enabled(True)
+
     def record(self, source, outcome):
         """Append a Step with the observables of all live variables."""
         lib = self.lib
@@ -101,6 +109,12 @@ class Machine:
         state["modes"] = {"grad, inference": modes}
         others = {n: v for n, v in self.names.items() if n[0] == "v" and n not in self.tensors}
         state["others"] = {name: _kind(value) for name, value in others.items()}
+        for name, tensor in self.tensors.items():
+            grad = attempt(lambda t=tensor: t.grad) if "grad" in state[name] else None
+            if isinstance(grad, lib.Tensor) and grad.numel():
+                seen = state[name]["grad"]
+                seen["shares_memory_with"] = owners.setdefault(storage(grad), f"{name}.grad")
+                seen["is"] = next((n for n, t in self.tensors.items() if t is grad), "unnamed")
         state["log"] = {"said": self.names["log"]}  # what functions of the program noted
         self.names["log"] = []
         self.steps.append(Step(source, outcome, state))
@@ -133,7 +147,33 @@ class Machine:
 
 def _kind(value):
     """Return the name of a graph node, the type of anything else."""
+    if isinstance(value, (str, bool, int, tuple)):
+        return re.sub(r"<(\w+) object at 0x\w+>", r"\1", repr(value))
     return node_name(value) if hasattr(value, "next_functions") else type(value).__name__
+
+
+def thread(function):
+    """Run a function in a thread of its own; return its result or raise what it raised."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
+def saved_by(lib):
+    """Return a function that shows what a tensor's node has saved: names and tensors."""
+
+    def show(node, name):
+        value = attempt(lambda: getattr(node, name))
+        if isinstance(value, lib.Tensor):
+            return dtype_name(value), tuple(value.shape), value.requires_grad, value.is_leaf
+        return value if isinstance(value, str) else None
+
+    def saved(tensor):
+        node = tensor.grad_fn
+        names = sorted(name for name in dir(node) if name.startswith("_saved_"))
+        seen = {name: show(node, name) for name in names}
+        return repr({name: value for name, value in seen.items() if value is not None})
+
+    return saved
 
 
 def storage(tensor):
@@ -148,6 +188,7 @@ def run(lib, program):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         machine.run(program)
+        machine.reset()
     return machine.steps
 
 
@@ -213,8 +254,16 @@ def _smaller(program):
 def script(program, lib="imode"):
     """Return the program as a script that runs in either library and shows what happens."""
     lines = ["import importlib", "import sys", ""]
-    lines += [f"lib = importlib.import_module(sys.argv[1] if sys.argv[1:] else {lib!r})", ""]
-    return "\n".join(lines + _lines(program, "")) + "\n"
+    lines += [f"lib = importlib.import_module(sys.argv[1] if sys.argv[1:] else {lib!r})"]
+    body = "\n".join(_lines(program, ""))
+    helpers = {
+        "copy.": "import copy",
+        "M.": "M = lib.nn.Module()",
+        "thread(": "from tests.conformance.programs import thread",
+        "saved(": "from tests.conformance.programs import saved_by; saved = saved_by(lib)",
+    }
+    lines += [line for name, line in helpers.items() if re.search(rf"\b{re.escape(name)}", body)]
+    return "\n".join([*lines, "", body]) + "\n"
 
 
 def _lines(program, indent):

@@ -542,6 +542,230 @@ SCENARIOS = {
         v8 = copy.deepcopy(v6)
         v9 = copy.deepcopy(lib.nn.Parameter(lib.ones(2)))
     """,
+    # ---- found by random programs ----
+    "a leaf that stopped requiring grad receives none": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0.unbind(-1)[0]; v2 = v0 * 2
+        v0.detach_()
+        v1.backward()
+        v0.requires_grad_()
+        v2.sum().backward()
+    """,
+    "a view keeps a history when its base stops requiring grad": """
+        v0 = lib.zeros(2, requires_grad=True); v1 = v0.view_as(v0)
+        v0.requires_grad_(False)
+        v0 *= 1.5
+        v3 = v1 * 2
+        v3.sum().backward()
+    """,
+    "a saved tensor that was detached in place": """
+        v0 = lib.ones(1, 3, requires_grad=True); v1 = v0 * 1
+        v2 = v1.logsumexp(0)
+        v1.detach_()
+        v2.sum().backward()
+        v3 = v0 * 1; v4 = v3 + 1
+        v3.detach_()
+        v4.sum().backward()
+    """,
+    "a result that is written into a view leads to the view's node": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 1; v2 = v1.view_as(v1)
+        v2.exp_()
+        v3 = saved(v2)
+        v4 = v2.real
+        v4.add_(v4, alpha=2)
+        v1.sum().backward()
+    """,
+    "retain_grad of views that are out of date": """
+        v0 = lib.ones(2, 2, requires_grad=True)
+        with lib.inference_mode():
+            v1 = v0.view(-1)
+            v1.mul_(2)
+        v1.retain_grad()
+        v2 = v0[:, 1:]
+        v2.retain_grad()
+        v3 = v2.to(lib.float32)
+        v0.detach().mul_(0.5)
+        v3.sum().backward()
+    """,
+    "retained gradients lie in row order": """
+        v0 = lib.ones(3, 3, requires_grad=True); v1 = v0.expand_as(v0).transpose(0, -1)
+        v1.retain_grad()
+        (v1 * v1).sum().backward(create_graph=True)
+    """,
+    "a number is saved as the tensor that it stands for": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 2; v2 = v0 / 2; v3 = v0 + 2
+        v4 = saved(v1); v5 = saved(v2); v6 = saved(v3)
+        v1.sum().backward()
+        v1.sum().backward()
+        v2.sum().backward()
+        v2.sum().backward()
+        v3.sum().backward()
+        v3.sum().backward()
+    """,
+    "a number beside an inference tensor that requires grad is recorded": """
+        with lib.inference_mode():
+            v0 = lib.ones(3, requires_grad=True)
+        v1 = v0 + 0
+        v2 = v0 * 2
+        v3 = v0 + v0
+        with lib.no_grad():
+            v5 = v0 + 1
+    """,
+    "x[:] = v writes to x, not to a view of it": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0.flatten()
+            v0.add_(1)
+        v1[:] = v1
+        v1[0:3] = 1
+        v2 = lib.ones(3)
+        v2[:] = v2
+        v2[0:] = 5
+    """,
+    "writes of a tensor onto itself, whole and in part": """
+        v0 = lib.ones(2, 1); v1 = v0[1:2]; v2 = lib.ones(3); v3 = lib.ones(0); v4 = lib.ones(1)
+        v1[:, 0] = v1
+        v0.copy_(v0)
+        v2[[0, 1, 2]] = v2
+        v3[[0, 1]] = v3
+        v2.copy_(v2.flip(0))
+        v2[1:].copy_(v2[:-1])
+        v2.expand(2, 3)[..., 0] = v2.expand(2, 3)[..., 0]
+        v4.add_(v4[0])
+        v4[:, None] = v4
+        v2.masked_scatter_(v2 > 0, v2)
+    """,
+    "which of two mistakes is named: overlap, shape, dtype": """
+        v0 = lib.ones(1, 3).expand(2, 3); v1 = lib.ones(2, 2); v2 = lib.ones(2, 1, dtype=lib.int32)
+        v3 = lib.ones(2, 3)
+        v0.add_(v1)
+        v0.lerp_(v3, 0.5)
+        v0.addcmul_(v1, v1)
+        v2.add_(v3, alpha=2)
+        v2.add_(v3)
+        v0.copy_(1.5)
+        v0.bool().expand(2, 2, 3).sub_(lib.tensor(0))
+    """,
+    "out= that is an operand keeps its shape": """
+        v0 = lib.ones(2, 1); v1 = lib.ones(2, 2)
+        lib.mul(v0, v1, out=v0)
+        lib.mul(v1, v1, out=v0)
+    """,
+    "integers filled with what requires grad": """
+        v0 = lib.tensor(0.5, requires_grad=True); v1 = lib.ones(2, 3, dtype=lib.int32)
+        v2 = lib.ones(2, dtype=lib.int64)
+        v1[:, 0] = v0
+        v2.copy_(v0)
+    """,
+    "losses expand what they broadcast": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(3, requires_grad=True)
+        v2 = lib.nn.functional.mse_loss(v0, v1)
+        v3 = lib.nn.functional.l1_loss(v0, v1)
+        v4 = lib.nn.functional.smooth_l1_loss(v0, v1)
+        v5 = lib.nn.functional.huber_loss(v0, v1)
+        (v2 + v3 + v4 + v5).backward()
+    """,
+    "addcmul of integers by a number, and of bools": """
+        v0 = lib.ones(3, dtype=lib.int32); v1 = lib.ones(3, dtype=lib.bool)
+        v0.addcmul_(v0, v0, value=0.5)
+        v2 = lib.addcmul(v1, v1, v1)
+        v1.addcmul_(v1, v1, value=2)
+        v3 = lib.addcmul(v1, v0, v0, value=2)
+        v0.clamp_(0.5, 1.5)
+        v1.clamp_(0, 1)
+    """,
+    "every fourth element negated in place": """
+        v0 = lib.arange(12, dtype=lib.float32); v1 = lib.arange(12, dtype=lib.int32)
+        v0[1::4].neg_()
+        v1[1::4].neg_()
+        lib.neg(v0.view(3, 4).diagonal(), out=v0.view(3, 4).diagonal())
+    """,
+    "strides of what is converted on the way": """
+        v0 = lib.ones(1, 3, dtype=lib.bool).expand(2, 1, 3)
+        v1 = lib.ones(3, dtype=lib.int64).expand(2, 3).t()
+        v2 = v0 / 2
+        v3 = v1.sigmoid()
+        v4 = v1.to(lib.float64)
+        v5 = v0 + v1[0]
+    """,
+    "resize_ to the shape that it has is no write": """
+        v0 = lib.ones(2, 3)
+        v0.resize_(2, 3)
+        v0.resize_(3, 2)
+        v0.resize_(1)
+    """,
+    "set_ of what is recorded": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 2
+        v1.set_(lib.zeros(2))
+        v0.set_(lib.zeros(2))
+        v1.sum().backward()
+    """,
+    "conversions to Python": """
+        v0 = lib.ones(3, requires_grad=True)
+        float(v0)
+        v0.item()
+        v1 = v0.numpy()
+        with lib.no_grad():
+            v1 = v0.numpy()
+    """,
+    "data of another dtype, and gradients of another dtype": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1; v2 = lib.ones(3, dtype=lib.float64)
+        v3, = lib.autograd.grad(v0, [v0], v2)
+        v0.data = lib.ones(3, dtype=lib.float16)
+        v4, = lib.autograd.grad(v1.sum(), [v0], allow_unused=True)
+    """,
+    "views of a view that changed the dtype": """
+        v0 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        v1 = lib.view_as_real(v0); v2 = v1[0]
+        with lib.no_grad():
+            v0.fill_(2)
+        v3 = v2 * 2
+    """,
+    "autograd.grad of a tensor by itself": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(3, requires_grad=True)
+        v2, = lib.autograd.grad(v0, [v0], v1)
+        v3, = lib.autograd.grad(v0 + 1, [v0], v1)
+        v4, = lib.autograd.grad(v0 * 2, [v0], v1)
+    """,
+    "a hook after accumulation returns nothing": """
+        v0 = lib.ones(3, requires_grad=True)
+        v0.register_post_accumulate_grad_hook(lambda t: t)
+        (v0 * 2).sum().backward()
+    """,
+    "which operators are not looked at": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
+        v0.logical_not_()
+        v1.logical_and_(v0)
+        v1.sum().backward()
+    """,
+    "threads start in the default state": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.inference_mode():
+            v1 = thread(lambda: v0 * 2)
+            v2 = thread(lambda: lib.ones(2))
+            v3 = thread(lambda: (lib.is_grad_enabled(), lib.is_inference_mode_enabled()))
+            thread(lambda: v1.sum().backward())
+        with lib.no_grad():
+            v4 = thread(lambda: v0 * 2)
+        thread(lambda: lib.set_grad_enabled(False))
+        v5 = v0 * 2
+    """,
+    "buffers and state dicts in each mode": """
+        v0 = lib.ones(3)
+        with lib.inference_mode():
+            v1 = lib.ones(3)
+        M.register_buffer('b', v0)
+        with lib.inference_mode():
+            M.b.add_(1)
+        M.b.add_(1)
+        with lib.no_grad():
+            M.load_state_dict({'b': v1}, strict=False)
+        v2 = M.b * 2
+        M.p = lib.nn.Parameter(lib.ones(3))
+        M.load_state_dict({'p': v1}, strict=False)
+        v3 = M.p * M.b
+        v3.sum().backward()
+        v4 = M.p
+    """,
 }
 
 
