@@ -465,7 +465,7 @@ def _entropy_backward(grad, self, target, weight, reduction, needs):
     if needs[0]:
         grad_self = grad * (self - target) / (self * (1 - self)).clamp(min=1e-12)
     if needs[1]:
-        grad_target = grad * ((1 - self).log().clamp(min=-100) - self.log().clamp(min=-100))
+        grad_target = grad * ((1 - self).log() - self.log())
     return grad_self, grad_target
 
 

@@ -99,6 +99,10 @@ def run(lib, name, sample, way):
     try:
         grads = gradients(lib, outputs, leaves, weights, order)
     except Exception as error:
+        if "Expected isFloatingType(grad.scalar_type())" in str(error):
+            return (
+                None  # a check inside PyTorch: complex gradients of real tensors, in a few places
+            )
         return seen | {"backward": failure(error)}
     return seen | {f"grad{i}": None if g is None else look(g) for i, g in enumerate(grads)}
 
@@ -116,7 +120,7 @@ def gradients(lib, outputs, leaves, weights, order):
         again, leaves + weights, [0.7 * lib.ones_like(g) for g in again], allow_unused=True
     )
     # Zeros, rounding errors that stand for them and no gradient are one thing here.
-    return [*grads, *(None if g is None or (g.abs() < 1e-9).all() else g for g in twice)]
+    return [*grads, *(None if g is None or (g.abs() < 1e-7).all() else g for g in twice)]
 
 
 def look(tensor, values=True):
@@ -128,7 +132,13 @@ def look(tensor, values=True):
     return seen
 
 
-def different(here, there):
+def different(here, there, way):
+    if "raised" in here or "raised" in there:
+        a, b = here.get("raised", "nothing"), there.get("raised", "nothing")
+        # What is not defined for complex numbers is refused by many kernels, in as many words.
+        if a != b and not (way.startswith("complex") and "nothing" not in (a, b)):
+            yield "raised", a, b
+        return
     for key in [*here, *(k for k in there if k not in here)]:
         a, b = here.get(key, "missing"), there.get(key, "missing")
         if a != b and isinstance(a, dict) and isinstance(b, dict):
@@ -152,7 +162,9 @@ def test_gradients(lib, torch, name):
                 there = run(torch, name, sample, way)
             except Exception:  # the sample cannot be made so
                 continue
-            for path, a, b in different(run(lib, name, sample, way), there):
+            if there is None:
+                continue
+            for path, a, b in different(run(lib, name, sample, way), there, way):
                 if not RULES.allow(f"{way} {name}", path):
                     lines.append(f"  {way}: {sample!r}: {path}: {short(a)} here, {short(b)} there")
                     break

@@ -236,3 +236,39 @@ def test_network_trained_side_by_side():
         return losses
 
     np.testing.assert_allclose(run(whole, imode), run(whole, torch), rtol=2e-3)
+
+
+COMPLEX = {
+    "SGD": [{}, {"momentum": 0.9, "weight_decay": 0.1}, {"momentum": 0.9, "nesterov": True}],
+    "Adam": [{}, {"amsgrad": True, "weight_decay": 0.1}, {"maximize": True}],
+    "AdamW": [{}, {"amsgrad": True}],
+    "RMSprop": [{}, {"centered": True, "momentum": 0.5}],
+    "Adagrad": [{}],
+}
+
+
+def train_complex(lib, name, options, dtype, norm):
+    """Return parameters, gradient norms and losses of a few steps over complex parameters."""
+    z = lib.nn.Parameter(lib.tensor([1 + 2j, -1j, 0.5], dtype=getattr(lib, dtype)))
+    w = lib.nn.Parameter(lib.tensor([[0.5, 1.0], [2.0, -1.0]]))
+    optimizer = getattr(lib.optim, name)([z, w], lr=0.1, **options)
+    target = lib.tensor([2j, 1 + 1j, -1], dtype=getattr(lib, dtype))
+    seen = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = ((z - target).abs() ** 2).sum() + ((w * w).sum() - 1) ** 2
+        loss.backward()
+        size = lib.nn.utils.clip_grad_norm_([z, w], 2.0, norm_type=norm)
+        seen += [loss.item(), size.item(), z.grad.tolist()]
+        optimizer.step()
+    return np.concatenate([np.ravel(item) for item in [*seen, z.tolist(), w.tolist()]])
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize(
+    ("name", "options"), [(n, o) for n, several in COMPLEX.items() for o in several]
+)
+def test_training_over_complex_parameters(name, options, dtype):
+    for norm in (2.0, 1.0, float("inf")):
+        here, there = (train_complex(of, name, options, dtype, norm) for of in (imode, torch))
+        assert np.allclose(here, there, 1e-4, 1e-5)
