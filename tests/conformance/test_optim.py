@@ -252,7 +252,7 @@ def train_complex(lib, name, options, dtype, norm):
     z = lib.nn.Parameter(lib.tensor([1 + 2j, -1j, 0.5], dtype=getattr(lib, dtype)))
     w = lib.nn.Parameter(lib.tensor([[0.5, 1.0], [2.0, -1.0]]))
     optimizer = getattr(lib.optim, name)([z, w], lr=0.1, **options)
-    target = lib.tensor([2j, 1 + 1j, -1], dtype=getattr(lib, dtype))
+    target = lib.tensor([3 - 2j, 1 + 1j, -1 + 2j], dtype=getattr(lib, dtype))
     seen = []
     for _ in range(5):
         optimizer.zero_grad()
