@@ -15,7 +15,7 @@ SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -
            $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
 STAMP := build/.built
 
-.PHONY: help demo test fast bench conformance fuzz stress lint format build debug wheel away clean
+.PHONY: help demo test fast bench conformance fuzz stress lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -57,6 +57,9 @@ build: $(STAMP)          ## compile in place
 debug: .venv/.build      ## compile in place with all checks on
 	IMODE_DEBUG=1 $(PYTHON) setup.py -q build_ext --inplace
 	@rm -f $(STAMP)
+
+leaks: debug .venv/.test ## the tests that nothing is left behind, on a debug build, which counts objects
+	$(PYTHON) -X dev -m pytest tests/test_leaks.py
 
 wheel: .venv/.dev        ## dist/*.whl and dist/*.tar.gz
 	$(PYTHON) -m build --outdir dist .
