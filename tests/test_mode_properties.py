@@ -17,7 +17,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import imode
@@ -297,6 +297,8 @@ def agree(kind, program):
 
 
 @checked
+@example([("enter", "inference_mode", 0), ("add", 0, 0), ("set_", 0, 1)])
+@example([("enter", "inference_mode", 0), ("add", 0, 0), ("set_", 1, 0)])
 @given(programs)
 def test_no_inference_tensor_changes_outside_or_shares_memory_with_what_is_saved(program):
     run_as_written(program)
@@ -312,3 +314,22 @@ def test_inference_mode_is_no_grad_or_raises(program):
 @given(programs)
 def test_gradients_are_those_without_guards_or_an_error_is_raised(program):
     agree(Detached, program)
+
+
+# A tensor is saved and then written to: inside of a block, by a view, after an assignment.
+UNSEEN = [
+    [("mul", 0, 0), ("save", 1, 0), ("enter", "", 0), (write, 1, 0), ("leave", "", 0)]
+    + [("backward", 2, 0)]
+    for write in ("fill_", "zero_", "[0] =", "copy_")
+]
+
+
+@pytest.mark.parametrize("program", UNSEEN, ids=[p[3][0] for p in UNSEEN])
+def test_the_properties_find_a_guard_that_is_unsafe(program, monkeypatch):
+    """Below ADInplaceOrView nobody counts the write: the gradient is wrong, and it is found."""
+    monkeypatch.setitem(GUARDS, "", imode.AutoDispatchBelowADInplaceOrView)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        agree(Detached, program)
+    monkeypatch.setitem(GUARDS, "", imode.inference_mode)
+    agree(Detached, program)
+    agree(NoGrad, program)
