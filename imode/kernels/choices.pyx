@@ -163,8 +163,9 @@ def dropout_mask(cnp.ndarray like, double p, generator=None):
     """Return zeros with probability `p`, else 1 / (1 - p), shaped and laid out like `like`."""
     cdef cnp.ndarray mask = np.empty_like(like)
     bernoulli(mask, 1.0 - p, generator)
-    if p < 1.0:
-        mask /= mask.dtype.type(1.0 - p)
+    if p < 1.0:    # halves are divided in single precision
+        factor = np.float32 if cnp.PyArray_TYPE(mask) == cnp.NPY_FLOAT16 else mask.dtype.type
+        np.divide(mask, factor(1.0 - p), out=mask, casting="same_kind")
     return mask
 
 

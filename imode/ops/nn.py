@@ -8,11 +8,12 @@ import warnings
 
 from imode import ops
 from imode._core.dtype import promote_types
-from imode.kernels import choices, direct, draw, rearrange
+from imode.kernels import choices, direct, draw, order, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
 from .conv import scalar_type
+from .create import number_as
 from .schema import composite, functional, op
 
 # ---- dropout ------------------------------------------------------------------------------------
@@ -258,7 +259,20 @@ def _check_lengths(name, pad, dim):
 
 def _constant_pad(self, pad, value):
     _check_lengths("constant_pad_nd", pad, self.ndim)
-    return borders.constant(self, pad, value)
+    if any(n > 0 for n in pad):
+        return borders.constant(self, pad, number_as(value, self.dtype))
+    return _laid_out(self, pad, borders.constant(self, pad, 0))
+
+
+def _laid_out(self, pad, cropped):
+    """What is only cropped keeps the memory order of the part that is left."""
+    part = [slice(None)] * self.ndim
+    for k in range(len(pad) // 2):
+        low, high = -pad[2 * k], self.shape[-1 - k] + pad[2 * k + 1]
+        part[-1 - k] = slice(low, high)
+    made = order.empty_like(self[tuple(part)])
+    made[...] = cropped
+    return made
 
 
 op(

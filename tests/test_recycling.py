@@ -1,0 +1,65 @@
+"""Tensors are recycled (imode/_core/tensor.pyx): nothing of a dead one is seen in the next."""
+
+import gc
+import weakref
+
+import imode
+
+
+def test_attributes_die_with_their_tensor():
+    x = imode.ones(3)
+    x.note = "mine"
+    del x
+    assert not any(hasattr(imode.ones(3), "note") for _ in range(600))
+
+
+def test_a_dict_that_was_handed_out_stays_its_holders():
+    x = imode.ones(3)
+    held = x.__dict__
+    del x
+    others = [imode.ones(3) for _ in range(600)]
+    held["late"] = 1
+    assert not any(hasattr(other, "late") for other in others)
+
+
+def test_weak_references_die_with_their_tensor():
+    x = imode.ones(3)
+    seen = weakref.ref(x)
+    del x
+    others = [imode.ones(3) for _ in range(600)]
+    assert seen() is None
+    assert others
+
+
+def test_autograd_state_dies_with_its_tensor():
+    x = imode.ones(3, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward()
+    z = imode.zeros(3)
+    z.add_(1)
+    z.view(3)
+    del x, y, z
+    for made in [imode.ones(3) for _ in range(600)]:
+        assert made.grad_fn is None
+        assert made.grad is None
+        assert made.is_leaf
+        assert not made.requires_grad
+        assert made._version == 0
+        assert not made._is_view()
+
+
+def test_cycles_through_attributes_are_collected():
+    x = imode.ones(3)
+    x.itself = x
+    seen = weakref.ref(x)
+    del x
+    gc.collect()
+    assert seen() is None
+
+
+def test_more_than_are_kept():
+    for _ in range(3):
+        many = [imode.ones(2) for _ in range(2000)]
+        assert all(t.sum().item() == 2 for t in many[::100])
+        del many
