@@ -192,6 +192,31 @@ def best(n, rounds):
     return least
 print(best(10**6, 3) / best(10**3, 200))
 """
+# How many times as fast two threads run two graphs as one thread runs them in turn.
+THREADS = """
+import importlib, sys, threading, time
+lib = importlib.import_module(sys.argv[1])
+def graph():
+    x = y = lib.full((1 << 20,), 0.5, requires_grad=True)
+    for _ in range(10): y = (y * x).tanh()
+    return y.sum()
+def seconds(run):
+    roots = [graph(), graph()]
+    begun = time.perf_counter()
+    run(roots)
+    return time.perf_counter() - begun
+def in_turn(roots):
+    for root in roots: root.backward()
+def at_once(roots):
+    threads = [threading.Thread(target=root.backward) for root in roots]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+least = {}
+for _ in range(30):
+    for run in (in_turn, at_once):
+        least[run] = min(least.get(run, 1e9), seconds(run))
+print(least[in_turn] / least[at_once])
+"""
 
 
 def autograd(lib, torch):
@@ -231,6 +256,10 @@ def autograd_figures(times, name):
     found.append(
         Figure("time per node, 10⁶ nodes / 10³ nodes", in_process(GROWTH, name), 1.2, True)
     )
+    found.append(
+        Figure("two backward in two threads, 10⁶ elements: in turn / at once",
+               in_process(THREADS, name), 1.6)
+    )  # fmt: skip
     return found  # fmt: skip
 
 

@@ -51,3 +51,10 @@ def test_digits():
     ):
         assert sentence in re.sub(r"\s+", " ", out)
     assert "\x1b" not in out, "a log must hold no terminal codes"
+
+
+def test_saved_on_disk():
+    out = run("saved_on_disk.py")
+    assert "the same gradients, bit for bit: True; files left: 0" in out
+    rows = {line[:9]: list(map(float, line[10:].split())) for line in out.splitlines()[1:3]}
+    assert rows["in memory"][1] == 0 and rows["on disk  "][1] > 50
