@@ -270,7 +270,7 @@ def _laid_out(self, pad, cropped):
     for k in range(len(pad) // 2):
         low, high = -pad[2 * k], self.shape[-1 - k] + pad[2 * k + 1]
         part[-1 - k] = slice(low, high)
-    made = order.empty_like(self[tuple(part)])
+    made = order.empty_like(self[(..., *part)])
     made[...] = cropped
     return made
 
