@@ -141,3 +141,66 @@ def test_same_verdict_of_second_derivatives(lib, torch, seed):
     if not any(recorded(torch, seed)):
         pytest.skip("nothing to differentiate: PyTorch calls the function without arguments")
     assert verdict(lib, "gradgradcheck", seed) == verdict(torch, "gradgradcheck", seed)
+
+
+# ---- derivatives written by hand, wrong in one way each ----
+
+
+def written(lib, kind):
+    """Return a custom function whose backward is wrong in this way."""
+    calls = []
+
+    class Wrong(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.save_for_backward(x, y)
+            ctx.set_materialize_grads(kind != "not materialised")
+            return x * y, x + y
+
+        @staticmethod
+        def backward(ctx, g, h):
+            x, y = ctx.saved_tensors
+            calls.append(1)
+            if kind == "not materialised":
+                return g * y + h, g * x + h
+            if kind == "no gradient of y":
+                return g * y + h, None
+            if kind == "random":
+                return (g * y + h) * (1 + 1e-5 * len(calls)), g * x + h
+            if kind == "constant":
+                return g * y + h + 1e-8, g * x + h
+            if kind == "raises":
+                raise RuntimeError("no backward. Really")
+            if kind == "not conjugated":
+                return g * y + h, g * x + h
+            if kind == "detached":
+                return g.detach() * y.detach().conj() + h.detach(), g * x.conj() + h
+            factor = {"scaled": 1.1, "right": 1.0, "nearly": 1 + 1e-6}[kind]
+            return factor * (g * y.conj() + h), g * x.conj() + h
+
+    return Wrong.apply
+
+
+WAYS = ["right", "nearly", "scaled", "not materialised", "no gradient of y", "random", "constant",
+        "raises", "not conjugated", "detached"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", WAYS)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
+def test_custom_functions(lib, torch, kind, dtype, fast):
+    if fast and kind == "detached":
+        pytest.skip("PyTorch compares the first output with the second's gradient")
+    seen = []
+    for of in (lib, torch):
+        numbers = [0.5, 1.25, -0.75]
+        if dtype == "complex128":
+            numbers = [n + 0.5j for n in numbers]
+        x = of.tensor(numbers, dtype=getattr(of, dtype), requires_grad=True)
+        y = of.tensor(numbers[::-1], dtype=getattr(of, dtype), requires_grad=True)
+        for check in ("gradcheck", "gradgradcheck"):
+            try:
+                seen.append(getattr(of.autograd, check)(written(of, kind), (x, y), fast_mode=fast))
+            except Exception as error:
+                seen.append(failure(error).replace("lib:", ""))
+    assert seen[:2] == seen[2:]
