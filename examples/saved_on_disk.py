@@ -1,4 +1,4 @@
-"""What a deep model saves for backward, kept in memory and kept on disk, where tensors are large."""
+"""What a model saves for backward, kept in memory, and on disk where tensors are large."""
 
 import os
 import tempfile

@@ -3,7 +3,7 @@ import warnings
 
 from cpython.ref cimport Py_DECREF
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport call1, operator, tls
+from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex, new_size
 from imode._core.tensor cimport (
     Tensor, grad_fn_of, is_inference, requires_grad, storage, typenum, wrap)
