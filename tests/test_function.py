@@ -298,6 +298,27 @@ def test_inference_tensors_are_not_saved(x):
         assert F.apply(x, made).is_inference()
 
 
+def test_saved_tensor_hooks_apply(x):
+    packed = []
+    with imode.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or 7, lambda t: z):
+        y = Exp.apply(x)
+    z = imode.full((2,), 3.0)
+    assert len(packed) == 1 and packed[0].tolist() == y.tolist()
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    (raw,) = Exp.apply(x).grad_fn._raw_saved_tensors
+    raw.register_hooks(lambda t: packed.append(t), lambda t: z)
+    assert len(packed) == 2
+
+
+def test_anomaly_names_the_function(x):
+    F = make(lambda ctx, a: a * 2, lambda ctx, g: g * float("nan"))
+    with pytest.warns(UserWarning), imode.autograd.detect_anomaly():
+        y = F.apply(x).sum()
+        with pytest.raises(RuntimeError, match="Function 'MadeBackward' returned nan values"):
+            y.backward()
+
+
 def test_saved_for_forward_is_for_nobody(x):
     F = make(lambda ctx, a: ctx.save_for_forward(a) or a * 2, lambda ctx, g: g)
     assert F.apply(x).grad_fn.saved_tensors == ()
