@@ -78,6 +78,14 @@ def test_which_output_and_input(fast):
         gradcheck(lambda x, y: (x + y, wrong(y)), (x, y), fast_mode=fast)
 
 
+@MODES
+def test_integer_results_may_come_first(fast):
+    assert gradcheck(lambda x: (x.long(), x.detach() * 0, x.sin()), real(2), fast_mode=fast)
+    wrong = hooked(imode.exp, lambda grad: grad * 2)
+    with pytest.raises(GradcheckError, match="mismatch for output 0 with respect to input 0,"):
+        gradcheck(lambda x: (x.long(), wrong(x)), real(2), fast_mode=fast)
+
+
 def test_fast_mode_says_when_the_elements_agree():
     signs = 1.0 - 2 * (imode.arange(200) % 2)
     # Off by less than rtol in each element; their sum nearly cancels, the errors do not.

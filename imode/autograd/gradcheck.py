@@ -421,8 +421,9 @@ class _Check:
                 a = _product(analytical[i][j], vectors)
                 atol = self.atol * float(sum(v.sum() for v in vectors)) * float(weight.sum())
                 if not _close(a, n, self.rtol, atol):
-                    n = self._numerical(func, result, self.leaves[j])
-                    n = list(itertools.compress(n, [t.requires_grad for t in result]))[i]
+                    columns = self._numerical(func, result, self.leaves[j])
+                    recorded = [t.requires_grad for t in result if _floating(t)]
+                    n = list(itertools.compress(columns, recorded))[i]
                     exact = self._analytical(outputs[i])[j]
                     note = (
                         "Fast mode compared their products with random vectors; all elements "
