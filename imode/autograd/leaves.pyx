@@ -80,7 +80,8 @@ cdef class AccumulateGrad(Node):
         if grads[0] != NULL:
             _take_turn(self, grads[0])
         if self.variable.meta.post_hooks is not None:
-            call_hooks(self.variable.meta.post_hooks, self.variable)
+            if call_hooks(self.variable.meta.post_hooks, self.variable) is not self.variable:
+                raise RuntimeError("Tensor post accumulate grad hooks should return None.")
         return 0
 
 

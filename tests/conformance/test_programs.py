@@ -9,7 +9,7 @@ from .fuzz import check, report
 from .generate import Generator
 from .programs import Block, compare, run, script, shrink
 
-PROGRAMS, LONG = 3000, 300
+PROGRAMS, LONG = 1800, 60
 
 
 @pytest.fixture(scope="module")

@@ -730,6 +730,8 @@ SCENARIOS = {
         v0 = lib.ones(3, requires_grad=True)
         v0.register_post_accumulate_grad_hook(lambda t: t)
         (v0 * 2).sum().backward()
+        v0.register_post_accumulate_grad_hook(lambda t: t.grad.mul_(2))
+        (v0 * 2).sum().backward()
     """,
     "which operators are not looked at": """
         v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
