@@ -368,3 +368,27 @@ def test_a_picture_is_rendered():
     assert "<svg" in picture._repr_mimebundle_()["image/svg+xml"]
     with pytest.raises(RuntimeError, match="dot -Tnonsense failed"):
         picture.render("nonsense")
+
+
+def test_a_node_has_a_class_of_its_operators_name():
+    x = imode.ones(3, requires_grad=True)
+    node = (x * 2).exp().grad_fn
+    assert type(node).__name__ == "ExpBackward0"
+    assert type(node.next_functions[0][0]).__name__ == "MulBackward0"
+    assert type((x + 1).exp().grad_fn) is type(node)
+    with pytest.raises(TypeError, match="not from Python"):
+        type(node)()
+
+
+def test_a_long_graph_that_was_walked_is_freed():
+    x = imode.ones(3, requires_grad=True)
+    y = x
+    for _ in range(100_000):
+        y = y * 1
+    node, walked = y.grad_fn, 0
+    while (following := node.next_functions[0][0]) is not None:
+        node, walked = following, walked + 1
+    assert walked == 100_000 and type(node).__name__ == "AccumulateGrad"
+    last = weakref.ref(y.grad_fn)
+    del y, node, following
+    assert last() is None

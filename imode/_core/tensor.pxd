@@ -54,6 +54,9 @@ cdef class Tensor:
 
 
 ctypedef object (*regenerate_t)(Tensor view)
+ctypedef object (*show_t)(object node)
+
+cdef void set_show(show_t function) noexcept       # autograd's: a node as Python sees it
 
 # autograd's: a stale view's grad_fn, renewed
 cdef void set_regenerate(regenerate_t function) noexcept

@@ -263,7 +263,7 @@ cdef class Tensor:
     @property
     def grad_fn(self):
         """The graph node that made it; None for a leaf."""
-        return grad_fn_of(self)
+        return _show(grad_fn_of(self))
 
     @property
     def output_nr(self):
@@ -772,11 +772,17 @@ cdef void replace_array(Tensor self, ndarray array):
 # ---- autograd's view of a tensor ----
 
 cdef regenerate_t _regenerate = NULL
+cdef show_t _show = NULL
 
 
 cdef void set_regenerate(regenerate_t function) noexcept:
     global _regenerate
     _regenerate = function
+
+
+cdef void set_show(show_t function) noexcept:
+    global _show
+    _show = function
 
 
 cdef object grad_fn_of(Tensor self):

@@ -11,7 +11,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.live cimport alive, born, died
-from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum, wrap
+from imode._core.tensor cimport Tensor, grad_fn_of, set_show, storage, typenum, wrap
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
 from imode.autograd.hooks cimport add_hook, new_table
@@ -45,7 +45,19 @@ cdef extern from *:
     #define IMODE_GET_CLEAR(t) (((PyTypeObject*)(t))->tp_clear)
     #define IMODE_SET_TRAVERSE(t, f) (((PyTypeObject*)(t))->tp_traverse = (traverseproc)(f))
     #define IMODE_SET_CLEAR(t, f) (((PyTypeObject*)(t))->tp_clear = (inquiry)(f))
+
+    static void imode_share_memory(PyObject *cls, PyObject *base) {
+        ((PyTypeObject *)cls)->tp_alloc = ((PyTypeObject *)base)->tp_alloc;
+        ((PyTypeObject *)cls)->tp_free = ((PyTypeObject *)base)->tp_free;
+    }
+
+    static void imode_set_class(PyObject *self, PyObject *cls) {
+        Py_INCREF(cls); /* a heap type is owned by its instances */
+        Py_SET_TYPE(self, (PyTypeObject *)cls);
+    }
     """
+    void share_memory "imode_share_memory"(object cls, object base)
+    void set_class "imode_set_class"(object node, object cls)
     traverseproc get_traverse "IMODE_GET_TRAVERSE"(object cls)
     inquiry get_clear "IMODE_GET_CLEAR"(object cls)
     void set_traverse "IMODE_SET_TRAVERSE"(object cls, traverseproc f)
@@ -356,7 +368,7 @@ cdef class Node:
     @property
     def next_functions(self):
         """Where the gradients go: a tuple of (node or None, input number)."""
-        return tuple([(None if self.edges[i].node == NULL else <object>self.edges[i].node,
+        return tuple([(None if self.edges[i].node == NULL else shown(<object>self.edges[i].node),
                        self.edges[i].input_nr) for i in range(self.n_edges)])
 
     @property
@@ -496,13 +508,36 @@ cdef Extras extras_of(Node node):
     return node.extras
 
 
-@cython.final
 cdef class _OpNode(Node):
     # The node of an operator from the table. Its memory comes from slabs, which are its free list.
     pass
 
 
 use_slabs(_OpNode, sys.getsizeof(()) - ().__sizeof__())   # the collector's header
+
+
+# Note [Classes of nodes]
+# `type(y.grad_fn).__name__` is the operator's in PyTorch, and tools that draw graphs print it. A
+# class for each operator would cost every recorded operator the free list of slabs and a reference
+# to the class; so a node gets its class, which adds nothing to _OpNode, when Python first sees it.
+cdef dict _classes = {}          # name -> a subclass of _OpNode; grows by operators only
+
+
+cdef object shown(object node):
+    """A node as Python sees it: of a class with the name of its operator's derivative."""
+    cdef str name
+    if type(node) is _OpNode:
+        name = (<Node>node).name()
+        cls = _classes.get(name)
+        if cls is None:
+            cls = type(name, (_OpNode,), {"__slots__": (), "__module__": "builtins"})
+            share_memory(cls, _OpNode)
+            cls = _classes.setdefault(name, cls)
+        set_class(node, cls)
+    return node
+
+
+set_show(shown)
 
 
 cdef Node new_node(Derivative derivative):
