@@ -11,7 +11,10 @@ def test_no_rule_is_stale(request):
     if not whole or request.config.option.keyword:
         pytest.skip("the whole suite was not run")
     rules = known.load()
-    assert not [rule for rule in rules.rules if rule not in rules.met]
+    chance = ("program ", "raises ", "here ", "there ")  # which random programs meet, or not
+    assert not [
+        rule for rule in rules.rules if rule not in rules.met and not rule[0].startswith(chance)
+    ]
 
 
 def test_rules_are_read():
