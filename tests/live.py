@@ -3,6 +3,8 @@
 import gc
 import sys
 
+import pytest
+
 from imode._core.allocator import free_lists
 from imode._core.tensor import live_tensors
 from imode._core.version import live_counters
@@ -38,7 +40,7 @@ def grown(work, times=4, rounds=7):
     gc.disable()
     work()
     gc.collect()
-    gc.freeze()  # from here on a collection looks at new objects only
+    gc.freeze()  # from here on a collection looks at new objects only; see `unfrozen`
     try:
         before = _count()
         for _ in range(rounds):
@@ -53,9 +55,15 @@ def grown(work, times=4, rounds=7):
             before, times = now, 2 * times
         return more
     finally:
-        gc.unfreeze()
         if enabled:
             gc.enable()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unfrozen():
+    """Undo `gc.freeze` once per file: looking at all objects again and again takes minutes."""
+    yield
+    gc.unfreeze()
 
 
 def _count():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import imode
-from tests.live import DEBUG_BUILD, grown, live
+from tests.live import DEBUG_BUILD, grown, live, unfrozen  # noqa: F401
 from tests.test_ops import OPERATORS, SAMPLES, WORKING, flat, public, writes
 
 REFUSED = [(n, i) for n in SAMPLES if n in OPERATORS for i in range(len(SAMPLES[n]))
