@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import numpy
@@ -77,10 +78,19 @@ class build_modules(build_ext):
             print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
         super().build_extension(ext)
 
+    def forget_modules(self):
+        """Delete compiled modules whose source is gone: they would hide what has their name now."""
+        for root in (Path(self.build_lib), Path()):
+            for module in (root / "imode").rglob("*" + sysconfig.get_config_var("EXT_SUFFIX")):
+                source = module.relative_to(root).parent / (module.name.partition(".")[0] + ".pyx")
+                if not source.exists():
+                    module.unlink()
+
     def run(self):
         stamp = Path("build/mode")  # modules of the other mode look up to date: rebuild them
         if stamp.exists() and stamp.read_text() != MODE:
             self.force = True
+        self.forget_modules()
         super().run()
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(MODE)

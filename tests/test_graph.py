@@ -386,9 +386,9 @@ def test_a_long_graph_that_was_walked_is_freed():
     for _ in range(100_000):
         y = y * 1
     node, walked = y.grad_fn, 0
-    while (following := node.next_functions[0][0]) is not None:
-        node, walked = following, walked + 1
+    while node.next_functions:
+        node, walked = node.next_functions[0][0], walked + 1
     assert walked == 100_000 and type(node).__name__ == "AccumulateGrad"
     last = weakref.ref(y.grad_fn)
-    del y, node, following
+    del y, node
     assert last() is None

@@ -595,6 +595,7 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
             if tensor.grad_fn is not None and _among(tensor, raw, n):
                 # A written view has a node of its own, which leads here: to keep it were a cycle.
                 saved = save_result(tensor, tensor.output_nr if tensor.grad_fn is ctx else 0)
+                (<SavedTensor>saved).view_node = None    # unpacked, it shows this node
             else:
                 saved = save_input(tensor, _forward_name(ctx) if is_inference(tensor) else None)
         Py_INCREF(saved)

@@ -255,7 +255,7 @@ cdef inline real _exp(real x) noexcept nogil:
 
 cdef void _values(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
     cdef long i
-    cdef real d, z
+    cdef real z
     if kind == SQUARED:
         if real is float:
             imode_squared_f(x, y, n, out)

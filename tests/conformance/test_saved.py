@@ -23,7 +23,10 @@ SIZES = ("_sym_sizes", "_sym_strides", "_sym_numel", "_sizes_opt")
 # Samples that PyTorch records otherwise: in other nodes, or with an error of its own in backward.
 ELSEWHERE = {"conv2d", "prelu", "kron", "bernoulli.p", "bernoulli_.Tensor", "where", "logaddexp"}
 # Numbers that mean the same: a dimension counted from the end, a padding said once for all.
-OTHERWISE = {("real", "_saved_dim"), ("imag", "_saved_dim"), ("conv2d.padding", "_saved_padding")}
+OTHERWISE = {
+    *((name, "_saved_dim") for name in ("real", "imag", "take_along_dim")),
+    ("conv2d.padding", "_saved_padding"),
+}
 # PyTorch does not keep this index, which it made contiguous; here it is kept as it was given.
 KEPT = {"take_along_dim"}
 
@@ -122,5 +125,7 @@ def test_what_a_write_breaks(lib, torch, name, index):
     a second backward finds what it needs, or does not."""
     sample = SAMPLES[name][index]
     ours, theirs = outcomes(lib, name, sample), outcomes(torch, name, sample)
+    if "INTERNAL ASSERT" in str(theirs):
+        pytest.skip("PyTorch fails in an internal check")
     if ours is not None and theirs is not None and name not in ELSEWHERE | KEPT:
         assert ours == theirs
