@@ -28,6 +28,7 @@ from imode.errors import (
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
 
 def live_views():
@@ -260,7 +261,8 @@ cdef class CopySlices(Node):
         return 0
 
     cdef void release(self):
-        self.function.release()
+        if Py_REFCNT(<PyObject*>self.function) == 1:   # else also a node of its own, that may run
+            self.function.release()
         self.released = True
 
 
