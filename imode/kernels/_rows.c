@@ -8,7 +8,7 @@
 #include "_loops.h"
 #include "vmath.h"
 
-#define BLOCK 1024
+#define BLOCK 4096
 #define TILE 512 /* columns summed side by side: two levels of them fit the first cache */
 
 /* ---- sum: one block of a contiguous row ---- */
