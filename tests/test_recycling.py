@@ -1,7 +1,10 @@
 """Tensors are recycled (imode/_core/tensor.pyx): nothing of a dead one is seen in the next."""
 
 import gc
+import sys
 import weakref
+
+import pytest
 
 import imode
 
@@ -63,3 +66,30 @@ def test_more_than_are_kept():
         many = [imode.ones(2) for _ in range(2000)]
         assert all(t.sum().item() == 2 for t in many[::100])
         del many
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_freed_graphs_memory_serves_the_next():
+    resource = pytest.importorskip("resource")
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    def run():
+        x = y = imode.ones(1, requires_grad=True)
+        for _ in range(50_000):
+            y = y + x
+        y.backward()
+        assert x.grad.item() == 50_001
+
+    run()
+    before = resident()
+    for _ in range(8):
+        run()
+    assert resident() - before < 13e6  # one graph of the eight
+
+
+def test_a_node_is_four_cache_lines():
+    node = (imode.ones(1, requires_grad=True) + 1).grad_fn
+    assert sys.getsizeof(node) <= 256  # with the collector's header

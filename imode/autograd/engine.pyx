@@ -166,7 +166,7 @@ cdef int _run_elsewhere(Task task, list roots, list grads, bint accumulate) exce
 # ---- which nodes there are ----
 
 ctypedef struct Step:         # of a walk in depth
-    Py_ssize_t entry          # number of a node's entry
+    unsigned int entry        # number of a node's entry
     int edge                  # the next of its edges
 
 
@@ -203,7 +203,7 @@ cdef int _enter(Task task, Walk* walk, PyObject* node, bint accumulate) except -
         if bigger == NULL:
             raise MemoryError()
         walk.steps = bigger
-    walk.steps[walk.depth].entry = task.count - 1
+    walk.steps[walk.depth].entry = <unsigned int>(task.count - 1)
     walk.steps[walk.depth].edge = 0
     walk.depth += 1
     return 0

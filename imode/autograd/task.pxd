@@ -4,11 +4,11 @@ from libc.stdint cimport uint64_t
 
 ctypedef struct Entry:        # what a task knows of one node
     PyObject* node            # borrowed: the graph is alive while the task runs
-    PyObject* single          # the gradient that has arrived for a node of one result, owned
-    PyObject** several        # for one of several results: an array of them; NULL: none arrived
+    PyObject* grads           # owned; NULL: none arrived. For a node of one result its gradient;
+    #                           for one of several results an array of theirs (PyObject**)
     int waiting               # edges whose gradients have not arrived yet
-    bint needed               # runs: leads to something that the caller asked for, or is it
-    bint captured             # grad() returns a gradient that arrives here
+    signed char needed        # runs: leads to something that the caller asked for, or is it
+    signed char captured      # grad() returns a gradient that arrives here
 
 
 cdef class Task:

@@ -114,24 +114,26 @@ cdef class Task:
     cdef PyObject** slots(self, Entry* entry) except NULL:
         cdef int n = (<Node>entry.node).n_outputs
         if n <= 1:
-            return &entry.single
-        if entry.several == NULL:
-            entry.several = <PyObject**>calloc(n, sizeof(PyObject*))
-            if entry.several == NULL:
+            return &entry.grads
+        if entry.grads == NULL:
+            entry.grads = <PyObject*>calloc(n, sizeof(PyObject*))
+            if entry.grads == NULL:
                 raise MemoryError()
-        return entry.several
+        return <PyObject**>entry.grads
 
     cdef void drop(self, Entry* entry) noexcept:
-        cdef PyObject** grads = entry.several
-        cdef PyObject* single = entry.single
-        cdef int i
-        entry.single = NULL
-        entry.several = NULL
-        Py_XDECREF(single)
-        if grads != NULL:
-            for i in range((<Node>entry.node).n_outputs):
-                Py_XDECREF(grads[i])
-            free(grads)
+        cdef PyObject* grads = entry.grads
+        cdef int i, n
+        if grads == NULL:
+            return
+        entry.grads = NULL
+        n = (<Node>entry.node).n_outputs
+        if n <= 1:
+            Py_DECREF(<object>grads)
+            return
+        for i in range(n):
+            Py_XDECREF((<PyObject**>grads)[i])
+        free(grads)
 
     # ---- the nodes that are ready ----
     # The C++ library's heap, step for step, as PyTorch runs nodes by it: nodes of one age (leaves
