@@ -17,7 +17,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, Operator, call2, operator, tls
 from imode._core.tensor cimport Tensor, storage
 from imode.autograd.anomaly cimport check_nan, nan_checked, report
-from imode.autograd.fit cimport fit_all, fit_root
+from imode.autograd.fit cimport fit_all, fit_root, same_shape
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
 from imode.autograd.leaves cimport AccumulateGrad, dense
 from imode.autograd.node cimport Node
@@ -322,7 +322,7 @@ cdef int _add(Task task, Entry* entry, int number, PyObject* gradient) except -1
         if before == NULL:
             Py_INCREF(<object>gradient)
             grads[number] = gradient
-        elif _is_ours(before) and _same_shape(<Tensor>before, <Tensor>gradient):
+        elif _is_ours(before) and same_shape(<Tensor>before, <Tensor>gradient):
             call2(_op_add_inplace, <object>before, <object>gradient)
         else:
             # The sum is a new tensor: what has arrived may be shared with other edges.
@@ -349,16 +349,6 @@ cdef inline bint _owns_storage(Tensor tensor):
     cdef PyObject* base = PyArray_BASE(storage(tensor))
     return base == NULL or (Py_REFCNT(base) == 1 and PyArray_CheckExact(base)
                             and PyArray_BASE(<ndarray>base) == NULL)
-
-
-cdef bint _same_shape(Tensor a, Tensor b) noexcept:
-    cdef int d
-    if storage(a).ndim != storage(b).ndim:
-        return False
-    for d in range(storage(a).ndim):
-        if storage(a).shape[d] != storage(b).shape[d]:
-            return False
-    return True
 
 
 cdef Node running_node():

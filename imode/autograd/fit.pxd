@@ -5,3 +5,4 @@ from imode.autograd.node cimport Node
 
 cdef Tensor fit_root(Node node, int number, Tensor gradient)   # one that backward starts from
 cdef int fit_all(Node node, PyObject** out) except -1          # those that a node gave
+cdef bint same_shape(Tensor a, Tensor b) noexcept

@@ -87,3 +87,13 @@ cdef Tensor _sum_to(Node node, int i, Tensor gradient, OutputMeta* meta):
     if lead:
         gradient = operator("view")(gradient, wanted)
     return gradient
+
+
+cdef bint same_shape(Tensor a, Tensor b) noexcept:
+    cdef int d
+    if storage(a).ndim != storage(b).ndim:
+        return False
+    for d in range(storage(a).ndim):
+        if storage(a).shape[d] != storage(b).shape[d]:
+            return False
+    return True

@@ -11,7 +11,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport call2, operator
 from imode._core.tensor cimport (
-    AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad, storage, typenum)
+    AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad, typenum)
+from imode.autograd.fit cimport same_shape
 from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, extras_of
 
@@ -130,20 +131,10 @@ cdef object _checked(object before, object result, object hook):
     if typenum(<Tensor>before) != typenum(<Tensor>result):
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {type_name(before)} "
                            f"got {type_name(result)})")
-    if not _same_shape(<Tensor>before, <Tensor>result):
+    if not same_shape(<Tensor>before, <Tensor>result):
         raise RuntimeError(f"hook '{name}' has changed the size of value. It was "
                            f"{list(before.shape)} and became {list(result.shape)}")
     return result
-
-
-cdef bint _same_shape(Tensor a, Tensor b) noexcept:
-    cdef int d
-    if storage(a).ndim != storage(b).ndim:
-        return False
-    for d in range(storage(a).ndim):
-        if storage(a).shape[d] != storage(b).shape[d]:
-            return False
-    return True
 
 
 cdef object call_hooks(object table, object gradient):

@@ -1,0 +1,25 @@
+"""The programs of the pages in docs/ print what the page says."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+PROGRAMS = [
+    pytest.param(page.name, program, id=f"{page.stem}-{i}")
+    for page in (DOCS / "autograd.md", DOCS / "inference-mode.md")
+    if page.exists()
+    for i, program in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S))
+]
+
+
+@pytest.mark.skipif(not PROGRAMS, reason="the pages are not beside the tests")
+@pytest.mark.parametrize(("page", "program"), PROGRAMS)
+def test_program_of_the_page_prints_what_it_says(page, program):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, f"docs/{page}", "exec"), {"__name__": "__main__"})
+    assert printed.getvalue().splitlines() == re.findall(r"# prints (.*)$", program, re.M)
