@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from imode._core.allocator import free_lists
-from imode._core.tensor import live_tensors
+from imode._core.making import live_tensors
 from imode._core.version import live_counters
 from imode.autograd.node import live_nodes
 from imode.autograd.saved import live_saved

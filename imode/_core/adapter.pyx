@@ -14,9 +14,9 @@ from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
 from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
 from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.making cimport replace_array, wrap, wrap_view
 from imode._core.overlap cimport refuse_self_overlap
-from imode._core.tensor cimport (
-    Tensor, is_tensor, replace_array, storage, wrap, wrap_view)
+from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()

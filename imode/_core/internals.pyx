@@ -6,9 +6,9 @@ cimport numpy as cnp
 from imode._core.dispatch cimport call1, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport NORMAL_KEYS
+from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
-    Tensor, alias_of, is_inference, new_tensor, set_requires_grad, storage, typenum,
-    version_of, wrap)
+    Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
 
 from imode.errors import operator_id
 

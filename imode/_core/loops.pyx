@@ -18,8 +18,9 @@ from imode._core.dtype cimport (
     dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
+from imode._core.making cimport replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
-from imode._core.tensor cimport Tensor, is_tensor, replace_array, storage, wrap
+from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy

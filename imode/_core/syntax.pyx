@@ -7,7 +7,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call, call1, call2, call3, operator
-from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, requires_grad, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()

@@ -62,15 +62,7 @@ cdef void set_show(show_t function) noexcept       # autograd's: a node as Pytho
 cdef void set_regenerate(regenerate_t function) noexcept
 cdef object grad_fn_of(Tensor self)                # grad_fn, renewed if its base was written since
 cdef int set_requires_grad(Tensor self, bint value) except -1
-cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
-cdef Tensor new_tensor(ndarray array, keyset_t keys)
-cdef Tensor wrap(ndarray array)                    # the result of a functional kernel
-cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
-cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides, char* data)
-cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
 cdef object raise_inference_version(Tensor t)
-cdef tuple shape_of(Tensor t)                      # a plain tuple, as operators take it
-cdef tuple geometry_of(Tensor t)                   # (shape, strides, storage offset), in elements
 
 
 cdef extern from *:

@@ -7,65 +7,16 @@ cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
-from imode._core cimport allocator
-from imode._core.dispatch cimport TLS, Operator, call1, call2, call3, inference_mode_on, tls
+from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
-    as_device, code_of, dtype_from_typenum, is_complex, is_float, new_size, number_at)
-from imode._core.keyset cimport (
-    INFERENCE_KEYS, NORMAL_KEYS, DispatchKeySet)
-from imode._core.live cimport alive, born, died
+    as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at)
+from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
+from imode._core.keyset cimport DispatchKeySet
+from imode._core.making cimport become, free_array, new_tensor, replace_array
 from imode._core.syntax cimport (
     Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax, to_operand)
 
 cnp.import_array()
-
-cdef extern from *:
-    """
-    /* A dead tensor to live again: the caller owns it. */
-    static inline PyObject* imode_revive(PyObject* o) {
-        Py_SET_REFCNT(o, 1);
-        PyObject_GC_Track(o);
-        return o;
-    }
-    static inline PyObject** imode_dict_of(PyObject* o) {
-        return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
-    }
-    /* CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is
-     * not made yet (later). A new object has one; the first attribute set makes another. */
-    static inline void imode_settle_dict(PyObject* o) {
-    #if PY_VERSION_HEX >= 0x030C0000
-        Py_CLEAR(*imode_dict_of(o));
-    #endif
-    }
-    /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
-    static inline int imode_has_extras(PyObject* o) {
-        PyObject* dict = *imode_dict_of(o);
-        return (dict != NULL && !(Py_REFCNT(dict) == 1 && PyDict_CheckExact(dict)
-                                  && ((PyDictObject*)dict)->ma_used == 0)) ||
-               *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
-    }
-    static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
-        destructor before = ((PyTypeObject*)type)->tp_dealloc;
-        ((PyTypeObject*)type)->tp_dealloc = dealloc;
-        return before;
-    }
-    """
-    ctypedef void (*destructor)(PyObject*)
-    object _revive "imode_revive"(PyObject*)
-    void _settle_dict "imode_settle_dict"(object)
-    bint _has_extras "imode_has_extras"(PyObject*) noexcept
-    destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
-
-cdef extern from "Python.h":
-    void PyObject_GC_UnTrack(PyObject*) noexcept
-    object PyLong_FromSsize_t(Py_ssize_t)
-
-
-def live_tensors():
-    """How many tensors are alive; None unless this is a debug build."""
-    return alive()
 
 
 @cython.final
@@ -96,19 +47,19 @@ cdef class Tensor:
     """
 
     def __init__(self, *args, **kwargs):
-        _construct(self, args, kwargs)
+        if self.array != NULL:
+            raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
+        become(self, syntax.constructor(*args, **kwargs))
 
     def __dealloc__(self):
-        if self.array != NULL:    # else one that was never initialised, or is counted already
-            died()
-        allocator.release(self.array)
+        free_array(self)
 
     # ---- shape and storage ----
 
     @property
     def shape(self):
         """The size of each dimension: a Size."""
-        return _shape(self)
+        return size_of(self)
 
     @property
     def ndim(self):
@@ -157,8 +108,8 @@ cdef class Tensor:
         Raises IndexError if `dim` is out of range.
         """
         if dim is None:
-            return _shape(self)
-        return storage(self).shape[_wrap_dim("size", dim, storage(self).ndim)]
+            return size_of(self)
+        return storage(self).shape[wrap_dim("size", dim, storage(self).ndim)]
 
     def stride(self, dim=None):
         """The strides in elements, or that of dimension `dim`.
@@ -166,13 +117,13 @@ cdef class Tensor:
         Raises IndexError if `dim` is out of range.
         """
         if dim is None:
-            return _strides(self)
-        return storage(self).strides[_wrap_dim("stride", dim, storage(self).ndim)] // (
+            return strides_of(self)
+        return storage(self).strides[wrap_dim("stride", dim, storage(self).ndim)] // (
             cnp.PyArray_ITEMSIZE(storage(self)))
 
     def storage_offset(self):
         """Elements between the start of the storage and the first element."""
-        return _offset(self)
+        return offset_of(self)
 
     def data_ptr(self):
         """The address of the first element; 0 for an empty tensor."""
@@ -194,7 +145,7 @@ cdef class Tensor:
 
     def is_same_size(self, Tensor other not None):
         """Whether the shapes are equal."""
-        return _shape(self) == _shape(other)
+        return size_of(self) == size_of(other)
 
     @property
     def T(self):
@@ -315,7 +266,7 @@ cdef class Tensor:
         gradient = value
         if typenum(gradient) != typenum(self) or not cnp.PyArray_SAMESHAPE(
                 storage(gradient), storage(self)):
-            raise errors.grad_mismatch(gradient.dtype, _shape(gradient), self.dtype, _shape(self))
+            raise errors.grad_mismatch(gradient.dtype, size_of(gradient), self.dtype, size_of(self))
         meta_of(self).grad = gradient
 
     @grad.deleter
@@ -567,62 +518,6 @@ cdef class Tensor:
         return syntax.repr(self)
 
 
-cdef int _construct(Tensor self, tuple args, dict kwargs) except -1:
-    if self.array != NULL:
-        raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
-    cdef Tensor made = syntax.constructor(*args, **kwargs)
-    replace_array(self, storage(made))
-    born()
-    self.keys, self.guard_id, self.maker = made.keys, made.guard_id, made.maker
-    return 0
-
-
-cdef object _shape(Tensor self):
-    return new_size(storage(self).ndim, storage(self).shape)
-
-
-cdef tuple shape_of(Tensor t):
-    return _ints(storage(t).ndim, storage(t).shape, 1)
-
-
-cdef tuple geometry_of(Tensor t):
-    return shape_of(t), _strides(t), _offset(t)
-
-
-cdef tuple _strides(Tensor t):
-    return _ints(storage(t).ndim, storage(t).strides, cnp.PyArray_ITEMSIZE(storage(t)))
-
-
-cdef tuple _ints(int n, npy_intp* values, npy_intp divisor):
-    cdef tuple made = PyTuple_New(n)
-    cdef int i
-    for i in range(n):
-        value = PyLong_FromSsize_t(values[i] // divisor)
-        Py_INCREF(value)
-        PyTuple_SET_ITEM(made, i, value)
-    return made
-
-
-cdef Py_ssize_t _offset(Tensor t) noexcept:
-    return (fields(t.array).data - fields(allocator.root(t.array)).data) // (
-        cnp.PyArray_ITEMSIZE(storage(t)))
-
-
-cdef int _wrap_dim(str name, object dim, int ndim) except -1:
-    cdef Py_ssize_t d
-    cdef int bound = ndim if ndim else 1
-    if type(dim) is bool or not hasattr(dim, "__index__"):
-        raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not "
-                        f"{type(dim).__name__}")
-    d = dim.__index__()
-    if not -bound <= d < bound:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, "
-                         f"{bound - 1}], but got {d})")
-    if ndim == 0:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
-    return d + ndim if d < 0 else d
-
-
 cdef object _only_element(Tensor self, str what):
     cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
     if n == 1:
@@ -657,116 +552,6 @@ cdef object _real(Tensor self):
 
 cdef bint _may_require_grad(Tensor self) noexcept:
     return code_of[cnp.PyArray_TYPE(storage(self))] >= 6
-
-
-# ---- making tensors ----
-
-# Note [Recycled tensors]
-# Most results live as long as one expression. A tensor that dies without attributes of its own and
-# without weak references is reset and kept, and the next one made is it: what is saved are the dict
-# and the initialisation of a new object, a third of the price of a small operator.
-cdef enum:
-    SPARES = 512
-
-cdef PyObject* _spares[SPARES]    # dead tensors: every field as in a new one, but for `keys`
-cdef int _n_spares = 0
-
-
-cdef inline Tensor _new():
-    global _n_spares
-    cdef Tensor self
-    born()
-    if _n_spares:
-        _n_spares -= 1
-        return <Tensor>_revive(_spares[_n_spares])
-    self = Tensor.__new__(Tensor)
-    _settle_dict(self)
-    return self
-
-
-cdef void _recycle(PyObject* o) noexcept:
-    """Tensor's tp_dealloc."""
-    global _n_spares
-    if _n_spares >= SPARES or _has_extras(o):
-        _free(o)
-        return
-    PyObject_GC_UnTrack(o)
-    if (<Tensor>o).array != NULL:
-        died()
-    allocator.release((<Tensor>o).array)
-    (<Tensor>o).array = NULL
-    if (<Tensor>o).version is not None:
-        (<Tensor>o).version = None
-    if (<Tensor>o).grad_fn is not None:
-        (<Tensor>o).grad_fn = None
-    if (<Tensor>o).view is not None:
-        (<Tensor>o).view = None
-    if (<Tensor>o).meta is not None:
-        (<Tensor>o).meta = None
-    (<Tensor>o).output_nr = (<Tensor>o).guard_id = (<Tensor>o).maker = 0
-    (<Tensor>o).leaf_requires_grad = (<Tensor>o).parameter = False
-    if _n_spares < SPARES:        # what was freed above may have filled the list
-        _spares[_n_spares] = o
-        _n_spares += 1
-    else:
-        _free(o)
-
-
-cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
-
-
-cdef Tensor new_tensor(ndarray array, keyset_t keys):
-    cdef Tensor self = _new()
-    Py_INCREF(array)
-    self.array = <PyObject*>array
-    self.keys = keys
-    return self
-
-
-cdef Tensor wrap(ndarray array):
-    cdef Tensor self = _new()
-    cdef TLS* state = tls()
-    Py_INCREF(array)
-    self.array = <PyObject*>array
-    if inference_mode_on(state):
-        self.keys = INFERENCE_KEYS
-        self.guard_id, self.maker = state.guard_id, state.operator_id
-    else:
-        self.keys = NORMAL_KEYS
-    return self
-
-
-cdef Tensor wrap_view(ndarray array, Tensor base):
-    cdef Tensor self = _new()
-    Py_INCREF(array)
-    self.array = <PyObject*>array
-    self.keys = base.keys
-    self.guard_id, self.maker = base.guard_id, base.maker
-    if not is_inference(base):
-        self.version = version_of(base)
-    return self
-
-
-cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides,
-                    char* data):
-    cdef Tensor self = _new()
-    self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
-    self.keys = base.keys
-    self.guard_id, self.maker = base.guard_id, base.maker
-    if not is_inference(base):
-        self.version = version_of(base)
-    return self
-
-
-cdef Tensor alias_of(Tensor self):
-    return wrap_view(storage(self), self)
-
-
-cdef void replace_array(Tensor self, ndarray array):
-    cdef PyObject* before = self.array
-    Py_INCREF(array)
-    self.array = <PyObject*>array
-    allocator.release(before)
 
 
 # ---- autograd's view of a tensor ----

@@ -14,9 +14,10 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport TLS, call1, inference_mode_on, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.making cimport alias_of
 from imode._core.tensor cimport (
-    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, alias_of, current, is_inference,
-    is_tensor, requires_grad, storage, typenum, version_of)
+    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, current, is_inference, is_tensor, requires_grad,
+    storage, typenum, version_of)
 from imode.autograd.node cimport Node, OutputMeta, meta_shape
 from imode.autograd.saved cimport SavedTensor, forget, save_input, save_result, unpack
 from imode.autograd.views cimport (

@@ -5,8 +5,8 @@ from cpython.ref cimport Py_DECREF
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex, new_size
-from imode._core.tensor cimport (
-    Tensor, grad_fn_of, is_inference, requires_grad, storage, typenum, wrap)
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, grad_fn_of, is_inference, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
 from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge

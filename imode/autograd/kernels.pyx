@@ -15,10 +15,10 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, current, geometry_of, is_tensor, requires_grad, shape_of, storage, typenum,
-    version_of)
+    Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
 from imode.autograd.node cimport Node, new_node

@@ -5,8 +5,8 @@ cimport cython
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
-from imode._core.tensor cimport (
-    Tensor, bump, is_inference, meta_of, storage, typenum, version_of, wrap)
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, bump, is_inference, meta_of, storage, typenum, version_of
 from imode.autograd.hooks cimport call_hooks
 from imode.autograd.node cimport Node
 from libc.stdint cimport uint64_t

@@ -11,7 +11,8 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.live cimport alive, born, died
-from imode._core.tensor cimport Tensor, grad_fn_of, set_show, storage, typenum, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, grad_fn_of, set_show, storage, typenum
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
 from imode.autograd.hooks cimport add_hook, new_table

@@ -14,8 +14,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport tls
 from imode._core.live cimport alive, born, died
-from imode._core.tensor cimport (
-    Tensor, alias_of, current, grad_fn_of, is_inference, requires_grad, version_of)
+from imode._core.making cimport alias_of
+from imode._core.tensor cimport Tensor, current, grad_fn_of, is_inference, requires_grad, version_of
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
 from imode.autograd.node cimport Edge, node_edge

@@ -9,11 +9,11 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
+from imode._core.geometry cimport geometry_of
 from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
-    DEFAULT, IN_CUSTOM_FUNCTION, INFERENCE_MODE, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
-    current, geometry_of, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum,
-    version_of)
+    DEFAULT, INFERENCE_MODE, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
+    current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, new_node, node_edge

@@ -14,7 +14,8 @@ from imode._core.dtype cimport (
     is_integral, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
-from imode._core.tensor cimport Tensor, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels import rows as row_loops
 from imode.kernels.reduce cimport ALL, BAD, NDIM, axes_of, check_out_dtype
 from libc.stdint cimport int64_t

@@ -10,7 +10,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport wrap
+from imode._core.making cimport wrap
 from imode.kernels.gather cimport before, leading_lines, number
 from imode.kernels.plain cimport (
     MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _item, _plain,

@@ -10,7 +10,8 @@ from imode._core.dispatch cimport (
     operator, tls)
 from imode._core.dtype cimport FLOAT32, FLOAT64
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
-from imode._core.tensor cimport Tensor, requires_grad, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, requires_grad, storage
 from imode.kernels.matmul cimport (
     Matrix, add_into, addable, addmm_kernel, blas_takes, bmm_kernel, common_code, folded, for_blas,
     matrix, mm_kernel, product, transposed)

@@ -13,7 +13,8 @@ from imode._core.dtype cimport (
     FLOAT32, FLOAT64, code_from_object, code_of, is_complex, is_float, is_integral,
     typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.tensor cimport Tensor, is_tensor, storage, typenum, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 

@@ -11,7 +11,8 @@ from imode._core.dispatch cimport CKernel, Operator, call1, operator
 from imode._core.dtype cimport (
     FLOAT32, FLOAT64, INT64, NO_DTYPE, code_of, default_code, dtype, typenum_of)
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, is_tensor, typenum, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, is_tensor, typenum
 from imode.kernels.plain cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fall_back)
 from libc.stdint cimport int64_t

@@ -6,7 +6,8 @@ through the adapter, as for any other function.
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels.conv cimport convolve
 from imode.kernels.embedding cimport embedding
 from imode.kernels.loss cimport nll, squared

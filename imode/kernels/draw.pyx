@@ -11,7 +11,8 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.tensor cimport Tensor, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels.choices cimport draw_coins, toss_alike
 from imode.kernels.generator cimport Generator, choose
 from imode.kernels.plain cimport (

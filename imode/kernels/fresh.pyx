@@ -11,7 +11,8 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.tensor cimport Tensor, storage, typenum, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value,
     repeat_item)

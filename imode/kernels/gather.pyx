@@ -4,7 +4,8 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport Fields, empty, fields, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, is_tensor, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, is_tensor
 from imode.kernels.gather cimport before, number
 from imode.kernels.plain cimport (
     MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,

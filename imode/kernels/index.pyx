@@ -10,7 +10,8 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields, empty, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport Tensor, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor
 from imode.kernels.plain cimport (
     MAX_DIMS, PyLong_CheckExact, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value,
     _indices, _inside, _item, _plain, _same_shape)

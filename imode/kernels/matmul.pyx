@@ -15,8 +15,9 @@ from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
+from imode._core.making cimport wrap
 from imode._core.parallel cimport num_threads, parallel_for
-from imode._core.tensor cimport Tensor, storage, wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels.reduce cimport check_out_dtype
 from numpy cimport ndarray, npy_intp
 

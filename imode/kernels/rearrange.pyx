@@ -9,7 +9,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport wrap
+from imode._core.making cimport wrap
 from imode.kernels.plain cimport (
     PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _fill_value, _indices, _item,
     _plain, repeat_item)

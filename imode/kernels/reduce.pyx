@@ -23,7 +23,8 @@ from imode._core.dtype cimport (
     is_integral, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
-from imode._core.tensor cimport Tensor, storage, wrap
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels import rows as row_loops
 from libc.math cimport sqrt
 from libc.string cimport memcpy

@@ -13,7 +13,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
 from imode._core.keyset cimport keyset_t
-from imode._core.tensor cimport wrap
+from imode._core.making cimport wrap
 from imode.kernels.plain cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _array,
     _fall_back, _plain)

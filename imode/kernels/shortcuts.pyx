@@ -10,9 +10,10 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport CKernel, Operator, call1, call2, call3, operator
+from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport keyset_t
 from imode._core.syntax cimport slice_dim
-from imode._core.tensor cimport Tensor, shape_of, storage
+from imode._core.tensor cimport Tensor, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()

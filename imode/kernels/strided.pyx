@@ -14,7 +14,8 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTu
 from imode._core.allocator cimport copy_dims, take_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator, kernel_t
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.tensor cimport Tensor, alias_of, replace_array, storage, typenum, view_of
+from imode._core.making cimport alias_of, replace_array, view_of
+from imode._core.tensor cimport Tensor, storage, typenum
 from libc.limits cimport LLONG_MAX
 from numpy cimport dtype, ndarray, npy_intp
 

@@ -1,0 +1,14 @@
+# How tensors are made, die, and live again. See making.pyx for implementation details.
+# Thread rule: with the GIL held.
+from imode._core.keyset cimport keyset_t
+from imode._core.tensor cimport Tensor
+from numpy cimport ndarray, npy_intp
+
+cdef Tensor new_tensor(ndarray array, keyset_t keys)
+cdef Tensor wrap(ndarray array)                    # the result of a functional kernel
+cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
+cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides, char* data)
+cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
+cdef void become(Tensor self, Tensor made)         # a tensor without memory gets that of `made`
+cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
+cdef void free_array(Tensor self) noexcept         # the tensor dies

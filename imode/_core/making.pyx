@@ -1,0 +1,176 @@
+"""How tensors are made, die, and live again."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core cimport allocator
+from imode._core.dispatch cimport TLS, inference_mode_on, tls
+from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
+from imode._core.live cimport alive, born, died
+from imode._core.tensor cimport Tensor, is_inference, storage, version_of
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    /* A dead tensor to live again: the caller owns it. */
+    static inline PyObject* imode_revive(PyObject* o) {
+        Py_SET_REFCNT(o, 1);
+        PyObject_GC_Track(o);
+        return o;
+    }
+    static inline PyObject** imode_dict_of(PyObject* o) {
+        return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
+    }
+    /* CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is
+     * not made yet (later). A new object has one; the first attribute set makes another. */
+    static inline void imode_settle_dict(PyObject* o) {
+    #if PY_VERSION_HEX >= 0x030C0000
+        Py_CLEAR(*imode_dict_of(o));
+    #endif
+    }
+    /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
+    static inline int imode_has_extras(PyObject* o) {
+        PyObject* dict = *imode_dict_of(o);
+        return (dict != NULL && !(Py_REFCNT(dict) == 1 && PyDict_CheckExact(dict)
+                                  && ((PyDictObject*)dict)->ma_used == 0)) ||
+               *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
+    }
+    static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
+        destructor before = ((PyTypeObject*)type)->tp_dealloc;
+        ((PyTypeObject*)type)->tp_dealloc = dealloc;
+        return before;
+    }
+    """
+    ctypedef void (*destructor)(PyObject*)
+    object _revive "imode_revive"(PyObject*)
+    void _settle_dict "imode_settle_dict"(object)
+    bint _has_extras "imode_has_extras"(PyObject*) noexcept
+    destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
+
+cdef extern from "Python.h":
+    void PyObject_GC_UnTrack(PyObject*) noexcept
+    object PyLong_FromSsize_t(Py_ssize_t)
+
+
+def live_tensors():
+    """How many tensors are alive; None unless this is a debug build."""
+    return alive()
+
+
+# Note [Recycled tensors]
+# Most results live as long as one expression. A tensor that dies without attributes of its own and
+# without weak references is reset and kept, and the next one made is it: what is saved are the dict
+# and the initialisation of a new object, a third of the price of a small operator.
+cdef enum:
+    SPARES = 512
+
+cdef PyObject* _spares[SPARES]    # dead tensors: every field as in a new one, but for `keys`
+cdef int _n_spares = 0
+
+
+cdef void free_array(Tensor self) noexcept:
+    if self.array != NULL:    # else one that was never initialised, or is counted already
+        died()
+    allocator.release(self.array)
+
+
+cdef inline Tensor _new():
+    global _n_spares
+    cdef Tensor self
+    born()
+    if _n_spares:
+        _n_spares -= 1
+        return <Tensor>_revive(_spares[_n_spares])
+    self = Tensor.__new__(Tensor)
+    _settle_dict(self)
+    return self
+
+
+cdef void _recycle(PyObject* o) noexcept:
+    """Tensor's tp_dealloc."""
+    global _n_spares
+    if _n_spares >= SPARES or _has_extras(o):
+        _free(o)
+        return
+    PyObject_GC_UnTrack(o)
+    free_array(<Tensor>o)
+    (<Tensor>o).array = NULL
+    if (<Tensor>o).version is not None:
+        (<Tensor>o).version = None
+    if (<Tensor>o).grad_fn is not None:
+        (<Tensor>o).grad_fn = None
+    if (<Tensor>o).view is not None:
+        (<Tensor>o).view = None
+    if (<Tensor>o).meta is not None:
+        (<Tensor>o).meta = None
+    (<Tensor>o).output_nr = (<Tensor>o).guard_id = (<Tensor>o).maker = 0
+    (<Tensor>o).leaf_requires_grad = (<Tensor>o).parameter = False
+    if _n_spares < SPARES:        # what was freed above may have filled the list
+        _spares[_n_spares] = o
+        _n_spares += 1
+    else:
+        _free(o)
+
+
+cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
+
+
+cdef void become(Tensor self, Tensor made):
+    born()
+    replace_array(self, storage(made))
+    self.keys, self.guard_id, self.maker = made.keys, made.guard_id, made.maker
+
+
+cdef Tensor new_tensor(ndarray array, keyset_t keys):
+    cdef Tensor self = _new()
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    self.keys = keys
+    return self
+
+
+cdef Tensor wrap(ndarray array):
+    cdef Tensor self = _new()
+    cdef TLS* state = tls()
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    if inference_mode_on(state):
+        self.keys = INFERENCE_KEYS
+        self.guard_id, self.maker = state.guard_id, state.operator_id
+    else:
+        self.keys = NORMAL_KEYS
+    return self
+
+
+cdef Tensor wrap_view(ndarray array, Tensor base):
+    cdef Tensor self = _new()
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    self.keys = base.keys
+    self.guard_id, self.maker = base.guard_id, base.maker
+    if not is_inference(base):
+        self.version = version_of(base)
+    return self
+
+
+cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides,
+                    char* data):
+    cdef Tensor self = _new()
+    self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
+    self.keys = base.keys
+    self.guard_id, self.maker = base.guard_id, base.maker
+    if not is_inference(base):
+        self.version = version_of(base)
+    return self
+
+
+cdef Tensor alias_of(Tensor self):
+    return wrap_view(storage(self), self)
+
+
+cdef void replace_array(Tensor self, ndarray array):
+    cdef PyObject* before = self.array
+    Py_INCREF(array)
+    self.array = <PyObject*>array
+    allocator.release(before)
