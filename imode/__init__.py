@@ -67,6 +67,9 @@ from .methods import (
     is_conj,
     is_floating_point,
     is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
     is_tensor,
     numel,
 )
@@ -90,7 +93,7 @@ _late("getitem", ".ops.subscript")
 _late("setitem", ".ops.subscript")
 _late("repr", ".printing", "show")
 _late("constructor", ".legacy", "legacy_constructor")
-for _slot in ("iterate", "contains", "transposed", "matrix_transposed"):
+for _slot in ("iterate", "contains", "transposed", "matrix_transposed", "contiguous_in"):
     _late(_slot, ".methods")
 install_methods()
 
@@ -112,6 +115,7 @@ _LAZY = {
     "errors": ".errors",
     "linalg": ".linalg",
     "return_types": ".return_types",
+    "UntypedStorage": ".storage",
     "save": ".serialization",
     "load": ".serialization",
     "finfo": ".limits",

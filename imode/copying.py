@@ -5,6 +5,7 @@ import copy
 import numpy as np
 
 from ._core.internals import array_of, is_parameter, make_parameter, wrap_array
+from .storage import offset_in, root_of
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
@@ -28,14 +29,11 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
 
 def _storage(array):
     """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
+    root = root_of(array)
     dense = root.flags.c_contiguous or root.flags.f_contiguous
     if root is array or not dense or root.base is not None:
         return array, None
-    offset = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return root, (array.dtype, array.shape, array.strides, offset)
+    return root, (array.dtype, array.shape, array.strides, offset_in(root, array))
 
 
 def reduce_tensor(tensor):

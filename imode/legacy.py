@@ -1,4 +1,4 @@
-"""The older constructors: `imode.Tensor(2, 3)`, `imode.LongTensor([1, 2])`.
+"""The older constructors: `imode.Tensor(2, 3)`, `imode.LongTensor([1, 2])`, `Variable(data)`.
 
 They make an uninitialised tensor from sizes and a filled one from a sequence. New code writes
 `imode.empty` and `imode.tensor`.
@@ -66,6 +66,21 @@ def _type_name(value):
 def legacy_constructor(*args, **kwargs):
     """What `imode.Tensor(...)` does: the default dtype."""
     return _construct(get_default_dtype(), args, kwargs, False)
+
+
+class _VariableType(type):
+    """The class of `imode.autograd.Variable`: every tensor is one."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableType):
+    """What tensors with gradients once were: called, gives a tensor over the same memory."""
+
+    def __new__(cls, data=None, requires_grad=False):
+        made = ops.empty((0,)) if data is None else data.detach()
+        return made.requires_grad_(requires_grad)
 
 
 class _LegacyType(type):

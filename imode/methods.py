@@ -1,4 +1,4 @@
-"""Methods of Tensor that are not operators: conversion, NumPy, pickling, backward.
+"""Methods of Tensor that are not operators: NumPy, storage, pickling, backward.
 
 They are plain functions, installed on the compiled class when the package is imported.
 """
@@ -7,133 +7,15 @@ import warnings
 
 import numpy as np
 
-from . import ops
-from ._core import dtype as dtypes
+from . import conversion, ops
 from ._core.dispatch import is_grad_enabled
 from ._core.internals import array_of, array_of_new_header, conj, install
 from ._core.tensor import Tensor
 from .autograd import hooks
 from .autograd.entry import backward as run_backward
+from .formats import memory_order, strided
 from .printing import format_tensor
 from .unalias import normal
-
-_BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
-_TYPE_NAMES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-    "ComplexFloatTensor": "complex64",
-    "ComplexDoubleTensor": "complex128",
-}
-_NAME_OF = {dtype: name for name, dtype in _TYPE_NAMES.items()}
-
-
-# ---- dtype and device ----
-
-
-def to(self, *args, **kwargs):
-    """Convert to a dtype or device: `to(dtype)`, `to(device, dtype)`, `to(other)`.
-
-    Returns the tensor itself where nothing changes and `copy=True` is not given. Raises TypeError
-    for other arguments, and an error for a device other than the CPU.
-
-    >>> imode.ones(2).to(imode.int64)
-    tensor([1, 1])
-    """
-    if len(args) == 1 and not kwargs and type(args[0]) is dtypes.dtype:
-        return self if args[0] is self.dtype else ops._to_copy(self, dtype=args[0])
-    dtype = kwargs.pop("dtype", None)
-    device = kwargs.pop("device", None)
-    other = kwargs.pop("other", None)
-    copy = kwargs.pop("copy", False)
-    kwargs.pop("non_blocking", None)
-    kwargs.pop("memory_format", None)
-    if kwargs:
-        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
-    flags = []
-    for arg in args:
-        if isinstance(arg, Tensor) and other is None:
-            other = arg
-        elif isinstance(arg, (str, dtypes.device)) and device is None:
-            device = arg
-        elif arg is None:
-            continue
-        elif isinstance(arg, bool):
-            flags.append(arg)
-        else:
-            try:
-                dtype = _BY_NAME[dtypes.as_numpy(arg).name]
-            except TypeError:
-                names = ", ".join(type(a).__name__ for a in args)
-                raise TypeError(
-                    f"to() received an invalid combination of arguments - got ({names}), but "
-                    "expected one of:\n * (imode.device device, imode.dtype dtype, bool "
-                    "non_blocking, bool copy)\n * (imode.dtype dtype, bool non_blocking, bool "
-                    "copy)\n * (Tensor tensor, bool non_blocking, bool copy)\n"
-                ) from None
-    if len(flags) > 1:
-        copy = flags[1]
-    if other is not None:
-        dtype, device = other.dtype, other.device
-    if device is not None:
-        dtypes.usable_device(device)
-    if dtype is None:
-        dtype = self.dtype
-    elif not isinstance(dtype, dtypes.dtype):
-        dtype = _BY_NAME[dtypes.as_numpy(dtype).name]
-    if dtype is self.dtype and not copy:
-        return self
-    return ops._to_copy(self, dtype=dtype)
-
-
-def _converter(name):
-    dtype = _BY_NAME[name]
-
-    def convert(self, memory_format=None):
-        if self.dtype is dtype:
-            return self
-        return ops._to_copy(self, dtype=dtype)
-
-    convert.__doc__ = f"The tensor in {name}; itself if it is that already."
-    return convert
-
-
-def type_(self, dtype=None, non_blocking=False):
-    """The name of the tensor's type, or the tensor converted to `dtype` (a dtype or such a name).
-
-    >>> imode.ones(1).type()
-    'imode.FloatTensor'
-    """
-    if dtype is None:
-        return f"imode.{_NAME_OF[self.dtype.name]}"
-    if isinstance(dtype, str):
-        name = dtype.rpartition(".")[2]
-        if name not in _TYPE_NAMES:
-            raise ValueError(f"invalid type: {dtype!r}")
-        dtype = _BY_NAME[_TYPE_NAMES[name]]
-    return to(self, getattr(dtype, "dtype", dtype))  # imode.LongTensor stands for its dtype
-
-
-def type_as(self, other):
-    """The tensor in the dtype of `other`."""
-    return to(self, other.dtype)
-
-
-def cpu(self, memory_format=None):
-    """The tensor on the CPU: itself."""
-    return self
-
-
-def cuda(self, device=None, non_blocking=False, memory_format=None):
-    """Refused: tensors live on the CPU."""
-    return dtypes.usable_device("cuda")
-
 
 # ---- attributes that are views ----
 
@@ -212,17 +94,66 @@ def _imag(self):
     return ops.imag(self)
 
 
+# ---- storage ----
+
+
+def contiguous_in(self, memory_format):
+    """Whether the elements lie in the order that a memory format asks for, without gaps."""
+    try:
+        order = memory_order(memory_format, self.ndim, "is_contiguous")
+    except RuntimeError:  # a number of dimensions that the format is not for
+        return False
+    return self.is_contiguous() if order is None else self.permute(order).is_contiguous()
+
+
+def untyped_storage(self):
+    """The memory that the tensor and its views look at: an `UntypedStorage`.
+
+    >>> x = imode.zeros(2, 3)
+    >>> x.untyped_storage() == x[1].untyped_storage(), x[1].untyped_storage().nbytes()
+    (True, 24)
+    """
+    from .storage import UntypedStorage
+
+    return UntypedStorage(array_of(self))
+
+
+def is_set_to(self, tensor):
+    """Whether both have the same storage, offset, shape and strides."""
+    return (
+        untyped_storage(self) == untyped_storage(tensor)
+        and self.storage_offset() == tensor.storage_offset()
+        and self.shape == tensor.shape
+        and self.stride() == tensor.stride()
+    )
+
+
+def get_device(self):
+    """-1: the number of the CPU."""
+    return -1
+
+
 # ---- small questions ----
 
 
-def is_nonzero(self):
+def is_nonzero(input):
     """Whether the only element is not zero. RuntimeError unless there is exactly one."""
-    return bool(self)
+    return bool(input)
 
 
-def is_signed(self):
+def is_same_size(input, other):
+    """Whether the shapes are equal."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            "is_same_size(): argument 'other' (position 2) must be Tensor, not "
+            f"{type(other).__name__}"
+        )
+    return input.shape == other.shape
+
+
+def is_signed(input):
     """Whether the dtype holds negative numbers."""
-    return self.dtype.is_signed
+    return input.dtype.is_signed
 
 
 def share_memory_(self):
@@ -355,11 +286,7 @@ def is_neg(input):
 
 
 _METHODS = {
-    "to": to,
-    "type": type_,
-    "type_as": type_as,
-    "cpu": cpu,
-    "cuda": cuda,
+    **conversion.METHODS,
     "numpy": numpy,
     "normal": normal,
     "backward": backward,
@@ -377,9 +304,13 @@ _METHODS = {
     "mH": property(_matrix_adjoint),
     "real": property(_real, _set_part(_real)),
     "imag": property(_imag, _set_part(_imag)),
+    "untyped_storage": untyped_storage,
+    "is_set_to": is_set_to,
+    "get_device": get_device,
     "is_nonzero": is_nonzero,
     "is_conj": is_conj,
     "is_neg": is_neg,
+    "is_same_size": is_same_size,
     "is_signed": is_signed,
     "share_memory_": share_memory_,
     "is_shared": is_shared,
@@ -391,20 +322,7 @@ _METHODS = {
     "is_sparse": False,
     "is_quantized": False,
     "is_meta": False,
-    "layout": "imode.strided",
-}
-_CONVERTERS = {
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "long": "int64",
-    "int": "int32",
-    "short": "int16",
-    "char": "int8",
-    "byte": "uint8",
-    "bool": "bool",
-    "cfloat": "complex64",
-    "cdouble": "complex128",
+    "layout": strided,
 }
 
 
@@ -412,8 +330,6 @@ def install_methods():
     """Put the methods of this module on Tensor; called once while the package is imported."""
     for name, function in _METHODS.items():
         install(name, function)
-    for name, dtype in _CONVERTERS.items():
-        install(name, _converter(dtype))
 
 
 def is_tensor(obj):

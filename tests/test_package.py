@@ -178,3 +178,21 @@ def test_every_module_has_a_declaration_and_failures_are_stated():
     bare = re.compile(r"^\s*cdef (?:inline )?\w+\(", re.M)
     for path in (ROOT / "imode").rglob("*.px[dy]"):
         assert not bare.search(path.read_text()), f"{path.name}: a cdef function without a type"
+
+
+def test_the_guards_under_their_older_names():
+    assert imode.autograd.no_grad is imode.autograd.grad_mode.no_grad is imode.no_grad
+    assert imode.autograd.inference_mode is imode.inference_mode
+    assert imode.autograd.grad_mode.set_multithreading_enabled is (
+        imode.autograd.set_multithreading_enabled
+    )
+
+
+def test_variables_are_tensors():
+    x = imode.ones(2)
+    variable = imode.autograd.Variable(x, requires_grad=True)
+    assert variable.requires_grad
+    assert not x.requires_grad
+    assert variable.data_ptr() == x.data_ptr()
+    assert isinstance(x, imode.autograd.Variable)
+    assert imode.autograd.Variable().shape == (0,)

@@ -16,7 +16,7 @@ cdef class Syntax:
     cdef PyObject* operators[N_SIGNS]   # owned; NULL: not used yet
     # Python functions: indices that are not basic ones, and what else is no operator
     cdef public object getitem, setitem, repr, constructor, iterate, contains
-    cdef public object transposed, matrix_transposed
+    cdef public object transposed, matrix_transposed, contiguous_in
 
 
 cdef Syntax syntax

@@ -131,8 +131,10 @@ cdef class Tensor:
             return 0
         return <size_t>cnp.PyArray_DATA(storage(self))
 
-    def is_contiguous(self):
-        """Whether the elements lie in row-major order without gaps."""
+    def is_contiguous(self, *, memory_format=None):
+        """Whether the elements lie in row-major order, or in that of a format, without gaps."""
+        if memory_format is not None:
+            return syntax.contiguous_in(self, memory_format)
         return bool(cnp.PyArray_IS_C_CONTIGUOUS(storage(self)))
 
     def is_floating_point(self):
@@ -142,10 +144,6 @@ cdef class Tensor:
     def is_complex(self):
         """Whether the dtype is complex64 or complex128."""
         return bool(is_complex(code_of[cnp.PyArray_TYPE(storage(self))]))
-
-    def is_same_size(self, Tensor other not None):
-        """Whether the shapes are equal."""
-        return size_of(self) == size_of(other)
 
     @property
     def T(self):

@@ -18,6 +18,7 @@ __all__ = [
     "detect_anomaly",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",
@@ -27,7 +28,16 @@ __all__ = [
 ]
 
 
+_GUARDS = ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")
+
+
 def __getattr__(name):
-    if name in ("functional", "graph"):  # imported when first used
+    if name in ("functional", "grad_mode", "graph"):  # imported when first used
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _GUARDS:
+        return getattr(importlib.import_module(f"{__name__}.grad_mode"), name)
+    if name == "Variable":
+        from ..legacy import Variable
+
+        return Variable
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -128,7 +128,8 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     if target < 0:
         target = source
-    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or not _plain_cast(source, target):
+    if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
+            not _plain_cast(source, target)):
         return run_numpy(op, _function(op, keys), args)
     out = empty(typenum_of[target], array.ndim, array.shape)
     cnp.PyArray_CopyInto(out, array)

@@ -101,6 +101,11 @@ cpdef tuple iteration_order(ndarray a):
     return tuple([axes[nd - 1 - i] for i in range(nd)])
 
 
+def empty_in(order, tuple shape, dtype):
+    """Return an uninitialised array of `shape`, its axes in memory in `order`, outermost first."""
+    return np.empty([shape[axis] for axis in order], dtype).transpose(np.argsort(order))
+
+
 cpdef ndarray empty_like(ndarray a, object dtype=None):
     """Return an uninitialised array of a's shape, dense, its axes in the order of a's."""
     cdef int axes[MAX_DIMS]

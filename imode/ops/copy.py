@@ -10,9 +10,11 @@ from .._core.dtype import as_numpy
 from .._core.internals import origin_of
 from .._core.overlap import refuse_overlaps
 from ..errors import inference_set
+from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
-from ..kernels.order import empty_like
+from ..kernels.order import empty_in, empty_like
 from ..kernels.strided import scalar_name
+from ..storage import offset_in, root_of
 from .refuse import no_derivative
 from .schema import composite, op
 
@@ -101,7 +103,8 @@ def _to_copy(self, dtype, memory_format):
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
         self = self.real
-    made = empty_like(self, dtype)
+    order = memory_order(memory_format, self.ndim, "to")
+    made = empty_like(self, dtype) if order is None else empty_in(order, self.shape, dtype)
     made[...] = _cast(self, dtype)
     return made
 
@@ -218,14 +221,13 @@ def _resize(self, size, memory_format):
         raise RuntimeError(
             f"numel: integer multiplication overflow. resize_() got the size {list(size)}"
         )
-    root = self
-    while isinstance(root.base, np.ndarray):
-        root = root.base
-    offset = (
-        self.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    ) // self.itemsize
-    if root.flags.c_contiguous and (offset + n) * self.itemsize <= root.nbytes:
-        return np.ndarray(size, self.dtype, root.reshape(-1).view(np.uint8), offset * self.itemsize)
+    order = memory_order(memory_format, len(size), "resize_")
+    if order is not None:
+        return _resize(self, [size[d] for d in order], None).transpose(np.argsort(order))
+    root = root_of(self)
+    offset = offset_in(root, self)
+    if root.flags.c_contiguous and offset + n * self.itemsize <= root.nbytes:
+        return np.ndarray(size, self.dtype, root.reshape(-1).view(np.uint8), offset)
     fresh = np.zeros(size, self.dtype)
     kept = min(self.size, n)
     fresh.reshape(-1)[:kept] = self.reshape(-1)[:kept]
@@ -257,9 +259,18 @@ def resize_(self, size, memory_format):
 
     if self.requires_grad and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad. resize_() a .detach() of it")
-    if tuple(size) == self.shape:
+    if tuple(size) == self.shape and memory_format is None:
         return self  # not a write
     return ops._resize_(self, size, memory_format=memory_format)
+
+
+@composite(
+    "resize_as_(Tensor(a!) self, Tensor other, *, any memory_format=None) -> Tensor(a!)",
+    variants="method",
+)
+def resize_as_(self, other, memory_format):
+    """Change the shape in place to that of `other`, as `resize_`; returns the tensor."""
+    return self.resize_(tuple(other.shape), memory_format=memory_format)
 
 
 def _set(self, source):

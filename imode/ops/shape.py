@@ -9,7 +9,7 @@ from imode import ops
 from imode._core.internals import array_of
 from imode.formats import memory_order
 from imode.kernels import fresh, rearrange, shortcuts
-from imode.kernels.order import empty_like
+from imode.kernels.order import empty_in, empty_like
 from imode.kernels.strided import scalar_name, wrap_dim
 
 from .schema import composite, op
@@ -22,7 +22,7 @@ def _clone(self, memory_format):
     order = memory_order(memory_format, self.ndim, "clone")
     if order is None:
         return copied(self)
-    made = np.empty([self.shape[d] for d in order], self.dtype).transpose(np.argsort(order))
+    made = empty_in(order, self.shape, self.dtype)
     made[...] = self
     return made
 

@@ -161,6 +161,23 @@ def broadcast_to(self, size):
     return self.expand(size)
 
 
+@composite("sum_to_size(Tensor self, int[] size) -> Tensor", variants="method")
+def sum_to_size(self, size):
+    """Return the tensor summed to `size`, from which it may have been broadcast.
+
+    Raises RuntimeError where `size` does not broadcast to its shape. What there is nothing to sum
+    in is returned as it is.
+
+    >>> imode.ones(2, 3).sum_to_size(1, 3)
+    tensor([[2., 2., 2.]])
+    """
+    shape = tuple(self.shape)
+    lead = len(shape) - len(size)
+    if lead < 0 or any(n not in (1, m) for n, m in zip(size, shape[lead:], strict=True)):
+        raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(shape)}}}.")
+    return _sum_to(self, size) if size else self.sum()
+
+
 @composite(
     "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
     variants="function method",

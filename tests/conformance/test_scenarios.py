@@ -687,6 +687,18 @@ SCENARIOS = {
         v4 = v1.to(lib.float64)
         v5 = v0 + v1[0]
     """,
+    "memory formats are kept, asked for, and recorded": """
+        v0 = lib.ones(2, 3, 4, 5, requires_grad=True)
+        v1 = v0.to(memory_format=lib.channels_last)
+        v2 = v1.double(memory_format=lib.contiguous_format)
+        v3 = v1.to(memory_format=lib.channels_last)
+        v4 = v1.cpu(memory_format=lib.contiguous_format)
+        v5 = v0.detach().resize_as_(v1)
+        v6 = lib.ones(2).resize_(2, 1, 2, 2, memory_format=lib.channels_last).fill_(1)
+        v7 = v1.sum_to_size(3, 1, 5)
+        v8 = v1.sum_to_size(())
+        (v2.sum() + v4.sum() + v7.sum() + v8).backward()
+    """,
     "resize_ to the shape that it has is no write": """
         v0 = lib.ones(2, 3)
         v0.resize_(2, 3)

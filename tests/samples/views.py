@@ -76,6 +76,15 @@ SAMPLES = {
         S(T(2, 3), (-1, 2, 3), raises=RuntimeError),
         S(T(2, 3), (-2, 3), raises=RuntimeError),
     ],
+    "sum_to_size": [
+        S(T(2, 3), (1, 3)),
+        S(T(2, 3, 4), (3, 1)),
+        S(T(2, 3), (2, 3)),
+        S(T(2, 3), ()),
+        S(T(), ()),
+        S(T(2, 3), (2,), raises=RuntimeError),
+        S(T(3), (1, 1, 3), raises=RuntimeError),
+    ],
     "expand_as": [S(T(3, 1), T(2, 3, 4)), S(T(3, 1), T(3), raises=RuntimeError)],
     "broadcast_to": [
         S(T(3, 1), (2, 3, 4)),

@@ -57,6 +57,10 @@ SAMPLES = {
         S(T(2, 3), (1, 2, 3), grad=False),
         S(T(2, 3), (0,), grad=False),
     ],
+    "resize_as_": [
+        S(T(2, 3), T(3, 2), grad=False),
+        S(T(2, 3), T(1, 2, 2), grad=False),
+    ],
     "set_": [
         S(T(2, 3), T(4), grad=False),
         S(T(2, 3), T(3, 2, view="transposed"), grad=False),

@@ -371,6 +371,9 @@ class Module:
         A dtype converts only what is floating point or complex.
         """
         dtype = _wanted_dtype(args, kwargs)
+        order = kwargs.pop("memory_format", None)
+        if order is not None:
+            self._apply(lambda t: t.to(memory_format=order) if t.dim() in (4, 5) else t)
         if dtype is None:
             return self._apply(lambda t: t.to(*args, **kwargs))
         if not (dtype.is_floating_point or dtype.is_complex):

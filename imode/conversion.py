@@ -1,0 +1,157 @@
+"""Methods of Tensor that convert: to another dtype, device or order of the elements in memory."""
+
+from . import formats, ops
+from ._core import dtype as dtypes
+from ._core.tensor import Tensor
+
+_BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
+_TYPE_NAMES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+    "ComplexFloatTensor": "complex64",
+    "ComplexDoubleTensor": "complex128",
+}
+_NAME_OF = {dtype: name for name, dtype in _TYPE_NAMES.items()}
+_CONVERTERS = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+}
+
+
+def to(self, *args, **kwargs):
+    """Convert: `to(dtype)`, `to(device, dtype)`, `to(other)`, each with `copy=`, `memory_format=`.
+
+    Returns the tensor itself where nothing changes and `copy=True` is not given. Raises TypeError
+    for other arguments, and an error for a device other than the CPU.
+
+    >>> imode.ones(2).to(imode.int64)
+    tensor([1, 1])
+    """
+    if len(args) == 1 and not kwargs and type(args[0]) is dtypes.dtype:
+        return self if args[0] is self.dtype else ops._to_copy(self, dtype=args[0])
+    dtype = kwargs.pop("dtype", None)
+    device = kwargs.pop("device", None)
+    other = kwargs.pop("other", None)
+    copy = kwargs.pop("copy", False)
+    memory_format = kwargs.pop("memory_format", None)
+    kwargs.pop("non_blocking", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    flags = []
+    for arg in args:
+        if isinstance(arg, Tensor) and other is None:
+            other = arg
+        elif isinstance(arg, (str, dtypes.device)) and device is None:
+            device = arg
+        elif arg is None:
+            continue
+        elif isinstance(arg, bool):
+            flags.append(arg)
+        else:
+            try:
+                dtype = _BY_NAME[dtypes.as_numpy(arg).name]
+            except TypeError:
+                raise _invalid(args, memory_format) from None
+    if not (memory_format is None or isinstance(memory_format, formats.memory_format)):
+        raise _invalid(args, memory_format)
+    if len(flags) > 1:
+        copy = flags[1]
+    if other is not None:
+        dtype, device = other.dtype, other.device
+    if device is not None:
+        dtypes.usable_device(device)
+    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+        dtype = _BY_NAME[dtypes.as_numpy(dtype).name]
+    return _converted(self, dtype, memory_format, copy)
+
+
+def _invalid(args, memory_format):
+    names = [type(arg).__name__ for arg in args]
+    if memory_format is not None:
+        names.append(f"memory_format={type(memory_format).__name__}")
+    return TypeError(
+        f"to() received an invalid combination of arguments - got ({', '.join(names)}), but "
+        "expected one of:\n * (imode.device device, imode.dtype dtype, bool non_blocking, bool "
+        "copy, *, imode.memory_format memory_format)\n * (imode.dtype dtype, bool non_blocking, "
+        "bool copy, *, imode.memory_format memory_format)\n * (Tensor other, bool non_blocking, "
+        "bool copy, *, imode.memory_format memory_format)\n"
+    )
+
+
+def _converted(self, dtype, memory_format, copy=False):
+    """The tensor with another dtype or order in memory; itself if it has them already."""
+    same = dtype is None or dtype is self.dtype
+    if same and not copy and memory_format in (None, formats.preserve_format):
+        return self
+    if same and not copy and self.is_contiguous(memory_format=memory_format):
+        return self
+    return ops._to_copy(self, dtype=dtype or self.dtype, memory_format=memory_format)
+
+
+def _converter(method, name):
+    dtype = _BY_NAME[name]
+
+    def convert(self, *, memory_format=None):
+        return _converted(self, dtype, memory_format)
+
+    convert.__name__ = convert.__qualname__ = method
+    convert.__doc__ = f"The tensor in {name}; itself if it is that already."
+    return convert
+
+
+def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
+    """The name of the tensor's type, or the tensor converted to `dtype` (a dtype or such a name).
+
+    >>> imode.ones(1).type()
+    'imode.FloatTensor'
+    """
+    if dtype is None:
+        return f"imode.{_NAME_OF[self.dtype.name]}"
+    if isinstance(dtype, str):
+        name = dtype.rpartition(".")[2]
+        if name not in _TYPE_NAMES:
+            raise ValueError(f"invalid type: {dtype!r}")
+        dtype = _BY_NAME[_TYPE_NAMES[name]]
+    # imode.LongTensor stands for its dtype.
+    return to(self, getattr(dtype, "dtype", dtype), memory_format=memory_format)
+
+
+def type_as(self, other):
+    """The tensor in the dtype of `other`."""
+    return to(self, other.dtype)
+
+
+def cpu(self, *, memory_format=None):
+    """The tensor on the CPU: itself, unless its elements lie in another order than asked for."""
+    return _converted(self, None, memory_format)
+
+
+def cuda(self, device=None, non_blocking=False, *, memory_format=None):
+    """Refused: tensors live on the CPU."""
+    return dtypes.usable_device("cuda")
+
+
+METHODS = {
+    "to": to,
+    "type": type_,
+    "type_as": type_as,
+    "cpu": cpu,
+    "cuda": cuda,
+    **{name: _converter(name, dtype) for name, dtype in _CONVERTERS.items()},
+}

@@ -1,0 +1,61 @@
+"""The memory behind tensors, as an object: who shares it with whom."""
+
+import numpy as np
+
+from ._core.dtype import device
+
+
+def root_of(array):
+    """The ndarray at the root of a chain of views."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def offset_in(root, array):
+    """Bytes from the first element of `root` to that of `array`."""
+    return array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+
+
+class UntypedStorage:
+    """The bytes that a tensor and its views look at; `tensor.untyped_storage()` gives it.
+
+    Two are equal if they are the same memory.
+    """
+
+    __slots__ = ("_root",)
+    device = device("cpu")
+
+    def __init__(self, array):
+        self._root = root_of(array)
+
+    def data_ptr(self):
+        """The address of the first byte; 0 if there is none."""
+        return np.lib.array_utils.byte_bounds(self._root)[0] if self._root.size else 0
+
+    def nbytes(self):
+        """The number of bytes."""
+        if not self._root.size:
+            return 0
+        low, high = np.lib.array_utils.byte_bounds(self._root)
+        return high - low
+
+    size = __len__ = nbytes
+
+    def element_size(self):
+        """1: a storage counts bytes."""
+        return 1
+
+    def _identity(self):
+        return self.data_ptr() or id(self._root)
+
+    def __eq__(self, other):
+        if not isinstance(other, UntypedStorage):
+            return NotImplemented
+        return self._identity() == other._identity()
+
+    def __hash__(self):
+        return hash(self._identity())
+
+    def __repr__(self):
+        return f"imode.UntypedStorage(device=cpu) of size {self.nbytes()}"
