@@ -341,9 +341,11 @@ def test_index_saved_for_backward_is_watched(x):
         y.backward()
 
 
-def test_take_along_dim_checks_bounds():
-    with pytest.raises(RuntimeError, match="index 4 is out of bounds for dimension 1 with size 4"):
-        imode.zeros(3, 4).take_along_dim(T([[4]]), 1)
+def test_take_along_dim_counts_modulo_the_length():
+    x = imode.arange(12).reshape(3, 4)
+    assert x.take_along_dim(T([[-1], [4], [7]]), 1).tolist() == [[3], [4], [11]]
+    with pytest.raises(RuntimeError, match="index 12 is out of bounds for dimension 0 with size 12"):
+        x.take_along_dim(T([12]))
 
 
 def test_named_results():

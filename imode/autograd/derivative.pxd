@@ -53,6 +53,9 @@ cdef class Derivative:
     cdef public bint floats_only      # integer results and targets are not recorded (copy_)
     cdef int n_results
     cdef str real_only                # not defined for complex results: its name in that error
+    cdef bint refused                 # not to be had: its node leads to what requires grad alone
+    cdef Derivative with_number       # where `number_at` is a number, and then no input; or None
+    cdef int number_at                # argument
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1

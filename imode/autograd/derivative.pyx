@@ -12,13 +12,16 @@ cdef class Derivative:
     `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
     function's parameter names say what it reads. Raises ValueError for a name that is neither an
     argument nor a result. `real_only`: recording refuses complex results, in this name.
+    `number`: the name of the node where the last operand is a number, by which there is no
+    gradient.
     """
 
     def __init__(self, Operator op, dict formulas, str name, tuple result_names,
-                 str real_only=None):
-        cdef int i, number
+                 str real_only=None, str number=None):
+        cdef int i
         self.name = name
         self.real_only = real_only
+        self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
         self.functions = []
         self.n_results = len(result_names)
         of_input = {}
@@ -29,6 +32,10 @@ cdef class Derivative:
                                      f"{input_name!r}")
                 of_input[input_name] = len(self.functions)
             self.functions.append(function)
+        if number is not None:
+            self.number_at = max([i for i in range(op.nargs) if op.kinds[i] == OPERAND])
+            others = {k: f for k, f in formulas.items() if k != op.names[self.number_at]}
+            self.with_number = Derivative(op, others, number, result_names, real_only)
         self.n_formulas = len(self.functions)
         for i, argument in enumerate(op.names):
             if argument in of_input:
@@ -39,8 +46,8 @@ cdef class Derivative:
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
-        for number, function in enumerate(self.functions):
-            self._add_formula(op, number, function, slots, result_names)
+        for i, function in enumerate(self.functions):
+            self._add_formula(op, i, function, slots, result_names)
         self.n_slots = len(slots)
         self.slot_names = tuple(slots)
         self.shown_names = tuple([self._shown(op, i) for i in range(self.n_slots)])

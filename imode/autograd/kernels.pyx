@@ -24,7 +24,7 @@ from imode.autograd.derivative cimport (
 from imode.autograd.node cimport Node, new_node
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
-    check_inplace, check_write, count_write, move_retained, rebase_history, track)
+    check_inplace, check_write, count_write, rebase_history, track)
 from numpy cimport ndarray
 
 from imode.errors import detach_view, integer_result, out_requires_grad
@@ -115,6 +115,8 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     if d is None:                 # no derivative: what PyTorch does not look at either
         return redispatch(op, keys & below(AUTOGRAD), args)
+    if d.with_number is not None and not is_tensor(args[d.number_at]):
+        d = d.with_number
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)
@@ -142,8 +144,8 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
-    # The storage is what it was: a view's base keeps its history.
-    move_retained(self, node, 0)
+    # The storage is what it was: a view's base keeps its history. So is the gradient: a retained one
+    # stays that of the node before.
     self.grad_fn = node
     self.output_nr = 0
     if self.view is not None:
@@ -186,6 +188,8 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
         for i in range(d.n_inputs):
             if is_tensor(args[d.inputs[i]]):
                 node.connect(i, <Tensor>args[d.inputs[i]])
+        if d.refused:
+            node.close_edges()
     else:
         lengths = [len(<tuple>args[d.inputs[i]]) if op.kinds[d.inputs[i]] == TENSOR_LIST else None
                    for i in range(d.n_inputs)]

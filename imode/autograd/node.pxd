@@ -60,6 +60,7 @@ cdef class Node:
     cdef int apply(self, PyObject** grads, PyObject** out) except -1
     cdef void release(self)           # free what was saved
     cdef int set_edges(self, int n) except -1
+    cdef void close_edges(self) noexcept
     cdef int set_outputs(self, int n) except -1
     cdef int set_saved(self, int n) except -1
     cdef int describe(self, int output, Tensor tensor) except -1

@@ -202,6 +202,18 @@ cdef class Node:
         if not node_edge(tensor, &self.edges[edge]):
             self.edges[edge].node = NULL
 
+    cdef void close_edges(self) noexcept:
+        """Leave out the edges that lead nowhere."""
+        cdef int i
+        cdef int n = 0
+        for i in range(self.n_edges):
+            if self.edges[i].node != NULL:
+                if i != n:
+                    self.edges[n] = self.edges[i]
+                    self.edges[i].node = NULL
+                n += 1
+        self.n_edges = n
+
     cdef void release(self):
         """Free what was saved; a node that saved no tensor keeps its shapes and may run again."""
         if self._saves_tensors():

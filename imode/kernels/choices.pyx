@@ -9,7 +9,7 @@ from libc.math cimport ceil
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.generator cimport Generator, choose, mt_fill, mt_state
-from imode.kernels.order cimport iteration_order
+from imode.kernels.order cimport empty_like, iteration_order
 from imode.kernels.random cimport (
     CHUNK, Line, check_target, line_of, no_kernel, uniform_double, uniform_float,
 )
@@ -161,7 +161,7 @@ cdef int _put(cnp.ndarray out, cnp.ndarray values) except -1:
 
 def dropout_mask(cnp.ndarray like, double p, generator=None):
     """Return zeros with probability `p`, else 1 / (1 - p), shaped and laid out like `like`."""
-    cdef cnp.ndarray mask = np.empty_like(like)
+    cdef cnp.ndarray mask = empty_like(like)
     bernoulli(mask, 1.0 - p, generator)
     if p < 1.0:    # halves are divided in single precision
         factor = np.float32 if cnp.PyArray_TYPE(mask) == cnp.NPY_FLOAT16 else mask.dtype.type
@@ -183,7 +183,7 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
         if rows.size and (rows.sum(axis=1) == 0).any():
             raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-        noise = np.empty_like(weights)
+        noise = empty_like(weights)
         exponential(noise, 1.0, generator)
         with np.errstate(all="ignore"):
             score = weights / noise

@@ -187,6 +187,7 @@ cdef object _argsort(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef Operator _expand = None
+cdef Operator _remainder = None
 
 
 cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
@@ -194,7 +195,7 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[1])
     cdef int dim, d
-    global _expand
+    global _expand, _remainder
     if args[2] == <PyObject*>None or a.nd == 0 or at.nd != a.nd or not _indices(at):
         return NotImplemented
     dim = _dim(args[2], a.nd)
@@ -209,7 +210,10 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
         if _expand is None:
             _expand = operator("expand")
         source = call2(_expand, source, tuple([a.dimensions[d] for d in range(a.nd)]))
-    return call3(_callee(op), source, <object>args[2], <object>args[1])
+    if _remainder is None:
+        _remainder = operator("remainder")
+    indices = call2(_remainder, <object>args[1], a.dimensions[dim])
+    return call3(_callee(op), source, <object>args[2], indices)
 
 
 cdef Operator _view = None

@@ -6,6 +6,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
+from imode.kernels.indexing import broadcast_shape
 
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
@@ -100,27 +101,34 @@ tensor([0, 1])
 )
 
 
-@composite("rsub.Tensor(Tensor self, Tensor other, Scalar alpha=1) -> Tensor")
-def rsub_tensor(self, other, alpha):
-    """Return ``other - alpha * self``.
+def _rsub(overload, other, kernel, formulas, example):
+    op(
+        f"rsub{overload}(Tensor self, {other} other, Scalar alpha=1) -> Tensor",
+        kernel,
+        derivative={
+            "self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
+            **formulas,
+        },
+        name=f"RsubBackward{1 - len(formulas)}",
+        doc=f"""Return ``other - alpha * self``.
 
-    >>> imode.rsub(imode.tensor([1, 2]), imode.tensor([10]))
-    tensor([9, 8])
-    """
-    return ops.sub(other, self, alpha=alpha)
-
-
-op(
-    "rsub(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
-    ufunc(loops.rsub, ints="nobool", otherwise=lambda self, other, alpha: _sub(other, self, alpha)),
-    derivative={"self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha)},
-    name="RsubBackward1",
-    doc="""Return ``other - alpha * self``.
-
->>> imode.rsub(imode.tensor([1, 2]), 10)
+>>> imode.rsub(imode.tensor([1, 2]), {example})
 tensor([9, 8])
 """,
-)
+    )
+
+
+def _from(self, other, alpha):
+    return _sub(other, self, alpha)
+
+
+def _from_tensor(self, other, alpha):
+    broadcast_shape(other.shape, self.shape)  # the error names them in this order
+    return _sub(other, self, alpha)
+
+
+_rsub(".Tensor", "Tensor", _from_tensor, {"other": lambda grad: grad}, "imode.tensor([10])")
+_rsub("", "Scalar", ufunc(loops.rsub, ints="nobool", otherwise=_from), {}, "10")
 alias(
     "multiply",
     op(

@@ -9,6 +9,7 @@ from imode.kernels.strided import scalar_name
 from .._core.internals import install
 from .refuse import REAL, common, not_implemented, refusing
 from .schema import alias, composite, op, ufunc
+from .written import copied
 
 _ALL = "function method inplace out"
 
@@ -27,6 +28,8 @@ def _comparison(name, function, also, example):
         ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
         derivative={"self": _zeros, "other": _zeros},
         inplace_only=True,
+        name=f"{name.capitalize()}Backward1",
+        number=f"{name.capitalize()}Backward0",
         variants=_ALL,
         doc=f"""Compare element by element ({also.replace("_", " ")}); the result is bool.
 
@@ -180,8 +183,8 @@ tensor([False,  True])
 
 def _nan_to_num(self, nan, posinf, neginf):
     if self.dtype.kind not in "fc":
-        return self.copy(order="K")
-    result = self.copy(order="K")
+        return copied(self)
+    result = copied(self)
     parts = (result.real, result.imag) if self.dtype.kind == "c" else (result,)
     limits = np.finfo(parts[0].dtype)
     nan = 0.0 if nan is None else nan

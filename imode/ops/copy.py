@@ -257,7 +257,7 @@ def resize_(self, size, memory_format):
     """
     from .._core.dispatch import is_inference_mode_enabled
 
-    if self.requires_grad and not is_inference_mode_enabled():
+    if self.requires_grad and not (is_inference_mode_enabled() or self.is_inference()):
         raise RuntimeError("cannot resize variables that require grad. resize_() a .detach() of it")
     if tuple(size) == self.shape and memory_format is None:
         return self  # not a write

@@ -237,8 +237,6 @@ def asarray(obj, dtype, device, copy, requires_grad):
     wanted = made.requires_grad if requires_grad is None else requires_grad
     if not made.is_leaf and not wanted:
         return made.detach()
-    if wanted == made.requires_grad:
-        return made
     if wanted and not (made.is_floating_point() or made.is_complex()):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return made.detach().requires_grad_(wanted)
+    return made.requires_grad_(wanted)

@@ -487,8 +487,8 @@ written(
 def take_along_dim(self, indices, dim):
     """Return the elements at `indices` along `dim`, both broadcast together in the others.
 
-    indices: int64, as `argsort` and `argmax(keepdim=True)` give them. dim: None for flat indices
-    into all of the tensor.
+    indices: int64, as `argsort` and `argmax(keepdim=True)` give them; counted modulo the length of
+    `dim`. dim: None for flat indices into all of the tensor, which must be within it.
 
     >>> x = imode.tensor([[3, 1, 2]])
     >>> x.take_along_dim(x.argsort(1), 1)
@@ -505,16 +505,16 @@ def take_along_dim(self, indices, dim):
             "torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(kind)
         )
     if dim is None:
-        return self.reshape(-1).gather(0, indices.reshape(-1))
+        return self.view(-1).gather(0, indices.view(-1))
     dim = wrap_dim(dim, self.dim())
     own, wanted = list(self.shape), list(indices.shape)
     same = own[:dim] == wanted[:dim] and own[dim + 1 :] == wanted[dim + 1 :]
     if same and not self.requires_grad:  # recorded, the expansion shows in the graph
-        return self.gather(dim, indices)
+        return self.gather(dim, indices % own[dim])
     length, count = own[dim], wanted[dim]
     own[dim] = wanted[dim] = 1
     common = list(indexing.broadcast_shape(tuple(own), tuple(wanted)))
     common[dim] = length
     source = self.expand(common)
     common[dim] = count
-    return source.gather(dim, indices.expand(common))
+    return source.gather(dim, indices.expand(common) % length)

@@ -6,6 +6,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
+from imode.kernels.order import empty_like
 
 from .._core.dispatch import is_grad_enabled
 from .refuse import (
@@ -18,6 +19,7 @@ from .refuse import (
     refusing,
 )
 from .schema import alias, composite, conj, op, ufunc
+from .written import copied
 
 _ALL = "function method inplace out"
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -39,7 +41,7 @@ def _refuse_neg(self):
 
 def _sgn(self):
     if self.dtype.kind != "c":
-        return self.copy(order="K")
+        return copied(self)
     size = np.abs(self)
     with np.errstate(all="ignore"):
         return np.where(size == 0, 0, self / size).astype(self.dtype)
@@ -51,7 +53,7 @@ def _sign(self):
             "Unlike NumPy, torch.sign is not intended to support complex numbers. "
             "Please use torch.sgn instead."
         )
-    return self.copy(order="K")
+    return copied(self)
 
 
 def _sgn_backward(grad, self, result):
@@ -147,7 +149,7 @@ def _rounding(name, function, example):
             raise not_implemented(f"{name}_vml_cpu", self.dtype)
         if self.dtype.kind == "c":
             raise NotImplementedError(f"{name} is not supported for complex inputs")
-        return self.copy(order="K")
+        return copied(self)
 
     return op(
         f"{name}(Tensor self) -> Tensor",
@@ -167,13 +169,11 @@ _rounding("ceil", np.ceil, "tensor([-1.,  3.])")
 alias("fix", _rounding("trunc", np.trunc, "tensor([-1.,  2.])"))
 
 
-def _round(self, decimals):
-    if self.dtype.kind in "bc":
-        raise not_implemented("round_vml_cpu", self.dtype)
+def _round(self, decimals=0):
+    if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and decimals):
+        raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self.dtype)
     if self.dtype.kind in "iu":
-        if decimals:
-            raise not_implemented("round_cpu", self.dtype)
-        return self.copy(order="K")
+        return copied(self)
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     scale = wide.dtype.type(10.0 ** abs(decimals))
     with np.errstate(all="ignore"):
@@ -182,17 +182,19 @@ def _round(self, decimals):
         return (np.rint(wide * scale) / scale).astype(self.dtype)
 
 
-op(
-    "round(Tensor self, *, int decimals=0) -> Tensor",
-    ufunc(loops.select(np.rint, FLOATS), otherwise=_round, exact=True),
-    derivative={"self": _zeros},
-    variants=_ALL,
-    doc="""Return every element rounded to `decimals` places, halves to the even neighbour.
+for _overload, _decimals, _number in (("", "", 0), (".decimals", ", *, int decimals", 1)):
+    op(
+        f"round{_overload}(Tensor self{_decimals}) -> Tensor",
+        ufunc(loops.select(np.rint, FLOATS), otherwise=_round, exact=True),
+        derivative={"self": _zeros},
+        name=f"RoundBackward{_number}",
+        variants=_ALL,
+        doc="""Return every element rounded, to `decimals` places; halves to the even neighbour.
 
 >>> imode.round(imode.tensor([0.5, 1.5, 2.25]))
 tensor([0., 2., 2.])
 """,
-)
+    )
 
 
 def _frac(self):
@@ -240,7 +242,7 @@ tensor([{example[1]}])
 
 def _times_real(x, factor):
     """A complex array times a number, part by part: an infinite part leaves a zero one alone."""
-    result = np.empty_like(x)
+    result = empty_like(x)
     np.multiply(x.real, x.real.dtype.type(factor), out=result.real)
     np.multiply(x.imag, x.real.dtype.type(factor), out=result.imag)
     return result
@@ -515,20 +517,28 @@ def _xlogy_self(grad, self, other):
     return ops.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0)
 
 
-op(
-    "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
-    derivative={
+def _xlogy(overload, schema, number, inputs, variants):
+    formulas = {
         "self": _xlogy_self,
         "other": lambda grad, self, other: grad * self / other,
-    },
-    variants=_ALL,
-    doc="""Return ``self * log(other)``, and 0 where `self` is 0 (NaN where `other` is).
+    }
+    op(
+        f"xlogy{overload}({schema}) -> Tensor",
+        ufunc(loops.xlogy, ints="float", otherwise=refusing("xlogy_cpu")),
+        derivative={name: formulas[name] for name in inputs},
+        name=f"XlogyBackward{number}",
+        variants=variants,
+        doc="""Return ``self * log(other)``, and 0 where `self` is 0 (NaN where `other` is).
 
 >>> imode.xlogy(imode.tensor([0., 1.]), imode.tensor([0., 1.]))
 tensor([0., 0.])
 """,
-)
+    )
+
+
+_xlogy(".Tensor", "Tensor self, Tensor other", 0, ("self", "other"), _ALL)
+_xlogy(".Scalar_Self", "Scalar self, Tensor other", 1, ("other",), "function out")
+_xlogy(".Scalar_Other", "Tensor self, Scalar other", 2, ("self",), _ALL)
 for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
     op(
         f"copysign{_overload}(Tensor self, {_other} other) -> Tensor",

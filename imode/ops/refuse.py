@@ -43,6 +43,7 @@ def no_derivative(name, namespace="aten::"):
     def refuse(grad):
         raise RuntimeError(f"derivative for {namespace}{name} is not implemented")
 
+    refuse.refuses_all = bool(namespace)  # as PyTorch's fallback, which keeps no place for the rest
     return refuse
 
 

@@ -143,6 +143,7 @@ def op(
     inplace_only=False,
     floats_only=False,
     real_only=None,
+    number=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
@@ -151,6 +152,7 @@ def op(
     in-place form's; the others' results are not differentiable (comparisons). `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
+    `number`: the node's name in the in-place form where the last operand is a number.
     """
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
@@ -173,6 +175,7 @@ def op(
             name or _camel(parsed.name) + "Backward0",
             parsed.result_names,
             real_only,
+            number,
         )
         compiled_derivative.floats_only = floats_only
         base._link(derivative=compiled_derivative)

@@ -327,7 +327,7 @@ def _rot90(self, k, dims):
         )
     turned = k % 4
     flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turned]
-    made = empty_like(self)
+    made = empty_like(self) if turned else np.empty(self.shape, self.dtype)
     made[...] = _backward(self, flipped)
     return made.swapaxes(first, second) if turned % 2 else made
 

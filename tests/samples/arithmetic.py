@@ -7,10 +7,10 @@ BOOL, LONG, HALF, DOUBLE = "bool", "int64", "float16", "float64"
 C64, C128 = "complex64", "complex128"
 
 
-def by_overload(name, samples):
+def by_overload(name, samples, numbers=""):
     """Split samples by whether the second argument is a tensor: {name.Tensor: ..., name: ...}."""
     tensors = [s for s in samples if isinstance([*s.args[1:], *s.kwargs.values()][0], T)]
-    return {f"{name}.Tensor": tensors, name: [s for s in samples if s not in tensors]}
+    return {f"{name}.Tensor": tensors, name + numbers: [s for s in samples if s not in tensors]}
 
 
 def binary(*more, low=-2, numbers=(2, 2.5), ints=True, complexes=True, half=True, both=True):
@@ -225,14 +225,19 @@ SAMPLES = {
         complexes=False,
         both=False,
     ),
-    "xlogy": binary(
-        S(T(values=[0.0, 0.0, 1.0, 2.0]), T(values=[0.0, NAN, 0.0, -1.0]), grad=False),
-        low=0.5,
-        complexes=False,
+    **by_overload(
+        "xlogy",
+        binary(
+            S(T(values=[0.0, 0.0, 1.0, 2.0]), T(values=[0.0, NAN, 0.0, -1.0]), grad=False),
+            low=0.5,
+            complexes=False,
+        ),
+        ".Scalar_Other",
     ),
+    "xlogy.Scalar_Self": [S(2.5, T(2, 3, low=0.5)), S(2, T(3, dtype=LONG, low=1, high=4))],
     **by_overload(
         "copysign",
         binary(S(T(3, low=0.5), T(values=[0.0, -0.0, -INF]), grad=False), low=0.5, complexes=False),
     ),
 }
-SAMPLES["xlogy"][8].grad = False  # of mixed precision: PyTorch computes it in the other one
+SAMPLES["xlogy.Tensor"][8].grad = False  # of mixed precision: PyTorch computes it in the other one

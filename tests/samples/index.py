@@ -198,6 +198,7 @@ SAMPLES = {
         S(T(3, 4), L([[3, 0]]), 1),
         S(T(3, 4), L([[2, 0], [11, 5]])),
         S(T(3, 4, dtype="int64"), L([[2]]), dim=0),
+        S(T(3, 4), L([[-1], [4], [-6]]), 1),
         S(T(3, 4), L(2), 0, raises=RuntimeError),
         S(T(3, 4), T(1, 4), 0, raises=RuntimeError),
         S(T(3, 4), L([[0, 1]]), 0, raises=RuntimeError),

@@ -14,6 +14,7 @@ _ROWS = T(1, 3, 4)
 SAMPLES = {
     "dropout": [
         S(T(3, 4), 0.5, True, values=False, grad=False),
+        S(T(3, 4, view="expanded"), 0.5, True, grad=False),
         S(T(3, 4), 0.5, False),
         S(T(3, 4), 0.0, True),
         S(T(3, 4), 1.0, True),

@@ -42,6 +42,7 @@ def refused(dtype, error=NotImplementedError):
 
 ROUNDING = unary(
     S(T(values=[-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]), grad=False),
+    S(T(2, 3, dtype="int64", view="expanded"), variants=False),
     refused("bool"),
     refused("complex64"),
     low=0.1,
@@ -61,8 +62,8 @@ SAMPLES = {
     "floor": ROUNDING,
     "ceil": ROUNDING,
     "trunc": ROUNDING,
-    "round": [
-        *ROUNDING,
+    "round": ROUNDING,
+    "round.decimals": [
         S(T(2, 3, low=0.1, high=0.4), decimals=1, grad=False),
         S(T(values=[15.0, 25.0, 123.0]), decimals=-1, grad=False),
         S(T(2, dtype="int64"), decimals=1, raises=NotImplementedError),

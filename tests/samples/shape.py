@@ -89,6 +89,7 @@ SAMPLES = {
     "rot90": [
         *(S(T(2, 3), k) for k in range(-1, 5)),
         S(T(2, 3, 4), 1, (1, 2)),
+        S(T(2, 3, 4, view="permuted"), 4),
         S(T(2, 3, 4, view="permuted"), 1, (2, 0)),
         S(T(2, 3, dtype="int64"), k=1, dims=(1, 0)),
         S(T(2, 3), 1, (0,), raises=RuntimeError),
