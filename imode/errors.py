@@ -4,107 +4,11 @@ The first sentence of each is PyTorch's, so that a search for it finds the same 
 that matches on it keeps working. The lines after it name the culprit (operator, file, line,
 versions) and end with the ways out that fit the case. No message is longer than five lines.
 
-Nothing here runs unless something went wrong, so clarity beats speed. The module imports nothing of
-the package: every layer may raise from it. What only others know at that moment they tell through
-`answer`.
+Nothing here runs unless something went wrong, so clarity beats speed. Every layer may raise from it,
+so it imports nothing of the package but `origins`: what the numbers stand for that tensors carry.
 """
 
-from itertools import count
-
-__all__ = ["place", "place_id"]
-
-# Lines of programs by small integers: where guards were entered, where saved tensors were written.
-# A guard leaves one in the thread-local state, and a tensor made in the mode carries it. Place 0
-# means that nothing is known.
-_places = {}
-_place_ids = {}
-_MAX_PLACES = 1 << 16  # for programs that make code as they run; others have far fewer lines
-
-# Operators likewise, and others who make tensors: what is 0 is not known.
-_operators = {}
-_operator_ids = {}
-_numbers = count(1)
-
-
-def place_id(filename, line):
-    """Return the small integer that stands for ``filename:line`` (0 once the table is full)."""
-    key = (filename, line)
-    found = _place_ids.get(key)
-    if found is None:
-        found = _number(key, _places, _place_ids) if len(_places) < _MAX_PLACES else 0
-    return found
-
-
-def _number(key, known, numbers):
-    """Give `key` a number of its own.
-
-    Without a lock, for a finalizer may come here in the middle of it: of several who number the
-    same key, the first to enter it in `numbers` wins, and what it stands for is known by then.
-    """
-    mine = next(_numbers)
-    known[mine] = key
-    found = numbers.setdefault(key, mine)
-    if found != mine:
-        del known[mine]
-    return found
-
-
-def place(guard_id):
-    """Return ``"file:line"`` of the line that a number stands for, or None."""
-    known = _places.get(guard_id)
-    return None if known is None else f"{known[0]}:{known[1]}"
-
-
-def place_parts(guard_id):
-    """Return (file, line) of the line that a number stands for."""
-    return _places.get(guard_id, ("<unknown>", 0))
-
-
-def operator_id(name):
-    """Return the small integer that stands for an operator's name."""
-    found = _operator_ids.get(name)
-    return _number(name, _operators, _operator_ids) if found is None else found
-
-
-def operator_name(number):
-    """Return the name of the operator that a number stands for, or None."""
-    return _operators.get(number)
-
-
-# ---- what is so at the moment of an error -------------------------------------------------------
-
-
-class _Now:
-    """Questions that other modules answer, each a function without arguments."""
-
-    @staticmethod
-    def line():
-        """The number of the line of the user's program that is running."""
-        return 0
-
-    @staticmethod
-    def operator():
-        """The number of the operator called last."""
-        return 0
-
-    @staticmethod
-    def not_recording():
-        """(name, place) of the guard that keeps this thread from recording, or None."""
-        return None
-
-    @staticmethod
-    def not_inference():
-        """(name, place) of the guard that turned off the inference mode around it, or None."""
-        return None
-
-
-def answer(**functions):
-    """Give the functions that answer questions of `_Now`."""
-    for name, function in functions.items():
-        if not hasattr(_Now, name):
-            raise TypeError(f"answer(): {name!r} is no question that is asked here")
-        setattr(_Now, name, staticmethod(function))
-
+from imode._core.origins import Now, operator_name, place
 
 def _lines(*lines):
     return "\n".join(line for line in lines if line)
@@ -117,19 +21,19 @@ def _at(number, before="at "):
 
 
 def _here():
-    return _at(_Now.line())
+    return _at(Now.line())
 
 
-def _made(guard_id, maker, what="The tensor"):
+def _made(guard_id, maker, what="The tensor", mode="inference_mode"):
     """The culprit's line: which operator made the tensor, under which guard."""
     name = operator_name(maker)
     by = f"created by {name} " if name else "created "
-    return f"{what} was {by}inside inference_mode{_at(guard_id, 'entered at ')}."
+    return f"{what} was {by}inside {mode}{_at(guard_id, 'entered at ')}."
 
 
 def _mode_now(what="nothing is recorded in it"):
     """A line on the guard that keeps this thread from recording; empty where it records."""
-    mode = _Now.not_recording()
+    mode = Now.not_recording()
     return f"{mode[0]} is on here{_entered(mode[1])}: {what}." if mode else ""
 
 
@@ -143,7 +47,8 @@ def _entered(number):
 
 def inference_saved(guard_id=0, maker=0, saver=None):
     """An inference tensor would have to be saved for backward."""
-    needs = f"that {saver} needs for backward" if saver else "needed for backward"
+    saver = saver and saver.lstrip("_")
+    needs = f"that {saver}{_here()} needs for backward" if saver else "needed for backward"
     return RuntimeError(
         _lines(
             "Inference tensors cannot be saved for backward.",
@@ -157,16 +62,16 @@ def inference_saved(guard_id=0, maker=0, saver=None):
 
 def inference_write(guard_id=0, maker=0, writer=None):
     """An inference tensor would be written to outside the mode."""
-    off = _Now.not_inference()
+    off = Now.not_inference()
     move = (
         f"leave the {off[0]} block{_entered(off[1])} first"
         if off
-        else f"call {writer or 'it'} inside an inference_mode block"
+        else "write inside an inference_mode block"
     )
     return RuntimeError(
         _lines(
             "Inplace update to inference tensor outside InferenceMode is not allowed.",
-            _made(guard_id, maker, f"The tensor that {writer} writes" if writer else "It"),
+            _made(guard_id, maker, f"The tensor that {_as_written(writer)}{_here()} writes"),
             f"Ways out: {move};",
             "write to its .clone() or its .normal(), which are normal tensors;",
             "or make it under no_grad instead of inference_mode.",
@@ -200,7 +105,7 @@ def inference_version(guard_id=0, maker=0):
 
 def inference_data(guard_id, maker, into_normal):
     """``.data`` would put an inference tensor's memory under a normal tensor, or the reverse."""
-    way = "t.data = u.clone(), outside of the mode, or" if into_normal else "t = u instead, or"
+    way = "t.data = u.normal(); or" if into_normal else "t = u; or, inside the mode,"
     return RuntimeError(
         _lines(
             "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
@@ -212,33 +117,45 @@ def inference_data(guard_id, maker, into_normal):
     )
 
 
-def inference_set(maker, guard_id):
+def inference_set(guard_id, maker, into_normal):
     """``set_`` would put an inference tensor and a normal one onto the same memory."""
     return RuntimeError(
         _lines(
             "set_(): one of self and source is an inference tensor and the other is not.",
-            _made(guard_id, maker, "The inference tensor"),
-            "Each would then see the other's writes, which no version counter would count.",
-            "Ways out: t.set_(u.clone()) or t.set_(u.normal()); or t = u.",
+            _made(guard_id, maker, "The source" if into_normal else "The one set"),
+            "One of an inference tensor and a normal one would then see the other's writes.",
+            f"Ways out: t.set_(u.{'normal' if into_normal else 'clone'}()); or t = u.",
         )
     )
 
 
 # ---- views and in-place writes ------------------------------------------------------------------
 
-_VIEW_MODES = {
-    "no_grad": ("no_grad mode", "with grad mode enabled", "no_grad"),
+_VIEW_MODES = {  # what PyTorch calls the mode and its opposite, and what a user calls it
+    "no_grad": ("no_grad mode", "with grad mode enabled", "no_grad mode"),
     "inference": ("inference mode", "in normal mode", "inference_mode"),
 }
 
 
+def _as_written(writer):
+    """A write as the user wrote it; `writer` is the operator, by which assignments are made too."""
+    return "`t[...] = v`" if Now.assigning() else writer or "a write"
+
+
 def _write(writer, target):
     """The line on a write that is refused: what, where, to what."""
-    return f"The write is {writer or 'in place'}{_here()}, to {target}."
+    return f"The write is {_as_written(writer)}{_here()}, to {target}."
 
 
-def _rewrite(writer, functional):
+def _call(writer, target="t"):
+    """The write as a statement."""
+    return f"{target}[...] = v" if Now.assigning() else f"{target}.{writer or 'write_'}(...)"
+
+
+def _rewrite(writer, functional=None):
     """A write to `t` as one line that makes a new `t`."""
+    if Now.assigning():
+        return "`t = t.clone(); t[...] = v`"
     return f"`t = t.{functional}(...)`" if functional else f"`t = t.clone().{writer}(...)`"
 
 
@@ -257,33 +174,30 @@ def view_mode(mode, base_written=False, writer=None, output=None, shape=(), guar
         first = f"Output {number} of {_trim(node_name)} is a view of a view which was created in"
     made_in, written_in, guard = _VIEW_MODES[mode]
     what = "its base or another view of its base has been" if base_written else "is being"
-    made = f"The view {_sizes(shape)}"
-    if mode == "inference":
-        made = _made(guard_id, maker, made)
-    else:
-        made += f" was created by {operator_name(maker) or 'a call'} inside no_grad."
     return RuntimeError(
         _lines(
             f"{first} {made_in} and {what} modified inplace {written_in}. "
             "Given that this use case is ambiguous and error-prone, it is forbidden.",
-            made,
-            "" if base_written else f"The write is {writer}{_here()}.",
-            f"Ways out: view and write both inside the {guard} block (the write is not recorded),",
-            "or both outside of it (it is recorded); or write to a .clone() of the view.",
+            _made(guard_id, maker, f"The view {_sizes(shape)}", guard),
+            "" if base_written else f"The write is {_as_written(writer)}{_here()}.",
+            "Ways out: view and write both inside that block (the write is not recorded), or both",
+            "outside of it (it is recorded); or write to a .clone() of the view.",
         )
     )
 
 
 def view_multi_output(
-    output_nr, node_name, base_written=False, writer=None, functional=None, shape=()
+    output_nr, node_name, base_written=False, writer=None, functional=None, shape=(), part=None
 ):
-    """One of several views made by one call (split, unbind…) meets an in-place write."""
-    name = _trim(node_name)
+    """One of several views made by one call (split, unbind…) meets an in-place write.
+
+    `part`: the call that gives it alone, of what was split; None where it is a view of such a view.
+    """
     what = "its base or another view of its base has been" if base_written else "is being"
-    alone = f"x.select(dim, {output_nr})" if name == "Unbind" else "x.narrow(dim, start, length)"
+    alone = f"x.{part or 'narrow(dim, start, length)'}"
     return RuntimeError(
         _lines(
-            f"Output {output_nr} of {name} is a view and {what} modified inplace. "
+            f"Output {output_nr} of {_trim(node_name)} is a view and {what} modified inplace. "
             "This view is the output of a function that returns multiple views. "
             "Such functions do not allow the output views to be modified inplace.",
             f"The view is {_sizes(shape)}."
@@ -292,7 +206,7 @@ def view_multi_output(
             f"Ways out: take the part by itself before the base is written: `t = {alone}`."
             if base_written
             else f"Ways out: {_rewrite(writer, functional)};",
-            "" if base_written else f"or, to write to the base: `{alone}.{writer}(...)`.",
+            "" if base_written else f"or, to write to the whole x: `{_call(writer, alone)}`.",
         )
     )
 
@@ -324,22 +238,20 @@ def leaf_write(writer=None, functional=None, shape=(), view=False):
         _lines(
             f"{first} that requires grad is being used in an in-place operation.",
             _write(writer, f"{'a view of ' if view else ''}a leaf {_sizes(shape)}"),
-            f"To set or update it: `with imode.no_grad(): t.{writer or 'write_'}(...)`.",
+            f"To set or update it: `with imode.no_grad(): {_call(writer)}`.",
             f"To record the write, on a tensor made from it: {_rewrite(writer, functional)}.",
         )
     )
 
 
-def _overlap_ways(writer):
-    if writer.endswith("(out=)"):
-        return "Ways out: drop out= and use the result; or give it memory of its own: out=t.clone()"
-    return f"Way out: {_rewrite(writer, None)}, which has memory of its own for each element."
-
-
 def overlap_inside(array):
     """The tensor written to has several elements in one memory location; its ndarray."""
     strides = [step // array.itemsize for step in array.strides]
-    writer = operator_name(_Now.operator()) or "a write"
+    writer = operator_name(Now.operator()) or "a write"
+    if writer.endswith("(out=)"):
+        ways = "Ways out: drop out= and use the result; or give it memory of its own: out=t.clone()"
+    else:
+        ways = f"Way out: {_rewrite(writer)}, which has memory of its own for each element."
     return RuntimeError(
         _lines(
             "unsupported operation: more than one element of the written-to tensor refers to a "
@@ -347,23 +259,27 @@ def overlap_inside(array):
             _write(
                 writer, f"a tensor {_sizes(array.shape)} and strides {strides}, as expand makes"
             ),
-            _overlap_ways(writer),
+            ways,
         )
     )
 
 
 def overlap_between():
     """The tensor written to shares part of its memory with one that is read."""
-    writer = operator_name(_Now.operator()) or "a write"
+    writer = operator_name(Now.operator()) or "a write"
+    if writer.endswith("(out=)"):
+        ways = "Ways out: drop out= and use the result; or clone() the argument that is read."
+    else:
+        ways = f"Way out: clone() the argument that is read: `t.{writer}(other.clone())`."
+        if Now.assigning():
+            ways = "Way out: clone() what is read: `t[...] = v.clone()`."
     return RuntimeError(
         _lines(
             "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer to a single memory location. Please clone() the tensor before performing the "
             "operation.",
             _write(writer, "memory that it also reads, at another offset or in another order"),
-            "Way out: clone() the argument that is read: `t."
-            + (writer if not writer.endswith("(out=)") else writer[:-6])
-            + "(other.clone())`.",
+            ways,
         )
     )
 
@@ -450,18 +366,21 @@ def saved_detached(node_name=None):
     )
 
 
-def graph_freed(node_name=None):
-    """Backward went through a part of the graph whose saved tensors were freed."""
-    at = f" The part already freed is {node_name}." if node_name else ""
+def graph_freed(node_name=None, freed_at=0):
+    """Backward went through a part of the graph whose saved tensors were freed, at a place."""
+    freed = f"{node_name} was freed already{_at(freed_at, 'by the backward at ')}."
+    again = Now.line() == freed_at != 0
     return RuntimeError(
         _lines(
             "Trying to backward through the graph a second time (or directly access saved tensors "
             "after they have already been freed).",
             "Saved intermediate values of the graph are freed when you call .backward() or "
-            "autograd.grad()." + at,
+            "autograd.grad().",
+            freed if node_name else "",
             _mode_now("a graph made before it can be run in it, but none is made"),
             "Ways out: retain_graph=True in the earlier call; or run the forward pass again"
-            + (", outside of that block." if _Now.not_recording() else "."),
+            + (", outside of that block" if Now.not_recording() else "")
+            + ("; or detach() what one pass of the loop leaves to the next." if again else "."),
         )
     )
 
@@ -488,6 +407,16 @@ def no_history(index=0, origin=None):
             *ways,
         )
     )
+
+
+def without_grad(sentence, origin=None):
+    """Something was asked of a tensor that only one which requires grad can do.
+
+    `sentence`: PyTorch's; `origin`: as in `no_history`.
+    """
+    made, now = _made(origin[1], origin[0]) if origin else "", _mode_now()
+    way = "Way out: compute it outside of that block." if made or now else ""
+    return RuntimeError(_lines(sentence, made, now, way))
 
 
 def change_requires_grad():
@@ -573,9 +502,8 @@ def illegal_state():
 
 def guard_reentered(name, guard_id):
     """One guard object was entered while it was already on."""
-    at = place(guard_id)
     return RuntimeError(
-        f"{name}: this guard is already on" + (f" (entered at {at})" if at else "") + ". "
+        f"{name}: this guard is already on{_entered(guard_id)}. "
         f"Make a new one for each block: `with imode.{name}(...):`."
     )
 
@@ -590,10 +518,17 @@ def guard_not_entered(name):
 
 def guard_wrong_thread(name, guard_id):
     """A guard was left in another thread than it was entered in."""
-    at = place(guard_id)
     return RuntimeError(
-        f"{name}: this guard was entered in another thread" + (f" (at {at})" if at else "") + ". "
+        f"{name}: this guard was entered in another thread{_at(guard_id)}. "
         "Modes are per thread: enter and leave a guard in the same one. Both threads keep theirs."
+    )
+
+
+def no_effect(name, guard_id):
+    """Recording was turned on inside of inference mode: a warning's text."""
+    return (
+        f"{name} has no effect inside inference_mode{_entered(guard_id)}: nothing is recorded "
+        "there. Use inference_mode(False) to record in part of the block."
     )
 
 

@@ -1,29 +1,36 @@
-"""The place that the running Python code is at, as a small integer: see `errors.place`.
+"""The line of the user's program that is running, as a small integer: see `origins.place`.
+
+It is the innermost line that is neither this package's nor `contextlib`'s: an optimizer's step, or
+an `ExitStack`, is named by the line that calls it.
 
 Naming a place takes a dictionary, so those of the last callers are kept by instruction: a guard in
 a loop, or in a function that is called again, finds its place for the cost of a comparison.
 """
+import contextlib
+import sys
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XDECREF, Py_XINCREF
 
 from os import sep
 
-from imode import errors
+from imode._core.origins import answer, place_id
 
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject
     PyFrameObject* PyEval_GetFrame()                       # borrowed; NULL outside of Python code
+    PyFrameObject* PyFrame_GetBack(PyFrameObject* frame)   # a new reference; NULL: none
     ctypedef struct PyCodeObject
     PyCodeObject* PyFrame_GetCode(PyFrameObject* frame)    # a new reference
     int PyFrame_GetLasti(PyFrameObject* frame)
     int PyFrame_GetLineNumber(PyFrameObject* frame)
 
 
-# A slot owns its code object, or a new one at the same address could be taken for it.
 cdef enum:
     SLOTS = 256
+    NOT_THE_USERS = -2            # the place of an instruction of the package, or of contextlib
 
+# A slot owns its code object, or a new one at the same address could be taken for it.
 cdef struct Slot:
     PyObject* code
     int lasti
@@ -33,53 +40,50 @@ cdef Slot[SLOTS] _slots
 
 
 cdef int here() except -1:
-    """Return the place that the running Python code is at."""
+    """Return the place of the line of the user's program that is running."""
     cdef PyFrameObject* frame = PyEval_GetFrame()
-    cdef PyObject* code
-    cdef Slot* slot
-    cdef int lasti
+    cdef PyFrameObject* owned = NULL
+    cdef PyFrameObject* back
+    cdef int place
     if frame == NULL:
         return 0
-    code = <PyObject*>PyFrame_GetCode(frame)
-    lasti = PyFrame_GetLasti(frame)
-    slot = &_slots[((<size_t>code >> 4) ^ <size_t>lasti) % SLOTS]
+    try:
+        while True:
+            place = _place_of(frame)
+            if place != NOT_THE_USERS:
+                return place
+            back = PyFrame_GetBack(frame)
+            if back == NULL:                               # a thread that the package started
+                return 0
+            Py_XDECREF(<PyObject*>owned)
+            frame = owned = back
+    finally:
+        Py_XDECREF(<PyObject*>owned)
+
+
+cdef inline int _place_of(PyFrameObject* frame) except -1:
+    cdef PyObject* code = <PyObject*>PyFrame_GetCode(frame)
+    cdef int lasti = PyFrame_GetLasti(frame)
+    cdef Slot* slot = &_slots[((<size_t>code >> 4) ^ <size_t>lasti) % SLOTS]
     Py_DECREF(<object>code)                                # the frame holds it
     if slot.code == code and slot.lasti == lasti:
         return slot.place
-    return _slow(frame, slot, code, lasti)
+    return _name(frame, slot, code, lasti)
 
 
-cdef int users_line() except -1:
-    """Return the place of the innermost line that is not this package's: for messages to users."""
-    cdef PyFrameObject* current = PyEval_GetFrame()
-    if current == NULL:
-        return 0
-    frame = <object>current
-    while _is_ours(frame.f_code.co_filename) and frame.f_back is not None:
-        frame = frame.f_back
-    return errors.place_id(frame.f_code.co_filename, frame.f_lineno)
+cdef str _PACKAGE = __file__.rpartition(sep)[0] + sep
+cdef str _CONTEXTLIB = contextlib.ExitStack.enter_context.__code__.co_filename
 
 
-def line():
-    """`users_line`, from Python."""
-    return users_line()
+cdef inline bint _is_the_users(object code) except -1:
+    return not code.co_filename.startswith(_PACKAGE) and code.co_filename != _CONTEXTLIB
 
 
-errors.answer(line=line)
-cdef str _HERE = __file__.rpartition(sep)[0] + sep
-
-
-cdef bint _is_ours(str filename) except -1:
-    return filename.startswith(_HERE)
-
-
-cdef int _slow(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) except -1:
+cdef int _name(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) except -1:
     cdef PyObject* before
-    cdef object filename = (<object>code).co_filename
-    cdef int place
-    if filename.endswith("contextlib.py"):                 # ExitStack: name the one who uses it
-        return _beyond_contextlib(<object>frame)
-    place = errors.place_id(filename, PyFrame_GetLineNumber(frame))
+    cdef int place = NOT_THE_USERS
+    if _is_the_users(<object>code):
+        place = place_id((<object>code).co_filename, PyFrame_GetLineNumber(frame))
     before = slot.code
     Py_XINCREF(code)
     slot.code, slot.lasti, slot.place = code, lasti, place
@@ -87,7 +91,22 @@ cdef int _slow(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) exce
     return place
 
 
-cdef int _beyond_contextlib(object frame) except -1:
-    while frame.f_back is not None and frame.f_code.co_filename.endswith("contextlib.py"):
+# ---- what messages ask ----
+
+def line():
+    """`here`, from Python."""
+    return here()
+
+
+def assigning():
+    """Whether the user's program is in the middle of an assignment to items, `t[...] = v`."""
+    from opcode import opname
+
+    frame = sys._getframe()
+    while frame is not None and not _is_the_users(frame.f_code):
         frame = frame.f_back
-    return errors.place_id(frame.f_code.co_filename, frame.f_lineno)
+    return frame is not None and opname[frame.f_code.co_code[frame.f_lasti]] in (
+        "STORE_SUBSCR", "STORE_SLICE")
+
+
+answer(line=line, assigning=assigning)

@@ -10,7 +10,7 @@ cdef extern from "tls.h":
         uint64_t included         # keys added to every call, XOR the default {ADInplaceOrView}
         uint64_t excluded         # keys removed from every call
         int no_grad               # grad mode is off
-        int guard_id              # the innermost entry of inference_mode; 0: none
+        int guard_id              # place where inference mode, else no_grad was entered; 0: unknown
         int operator_id           # the operator called last; see Note [Who made a tensor]
         uint64_t hops             # kernels entered
         uint64_t nodes            # graph nodes made
@@ -98,7 +98,7 @@ cdef class Operator:
     cdef int requires_grad_arg    # position of a factory's requires_grad; -1: none
     # Dispatch
     cdef readonly int role        # Role
-    cdef readonly int id          # stands for its name in messages: errors.operator_id
+    cdef readonly int id          # stands for its name in messages: origins.operator_id
     cdef keyset_t mask            # keys with a kernel that is not a fallthrough
     cdef kernel_t table[N_KEYS]   # NULL: none
     cdef list kernels             # CKernel per key, or None

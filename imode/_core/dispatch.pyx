@@ -25,7 +25,7 @@ from imode._core.keyset cimport (
     DispatchKeySet, key_index, key_object)
 from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
-from imode import errors
+from imode._core.origins import answer, operator_id
 from imode.errors import illegal_state, missing_kernel
 
 cdef extern from *:
@@ -303,7 +303,7 @@ cdef class Operator:
         if self.qualified_name in _registry:
             raise ValueError(f"operator {self.qualified_name!r} is declared twice")
         shown = name.lstrip("_")
-        self.id = errors.operator_id(f"{shown}(out=)" if role == OUT else shown)
+        self.id = operator_id(f"{shown}(out=)" if role == OUT else shown)
         if not _registry:
             _enable_vectorcall(self)
         self.vectorcall = _vectorcall
@@ -471,11 +471,11 @@ def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not
 
 
 def last_operator():
-    """The operator that this thread called last, as `errors` numbers them."""
+    """The operator that this thread called last, as `origins` numbers them."""
     return imode_state.operator_id
 
 
-errors.answer(operator=last_operator)
+answer(operator=last_operator)
 
 
 def is_grad_enabled():

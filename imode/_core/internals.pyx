@@ -10,7 +10,7 @@ from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
     Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
 
-from imode.errors import operator_id
+from imode._core.origins import operator_id
 
 cnp.import_array()
 
@@ -64,8 +64,11 @@ def is_parameter(value):
 
 
 def origin_of(Tensor tensor not None):
-    """Who made an inference tensor: (operator, the mode's entry), as `errors` numbers them."""
-    return tensor.maker, tensor.guard_id
+    """Who made an inference tensor: (operator, the mode's entry), as `origins` numbers them.
+
+    None for a normal tensor.
+    """
+    return (tensor.maker, tensor.guard_id) if is_inference(tensor) else None
 
 
 def version_counter_of(Tensor tensor not None):

@@ -45,8 +45,9 @@ cdef class Tensor:
     cdef ViewMeta view            # None: not a view of a normal tensor
     cdef AutogradMeta meta        # None: nothing of it needed yet
     cdef int output_nr            # which result of grad_fn it is
-    cdef int guard_id  # made in inference mode, views of normal tensors too: the mode's entry
-    cdef int maker                # likewise: the operator, see Note [Who made a tensor]
+    # Of an inference tensor, and of a view made where nothing is recorded:
+    cdef int guard_id             # the place where the mode was entered
+    cdef int maker                # the operator, see Note [Who made a tensor]
     cdef unsigned char leaf_requires_grad  # set by the user on a leaf
     cdef unsigned char parameter  # made by nn.Parameter
     cdef dict __dict__            # attributes that users set

@@ -9,7 +9,7 @@ typedef struct {
     uint64_t included;    /* keys added to every call, XOR the default {ADInplaceOrView} */
     uint64_t excluded;    /* keys removed from every call */
     int no_grad;          /* grad mode is off */
-    int guard_id;         /* the innermost entry of inference_mode; 0: none */
+    int guard_id;         /* place where inference mode, else where no_grad was entered; 0: unknown */
     int operator_id;      /* the operator called last: what makes the next tensor, for messages */
     uint64_t hops;        /* kernels entered */
     uint64_t nodes;       /* graph nodes made */

@@ -10,7 +10,7 @@ cdef class VersionCounter:
     # bumps need none.
     cdef uint64_t value           # writes so far
     cdef uint64_t savers          # saved tensors alive that compare with it
-    # The last write while there was a saver: operator << 32 | place, as errors.py numbers them; 0:
+    # The last write while there was a saver: operator << 32 | place, as origins.py numbers them; 0:
     # none. Nobody asks about writes while there is none, so those cost the test of `savers` alone.
     cdef uint64_t writer
 

@@ -18,13 +18,14 @@ from imode._core.making cimport alias_of
 from imode._core.tensor cimport (
     IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, current, is_inference, is_tensor, requires_grad,
     storage, typenum, version_of)
-from imode.autograd.node cimport Node, OutputMeta, meta_shape
+from imode.autograd.node cimport Node, OutputMeta, freed, meta_shape
 from imode.autograd.saved cimport SavedTensor, forget, save_input, save_result, unpack
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track_alias)
 from libc.string cimport memcpy
 
 from imode import errors
+from imode._core.origins import operator_id
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(object f, PyObject** args, size_t n, PyObject* names)
@@ -160,7 +161,7 @@ cdef class FunctionNode(Node):
         if self.saved_for_forward is not None:
             return self.saved_for_forward
         if self.released:
-            raise errors.graph_freed(self.name())
+            raise freed(self)
         if kept is None:
             return ()
         found = PyTuple_New(PyTuple_GET_SIZE(kept))
@@ -186,7 +187,7 @@ cdef class FunctionNode(Node):
     def _raw_saved_tensors(self):
         """The SavedTensor objects behind `saved_tensors`."""
         if self.released:
-            raise errors.graph_freed(self.name())
+            raise freed(self)
         return self.kept or ()
 
     @property
@@ -574,8 +575,8 @@ cdef int _bump_dirty(FunctionNode ctx, tuple dirty) except -1:
             raise RuntimeError("mark_dirty can only accept variables, but argument \n"
                                f"{i} is of type {type(item).__name__}. Mark the inputs that "
                                "forward writes to")
-        check_write(errors.operator_id(_forward_name(ctx)), <Tensor>item)
-        count_write(errors.operator_id(_forward_name(ctx)), <Tensor>item)
+        check_write(operator_id(_forward_name(ctx)), <Tensor>item)
+        count_write(operator_id(_forward_name(ctx)), <Tensor>item)
     return 0
 
 

@@ -22,6 +22,7 @@ from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hook
 from imode.autograd.leaves cimport AccumulateGrad, dense
 from imode.autograd.node cimport Node
 from imode.autograd.task cimport Entry, Task
+from imode.places cimport here
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 from numpy cimport import_array, ndarray
@@ -60,6 +61,7 @@ cdef list run(list roots, list grads, bint keep_graph, bint create_graph, object
     task.everything = wanted is None
     task.keep_graph, task.create_graph = keep_graph, create_graph
     task.check_nan = nan_checked()
+    task.place = here()
     task.keep = [roots, grads]
     task.captures = {}
     task.captured = []
@@ -289,6 +291,7 @@ cdef int _call(Task task, Node node, PyObject** grads, PyObject** out) except -1
         run_post_hooks(node, grads, out)
     if not task.keep_graph:
         node.release()
+        node.released_at = task.place
     if task.check_nan:
         check_nan(node, out)
     return 0

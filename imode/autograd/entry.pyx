@@ -6,15 +6,17 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex, new_size
 from imode._core.making cimport wrap
-from imode._core.tensor cimport Tensor, grad_fn_of, is_inference, requires_grad, storage, typenum
+from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
 from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge
 from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
+from imode._core.internals import origin_of
+from imode._core.origins import operator_id
 from imode.autograd.edges import GradientEdge
-from imode.errors import no_history, operator_id
+from imode.errors import no_history, without_grad
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")
@@ -57,13 +59,10 @@ cdef tuple _edge_of(object item):
 
 cdef list _roots(tuple outputs):
     cdef list roots = []
-    cdef Tensor tensor
     for index, output in enumerate(outputs):
         root = _edge_of(output)
         if root is None:
-            tensor = output
-            made = tensor.maker, tensor.guard_id
-            raise no_history(index, made if is_inference(tensor) else None)
+            raise no_history(index, origin_of(output))
         roots.append(root)
     return roots
 
@@ -239,7 +238,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     for item in items:
         _check_input(item)
         if type(item) is Tensor and not requires_grad(<Tensor>item):
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+            raise without_grad("One of the differentiated Tensors does not require grad",
+                               origin_of(item))
         wanted.append(_edge_of(item))
     found = run(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph,
                 wanted, False)
@@ -268,8 +268,8 @@ def gradient_edge(Tensor tensor not None):
     """Where the gradient of a tensor goes, as (node, result); RuntimeError if nowhere."""
     edge = _edge_of(tensor) if requires_grad(tensor) else None
     if edge is None:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not "
-                           "require gradients")
+        raise without_grad("It is not possible to get the gradient edge for a Tensor that does not "
+                           "require gradients", origin_of(tensor))
     return edge
 
 

@@ -16,8 +16,10 @@ from imode.autograd.fit cimport same_shape
 from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, extras_of
 
+from imode._core.internals import origin_of
 from imode.autograd.handles import RemovableHandle
 from imode.autograd.saved import type_name
+from imode.errors import without_grad
 
 
 # ---- registering ----
@@ -48,7 +50,8 @@ def register_hook(Tensor self not None, hook):
     tensor([2., 2.])
     """
     if not requires_grad(self):
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        raise without_grad("cannot register a hook on a tensor that doesn't require gradient",
+                           origin_of(self))
     grad_fn = grad_fn_of(self)
     if grad_fn is None:
         if meta_of(self).hooks is None:
@@ -76,7 +79,8 @@ def register_post_accumulate_grad_hook(Tensor self not None, hook):
     tensor([1., 1.])
     """
     if not requires_grad(self):
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        raise without_grad("cannot register a hook on a tensor that doesn't require gradient",
+                           origin_of(self))
     if grad_fn_of(self) is not None:
         raise RuntimeError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -91,7 +95,8 @@ def retain_grad(Tensor self not None):
     Raises RuntimeError if the tensor does not require grad.
     """
     if not requires_grad(self):
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        raise without_grad("can't retain_grad on Tensor that has requires_grad=False",
+                           origin_of(self))
     # As it was recorded: a view that is out of date is not looked at where there is nothing to do.
     if self.grad_fn is None or meta_of(self).retains_grad:
         return

@@ -12,7 +12,7 @@ from imode.autograd.node cimport Node
 from libc.stdint cimport uint64_t
 from numpy cimport import_array, ndarray, npy_intp
 
-from imode.errors import operator_id
+from imode._core.origins import operator_id
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")

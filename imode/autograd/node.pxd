@@ -55,6 +55,7 @@ cdef class Node:
     cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
     cdef bint released                # its saved values were freed by a backward
+    cdef int released_at              # the user's line that called it: origins.place
 
     # grads: n_outputs borrowed gradients (NULL: none); out: n_edges owned results (NULL: none)
     cdef int apply(self, PyObject** grads, PyObject** out) except -1
@@ -81,6 +82,7 @@ cdef class Node:
 
 
 cdef Extras extras_of(Node node)
+cdef object freed(Node node)          # the error of using a node that was released
 cdef void set_observer(int (*function)(Node) except -1) noexcept   # called with each new node
 cdef Node new_node(Derivative derivative)
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1     # False: it needs no gradient

@@ -247,7 +247,7 @@ cdef class Node:
         cdef int n_owned
         cdef bint any_grad
         if self.released:
-            raise graph_freed(d.name)
+            raise freed(self)
         any_grad = self._any_grad(grads)
         for number in range(d.n_formulas):
             formula = &d.formulas[number]
@@ -298,7 +298,7 @@ cdef class Node:
     cdef object _unpacked(self, int slot):
         cdef PyObject* item
         if self.released:             # also by another thread, in the middle of a run
-            raise graph_freed(self.derivative.name)
+            raise freed(self)
         item = self.saved[slot]
         if item == NULL:
             return None
@@ -468,7 +468,7 @@ cdef class Node:
         cdef PyObject* item
         if self.released:
             if self.list_lengths is not None:
-                raise graph_freed(self.derivative.name)
+                raise freed(self)
             value = saved_value(None)
             value.freed = True
             return value
@@ -519,6 +519,10 @@ cdef Extras extras_of(Node node):
     if node.extras is None:
         node.extras = Extras.__new__(Extras)
     return node.extras
+
+
+cdef object freed(Node node):
+    return graph_freed(node.name(), node.released_at)
 
 
 cdef class _OpNode(Node):

@@ -29,7 +29,7 @@ cdef class SavedTensor:
     cdef Packed packed            # with hooks, in place of the tensor
     cdef PyObject* counter        # owned: the version counter, which counts its savers
     cdef uint64_t version         # when it was saved
-    cdef int place                # under anomaly detection, the line that saved it: errors.place
+    cdef int place                # under anomaly detection, the line that saved it: origins.place
     cdef int output_nr            # which result of its node; -1: an input
     cdef bint requires_grad       # of a saved result
     cdef bint recorded            # a saved input had a grad_fn

@@ -18,8 +18,8 @@ from imode._core.making cimport alias_of
 from imode._core.tensor cimport Tensor, current, grad_fn_of, is_inference, requires_grad, version_of
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
-from imode.autograd.node cimport Edge, node_edge
-from imode.places cimport users_line
+from imode.autograd.node cimport Edge, Node, freed, node_edge
+from imode.places cimport here
 from libc.stdint cimport uint64_t
 
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
@@ -154,7 +154,7 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
     cdef Tensor alias
     if packed is None:
         if self.freed:
-            raise graph_freed(node.name())
+            raise freed(<Node>node)
         return None
     value = packed.unpack(packed.value)
     if type(value) is not Tensor:
@@ -270,7 +270,7 @@ cdef inline int _watch(SavedTensor self, VersionCounter counter) except -1:
     Py_INCREF(counter)
     add_saver(counter)
     if _keep_places:
-        self.place = users_line()
+        self.place = here()
     return 0
 
 

@@ -29,6 +29,7 @@ cdef class Task:
     cdef Entry small_entries[16]
     cdef PyObject* small_heap[16]
     cdef readonly uint64_t id
+    cdef int place            # the user's line that called backward or grad: origins.place
     cdef bint everything      # no inputs were named: all nodes run, leaves accumulate
     cdef bint keep_graph
     cdef bint create_graph

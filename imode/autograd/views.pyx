@@ -16,14 +16,15 @@ from imode._core.tensor cimport (
     current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
-from imode.autograd.node cimport Node, extras_of, new_node, node_edge
+from imode.autograd.node cimport Node, extras_of, freed, new_node, node_edge
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
-from imode.places cimport users_line
+from imode.places cimport here
 from libc.stdint cimport uint64_t
 
+from imode._core.origins import operator_name
 from imode.errors import (
-    graph_freed, inference_write, leaf_write, operator_name, view_custom_function, view_mode,
+    inference_write, leaf_write, view_custom_function, view_mode,
     view_multi_output)
 
 cdef extern from "Python.h":
@@ -132,13 +133,28 @@ cdef int _refuse(Tensor self, str writer) except -1:
         raise view_mode("inference", base_written, writer, output, self.shape, self.guard_id,
                         self.maker)
     if creation == NO_GRAD_MODE or self.grad_fn is None:
-        raise view_mode("no_grad", base_written, writer, output, self.shape, 0, self.maker)
+        raise view_mode("no_grad", base_written, writer, output, self.shape, self.guard_id,
+                        self.maker)
+    functional = None if base_written else _functional(writer)
     if creation == IN_CUSTOM_FUNCTION:
-        refused = view_custom_function
+        raise view_custom_function(self.output_nr, name, base_written, writer, functional,
+                                   self.shape)
+    raise view_multi_output(self.output_nr, name, base_written, writer, functional, self.shape,
+                            _part(self))
+
+
+cdef str _part(Tensor self):
+    """The call that makes one of several views alone; None for a view of one of them."""
+    node = self.grad_fn
+    if node.name() == "UnbindBackward0":
+        return f"select({node._saved_dim}, {self.output_nr})"
+    if node.name() == "SplitBackward0":
+        start = self.output_nr * node._saved_split_size
+    elif node.name() == "SplitWithSizesBackward0":
+        start = sum(node._saved_split_sizes[:self.output_nr])
     else:
-        refused = view_multi_output
-    raise refused(self.output_nr, name, base_written, writer,
-                  None if base_written else _functional(writer), self.shape)
+        return None
+    return f"narrow({node._saved_dim}, {start}, {self.shape[node._saved_dim]})"
 
 
 cdef int check_write(int writer, Tensor target) except -1:
@@ -168,7 +184,7 @@ cdef int count_write(int writer, Tensor target) except -1:
         bump(counter)
         tls().bumps += 1
         if is_saved(counter):
-            name_writer(counter, writer, users_line())
+            name_writer(counter, writer, here())
     return 0
 
 
@@ -233,7 +249,7 @@ cdef class CopySlices(Node):
         cdef object part
         cdef object gradient
         if self.released:
-            raise graph_freed("CopySlices")
+            raise freed(self)
         if grads[0] == NULL:
             return 0
         size, stride, _ = self.base_geometry

@@ -310,7 +310,8 @@ def set_(self, source):
     inference = self.is_inference()
     mixed = source is not None and inference != source.is_inference()
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
-        raise inference_set(*origin_of(self if inference else source))
+        maker, guard_id = origin_of(self if inference else source)
+        raise inference_set(guard_id, maker, not inference)
     return ops._set_(self, source)
 
 

@@ -1,4 +1,4 @@
-# Guards: blocks of code in which a thread's dispatch state differs. See guards.pyx.
+# Guard: a block of code in which a thread's dispatch state differs. See guard.pyx.
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport TLS
 from libc.stdint cimport uint64_t
@@ -33,11 +33,15 @@ cdef class Guard:
     cdef PyObject* below      # the guard that was innermost at entry; borrowed, for it is still on
     cdef PyObject* original   # owned: the guard that was entered again while it was on; or NULL
     cdef PyObject* top        # suspended: the innermost of the guards that its body is inside of
-    cdef int made_at          # place of its making, for "never entered"; see errors.place
-    cdef int entered_at       # place of its last entry, or of the decorated function
+    cdef int entered_at       # place of its last entry, or of the decorated function: origins.place
     cdef int grad_by_call     # suspended: 1 + no_grad, if the body set it by a call; else 0
     cdef unsigned char kind   # Kind
     cdef bint used            # entered, or used as a decorator
     cdef bint decorates       # stands for a decorated function: entered_at does not change
     cdef bint at_once         # set_grad_enabled: acted when it was made
-    cdef int no_grad_before   # set_grad_enabled: the grad mode before it was made
+    cdef int no_grad_before   # at_once: the grad mode before it was made
+    cdef int guard_id_before  # at_once: the place that TLS.guard_id was
+
+
+cdef Guard new_guard(object cls, int kind)
+cdef int set_grad(Guard guard) except -1          # act at once, as set_grad_enabled does

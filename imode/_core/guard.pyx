@@ -1,0 +1,418 @@
+"""The guard: what entering and leaving one does to a thread's dispatch state.
+
+    kind                                included          excluded                  grad mode
+    INFERENCE                           - ADInplaceOrView + Autograd                off
+    INFERENCE_OFF                       + ADInplaceOrView - Autograd                on
+    NORMAL                              + ADInplaceOrView - Autograd                off
+    NO_GRAD                                                                         off
+    GRAD                                                                            on
+    BELOW_AUTOGRAD                                        + Autograd
+    BELOW_AD                                              + Autograd, ADInplaceOrView
+
+Invariant: ADInplaceOrView is never dropped from the included set while Autograd is not excluded.
+Every row keeps it, whatever it is applied to, so nesting in any order does.
+
+Entering takes the place of the user's line, once, and leaves it in the thread's state: `guard_id`
+is the place where inference mode was entered or, outside of it, where recording was turned off.
+
+# Note [Why normal_mode is sound]
+Inside of normal_mode the state is that of no_grad: ADInplaceOrView is included, Autograd is not
+excluded, nothing is recorded. What surrounds the block does not enter into it, so that the same
+rules hold as outside of inference mode: what is allocated is normal and is counted from its first
+write on; a view is what its base is; an inference tensor from around the block may be read but not
+written, for the write lands in ADInplaceOrView's kernel, which refuses it. So no memory gets to be
+under tensors of both kinds, which is all that the no-aliasing invariant asks; and the inference
+tensors around it change only where the mode is on, which is the immutable one. Afterwards, in the
+mode again, writes to what the block made are counted, for it carries the keys itself.
+
+# Note [Leaving guards out of order]
+`with` blocks of one function nest. Those of generators and coroutines need not: a generator that is
+suspended inside `with inference_mode():` leaves the mode on in its caller, and may leave the block
+when the caller is inside another. So leaving a guard that is not the innermost puts the state right
+for those above it: they are applied again, in order, to the state before the guard that left.
+PyTorch puts back the leaving guard's state as it is and so leaves the mode on for good.
+
+# Note [Entering a guard again]
+One guard object may be entered while it is on: by a function that calls itself, by two threads that
+share it. Each further entry is a guard of its own, its twin, and leaving the object leaves the
+innermost of them in the thread. PyTorch keeps one previous state per object, so that the second
+entry overwrites what the first one has to put back.
+
+# Note [Suspended bodies]
+A decorated generator or coroutine has its mode on while its body runs, off while it is suspended.
+The guards that the body is inside of at that time go and come with it: `_suspend` takes the chain
+from the innermost guard down to the body's own off the thread's stack, `_resume` puts it on top of
+what is there then, in whatever thread, and applies each one again.
+"""
+import warnings
+
+cimport cython
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from imode._core.dispatch cimport TLS, inference_mode_on, tls
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
+from imode.places cimport here
+
+from imode import errors
+from imode._core.decorate import decorate
+from imode._core.origins import answer, place_id, place_parts
+
+cdef extern from *:
+    """
+    #if PY_VERSION_HEX >= 0x030D0000
+    #define IMODE_FINALIZING() Py_IsFinalizing()
+    #else
+    #define IMODE_FINALIZING() _Py_IsFinalizing()
+    #endif
+    #define IMODE_NEW(cls, args) (((PyTypeObject*)(cls))->tp_new((PyTypeObject*)(cls), args, NULL))
+    """
+    bint finalizing "IMODE_FINALIZING"() noexcept
+    object make "IMODE_NEW"(object cls, tuple args)
+
+
+# ---- the state ----
+
+cdef inline void _save(TLS* state, State* out) noexcept nogil:
+    out.included, out.excluded = state.included, state.excluded
+    out.no_grad, out.guard_id = state.no_grad, state.guard_id
+
+
+cdef inline void _put_back(State* before, TLS* state) noexcept nogil:
+    state.included, state.excluded = before.included, before.excluded
+    state.no_grad, state.guard_id = before.no_grad, before.guard_id
+
+
+cdef inline void _apply(Guard guard, TLS* state) noexcept:
+    """Set what the guard sets. `included` is stored as the difference from {ADInplaceOrView}."""
+    cdef int kind = guard.kind
+    if kind == INFERENCE:
+        state.included |= BIT_AD
+        state.excluded |= BIT_AUTOGRAD
+        state.no_grad = 1
+        state.guard_id = guard.entered_at
+    elif kind == NO_GRAD or kind == GRAD:
+        state.no_grad = kind == NO_GRAD
+        if not inference_mode_on(state):
+            state.guard_id = guard.entered_at if kind == NO_GRAD else 0
+    elif kind == BELOW_AUTOGRAD:
+        state.excluded |= BIT_AUTOGRAD
+    elif kind == BELOW_AD:
+        state.excluded |= BIT_AUTOGRAD | BIT_AD
+    else:
+        state.included &= ~<unsigned long long>BIT_AD
+        state.excluded &= ~<unsigned long long>BIT_AUTOGRAD
+        state.no_grad = kind == NORMAL
+        state.guard_id = guard.entered_at if kind == NORMAL else 0
+
+
+cdef inline void _restore(Guard guard, TLS* state) noexcept:
+    """Put back what the guard sets; what it does not set is others' to put back."""
+    if guard.kind < BELOW_AUTOGRAD:
+        state.no_grad, state.guard_id = guard.before.no_grad, guard.before.guard_id
+        if guard.kind >= NO_GRAD:
+            return
+    state.included, state.excluded = guard.before.included, guard.before.excluded
+
+
+cdef inline int _no_grad_by(PyObject* guard) noexcept:
+    """The grad mode (as `no_grad`) that a guard sets, or -1 if it sets none."""
+    cdef int kind = (<Guard>guard).kind
+    if kind >= BELOW_AUTOGRAD:
+        return -1
+    return kind != GRAD and kind != INFERENCE_OFF
+
+
+cdef void _apply_again(PyObject* top, PyObject* stop, TLS* state, bint calls) noexcept:
+    """Apply the guards above `stop`, up to `top`, in the order of their entry.
+
+    `calls`: what calls of `set_grad_enabled` had set at a guard's entry is set again before it.
+    """
+    cdef PyObject* guard = NULL        # the way up: the chain's links, turned round
+    cdef PyObject* below
+    cdef int by_guard
+    while top != stop:
+        below = (<Guard>top).below
+        (<Guard>top).below = guard
+        guard, top = top, below
+    below = stop
+    while guard != NULL:
+        g = <Guard>guard
+        guard, g.below = g.below, below
+        if calls and below != stop:
+            by_guard = _no_grad_by(below)
+            if by_guard >= 0 and by_guard != g.before.no_grad:
+                state.no_grad = g.before.no_grad
+        _save(state, &g.before)
+        g.state = state
+        _apply(g, state)
+        below = <PyObject*>g
+
+
+# ---- the guard ----
+
+@cython.freelist(16)                   # one per level of nesting is in use at a time
+cdef class Guard:
+    """What all guards share: use as a context manager (``with``) or as a decorator.
+
+    Thread-safety: a guard acts on the thread that enters it and must be left in the same one.
+    """
+
+    def __init__(self):
+        raise TypeError("Guard is not made directly: use inference_mode, no_grad, enable_grad, ...")
+
+    def __enter__(self):
+        # What may run other Python code (a warning, the garbage collector) comes before the look
+        # at the guard, which that code may enter.
+        cdef TLS* state = tls()
+        cdef int place = self.entered_at if self.decorates else here()
+        if self.kind == GRAD and inference_mode_on(state):
+            _warn_no_effect(self, place, state)
+        elif self.kind == NONE:
+            raise TypeError(f"{_name(self)}.__new__ does not make a guard: call {_name(self)}(...)")
+        if self.state != NULL or self.top != NULL:
+            _push(_twin(self), state, place)
+        else:
+            _push(self, state, place)
+
+    def __exit__(self, exc_type=None, exc_value=None, traceback=None):
+        cdef TLS* state = tls()
+        if state.guard_top != <PyObject*>self:
+            _leave_other(_innermost(self, state), state)
+            return
+        state.guard_top = self.below
+        _restore(self, state)
+        self.state = NULL
+        Py_DECREF(self)
+
+    def __call__(self, function):
+        """Return `function` with the mode on while its body runs."""
+        cdef TLS* state = tls()
+        if self.at_once:                                   # a decorator acts on the function alone
+            state.no_grad, state.guard_id = self.no_grad_before, self.guard_id_before
+        self.used = True
+        return decorate(function, self)
+
+    def clone(self):
+        """Return a new guard of the same kind, neither entered nor acting at once."""
+        self.used = True
+        return new_guard(type(self), self.kind)
+
+    def _for_body(self, filename=None, line=0):
+        """Return the guard for runs of the body of a decorated function, which starts there."""
+        cdef Guard guard = new_guard(type(self), self.kind)
+        guard.used = guard.decorates = True
+        guard.entered_at = here() if filename is None else place_id(filename, line)
+        return guard
+
+    def _again(self):
+        """Return a guard like this one, for another run of the same body."""
+        cdef Guard guard = new_guard(type(self), self.kind)
+        guard.used = guard.decorates = True
+        guard.entered_at = self.entered_at
+        return guard
+
+    def _resume(self):
+        """Enter for a stretch of a body; the guards that it was suspended in come back too."""
+        cdef TLS* state = tls()
+        cdef PyObject* top = self.top
+        if self.state != NULL:
+            raise errors.guard_reentered(_name(self), self.entered_at)
+        if top == NULL:
+            _push(self, state, self.entered_at)
+        else:
+            self.below = state.guard_top
+            _apply_again(top, self.below, state, True)
+            state.guard_top = top
+            self.top = NULL
+        if self.grad_by_call:
+            state.no_grad = self.grad_by_call - 1
+
+    def _suspend(self):
+        """Leave at the end of a stretch; see Note [Suspended bodies]."""
+        cdef TLS* state = tls()
+        cdef PyObject* guard = state.guard_top
+        cdef int no_grad = -1                              # what guards made of the grad mode
+        if self.state != state:
+            _raise_exit(self)
+        while guard != <PyObject*>self and guard != NULL:
+            if no_grad < 0:
+                no_grad = _no_grad_by(guard)
+            guard = (<Guard>guard).below
+        if guard == NULL:
+            _raise_exit(self)
+        if no_grad < 0:
+            no_grad = _no_grad_by(guard)
+        if no_grad < 0:
+            no_grad = self.before.no_grad
+        self.grad_by_call = 1 + state.no_grad if state.no_grad != no_grad else 0
+        guard = state.guard_top
+        state.guard_top = self.below
+        _put_back(&self.before, state)
+        self.state = NULL
+        if guard == <PyObject*>self:
+            Py_DECREF(self)
+        else:
+            self.top = guard
+
+    def __dealloc__(self):
+        Py_XDECREF(self.original)
+        if not self.used and self.kind != NONE and not finalizing():
+            _warn_unused(_name(self))
+
+    def __repr__(self):
+        return f"imode.{_name(self)}()"
+
+
+cdef Guard new_guard(object cls, int kind):
+    """Return a new guard of class `cls`."""
+    cdef Guard guard = <Guard>make(cls, ())
+    guard.kind = kind
+    return guard
+
+
+cdef int set_grad(Guard guard) except -1:
+    """Let a guard of `set_grad_enabled` act at once."""
+    cdef TLS* state = tls()
+    guard.used = guard.at_once = True
+    guard.entered_at = here()
+    if guard.kind == GRAD and inference_mode_on(state):
+        _warn_no_effect(guard, guard.entered_at, state)
+    guard.no_grad_before, guard.guard_id_before = state.no_grad, state.guard_id
+    _apply(guard, state)
+    return 0
+
+
+cdef inline int _push(Guard self, TLS* state, int place) except -1:
+    self.used = True
+    self.entered_at = place
+    _save(state, &self.before)
+    if self.at_once:
+        self.before.no_grad, self.before.guard_id = self.no_grad_before, self.guard_id_before
+    self.below = state.guard_top
+    state.guard_top = <PyObject*>self
+    self.state = state
+    Py_INCREF(self)
+    _apply(self, state)
+    return 0
+
+
+cdef str _name(Guard self):
+    return type(self).__name__
+
+
+cdef int _raise_exit(Guard self) except -1:
+    if self.state == NULL or self.state == tls():          # off, or inside of a suspended body
+        raise errors.guard_not_entered(_name(self))
+    raise errors.guard_wrong_thread(_name(self), self.entered_at)
+
+
+cdef Guard _twin(Guard self):
+    """Return a guard for another entry; see Note [Entering a guard again]."""
+    cdef Guard guard = new_guard(type(self), self.kind)
+    guard.used = True
+    Py_INCREF(self)
+    guard.original = <PyObject*>self
+    guard.decorates = self.decorates
+    return guard
+
+
+cdef Guard _innermost(Guard self, TLS* state):
+    """Return the innermost entry of a guard that is on in this thread."""
+    cdef PyObject* guard = state.guard_top
+    while guard != NULL and guard != <PyObject*>self and (
+            (<Guard>guard).original != <PyObject*>self):
+        guard = (<Guard>guard).below
+    if guard == NULL:
+        _raise_exit(self)
+    return <Guard>guard
+
+
+cdef int _leave_other(Guard self, TLS* state) except -1:
+    """Leave a guard, innermost or not; see Note [Leaving guards out of order]."""
+    cdef PyObject* above = state.guard_top
+    self.state = NULL
+    Py_DECREF(self)
+    if above == <PyObject*>self:
+        state.guard_top = self.below
+        _restore(self, state)
+        return 0
+    while (<Guard>above).below != <PyObject*>self:
+        above = (<Guard>above).below
+    (<Guard>above).below = self.below
+    _put_back(&self.before, state)
+    _apply_again(state.guard_top, self.below, state, False)
+    return 0
+
+
+# ---- warnings ----
+
+cdef set _warned_places = set()
+
+
+cdef int _warn_no_effect(Guard self, int place, TLS* state) except -1:
+    """Warn, once for each place, that recording stays off inside of inference mode."""
+    if place in _warned_places:
+        return 0
+    _warned_places.add(place)
+    filename, line = place_parts(place)
+    warnings.warn_explicit(errors.no_effect(_name(self), state.guard_id), UserWarning, filename,
+                           line)
+    return 0
+
+
+cdef int _warn_unused(str name) except -1:
+    """Warn at the end of a guard that was never entered."""
+    filename, line = place_parts(here())
+    warnings.warn_explicit(
+        f"{name}(...), made here or in what is called here, was never entered and changed nothing. "
+        f"Write `with imode.{name}(...):`, or `@imode.{name}(...)` above a function.",
+        RuntimeWarning, filename, line)
+    return 0
+
+
+# ---- what messages ask ----
+
+def why_not_recording():
+    """Return what keeps this thread from recording: (the guard's name, the place of its entry).
+
+    None where it records. A call of `set_grad_enabled` counts as a guard.
+    """
+    cdef TLS* state = tls()
+    cdef PyObject* guard = state.guard_top
+    cdef bint inference = inference_mode_on(state)
+    cdef int kind
+    if not state.no_grad and not state.excluded & BIT_AUTOGRAD:
+        return None
+    while guard != NULL:
+        kind = (<Guard>guard).kind
+        if inference:
+            if kind == INFERENCE:
+                break
+        elif (kind < BELOW_AUTOGRAD) == bool(state.no_grad):
+            break
+        guard = (<Guard>guard).below
+    if guard != NULL and (not state.no_grad or _no_grad_by(guard)):
+        return _name(<Guard>guard), (<Guard>guard).entered_at
+    return ("set_grad_enabled(False)", state.guard_id) if state.guard_id else None
+
+
+def why_not_inference():
+    """Return the guard that turned off the inference mode around it, for messages.
+
+    That is (its name, the place of its entry), or None where no inference mode is on around.
+    """
+    cdef PyObject* guard = tls().guard_top
+    cdef PyObject* off = NULL
+    while guard != NULL:
+        if (<Guard>guard).kind == INFERENCE:
+            break
+        if off == NULL and (<Guard>guard).kind in (INFERENCE_OFF, NORMAL):
+            off = guard
+        guard = (<Guard>guard).below
+    if guard == NULL or off == NULL:
+        return None
+    name = _name(<Guard>off)
+    return name if (<Guard>off).kind == NORMAL else f"{name}(False)", (<Guard>off).entered_at
+
+
+answer(not_recording=why_not_recording, not_inference=why_not_inference)
