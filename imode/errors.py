@@ -4,11 +4,12 @@ The first sentence of each is PyTorch's, so that a search for it finds the same 
 that matches on it keeps working. The lines after it name the culprit (operator, file, line,
 versions) and end with the ways out that fit the case. No message is longer than five lines.
 
-Nothing here runs unless something went wrong, so clarity beats speed. Every layer may raise from it,
-so it imports nothing of the package but `origins`: what the numbers stand for that tensors carry.
+Nothing here runs unless something went wrong, so clarity beats speed. Every layer may raise from
+it, so it imports nothing of the package but `origins`: what the numbers of tensors stand for.
 """
 
 from imode._core.origins import Now, operator_name, place
+
 
 def _lines(*lines):
     return "\n".join(line for line in lines if line)

@@ -1,8 +1,8 @@
 """Where things come from, as small integers: lines of programs, and operators.
 
 A guard leaves the place of its entry in the thread's state, and a tensor made in it carries that
-number beside its operator's; a version counter carries those of the last write. Only a message makes
-text of them again. Number 0 means that nothing is known.
+number beside its operator's; a version counter carries those of the last write. Only a message
+makes text of them again. Number 0 means that nothing is known.
 
 `Now` is what only others know at the moment of a message; they tell it through `answer`.
 """

@@ -39,7 +39,7 @@ cdef class VersionCounter:
 
     @property
     def writer(self):
-        """(operator, place) of the last write while there were savers, as `origins` numbers them."""
+        """(operator, place) of the last write while there were savers, as numbered in `origins`."""
         return writer_of(self)
 
     def bump(self, unsigned long long times=1):

@@ -24,7 +24,6 @@ from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track_alias)
 from libc.string cimport memcpy
 
-from imode import errors
 from imode._core.origins import operator_id
 
 cdef extern from "Python.h":
