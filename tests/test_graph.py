@@ -78,6 +78,67 @@ def test_a_graph_out_of_scope_is_freed_at_once(name):
     assert [reference() for reference in references] == [None, None]
 
 
+@pytest.mark.parametrize("step", [lambda y, x: y * x, lambda y, x: y.exp(), lambda y, x: y + x])
+def test_recording_does_not_set_the_collector_off(step):
+    begun = []
+    x = y = leaf()
+    for _ in range(2000):
+        y = step(y, x)  # fills the lists of what is kept for reuse
+    gc.collect()
+    gc.enable()
+    gc.callbacks.append(lambda phase, info: begun.append(phase))
+    try:
+        for _ in range(20_000):
+            y = step(y, x)
+    finally:
+        gc.callbacks.pop()
+    assert len(begun) <= 2
+
+
+def _attribute(x, y):
+    x.result = y
+
+
+def _packed(x, y):
+    y.grad_fn._raw_saved_self.register_hooks(lambda kept: (kept, y), lambda kept: kept[0])
+
+
+def _shown(x, y):
+    x.raw = y.grad_fn._raw_saved_self, y
+
+
+def _hooked(x, y):
+    y.register_hook(lambda grad: y)
+
+
+def _in_a_list(x, y):
+    x.result = imode.stack([x, x]).prod(0) * x[imode.tensor([0, 1])] * y
+
+
+@pytest.mark.parametrize("tie", [_attribute, _packed, _shown, _hooked, _in_a_list])
+def test_cycles_through_saved_tensors_are_collected(tie):
+    x = leaf() * 1
+    y = x * x
+    tie(x, y)
+    references = [weakref.ref(x), weakref.ref(y), weakref.ref(y.grad_fn)]
+    del x, y
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 3
+
+
+def test_a_shown_saved_tensor_outlives_a_collected_cycle():
+    x = leaf(3.0) * 1
+    y = x * x
+    x.result = y
+    raw, reference = y.grad_fn._raw_saved_self, weakref.ref(y.grad_fn)
+    del x, y
+    gc.collect()
+    assert reference() is not None and raw.data.tolist() == [3]  # it holds x, and x the cycle
+    del raw
+    gc.collect()
+    assert reference() is None
+
+
 def test_raw_saved_tensors():
     x = leaf()
     y = x * x

@@ -6,6 +6,7 @@ from imode._core cimport allocator
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
+from imode._core.slab cimport use_slabs
 from imode._core.tensor cimport Tensor, is_inference, storage, version_of
 from numpy cimport ndarray, npy_intp
 
@@ -22,13 +23,11 @@ cdef extern from *:
     static inline PyObject** imode_dict_of(PyObject* o) {
         return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
     }
-    /* CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is
-     * not made yet (later). A new object has one; the first attribute set makes another. */
-    static inline void imode_settle_dict(PyObject* o) {
-    #if PY_VERSION_HEX >= 0x030C0000
+    /* A new object has a __dict__; the first attribute set makes another. */
+    static inline void imode_drop_dict(PyObject* o) {
         Py_CLEAR(*imode_dict_of(o));
-    #endif
     }
+    enum { IMODE_OLD_LOOKUP = PY_VERSION_HEX < 0x030C0000 };
     /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
     static inline int imode_has_extras(PyObject* o) {
         PyObject* dict = *imode_dict_of(o);
@@ -44,7 +43,8 @@ cdef extern from *:
     """
     ctypedef void (*destructor)(PyObject*)
     object _revive "imode_revive"(PyObject*)
-    void _settle_dict "imode_settle_dict"(object)
+    void _drop_dict "imode_drop_dict"(object)
+    const bint OLD_LOOKUP "IMODE_OLD_LOOKUP"
     bint _has_extras "imode_has_extras"(PyObject*) noexcept
     destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
 
@@ -62,11 +62,15 @@ def live_tensors():
 # Most results live as long as one expression. A tensor that dies without attributes of its own and
 # without weak references is reset and kept, and the next one made is it: what is saved are the dict
 # and the initialisation of a new object, a third of the price of a small operator.
+#
+# CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is not made
+# yet (later). So there the first tensors have one; in a long graph nobody would ever look at it.
 cdef enum:
     SPARES = 512
 
 cdef PyObject* _spares[SPARES]    # dead tensors: every field as in a new one, but for `keys`
 cdef int _n_spares = 0
+cdef int _n_dicts = 0             # tensors that were given a __dict__
 
 
 cdef void free_array(Tensor self) noexcept:
@@ -76,14 +80,17 @@ cdef void free_array(Tensor self) noexcept:
 
 
 cdef inline Tensor _new():
-    global _n_spares
+    global _n_dicts, _n_spares
     cdef Tensor self
     born()
     if _n_spares:
         _n_spares -= 1
         return <Tensor>_revive(_spares[_n_spares])
     self = Tensor.__new__(Tensor)
-    _settle_dict(self)
+    if OLD_LOOKUP and _n_dicts < SPARES:
+        _n_dicts += 1
+    else:
+        _drop_dict(self)
     return self
 
 
@@ -113,6 +120,7 @@ cdef void _recycle(PyObject* o) noexcept:
         _free(o)
 
 
+use_slabs(Tensor)
 cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
 
 

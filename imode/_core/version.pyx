@@ -2,6 +2,7 @@
 cimport cython
 from imode._core.atomic cimport add_relaxed, load_relaxed
 from imode._core.live cimport alive, born, count_deaths
+from imode._core.slab cimport use_slabs
 
 
 def live_counters():
@@ -10,7 +11,6 @@ def live_counters():
 
 
 @cython.final
-@cython.freelist(64)     # normal tensors that are written or viewed each take one
 cdef class VersionCounter:
     """The number of in-place writes to a storage.
 
@@ -51,6 +51,7 @@ cdef class VersionCounter:
                 add_relaxed(value, 1)
 
 
+use_slabs(VersionCounter)
 count_deaths(VersionCounter)
 
 

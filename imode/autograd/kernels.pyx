@@ -10,7 +10,6 @@ record follows from its derivative.
     out=        refuse arguments that require grad           bump the versions
 """
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
@@ -217,9 +216,7 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
             if slot.source == FROM_RESULT or (
                     d.n_formulas > 1 and not slot.plain and not _needed(node, d, slot)):
                 continue
-            value = _keep(op, slot, args, in_place)
-            Py_INCREF(value)
-            node.saved[i] = <PyObject*>value
+            node.keep(i, _keep(op, slot, args, in_place))
     return node
 
 
@@ -307,9 +304,7 @@ cdef int _save_results(Derivative d, Node node, object result) except -1:
         if slot.source == FROM_RESULT:
             item = result if type(result) is Tensor else (<tuple>result)[slot.index]
             if type(item) is Tensor:
-                value = save_result(<Tensor>item, slot.index)
-                Py_INCREF(value)
-                node.saved[i] = <PyObject*>value
+                node.keep(i, save_result(<Tensor>item, slot.index))
     return 0
 
 

@@ -64,6 +64,7 @@ cdef class Node:
     cdef void close_edges(self) noexcept
     cdef int set_outputs(self, int n) except -1
     cdef int set_saved(self, int n) except -1
+    cdef void keep(self, int slot, object value)   # its only reference, if it is a SavedTensor
     cdef int describe(self, int output, Tensor tensor) except -1
     cdef bint _saves_tensors(self)
     cdef void _drop_saved(self)

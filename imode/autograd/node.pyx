@@ -12,6 +12,7 @@ from imode._core.dispatch cimport tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport wrap
+from imode._core.slab cimport use_slabs
 from imode._core.tensor cimport Tensor, grad_fn_of, set_show, storage, typenum
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
@@ -23,21 +24,20 @@ from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
 from numpy cimport npy_intp
 
-import sys
 from collections import namedtuple
 
 import numpy as np
 
 from imode.errors import graph_freed
 
-cdef extern from "slab.h":
-    void use_slabs "imode_use_slabs"(object cls, size_t header)
-
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
     ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
     ctypedef int (*inquiry)(PyObject*) noexcept
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
+    bint PyObject_GC_IsTracked(PyObject*) noexcept
+    void PyObject_GC_Track(PyObject*) noexcept
+    void PyObject_GC_UnTrack(PyObject*) noexcept
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
 cdef extern from *:
@@ -181,6 +181,12 @@ cdef class Node:
                 raise MemoryError()
         self.n_saved = n
         return 0
+
+    cdef void keep(self, int slot, object value):
+        Py_INCREF(value)
+        self.saved[slot] = <PyObject*>value
+        if type(value) is SavedTensor:
+            PyObject_GC_UnTrack(<PyObject*>value)    # Note [Saved tensors and the collector]
 
     cdef int describe(self, int output, Tensor tensor) except -1:
         cdef OutputMeta* meta = &self.outputs[output]
@@ -474,6 +480,8 @@ cdef class Node:
             return value
         item = self.saved[slot]
         if item != NULL and type(<object>item) is SavedTensor:
+            if not PyObject_GC_IsTracked(item):
+                PyObject_GC_Track(item)        # Note [Saved tensors and the collector]
             return <object>item
         if item != NULL and type(<object>item) is tuple:
             return tuple([x if type(x) is SavedTensor else saved_value(None)
@@ -530,7 +538,7 @@ cdef class _OpNode(Node):
     pass
 
 
-use_slabs(_OpNode, sys.getsizeof(()) - ().__sizeof__())   # the collector's header
+use_slabs(_OpNode)
 
 
 # Note [Classes of nodes]
@@ -595,10 +603,12 @@ cdef traverseproc _node_traverse = get_traverse(Node)
 cdef inquiry _node_clear = get_clear(Node)
 cdef traverseproc _op_traverse = get_traverse(_OpNode)
 cdef inquiry _op_clear = get_clear(_OpNode)
+cdef traverseproc _saved_traverse = get_traverse(SavedTensor)
 
 
 cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
     cdef Node node = <Node>self
+    cdef PyObject* item
     cdef int i, result
     for i in range(node.n_edges):
         if node.edges[i].node != NULL:
@@ -606,8 +616,12 @@ cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
             if result:
                 return result
     for i in range(node.n_saved):
-        if node.saved[i] != NULL:
-            result = visit(node.saved[i], arg)
+        item = node.saved[i]
+        if item != NULL:
+            if type(<object>item) is SavedTensor and not PyObject_GC_IsTracked(item):
+                result = _saved_traverse(item, visit, arg)
+            else:
+                result = visit(item, arg)
             if result:
                 return result
     return 0

@@ -23,18 +23,18 @@ cdef class Defaults:
 cdef class SavedTensor:
     # Owned by the node that saved it. Thread rule: used with the GIL held.
     #
-    # Invariant: at most one of `tensor` and `packed` is there; neither once it was freed, or where
-    # an operator had None to save.
-    cdef Tensor tensor            # the input itself, or an alias of the node's own result
-    cdef Packed packed            # with hooks, in place of the tensor
+    # Invariant: while the garbage collector does not track it, only a node's slot refers to it,
+    # and the node answers for what it holds; see Note [Saved tensors and the collector].
+    cdef object held              # the input itself, or an alias of the node's own result; with
+    #                               hooks a Packed; None once freed, or where None was saved
     cdef PyObject* counter        # owned: the version counter, which counts its savers
     cdef uint64_t version         # when it was saved
     cdef int place                # under anomaly detection, the line that saved it: origins.place
     cdef int output_nr            # which result of its node; -1: an input
-    cdef bint requires_grad       # of a saved result
-    cdef bint recorded            # a saved input had a grad_fn
     cdef object view_node         # of a result written into a view: reference to its grad_fn
-    cdef bint freed               # the node has given it up
+    cdef unsigned char requires_grad      # of a saved result
+    cdef unsigned char recorded           # a saved input had a grad_fn
+    cdef unsigned char freed              # the node has given it up
 
 
 cdef SavedTensor save_input(Tensor tensor, str saver)       # saver: the operator, for messages

@@ -6,6 +6,12 @@ alias to the node again.
 
 The inference check is here and nowhere else: an inference tensor has no version counter, so
 nothing could tell that it was written to after it was saved.
+
+# Note [Saved tensors and the collector]
+A long graph has two saved tensors per node, and each object that the garbage collector tracks
+costs it time whenever it runs. So a SavedTensor in the slot of a node, where nothing else refers to
+it, is not tracked: the node's traversal visits what it holds. Once Python is shown one it is
+tracked as any object is, because from then on it may be part of a cycle in its own right.
 """
 import weakref
 
@@ -15,6 +21,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport tls
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport alias_of
+from imode._core.slab cimport use_slabs
 from imode._core.tensor cimport Tensor, current, grad_fn_of, is_inference, requires_grad, version_of
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
@@ -31,7 +38,6 @@ def live_saved():
 
 
 @cython.final
-@cython.freelist(256)      # one for most recorded operators
 cdef class SavedTensor:
     """A tensor that a node keeps for backward; not made from Python."""
 
@@ -62,7 +68,7 @@ cdef class SavedTensor:
             if not callable(hook):
                 raise TypeError(f"register_hooks(): incompatible function arguments. {name} is a "
                                 f"{type(hook).__name__}, not a callable")
-        if self.packed is not None:
+        if type(self.held) is Packed:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
                 "Hint: only one pair of hooks is allowed at a time.")
@@ -73,15 +79,15 @@ cdef class SavedTensor:
                 "autograd.grad(). Specify retain_graph=True if you need to backward through the "
                 "graph a second time or if you need to access saved variables after calling "
                 "backward.")
-        if self.tensor is None:
+        if self.held is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor with value None is forbidden")
-        _pack(self, alias_of(self.tensor), pack_hook, unpack_hook)
+        _pack(self, alias_of(<Tensor>self.held), pack_hook, unpack_hook)
 
     @property
     def data(self):
         """The tensor, or what the pack hook made of it; None once freed."""
-        return self.tensor if self.packed is None else self.packed.value
+        return (<Packed>self.held).value if type(self.held) is Packed else self.held
 
     def unpack(self):
         """The tensor; RuntimeError once freed, and for a result of the node that saved it, which
@@ -95,7 +101,10 @@ cdef class SavedTensor:
     @property
     def unpack_hook(self):
         """The hook that gives the tensor back; None without hooks."""
-        return None if self.packed is None else self.packed.unpack
+        return (<Packed>self.held).unpack if type(self.held) is Packed else None
+
+
+use_slabs(SavedTensor)
 
 
 @cython.final
@@ -117,7 +126,7 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
     """Replace the tensor by what the pack hook makes of `given`, with the same storage."""
     cdef Packed packed = Packed.__new__(Packed)
     cdef Edge edge
-    cdef Tensor tensor = self.tensor
+    cdef Tensor tensor = self.held
     cdef uint64_t version = current(version_of(given))
     cdef int no_grad = tls().no_grad
     if self.output_nr < 0 and node_edge(tensor, &edge):
@@ -135,8 +144,7 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
             "to pack hook cannot be modified by in-place operations as this can lead to unexpected "
             "side-effects. Let the hook change a clone().")
-    self.packed = packed
-    self.tensor = None
+    self.held = packed
     return 0
 
 
@@ -150,12 +158,13 @@ cdef inline int _pack_default(SavedTensor self, Tensor given) except -1:
 
 
 cdef Tensor _unpack_hooked(SavedTensor self, object node):
-    cdef Packed packed = self.packed
+    cdef Packed packed
     cdef Tensor alias
-    if packed is None:
+    if self.held is None:
         if self.freed:
             raise freed(<Node>node)
         return None
+    packed = <Packed>self.held
     value = packed.unpack(packed.value)
     if type(value) is not Tensor:
         raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result "
@@ -239,8 +248,8 @@ cdef inline SavedTensor _new():
 cdef SavedTensor saved_value(object value):
     cdef SavedTensor self = _new()
     if value is not None:
-        self.tensor = value
-        _watch(self, version_of(self.tensor))
+        self.held = value
+        _watch(self, version_of(<Tensor>value))
     self.output_nr = -1
     return self
 
@@ -249,9 +258,8 @@ cdef void forget(object saved) noexcept:
     cdef SavedTensor self
     if type(saved) is SavedTensor:
         self = <SavedTensor>saved
-        self.freed = self.tensor is not None or self.packed is not None
-        self.tensor = None
-        self.packed = None
+        self.freed = self.held is not None
+        self.held = None
 
 
 cdef bint _keep_places = False
@@ -278,7 +286,7 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
     if is_inference(tensor):
         raise inference_saved(tensor.guard_id, tensor.maker, saver)
     cdef SavedTensor self = _new()
-    self.tensor = tensor
+    self.held = tensor
     _watch(self, version_of(tensor))
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
@@ -291,7 +299,7 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if is_inference(tensor):
         raise inference_saved(tensor.guard_id, tensor.maker)
     cdef SavedTensor self = _new()
-    self.tensor = alias_of(tensor)
+    self.held = alias_of(tensor)
     _watch(self, version_of(tensor))
     self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
@@ -304,16 +312,18 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
 
 
 cdef Tensor unpack(SavedTensor self, object node):
+    cdef Tensor tensor
     cdef Tensor alias
-    if self.tensor is None:
+    if type(self.held) is not Tensor:
         return _unpack_hooked(self, node)
-    if self.recorded and self.tensor.grad_fn is None:
+    tensor = <Tensor>self.held
+    if self.recorded and tensor.grad_fn is None:
         raise saved_detached(node.name())
-    if current(version_of(self.tensor)) != self.version:
+    if current(version_of(tensor)) != self.version:
         raise _modified(self, node)
     if self.output_nr < 0:
-        return self.tensor
-    alias = alias_of(self.tensor)
+        return tensor
+    alias = alias_of(tensor)
     if self.requires_grad:
         alias.grad_fn = _maker(self, node)
         alias.output_nr = self.output_nr
@@ -327,7 +337,7 @@ cdef object _maker(SavedTensor self, object node):
 
 
 cdef object _modified(SavedTensor self, object node):
-    cdef Tensor tensor = self.tensor
+    cdef Tensor tensor = self.held
     maker = grad_fn_of(tensor)
     if self.output_nr >= 0:
         maker = _maker(self, node) if self.requires_grad else None

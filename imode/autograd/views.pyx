@@ -341,9 +341,7 @@ cdef Node _strided_node(Tensor self, Tensor base):
     node.describe(0, self)
     node.set_saved(d.n_slots)
     for i in range(d.n_slots):
-        value = values[d.slot_names[i]]
-        Py_INCREF(value)
-        node.saved[i] = <PyObject*>value
+        node.keep(i, values[d.slot_names[i]])
     return node
 
 

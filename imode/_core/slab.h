@@ -1,0 +1,153 @@
+/* Memory of what a long graph is made of: slabs of 2 MB that hold blocks of one size.
+ *
+ * A graph of a million nodes costs the system's page faults more than the nodes themselves, and the
+ * garbage collector, which counts every new object, walks such a graph again and again while it
+ * grows. Blocks from here come from huge pages and are not counted; the collector sees the objects
+ * like any others when it runs. Clearing fresh pages costs a third of a long graph's time, so empty
+ * slabs are kept for the next graph, of whatever is needed then; the system may take their pages
+ * when it needs them. Where the collector's header is another, or without mmap, a type keeps
+ * CPython's allocator. Thread rule: used with the GIL held. */
+#include <string.h>
+#if defined(__linux__) && !defined(Py_GIL_DISABLED)
+#include <sys/mman.h>
+
+#define SLAB ((size_t)1 << 21)
+#define MAX_SPARE 256 /* half a gigabyte: two million nodes */
+#define FIRST_BLOCK 128 /* the slab's own fields lie before; blocks begin with a cache line */
+#define GC_HEAD (2 * sizeof(void *)) /* imode_use_slabs checks it */
+#define MAX_BLOCK 512
+
+typedef struct imode_slab {
+    struct imode_slab *next, *before; /* in the list of those with room */
+    void *free;                       /* blocks that were given back */
+    char *fresh;                      /* from here on never used */
+    size_t live;                      /* blocks in use */
+    size_t block;                     /* size of a block, with the collector's header */
+} imode_slab;
+
+static imode_slab *imode_slabs[MAX_BLOCK / 16]; /* by size: those with room, the one to use first */
+static void *imode_spare[MAX_SPARE]; /* empty slabs, whose content may vanish */
+static int imode_n_spare;
+
+static void *imode_map_slab(void) {
+    char *start = (char *)mmap(NULL, 2 * SLAB, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == (char *)MAP_FAILED) return NULL;
+    char *aligned = (char *)(((size_t)start + SLAB - 1) & ~(SLAB - 1));
+    if (aligned > start) munmap(start, aligned - start);
+    munmap(aligned + SLAB, start + SLAB - aligned);
+    return aligned;
+}
+
+/* A size's first slab is of small pages, so that a small program touches little memory. */
+static imode_slab *imode_new_slab(size_t block) {
+    static char made[MAX_BLOCK / 16];
+    imode_slab *slab;
+    if (imode_n_spare > 0) {
+        slab = (imode_slab *)imode_spare[--imode_n_spare];
+        memset(slab, 0, sizeof(imode_slab));
+    } else {
+        if ((slab = (imode_slab *)imode_map_slab()) == NULL) return NULL;
+        if (made[block / 16]) madvise(slab, SLAB, MADV_HUGEPAGE);
+        made[block / 16] = 1;
+    }
+    slab->fresh = (char *)slab + FIRST_BLOCK;
+    slab->block = block;
+    return slab;
+}
+
+/* Keep an empty slab, or give it back where enough are kept. */
+static void imode_end_slab(imode_slab *slab) {
+#ifdef MADV_FREE
+    if (imode_n_spare < MAX_SPARE && madvise(slab, SLAB, MADV_FREE) == 0) {
+        imode_spare[imode_n_spare++] = slab;
+        return;
+    }
+#endif
+    munmap(slab, SLAB);
+}
+
+static inline int imode_slab_full(imode_slab *slab) {
+    return slab->free == NULL && slab->fresh + slab->block > (char *)slab + SLAB;
+}
+
+static inline void imode_link_slab(imode_slab *slab) {
+    imode_slab **first = &imode_slabs[slab->block / 16];
+    slab->before = NULL;
+    slab->next = *first;
+    if (*first != NULL) (*first)->before = slab;
+    *first = slab;
+}
+
+static inline void imode_unlink_slab(imode_slab *slab) {
+    if (slab->before != NULL) slab->before->next = slab->next;
+    else imode_slabs[slab->block / 16] = slab->next;
+    if (slab->next != NULL) slab->next->before = slab->before;
+}
+
+/* A cleared block; `size` is a multiple of 16. */
+static inline char *imode_take_block(size_t size) {
+    imode_slab *slab = imode_slabs[size / 16];
+    if (slab == NULL) {
+        if ((slab = imode_new_slab(size)) == NULL) return NULL;
+        imode_link_slab(slab);
+    }
+    char *block = (char *)slab->free;
+    if (block != NULL) {
+        slab->free = *(void **)block;
+    } else {
+        block = slab->fresh;
+        slab->fresh += size;
+    }
+    slab->live++;
+    if (imode_slab_full(slab)) imode_unlink_slab(slab);
+    memset(block, 0, size);
+    return block;
+}
+
+static inline void imode_give_block(char *block) {
+    imode_slab *slab = (imode_slab *)((size_t)block & ~(SLAB - 1));
+    int was_full = imode_slab_full(slab);
+    *(void **)block = slab->free;
+    slab->free = block;
+    if (was_full) imode_link_slab(slab);
+    if (--slab->live == 0 && (slab->next != NULL || slab->before != NULL)) {
+        imode_unlink_slab(slab); /* never the only one with room */
+        imode_end_slab(slab);
+    }
+}
+
+static inline size_t imode_block_size(PyTypeObject *type, size_t header) {
+    return (type->tp_basicsize + header + 15) & ~(size_t)15;
+}
+
+static PyObject *imode_alloc_tracked(PyTypeObject *type, Py_ssize_t n) {
+    char *block = imode_take_block(imode_block_size(type, GC_HEAD));
+    if (block == NULL) return PyErr_NoMemory();
+    PyObject *self = PyObject_Init((PyObject *)(block + GC_HEAD), type);
+    PyObject_GC_Track(self);
+    return self;
+}
+
+static void imode_free_tracked(void *self) {
+    if (PyObject_GC_IsTracked((PyObject *)self)) PyObject_GC_UnTrack(self);
+    imode_give_block((char *)self - GC_HEAD);
+}
+
+static PyObject *imode_alloc_plain(PyTypeObject *type, Py_ssize_t n) {
+    char *block = imode_take_block(imode_block_size(type, 0));
+    return block == NULL ? PyErr_NoMemory() : PyObject_Init((PyObject *)block, type);
+}
+
+static void imode_free_plain(void *self) { imode_give_block((char *)self); }
+
+static void imode_use_slabs(PyObject *cls, size_t header) {
+    PyTypeObject *type = (PyTypeObject *)cls;
+    int tracked = PyType_IS_GC(type);
+    if (header != GC_HEAD || imode_block_size(type, tracked ? GC_HEAD : 0) >= MAX_BLOCK) return;
+    type->tp_alloc = tracked ? imode_alloc_tracked : imode_alloc_plain;
+    type->tp_free = tracked ? imode_free_tracked : imode_free_plain;
+}
+#else
+static void imode_use_slabs(PyObject *cls, size_t header) {}
+#endif

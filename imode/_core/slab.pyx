@@ -1,0 +1,11 @@
+"""Which classes take their memory from slabs: they ask for it, once their objects are many."""
+import sys
+
+cdef extern from "slab.h":
+    void _use_slabs "imode_use_slabs"(object cls, size_t header)
+
+cdef size_t _HEADER = sys.getsizeof(()) - ().__sizeof__()    # the collector's, before its objects
+
+
+cdef void use_slabs(object cls):
+    _use_slabs(cls, _HEADER)
