@@ -31,6 +31,8 @@ cdef Tensor _convert(Tensor gradient, int wanted):
         return gradient
     if is_complex(code_of[typenum(gradient)]) and not is_complex(code_of[wanted]):
         gradient = call1(operator("real"), gradient)
+        if typenum(gradient) == wanted:
+            return gradient
     return operator("_to_copy")(gradient, dtype=dtype_from_typenum(wanted))
 
 

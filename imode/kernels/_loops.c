@@ -264,6 +264,11 @@ FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))
 FLOATS_SAME(3, leaky_relu_backward, y > 0 ? x : x * z)
 /* grad, self, min, max */
 FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
+FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
+FLOATS(2, hardsigmoid_backward, y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0,
+       y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0) /* the factor is a float in PyTorch, too */
+FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) : x,
+       y <= -3 ? 0 : y < 3 ? x * (y / 3.0 + 0.5) : x)
 
 /* arithmetic where NumPy's own loops are slow */
 FLOATS_SAME(1, reciprocal, 1 / x)
@@ -630,7 +635,8 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
-    ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(1, relu), ROW(1, relu6),
+    ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(3, shrink_backward),
+    ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
     ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
     ROW(3, add_scaled), ROW(3, sub_scaled),

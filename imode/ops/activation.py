@@ -12,15 +12,10 @@ from imode import ops
 from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
-from .refuse import by_numpy, not_implemented, refusing
+from .refuse import by_numpy, not_implemented, refusing, zeros
 from .schema import composite, conj, functional, op, ufunc
 
-_SIXTH = float(np.float32(1) / 6)  # PyTorch's constant, in float32 for every dtype
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
-
-
-def _zeros(grad):
-    return grad.new_zeros(grad.shape)
 
 
 # ---- gradients of sigmoid and tanh --------------------------------------------------------------
@@ -68,7 +63,7 @@ op(
     ),
     derivative={
         "grad_output": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold),
-        "self": _zeros,
+        "self": zeros,
     },
     variants="",
 )
@@ -110,7 +105,7 @@ op(
         "grad_output": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
         ),
-        "self": _zeros,
+        "self": zeros,
     },
     variants="",
 )
@@ -138,9 +133,18 @@ tensor([-1.0000,  0.5000])
 """,
 )
 op(
+    "_hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+    ufunc(loops.hardsigmoid_backward, otherwise=refusing("hardsigmoid_backward")),
+    derivative={
+        "grad_output": lambda grad, self: ops._hardsigmoid_backward(grad, self),
+        "self": zeros,
+    },
+    variants="",
+)
+op(
     "hardsigmoid(Tensor self) -> Tensor",
     ufunc(loops.hardsigmoid, otherwise=refusing("hardsigmoid_cpu")),
-    derivative={"self": lambda grad, self: ops.where((self > -3) & (self < 3), grad * _SIXTH, 0)},
+    derivative={"self": lambda grad, self: ops._hardsigmoid_backward(grad, self)},
     variants="inplace",
     doc="""Return ``relu6(x + 3) / 6``.
 
@@ -150,15 +154,21 @@ tensor([0.5000, 1.0000])
 )
 
 
-def _hardswish_backward(grad, self):
-    inside = grad * ((self / 3.0) + 0.5)
-    return ops.where(self <= -3, 0, ops.where(self < 3, inside, grad))
-
-
+op(
+    "_hardswish_backward(Tensor grad_output, Tensor self) -> Tensor",
+    ufunc(loops.hardswish_backward, otherwise=refusing("hardswish_backward")),
+    derivative={
+        "grad_output": lambda grad, self: ops._hardswish_backward(grad, self),
+        "self": lambda grad, grad_output, self: ops.where(
+            (self > -3) & (self < 3), grad * grad_output / 3.0, 0
+        ),
+    },
+    variants="",
+)
 op(
     "hardswish(Tensor self) -> Tensor",
     ufunc(loops.hardswish, otherwise=refusing("hardswish_cpu")),
-    derivative={"self": _hardswish_backward},
+    derivative={"self": lambda grad, self: ops._hardswish_backward(grad, self)},
     variants="inplace",
     doc="""Return ``x * relu6(x + 3) / 6``.
 
@@ -166,11 +176,25 @@ op(
 tensor([0., 4.])
 """,
 )
+for _name in ("hardshrink", "softshrink"):
+    op(
+        f"_{_name}_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+        ufunc(
+            loops.shrink_backward,
+            ints="alike",
+            otherwise=refusing(f"{_name}_backward_cpu", numbers=False),
+        ),
+        derivative={
+            "grad_output": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd),
+            "self": zeros,
+        },
+        variants="",
+    )
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu", numbers=False)),
     derivative={
-        "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
+        "self": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd)
     },
     variants="function method nn",
     doc="""Return the elements, those within `lambd` of 0 replaced by 0.
@@ -183,7 +207,7 @@ op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
     ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu", numbers=False)),
     derivative={
-        "self": lambda grad, self, lambd: ops.where((self >= -lambd) & (self <= lambd), 0, grad)
+        "self": lambda grad, self, lambd: ops._softshrink_backward(grad, self, lambd)
     },
     name="SoftshrinkBackward0",
     variants="",
@@ -413,8 +437,8 @@ def logsigmoid(input):
 
 def _elu_self(grad, self, alpha, scale, input_scale):
     below = ops.where(self < 0, self, 0)  # keeps what is infinite or NaN out of its derivative
-    curve = grad * (input_scale * alpha * scale) * ops.exp(below * input_scale)
-    return ops.where(self <= 0, curve, grad * scale)
+    curve = (input_scale * alpha * scale) * ops.exp(below * input_scale)
+    return grad * ops.where(self <= 0, curve, scale)
 
 
 op(
@@ -479,7 +503,7 @@ op(
         "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             grad, self, negative_slope
         ),
-        "self": _zeros,
+        "self": zeros,
     },
     variants="",
 )

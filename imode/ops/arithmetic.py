@@ -18,6 +18,7 @@ from .refuse import (
     no_derivative,
     not_implemented,
     type_name,
+    zeros,
 )
 from .schema import alias, composite, conj, op, ufunc
 
@@ -213,7 +214,7 @@ def _div_mode(self, other, rounding_mode):
 
 
 def _rounded(grad, formula, rounding_mode):
-    return grad.new_zeros(grad.shape) if rounding_mode is not None else formula()
+    return zeros(grad) if rounding_mode is not None else formula()
 
 
 _DIV_MODE = op(
@@ -336,7 +337,7 @@ def _pow_of_scalar(self, exponent):
 
 def _pow_self(grad, self, exponent):
     if exponent == 0:
-        return grad.new_zeros(grad.shape)
+        return zeros(grad)
     return grad * conj(exponent * self.pow(exponent - 1))
 
 

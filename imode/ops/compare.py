@@ -7,7 +7,7 @@ from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
 from .._core.internals import install
-from .refuse import REAL, common, not_implemented, refusing
+from .refuse import REAL, common, not_implemented, refusing, zeros
 from .schema import alias, composite, op, ufunc
 from .written import copied
 
@@ -16,17 +16,13 @@ _ALL = "function method inplace out"
 # ---- comparisons --------------------------------------------------------------------------------
 
 
-def _zeros(grad):
-    return grad.new_zeros(grad.shape)
-
-
 def _comparison(name, function, also, example):
     """An operator from two operands to bool; only eq and ne compare complex numbers."""
     kinds = "?bBhilefd" + "FD" * (name in ("eq", "ne"))
     operator = op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
-        derivative={"self": _zeros, "other": _zeros},
+        derivative={"self": zeros, "other": zeros},
         inplace_only=True,
         name=f"{name.capitalize()}Backward1",
         number=f"{name.capitalize()}Backward0",
@@ -282,16 +278,16 @@ def _refuse_complex(name):
 
 
 def _greater_of(name, function, loses):
-    def share(grad, self, other):
-        """Nothing where `self` loses, half where both are equal; all to each where one is NaN."""
-        return ops.where(loses(self, other), 0, ops.where(self == other, grad / 2, grad))
+    def share(grad, equal, loses):
+        """Nothing to what loses, half where both are equal; all to each where one is NaN."""
+        return ops.where(equal, grad / 2, grad).masked_fill(loses, 0)
 
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
         ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
         derivative={
-            "self": share,
-            "other": lambda grad, self, other: share(grad, other, self),
+            "self": lambda grad, self, other: share(grad, self == other, loses(self, other)),
+            "other": lambda grad, self, other: share(grad, self == other, loses(other, self)),
         },
         variants="function method out",
         doc=f"""Return the {name} of each pair of elements; NaN where either is NaN.
@@ -311,11 +307,11 @@ def _greater_number(name, function, self_wins):
         f"{name}(Tensor self, Tensor other) -> Tensor",
         ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
         derivative={
-            "self": lambda grad, self, other: ops.where(
-                self_wins(self, other) | other.isnan(), grad, 0
+            "self": lambda grad, self, other: grad.masked_fill(
+                (self_wins(self, other) | other.isnan()).logical_not(), 0
             ),
-            "other": lambda grad, self, other: ops.where(
-                self_wins(self, other) | other.isnan(), 0, grad
+            "other": lambda grad, self, other: grad.masked_fill(
+                self_wins(self, other) | other.isnan(), 0
             ),
         },
         variants="function method out",

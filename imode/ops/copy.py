@@ -15,7 +15,7 @@ from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_in, empty_like
 from ..kernels.strided import scalar_name
 from ..storage import offset_in, root_of
-from .refuse import no_derivative
+from .refuse import no_derivative, zeros
 from .schema import composite, op
 
 
@@ -81,7 +81,7 @@ def _refuse_read_only(array):
 op(
     "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
-    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
+    derivative={"self": zeros, "src": lambda grad: grad},
     name="CopyBackwards",
     floats_only=True,
     variants="method",
@@ -112,7 +112,7 @@ def _to_copy(self, dtype, memory_format):
 op(
     "_to_copy(Tensor self, *, dtype? dtype=None, any memory_format=None) -> Tensor",
     convert_kernel(_to_copy),
-    derivative={"self": lambda grad, self_dtype: grad.to(self_dtype)},
+    derivative={"self": lambda grad: grad},  # its dtype is brought back by the engine
     name="ToCopyBackward0",
     floats_only=True,
     variants="",
@@ -170,7 +170,7 @@ op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     _fill_tensor,
     derivative={
-        "self": lambda grad: grad.new_zeros(grad.shape),
+        "self": zeros,
         "value": lambda grad: grad.sum(),
     },
     name="FillBackward3",
@@ -180,7 +180,7 @@ op(
 op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     fill_kernel(_fill),
-    derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
+    derivative={"self": zeros},
     name="FillBackward2",
     variants="function method",
     doc="""Set every element to `value`, a number or a 0-dim tensor, and return the tensor.
@@ -199,7 +199,7 @@ def _zero(self):
 op(
     "zero_(Tensor(a!) self) -> Tensor(a!)",
     zero_kernel(_zero),
-    derivative={"self": lambda grad: grad.new_zeros(grad.shape)},
+    derivative={"self": zeros},
     variants="function method",
     doc="""Set every element to 0 and return the tensor.
 

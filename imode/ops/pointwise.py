@@ -17,16 +17,13 @@ from .refuse import (
     common,
     not_implemented,
     refusing,
+    zeros,
 )
 from .schema import alias, composite, conj, op, ufunc
 from .written import copied
 
 _ALL = "function method inplace out"
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
-
-
-def _zeros(grad):
-    return grad.new_zeros(grad.shape)
 
 
 # ---- sign and magnitude -------------------------------------------------------------------------
@@ -58,7 +55,7 @@ def _sign(self):
 
 def _sgn_backward(grad, self, result):
     if not self.is_complex():
-        return _zeros(grad)
+        return zeros(grad)
     size = self.abs()
     along = ops.real(grad * conj(result))
     return ops.where(size == 0, 0, (grad - along * result) / size)
@@ -109,7 +106,7 @@ tensor([1, 2])
 op(
     "sign(Tensor self) -> Tensor",
     ufunc(loops.sign, otherwise=_sign, exact=True),
-    derivative={"self": _zeros},
+    derivative={"self": zeros},
     variants=_ALL,
     doc="""Return -1, 0 or 1 by the sign of every element; complex numbers raise (see `sgn`).
 
@@ -154,7 +151,7 @@ def _rounding(name, function, example):
     return op(
         f"{name}(Tensor self) -> Tensor",
         ufunc(loops.select(function, FLOATS), otherwise=otherwise, exact=True),
-        derivative={"self": _zeros},
+        derivative={"self": zeros},
         variants=_ALL,
         doc=f"""Return every element rounded ({name}); integers as they are.
 
@@ -186,7 +183,7 @@ for _overload, _decimals, _number in (("", "", 0), (".decimals", ", *, int decim
     op(
         f"round{_overload}(Tensor self{_decimals}) -> Tensor",
         ufunc(loops.select(np.rint, FLOATS), otherwise=_round, exact=True),
-        derivative={"self": _zeros},
+        derivative={"self": zeros},
         name=f"RoundBackward{_number}",
         variants=_ALL,
         doc="""Return every element rounded, to `decimals` places; halves to the even neighbour.
@@ -320,7 +317,7 @@ _function(
 )  # fmt: skip
 _function(
     "erf", loops.erf, None,
-    lambda grad, self: grad * (2 / math.sqrt(math.pi)) * ops.exp(-self * self), ("0.", "0."),
+    lambda grad, self: (2 / math.sqrt(math.pi)) * ops.exp(-(self * self)) * grad, ("0.", "0."),
 )  # fmt: skip
 _function(
     "sigmoid", loops.sigmoid, lambda x: 1 / (1 + np.exp(-x)),
@@ -332,7 +329,7 @@ op(
     "erfc(Tensor self) -> Tensor",
     ufunc(loops.erfc, ints="float", otherwise=refusing("erfc_vml_cpu")),
     derivative={
-        "self": lambda grad, self: grad * (-2 / math.sqrt(math.pi)) * ops.exp(-self * self)
+        "self": lambda grad, self: (-2 / math.sqrt(math.pi)) * ops.exp(-(self * self)) * grad
     },
     variants=_ALL,
     doc="""Return ``1 - erf`` of every element, accurate where that is small.
@@ -429,7 +426,7 @@ _scaled("rad2deg", 180 / math.pi, ("0.", "0."))
 
 def _angle_backward(grad, self):
     if not self.is_complex():
-        return _zeros(grad)
+        return zeros(self)
     size = self.abs()
     return ops.where(size == 0, 0, self / (size * size) * grad * 1j)
 
@@ -544,8 +541,8 @@ for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
         f"copysign{_overload}(Tensor self, {_other} other) -> Tensor",
         ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
         derivative={
-            "self": lambda grad, self, result: ops.where(self == 0, 0, grad * (result / self)),
-            **({} if _number else {"other": _zeros}),
+            "self": lambda grad, self, result: grad * (result / self).masked_fill(self == 0, 0),
+            **({} if _number else {"other": zeros}),
         },
         name=f"CopysignBackward{_number}",
         variants=_ALL,

@@ -1,7 +1,8 @@
-"""What the pointwise kernels share: refusing dtypes, and operands in their common dtype."""
+"""What the pointwise operators share: refused dtypes, a common dtype, gradients of zero."""
 
 import numpy as np
 
+from imode import ops
 from imode.kernels.strided import scalar_name
 
 from .._core.dtype import get_default_dtype, result_type
@@ -35,6 +36,11 @@ def saying(message):
 
 def not_implemented(kernel, dtype):
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
+
+
+def zeros(grad):
+    """The formula of what is constant but for its jumps."""
+    return ops.zeros_like(grad)
 
 
 def no_derivative(name, namespace="aten::"):
