@@ -14,7 +14,7 @@ import pytest
 
 import imode
 from tests.live import DEBUG_BUILD, grown, live, unfrozen  # noqa: F401
-from tests.test_ops import OPERATORS, SAMPLES, WORKING, flat, public, writes
+from tests.operators import OPERATORS, SAMPLES, WORKING, flat, public, writes
 
 REFUSED = [(n, i) for n in SAMPLES if n in OPERATORS for i in range(len(SAMPLES[n]))
            if SAMPLES[n][i].raises is not None]  # fmt: skip

@@ -25,20 +25,23 @@ cdef Tensor fit_root(Node node, int number, Tensor gradient):
     return _convert(gradient, meta.typenum) if meta.typenum >= 0 else gradient
 
 
+cdef inline bint _is_wider(Tensor gradient, int wanted) noexcept:
+    """Whether it is the complex gradient of what is real."""
+    return is_complex(code_of[typenum(gradient)]) and not is_complex(code_of[wanted])
+
+
 cdef Tensor _convert(Tensor gradient, int wanted):
     """The gradient in the dtype of what it belongs to."""
+    if _is_wider(gradient, wanted):
+        gradient = call1(operator("real"), gradient)
     if typenum(gradient) == wanted:
         return gradient
-    if is_complex(code_of[typenum(gradient)]) and not is_complex(code_of[wanted]):
-        gradient = call1(operator("real"), gradient)
-        if typenum(gradient) == wanted:
-            return gradient
     return operator("_to_copy")(gradient, dtype=dtype_from_typenum(wanted))
 
 
 cdef int fit_all(Node node, PyObject** out) except -1:
-    """Make each gradient look like the tensor it belongs to: sum over broadcast dimensions, take
-    the real part for a real tensor, convert the dtype."""
+    """Make each gradient look like the tensor it belongs to: take the real part for a real tensor,
+    sum over broadcast dimensions, convert the dtype."""
     cdef OutputMeta* meta
     cdef Node target
     cdef Tensor gradient
@@ -53,6 +56,12 @@ cdef int fit_all(Node node, PyObject** out) except -1:
         if meta.typenum < 0:
             continue
         gradient = <Tensor>out[i]
+        if _is_wider(gradient, meta.typenum):
+            fitted = call1(operator("real"), gradient)
+            Py_INCREF(fitted)
+            out[i] = <PyObject*>fitted
+            Py_DECREF(gradient)
+            gradient = fitted
         shape = meta_shape(meta)
         same = storage(gradient).ndim == meta.nd
         if same:

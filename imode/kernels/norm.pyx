@@ -308,9 +308,13 @@ cpdef tuple batch_norm_backward(
     if needs[0]:
         out = _like(a)
         with nogil:
-            norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
-                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift),
-                         cnp.PyArray_DATA(out))
+            if training:
+                norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                             cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
+                             cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+            else:                     # of what the input is, also NaN, nothing is left
+                norm_affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
+                            cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
             total if needs[2] else None)
 

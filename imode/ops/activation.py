@@ -193,9 +193,7 @@ for _name in ("hardshrink", "softshrink"):
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu", numbers=False)),
-    derivative={
-        "self": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd)
-    },
+    derivative={"self": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd)},
     variants="function method nn",
     doc="""Return the elements, those within `lambd` of 0 replaced by 0.
 
@@ -206,9 +204,7 @@ tensor([0., 2.])
 op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
     ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu", numbers=False)),
-    derivative={
-        "self": lambda grad, self, lambd: ops._softshrink_backward(grad, self, lambd)
-    },
+    derivative={"self": lambda grad, self, lambd: ops._softshrink_backward(grad, self, lambd)},
     name="SoftshrinkBackward0",
     variants="",
 )

@@ -38,15 +38,10 @@ def _need_order(kernel, x):
 # ---- gradients ----
 
 
-def _where_equal(grad, self, result, dim):
+def _whole_backward(grad, self, result):
     """Share `grad` evenly among the elements that equal `result`, NaN among NaN."""
     mask = (self == result).logical_or(self.isnan().logical_and(result.isnan()))
-    share = grad / (mask.sum() if dim is None else mask.sum(dim, keepdim=True))
-    return share * mask
-
-
-def _whole_backward(grad, self, result):
-    return _where_equal(grad, self, result, None)
+    return self.new_zeros(self.shape).masked_fill(mask, grad / mask.sum())
 
 
 def _amax_backward(grad, self, result, dim, keepdim):

@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import matmul as fast
+from imode.kernels.order import empty_for
 from imode.kernels.reduce import c_name
 
 from . import dims
@@ -264,7 +265,9 @@ def _addr(self, vec1, vec2, beta, alpha):
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vec.ndim}-D")
     addend = _expand(self, (vec1.size, vec2.size))
     dtype = dims.promote(self.dtype, vec1.dtype, vec2.dtype)
-    return _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)
+    result = empty_for((addend, vec1[:, None], vec2[None]), addend.shape, dtype)
+    result[...] = _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)
+    return result
 
 
 # ---- gradients ----
@@ -445,8 +448,8 @@ op(
     _addr,
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
-        "vec1": lambda grad, vec2, alpha: _times(grad.mv(conj(vec2)), alpha),
-        "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1)), alpha),
+        "vec1": lambda grad, vec2, alpha: _times(grad.mv(conj(vec2).to(grad.dtype)), alpha),
+        "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1).to(grad.dtype)), alpha),
     },
     variants="function method inplace out",
     doc="""Return beta * self + alpha * outer(vec1, vec2).

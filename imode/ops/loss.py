@@ -236,65 +236,89 @@ def cross_entropy(
 # ---- differences --------------------------------------------------------------------------------
 
 
-def _slope(kind, difference, parameter):
-    """The derivative of a loss of differences, in differentiable operators."""
-    if kind == _SQUARED:
-        return 2 * difference
-    if kind == _SMOOTH:
-        inside = difference.abs() < parameter
-        return ops.where(inside, difference / parameter, difference.sign())
-    return difference.clamp(-parameter, parameter)
+def _per_element(grad, self, reduction):
+    return grad / self.numel() if reduction == _MEAN else grad
 
 
-def _differences_backward(kind, grad, self, target, parameter, reduction, needs):
-    if not is_grad_enabled():
-        slope = ops._pairwise_backward(kind, grad, self, target, parameter, reduction)
-    else:
-        difference = self - target
-        slope = _slope(kind, difference, parameter) * grad
-        if reduction == _MEAN:
-            slope = slope / difference.numel()
-    return slope, -slope if needs[1] else None
+def _squared_bend(grad, self, target, reduction, parameter):
+    return _per_element(2 * grad, self, reduction)
 
 
-op(
-    "_pairwise_backward(int kind, Tensor grad_output, Tensor self, Tensor target, "
-    "float parameter, int reduction) -> Tensor",
-    kernels.pairwise_backward,
-    differentiable=False,
-    variants="",
-)
+def _smooth_bend(grad, self, target, reduction, beta):
+    return _per_element(grad * ((self - target).abs() < beta) / beta, self, reduction)
 
+
+def _huber_bend(grad, self, target, reduction, delta):
+    return _per_element(grad * ((self - target).abs() < delta), self, reduction)
+
+
+def _slope_operator(kind, name, node, bend):
+    """The gradient of a loss of differences as an operator; `bend`: by its second derivative."""
+
+    def of_grad_output(grad, grad_output, self, target, reduction, parameter):
+        given = grad if reduction == _NONE else ops.ones_like(grad_output)
+        slope = getattr(ops, name)(given, self, target, reduction, parameter)
+        return slope if reduction == _NONE else (slope * grad).sum()
+
+    op(
+        f"{name}(Tensor grad_output, Tensor self, Tensor target, int reduction, float parameter) "
+        "-> Tensor",
+        lambda grad_output, self, target, reduction, parameter: kernels.pairwise_backward(
+            kind, grad_output, self, target, parameter, reduction
+        ),
+        derivative={
+            "grad_output": of_grad_output,
+            "self": lambda grad, grad_output, self, target, reduction, parameter: bend(
+                grad * grad_output, self, target, reduction, parameter
+            ),
+            "target": lambda grad, grad_output, self, target, reduction, parameter: (
+                -bend(grad * grad_output, self, target, reduction, parameter)
+            ),
+        },
+        name=f"{node}BackwardBackward0",
+        variants="",
+    )
+
+
+_slope_operator(_SQUARED, "_mse_loss_backward", "MseLoss", _squared_bend)
+_slope_operator(_SMOOTH, "_smooth_l1_loss_backward", "SmoothL1Loss", _smooth_bend)
+_slope_operator(_HUBER, "_huber_loss_backward", "HuberLoss", _huber_bend)
 op(
     "_mse_loss(Tensor self, Tensor target, int reduction) -> Tensor",
     direct.compiled("_mse_loss", kernels.squared),
     derivative={
-        ("self", "target"): lambda grad, self, target, reduction, needs: _differences_backward(
-            _SQUARED, grad, self, target, 0.0, reduction, needs
+        "self": lambda grad, self, target, reduction: ops._mse_loss_backward(
+            grad, self, target, reduction, 0.0
+        ),
+        "target": lambda grad, self, target, reduction: ops._mse_loss_backward(
+            grad, target, self, reduction, 0.0
         ),
     },
     variants="",
 )
-
 op(
     "_smooth_l1_loss(Tensor self, Tensor target, int reduction, float beta) -> Tensor",
     kernels.smooth_l1,
     derivative={
-        ("self", "target"): lambda grad, self, target, reduction, beta, needs: (
-            _differences_backward(_SMOOTH, grad, self, target, beta, reduction, needs)
+        "self": lambda grad, self, target, reduction, beta: ops._smooth_l1_loss_backward(
+            grad, self, target, reduction, beta
+        ),
+        "target": lambda grad, self, target, reduction, beta: ops._smooth_l1_loss_backward(
+            grad, target, self, reduction, beta
         ),
     },
     name="SmoothL1LossBackward0",
     variants="",
 )
-
-
 op(
     "_huber_loss(Tensor self, Tensor target, int reduction, float delta) -> Tensor",
     kernels.huber,
     derivative={
-        ("self", "target"): lambda grad, self, target, reduction, delta, needs: (
-            _differences_backward(_HUBER, grad, self, target, delta, reduction, needs)
+        "self": lambda grad, self, target, reduction, delta: ops._huber_loss_backward(
+            grad, self, target, reduction, delta
+        ),
+        "target": lambda grad, self, target, reduction, delta: ops._huber_loss_backward(
+            grad, target, self, reduction, delta
         ),
     },
     variants="",

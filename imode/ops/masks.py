@@ -63,8 +63,8 @@ def _masked_select(self, mask):
 
 
 def _masked_select_backward(grad, self, mask):
-    common = np.broadcast_shapes(tuple(self.shape), tuple(mask.shape))
-    return grad.new_zeros(common).masked_scatter_(mask, grad)
+    wide = self.expand(np.broadcast_shapes(tuple(self.shape), tuple(mask.shape)))
+    return ops.zeros_like(wide).masked_scatter_(mask, grad)
 
 
 op(

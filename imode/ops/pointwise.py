@@ -15,6 +15,7 @@ from .refuse import (
     by_numpy,
     cast,
     common,
+    copied,
     not_implemented,
     refusing,
     zeros,
@@ -357,8 +358,8 @@ def _logit_backward(grad, self, eps):
     if eps is None:
         if not is_grad_enabled():  # its own derivative has no use for the ends
             slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
-        return ops.where((self >= 0) & (self <= 1), slope, math.nan)
-    return ops.where((self < eps) | (self > 1 - eps), 0.0, slope)
+        return slope.masked_fill((self < 0) | (self > 1), math.nan)
+    return slope.masked_fill((self < eps) | (self > 1 - eps), 0.0)
 
 
 op(
@@ -489,9 +490,14 @@ def _logaddexp(self, other):
     self, other = common(self, other)
     if self.dtype.kind != "c":
         raise not_implemented("logaddexp_cpu", self.dtype)
-    greatest = np.maximum(self.real, other.real)
-    shift = np.where(np.isfinite(greatest), greatest, 0)  # without it, exp overflows
-    return shift + np.log(np.exp(self - shift) + np.exp(other - shift))
+    less = self.real < other.real
+    low, high = np.where(less, self, other), np.where(less, other, self)
+    result = np.log1p(np.exp(low - high)) + high
+    both = (low.real == high.real) & ~np.isfinite(low.real)  # their difference is NaN
+    result = np.where(both, np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(high))), result)
+    return np.where(np.isnan(self) | np.isnan(other), complex(np.nan, np.nan), result).astype(
+        self.dtype
+    )
 
 
 op(
