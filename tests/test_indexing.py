@@ -344,7 +344,9 @@ def test_index_saved_for_backward_is_watched(x):
 def test_take_along_dim_counts_modulo_the_length():
     x = imode.arange(12).reshape(3, 4)
     assert x.take_along_dim(T([[-1], [4], [7]]), 1).tolist() == [[3], [4], [11]]
-    with pytest.raises(RuntimeError, match="index 12 is out of bounds for dimension 0 with size 12"):
+    with pytest.raises(
+        RuntimeError, match="index 12 is out of bounds for dimension 0 with size 12"
+    ):
         x.take_along_dim(T([12]))
 
 

@@ -7,6 +7,7 @@ Fast mode multiplies both Jacobians by random vectors from both sides and compar
 """
 
 import itertools
+import math
 import warnings
 
 import imode
@@ -492,10 +493,10 @@ def _product(jacobian, vectors):
 
 def _mismatch(output, leaf, numerical, analytical, part):
     prefix = f"While considering the {part} part of complex outputs only, " if part else ""
-    gap = (numerical - analytical).abs()
+    gap = (numerical - analytical).abs().max().item() if numerical.numel() else math.nan
     return (
         f"{prefix}Jacobian mismatch for output {output} with respect to input {leaf},\n"
         f"numerical:{numerical}\nanalytical:{analytical}\n"
-        f"They differ by up to {gap.max().item():.3g}: a row for each element of the input, a "
+        f"They differ by up to {gap:.3g}: a row for each element of the input, a "
         "column for each of the output.\n"
     )

@@ -235,7 +235,8 @@ FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
 FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
 FLOATS_SAME(2, softshrink, x > y ? x - y : x < -y ? x + y : x * 0)
 
-/* gradients of the above: operands in PyTorch's order, the incoming gradient first */
+/* gradients of the above: operands in PyTorch's order, which decides how the result lies in
+   memory: the incoming gradient first, but for two */
 FLOATS_SAME(2, sigmoid_backward, x * (1 - y) * y)
 FLOATS_SAME(2, tanh_backward, x * (1 - y * y))
 V_INLINE float silu_slope_f(float x) {
@@ -261,7 +262,9 @@ V_INLINE double gelu_tanh_slope_d(double y) { GELU_TANH_SLOPE(double, v_tanh, y)
 FLOATS(2, gelu_tanh_backward, x * gelu_tanh_slope_f(y), x * gelu_tanh_slope_d(y))
 FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))),
        y * z > w ? x : x * (1.0 / (1.0 + v_exp(-y * z))))
-FLOATS_SAME(3, leaky_relu_backward, y > 0 ? x : x * z)
+FLOATS_SAME(3, leaky_relu_backward, x > 0 ? y : y * z)
+/* grad, self, alpha * scale * input_scale, input_scale */
+FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_exp(y * w) : x)
 /* grad, self, min, max */
 FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
@@ -445,7 +448,7 @@ REALS_SAME(1, relu, x < 0 ? 0 : x)
 REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
 REALS(1, sign, (x > 0) - (x < 0), (x > 0) - (x < 0))
 REALS_SAME(3, threshold, x <= y ? z : x)
-REALS_SAME(3, threshold_backward, y <= z ? 0 : x)
+REALS_SAME(3, threshold_backward, x <= z ? 0 : y)
 #define AT_LEAST(x, y) ((x) < (y) || (y) != (y) ? (y) : (x))
 #define AT_MOST(x, y) ((x) > (y) || (y) != (y) ? (y) : (x))
 REALS(2, clamp_min, AT_LEAST(x, y), x < y ? y : x)
@@ -635,7 +638,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
-    ROW(3, leaky_relu_backward), ROW(4, hardtanh_backward), ROW(3, shrink_backward),
+    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, hardtanh_backward), ROW(3, shrink_backward),
     ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
     ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),

@@ -57,12 +57,12 @@ def _refuse_relu(self):
 
 
 op(
-    "_threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    "_threshold_backward(Tensor self, Tensor grad_output, Scalar threshold) -> Tensor",
     ufunc(
         loops.threshold_backward, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)
     ),
     derivative={
-        "grad_output": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold),
+        "grad_output": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold),
         "self": zeros,
     },
     variants="",
@@ -70,7 +70,7 @@ op(
 op(
     "relu(Tensor self) -> Tensor",
     ufunc(loops.relu, otherwise=_refuse_relu),
-    derivative={"self": lambda grad, result: ops._threshold_backward(grad, result, 0)},
+    derivative={"self": lambda grad, result: ops._threshold_backward(result, grad, 0)},
     variants="function method inplace",
     doc="""Return the elements, negative ones replaced by 0.
 
@@ -82,7 +82,7 @@ op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     ufunc(loops.threshold, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)),
     derivative={
-        "self": lambda grad, self, threshold: ops._threshold_backward(grad, self, threshold)
+        "self": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold)
     },
     variants="function inplace out",
     doc="""Return the elements, those not above `threshold` replaced by `value`.
@@ -431,10 +431,25 @@ def logsigmoid(input):
 # ---- elu and kin --------------------------------------------------------------------------------
 
 
+op(
+    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale) -> Tensor",
+    ufunc(loops.elu_backward, ints="alike", otherwise=refusing("elu_backward_cpu", numbers=False)),
+    derivative={
+        "grad_output": lambda grad, self, factor, input_scale: ops._elu_backward(
+            grad, self, factor, input_scale
+        ),
+        "self": lambda grad, grad_output, self, factor, input_scale: (
+            ops._elu_backward(grad * grad_output * input_scale, self, factor, input_scale)
+            * (self < 0)
+        ),
+    },
+    variants="",
+)
+
+
 def _elu_self(grad, self, alpha, scale, input_scale):
-    below = ops.where(self < 0, self, 0)  # keeps what is infinite or NaN out of its derivative
-    curve = (input_scale * alpha * scale) * ops.exp(below * input_scale)
-    return grad * ops.where(self <= 0, curve, scale)
+    above = grad if scale == 1 else grad * scale
+    return ops._elu_backward(above, self, alpha * input_scale, input_scale)
 
 
 op(
@@ -489,7 +504,7 @@ def selu(self):
 
 
 op(
-    "_leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor",
+    "_leaky_relu_backward(Tensor self, Tensor grad_output, Scalar negative_slope) -> Tensor",
     ufunc(
         loops.leaky_relu_backward,
         ints="alike",
@@ -497,7 +512,7 @@ op(
     ),
     derivative={
         "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
-            grad, self, negative_slope
+            self, grad, negative_slope
         ),
         "self": zeros,
     },
@@ -508,7 +523,7 @@ op(
     ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu", numbers=False)),
     derivative={
         "self": lambda grad, self, negative_slope: ops._leaky_relu_backward(
-            grad, self, negative_slope
+            self, grad, negative_slope
         )
     },
     variants="inplace",

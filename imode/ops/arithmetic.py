@@ -346,16 +346,22 @@ def _pow_tensor_self(grad, self, exponent):
 
 
 def _pow_exponent(grad, self, exponent, result):
-    slope = grad * conj(result * self.log())
-    at_zero = self == 0 if exponent.is_complex() else (self == 0) & (exponent >= 0)
-    return ops.where(at_zero, 0.0, slope)
+    slope = conj(result * self.to(result.dtype).log())
+    return grad * ops.where((self == 0) & _counts(exponent), 0.0, slope)
+
+
+def _counts(exponent):
+    """Where an exponent is real and not negative: its power of 0 is then constant."""
+    if exponent.is_complex():
+        return (exponent.imag == 0) & (exponent.real >= 0)
+    return exponent >= 0
 
 
 def _pow_scalar_exponent(grad, self, exponent, result):
     if isinstance(self, complex):
         return grad * conj(result * np.log(self).item())
     if self == 0:
-        return ops.where(exponent >= 0, 0.0, grad * (result * -math.inf))
+        return grad * ops.where(_counts(exponent), 0.0, result * -math.inf)
     return grad * conj(result * (math.log(self) if self > 0 else math.nan))
 
 

@@ -7,7 +7,7 @@ from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
 from .._core.internals import install
-from .refuse import REAL, common, copied, not_implemented, refusing, zeros
+from .refuse import REAL, common, not_implemented, refusing, zeros
 from .schema import alias, composite, op, ufunc
 from .written import copied
 

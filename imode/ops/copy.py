@@ -81,7 +81,7 @@ def _refuse_read_only(array):
 op(
     "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
-    derivative={"self": zeros, "src": lambda grad: grad},
+    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
     name="CopyBackwards",
     floats_only=True,
     variants="method",

@@ -82,7 +82,7 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
     if ord == 1:
         return self.sgn() * grad
     if ord == 2:
-        return grad * (self / norm).masked_fill(norm == 0, 0)
+        return grad * (self / norm).masked_fill_(norm == 0, 0)
     if math.isinf(ord):
         size = self.abs()
         mask = (size == norm).logical_or(size.isnan())
@@ -247,15 +247,20 @@ def _check_cdist(x1, x2, p):
         )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    if x1.dtype != x2.dtype:
+        raise RuntimeError(
+            f"expected scalar type {type_name(x1.dtype)} but found {type_name(x2.dtype)}"
+        )
 
 
 @dims.quiet
 def _cdist(x1, x2, p, compute_mode):
     _check_cdist(x1, x2, p)
-    dtype = np.result_type(x1, x2)
-    if dtype == np.float16:
+    if x1.dtype == np.float16:
         raise NotImplementedError("\"cdist\" not implemented for 'Half'")
-    away = x1[..., :, None, :].astype(dtype) - x2[..., None, :, :]
+    away = x1[..., :, None, :] - x2[..., None, :, :]
+    if away.shape[-1] == 0:
+        return np.zeros(away.shape[:-1], away.dtype)
     return _vector_norm(away, p, (-1,), False, None)
 
 
@@ -267,7 +272,7 @@ def _cdist_backward(grad, x1, x2, result, p, needs):
     else:
         part = norm_backward(grad, away, result, p, (-1,), False)
     if part is None:
-        return None, None
+        return ops.zeros_like(x1), ops.zeros_like(x2)
     return part.sum(-2) if needs[0] else None, -part.sum(-3) if needs[1] else None
 
 

@@ -281,26 +281,25 @@ def _mh(x):
     return conj(x.transpose(-2, -1))
 
 
-def _left_gradient(grad, mat2, alpha):
-    """The gradient of alpha * (mat1 @ mat2) with respect to mat1."""
-    right = mat2.t()
-    gradient = grad.mm(right.conj() if right.is_complex() else right)
-    return gradient if alpha == 1 else gradient * conj(alpha)
+def _left_gradient(grad, mat1_columns, mat2, alpha):
+    """The gradient of alpha * (mat1 @ mat2) with respect to mat1, stored column by column where
+    mat1 is."""
+    right = conj(mat2)
+    return _times(right.mm(grad.t()).t() if mat1_columns else grad.mm(right.t()), alpha)
 
 
 def _right_gradient(grad, mat1, mat2_columns, alpha):
     """The gradient with respect to mat2, stored column by column where mat2 is: the gradient of a
     layer's weight, whose transpose is mat2, then needs no copy."""
-    left = mat1.conj() if mat1.is_complex() else mat1
-    gradient = grad.t().mm(left).t() if mat2_columns else left.t().mm(grad)
-    return gradient if alpha == 1 else gradient * conj(alpha)
+    left = conj(mat1)
+    return _times(grad.t().mm(left).t() if mat2_columns else left.t().mm(grad), alpha)
 
 
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     fast.mm(_mm),
     derivative={
-        "self": lambda grad, mat2: _left_gradient(grad, mat2, 1),
+        "self": lambda grad, self_columns, mat2: _left_gradient(grad, self_columns, mat2, 1),
         "mat2": lambda grad, self, mat2_columns: _right_gradient(grad, self, mat2_columns, 1),
     },
     variants="function method out",

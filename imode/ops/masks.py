@@ -155,9 +155,7 @@ def _take(self, index):
 op(
     "take(Tensor self, Tensor index) -> Tensor",
     _take,
-    derivative={
-        "self": lambda grad, self, index: grad.new_zeros(self.shape).put_(index, grad, True)
-    },
+    derivative={"self": lambda grad, self, index: ops.zeros_like(self).put_(index, grad, True)},
     variants="function method out",
     doc="""Return the elements at flat positions; the result has the shape of `index` (int64).
 

@@ -15,7 +15,6 @@ from .refuse import (
     by_numpy,
     cast,
     common,
-    copied,
     not_implemented,
     refusing,
     zeros,
@@ -59,7 +58,7 @@ def _sgn_backward(grad, self, result):
         return zeros(grad)
     size = self.abs()
     along = ops.real(grad * conj(result))
-    return ops.where(size == 0, 0, (grad - along * result) / size)
+    return ((grad - along * result) / size).masked_fill(size == 0, 0)
 
 
 alias(
@@ -143,7 +142,7 @@ tensor([0.5000, 0.2500])
 
 def _rounding(name, function, example):
     def otherwise(self):
-        if self.dtype == np.bool_:
+        if self.dtype == np.bool_ or (self.dtype.kind == "c" and name == "round"):
             raise not_implemented(f"{name}_vml_cpu", self.dtype)
         if self.dtype.kind == "c":
             raise NotImplementedError(f"{name} is not supported for complex inputs")
@@ -548,7 +547,7 @@ for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
         ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
         derivative={
             "self": lambda grad, self, result: grad * (result / self).masked_fill(self == 0, 0),
-            **({} if _number else {"other": zeros}),
+            **({} if _number else {"other": lambda grad: grad.new_zeros(grad.shape)}),
         },
         name=f"CopysignBackward{_number}",
         variants=_ALL,

@@ -12,12 +12,12 @@ from imode.kernels import choices, draw, random
 from imode.kernels import generator as generators
 from imode.kernels.strided import scalar_name
 
-from .. import ops
 from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.tensor import Tensor
 from .create import long_name
+from .refuse import zeros
 from .schema import op
 
 # ---- checks -------------------------------------------------------------------------------------
@@ -308,11 +308,6 @@ def _cannot_expand(array, p):
 GENERATOR = "*, Generator? generator=None"
 
 
-def zero(grad):
-    """Drawn numbers do not depend on what they replaced."""
-    return ops.zeros_like(grad)
-
-
 _COMPILED = ("uniform_", "normal_", "random_", "random_.to", "random_.from", "bernoulli_")
 
 
@@ -321,7 +316,7 @@ def _filler(schema, kernel, name, doc=None):
     op(
         f"{schema} -> Tensor(a!)",
         draw.compiled(operator, kernel) if operator in _COMPILED else kernel,
-        derivative={"self": zero},
+        derivative={"self": zeros},
         name=name,
         variants="method",
         doc=doc,
@@ -420,7 +415,7 @@ _BERNOULLI = """Fill with ones of probability `p`, a number or a tensor, and zer
 op(
     f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, {GENERATOR}) -> Tensor(a!)",
     bernoulli_tensor,
-    derivative={"self": zero, "p": lambda grad, p_shape: grad.new_zeros(p_shape)},
+    derivative={"self": zeros, "p": lambda grad, p_shape: grad.new_zeros(p_shape)},
     name="BernoulliBackward1",
     variants="method",
     doc=_BERNOULLI,

@@ -3,7 +3,6 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels.order import empty_like
 from imode.kernels.strided import scalar_name
 
 from .._core.dtype import get_default_dtype, result_type
@@ -70,13 +69,6 @@ def as_float(dtype):
 def cast(operand, dtype):
     """An ndarray or number as an ndarray of the dtype."""
     return np.asarray(operand).astype(dtype, copy=False)
-
-
-def copied(operand):
-    """A copy whose axes lie in the order of the array's."""
-    made = empty_like(operand)
-    made[...] = operand
-    return made
 
 
 def common(*operands):

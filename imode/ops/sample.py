@@ -20,10 +20,9 @@ from .random import (
     random_between,
     shown,
     uniform,
-    zero,
 )
 from .ranges import shapes_differ
-from .refuse import no_derivative
+from .refuse import no_derivative, zeros
 from .schema import op
 
 # ---- new tensors --------------------------------------------------------------------------------
@@ -230,7 +229,7 @@ op(
 op(
     f"normal(Tensor mean, float std=1.0, {GENERATOR}) -> Tensor",
     _normal_tensor_number,
-    derivative={"mean": zero},
+    derivative={"mean": lambda grad: grad.new_zeros(grad.shape)},
     name="NormalBackward1",
     real_only="normal",
     variants="function out",
@@ -239,7 +238,7 @@ op(
 op(
     f"normal.float_Tensor(float mean, Tensor std, {GENERATOR}) -> Tensor",
     _normal_number_tensor,
-    derivative={"std": zero},
+    derivative={"std": lambda grad: grad.new_zeros(grad.shape)},
     name="NormalBackward2",
     real_only="normal",
     variants="function out",
@@ -272,7 +271,7 @@ op(
             self, lambda made, source: bernoulli_tensor(made, self, source), generator
         ),
     ),
-    derivative={"self": zero},
+    derivative={"self": zeros},
     name="BernoulliBackward0",
     real_only="bernoulli",
     variants="function method out",
