@@ -6,7 +6,7 @@ from imode._core.dispatch cimport MAX_ARGS, Operator
 
 ctypedef struct Bound:                    # one call's arguments; lives on the C stack
     PyObject* args[MAX_ARGS + 1]          # borrowed, per schema; then the out tensor or NULL
-    PyObject* owned[2 * MAX_ARGS]         # what normalising made; released after the call
+    PyObject* owned[2 * MAX_ARGS + 1]     # what normalising made; released after the call
     int n_owned
     PyObject* out                         # the out= argument, borrowed; NULL: none
 
@@ -15,4 +15,4 @@ ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overlo
     int problem                           # Problem
     int argument                          # position in the schema
     int given                             # position in the call, from 1; 0: by keyword
-    PyObject* value                       # borrowed
+    PyObject* value                       # borrowed, from the caller or from Bound.owned

@@ -5,7 +5,6 @@ overload is tried in the order of registration; binding allocates nothing unless
 converted (a list of ints to a tuple, a NumPy number to a Python one).
 """
 from numpy import bool_ as _np_bool
-from numpy import generic as _np_generic
 
 from cpython.bool cimport PyBool_Check
 from cpython.object cimport PyObject
@@ -17,7 +16,7 @@ from imode._core.dispatch cimport (
     INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
     TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport (
-    FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code)
+    FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code, plain_number)
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport (
     Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
@@ -28,8 +27,7 @@ cdef extern from "Python.h":
     int PyLong_Check(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
     long long PyLong_AsLongLongAndOverflow(PyObject*, int*) noexcept
-    int PyFloat_Check(PyObject*) noexcept
-    int PyComplex_Check(PyObject*) noexcept
+    int PyFloat_CheckExact(PyObject*) noexcept
     int PyUnicode_Check(PyObject*) noexcept
     int PyUnicode_Compare(object, object) except? -1
     int PyTuple_CheckExact(PyObject*) noexcept
@@ -91,10 +89,10 @@ cdef int _own(Bound* bound, int i, object value) except -1:
     return 1
 
 
-cdef void _release(Bound* bound) noexcept:
-    cdef int i
-    for i in range(bound.n_owned):
-        Py_DECREF(<object>bound.owned[i])
+cdef inline void _release(Bound* bound) noexcept:
+    while bound.n_owned:
+        bound.n_owned -= 1
+        Py_DECREF(<object>bound.owned[bound.n_owned])
 
 
 cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
@@ -251,13 +249,8 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             if kind != TENSOR_LIST:
                 return 1
         elif kind == OPERAND:
-            if PyLong_Check(value):
-                return _check_number(value)
-            if PyFloat_Check(value) or PyComplex_Check(value):
+            if _bind_number(bound, i, value):
                 return 1
-            converted = _as_number(<object>value)
-            if converted is not None:
-                return _own(bound, i, converted)
         elif kind == TENSOR_LIST:
             return _check_tensors(op, i, value, bound, why)
         elif kind == TENSOR_OPT and value == <PyObject*>None:
@@ -281,17 +274,13 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             return 1
         converted = bool(<object>value) if isinstance(<object>value, _np_bool) else None
     elif kind == FLOAT or kind == FLOAT_OPT:
-        if PyFloat_Check(value) or PyLong_Check(value):
-            return 1
         converted = _as_number(<object>value)
         if isinstance(converted, complex):
             converted = None
-    elif kind == SCALAR or kind == SCALAR_OPT:
-        if PyLong_Check(value):
-            return _check_number(value)
-        if PyFloat_Check(value) or PyComplex_Check(value):
+        elif <PyObject*>converted == value:
             return 1
-        converted = _as_number(<object>value)
+    elif kind == SCALAR or kind == SCALAR_OPT:
+        return 1 if _bind_number(bound, i, value) else _wrong_type(i, value, why)
     elif kind == STR or kind == STR_OPT:
         return 1 if PyUnicode_Check(value) else _wrong_type(i, value, why)
     elif kind == DTYPE_OPT or kind == DTYPE:
@@ -329,15 +318,15 @@ cdef int _check_tensors(Operator op, int i, PyObject* value, Bound* bound,
         items = tuple(<object>value)
     else:
         return _wrong_type(i, value, why)
+    _own(bound, i, items)         # for `why`, too
     for k in range(PyTuple_GET_SIZE(items)):
         if not is_tensor(PyTuple_GET_ITEM(items, k)):
-            # The element is alive: the caller's sequence owns it.
             why.problem = WRONG_ELEMENT
             why.argument = i
             why.given = <int>k
             why.value = PyTuple_GET_ITEM(items, k)
             return 0
-    return _own(bound, i, items)
+    return 1
 
 
 cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why) except -1:
@@ -361,6 +350,7 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
             break
     else:
         return _own_ints(op, bound, i, items)
+    _own(bound, i, items)         # for `why`: an element's __index__ may empty the caller's list
     converted = []
     for k in range(PyTuple_GET_SIZE(items)):
         item = _as_int(items[k])
@@ -381,15 +371,27 @@ cdef inline bint _fits(PyObject* value) noexcept:
     return overflow == 0
 
 
-cdef int _check_number(PyObject* value) except -1:
-    """1 for an int that PyTorch takes for a number: at most 64 bits, signed or unsigned."""
+cdef int _bind_number(Bound* bound, int i, PyObject* value) except -1:
+    """1: a number, which the kernels get as one of Python's own types; 0: none."""
+    if PyFloat_CheckExact(value) or is_short_int(value):
+        return 1
+    number = _as_number(<object>value)
+    if number is None:
+        return 0
+    if PyLong_Check(<PyObject*>number):
+        _check_range(number)
+    return 1 if <PyObject*>number == value else _own(bound, i, number)
+
+
+cdef int _check_range(object number) except -1:
+    """OverflowError unless an int is a number to PyTorch: 64 bits at most, signed or unsigned."""
     cdef int overflow
-    PyLong_AsLongLongAndOverflow(value, &overflow)
+    PyLong_AsLongLongAndOverflow(<PyObject*>number, &overflow)
     if overflow < 0:
         raise OverflowError("can't convert negative int to unsigned")
-    if overflow > 0 and <object>value >= 1 << 64:
+    if overflow > 0 and number >= 1 << 64:
         raise OverflowError("int too big to convert")
-    return 1
+    return 0
 
 
 cdef int _raise_wide() except -1:
@@ -422,14 +424,12 @@ cdef object _as_int(object value):
 
 
 cdef object _as_number(object value):
-    """A Python number from a NumPy scalar or a 0-dim tensor that needs no gradient."""
-    if isinstance(value, _np_generic):
-        value = value.item()
-        return value if isinstance(value, (bool, int, float, complex)) else None
+    """The number that an object, or a 0-dim tensor that needs no gradient, is; else None."""
     if isinstance(value, Tensor):
         if storage(<Tensor>value).ndim == 0 and not requires_grad(<Tensor>value):
             return storage(<Tensor>value).item()
-    return None
+        return None
+    return plain_number(value)
 
 
 # ---- refusing ----
@@ -462,27 +462,26 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
     cdef Bound bound
     cdef Mismatch why
     cdef Operator op = first
-    while not bind(op, self, args, n, keywords, &bound, &why):
-        _release(&bound)
-        op = op.next_overload
-        if op is None:
-            if first.next_overload is None:
-                raise _refusal(first, &why, self != NULL)
-            op = _only_plausible(first, self, args, n, keywords)
-            bind(op, self, args, n, keywords, &bound, &why)
-            _release(&bound)
-            raise _refusal(op, &why, self != NULL)
     try:
-        if bound.out != NULL:
-            return _call_out(op, &bound)
+        while not bind(op, self, args, n, keywords, &bound, &why):
+            if op.next_overload is None:
+                if op is not first:
+                    op = _only_plausible(first, self, args, n, keywords)
+                    _release(&bound)
+                    if bind(op, self, args, n, keywords, &bound, &why):
+                        break     # the arguments' own code answered otherwise this time
+                raise _refusal(op, &why, self != NULL)
+            _release(&bound)
+            op = op.next_overload
+        if bound.out != NULL or op.role == OUT:
+            return call(_bind_out(op, &bound), bound.args)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
                 <object>bound.args[op.requires_grad_arg] is True):
             require_grad(<Tensor?>result)
         return result
     finally:
-        if bound.n_owned:
-            _release(&bound)
+        _release(&bound)
 
 
 cdef int require_grad(Tensor made) except -1:
@@ -491,11 +490,15 @@ cdef int require_grad(Tensor made) except -1:
     return set_requires_grad(made, True)
 
 
-cdef object _call_out(Operator op, Bound* bound):
+cdef Operator _bind_out(Operator op, Bound* bound):
+    """The operator that writes to out=, which becomes the argument after the schema's."""
     cdef Operator out = op if op.role == OUT else op.out
-    cdef object target = <object>bound.out
+    cdef object target
     if out is None:
         raise TypeError(f"{op.name}() got an unexpected keyword argument 'out'")
+    if bound.out == NULL:
+        raise TypeError(f"{op.name}() missing 1 required keyword-only argument: 'out'")
+    target = <object>bound.out
     if op.n_results == 1:
         if isinstance(target, tuple) and len(target) == 1:
             target = target[0]
@@ -516,7 +519,7 @@ cdef object _call_out(Operator op, Bound* bound):
                     f"{op.name}(): argument 'out' must be tuple of Tensors, but found element of "
                     f"type {type(item).__name__} at pos {position}")
     _own(bound, op.nargs, target)
-    return call(out, bound.args)
+    return out
 
 
 cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords):
@@ -585,10 +588,11 @@ def _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
     cdef PyObject* keywords = <PyObject*>names if names else NULL
     if keys == 0:
         return _call(op, NULL, values, n, keywords)
-    if not bind(op, NULL, values, n, keywords, &bound, &why):
-        _release(&bound)
-        raise _refusal(op, &why, False)
     try:
+        if not bind(op, NULL, values, n, keywords, &bound, &why):
+            raise _refusal(op, &why, False)
+        if bound.out != NULL or op.role == OUT:
+            op = _bind_out(op, &bound)
         return redispatch(op, keys, bound.args)
     finally:
         _release(&bound)

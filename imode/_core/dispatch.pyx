@@ -286,7 +286,8 @@ cdef class Operator:
         self.kernels = [None] * N_KEYS
         names, defaults = [], []
         for i, (kind, argument, required, default, length, varargs) in enumerate(arguments):
-            self.kinds[i] = kind
+            # What is written in place is a tensor, also where a number may stand otherwise.
+            self.kinds[i] = TENSOR if i == 0 and role == INPLACE and kind == OPERAND else kind
             self.lengths[i] = length
             names.append(intern(argument))
             defaults.append(default)

@@ -77,4 +77,5 @@ cdef class device:
 
 cdef object new_size(int nd, npy_intp* dims)
 cdef object number_at(char* data, int code)     # the number that lies there, as a Python one
+cdef object plain_number(object value)          # a number of Python's own types; None: it is none
 cdef device as_device(object value)           # None, str, int or device -> a usable device

@@ -425,6 +425,22 @@ cdef object number_at(char* data, int code):
     return imode_number_at(data, code)
 
 
+cdef object plain_number(object value):
+    """From a Python number, one of a subclass, or a NumPy scalar: kernels run no code of theirs."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int.__pos__(value)         # the built-in type's: the number without its subclass
+    if isinstance(value, float):
+        return float.__pos__(value)
+    if isinstance(value, complex):
+        return complex.__pos__(value)
+    if isinstance(value, np.generic):
+        value = value.item()
+        return value if isinstance(value, (bool, int, float, complex)) else None
+    return None
+
+
 # ---- device ----
 
 cdef str _NAMES_PYTORCH_KNOWS = (

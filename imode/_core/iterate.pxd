@@ -8,6 +8,7 @@ ctypedef void (*loop_t)(char** args, const npy_intp* dimensions, const npy_intp*
                         void* data) noexcept nogil
 
 cdef enum:
+    GIL_FREE = 32768              # elements from which the GIL is released
     MAX_IN = 4                    # operands of a pointwise operator
     NDIM = 32                     # most dimensions that a broadcast may have
 

@@ -8,7 +8,6 @@ from numpy cimport ndarray, npy_intp
 cnp.import_array()
 
 cdef enum:
-    GIL_FREE = 32768              # elements from which the GIL is released
     GRAIN = 32768                 # elements per thread at least
 
 

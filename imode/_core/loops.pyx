@@ -16,9 +16,9 @@ from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
     NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
     dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
-from imode._core.iterate cimport NDIM, Operand, empty_like, iterate, layout, run
+from imode._core.iterate cimport GIL_FREE, NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
-from imode._core.making cimport replace_array, wrap
+from imode._core.making cimport hold, replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.math cimport HUGE_VAL
@@ -160,6 +160,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
     cdef int i, d, nd
+    cdef list _held
 
     for i in range(nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
@@ -213,6 +214,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     for d in range(nd):
         n *= model.dimensions[d]
     steps[nin] = _sizes[loops.out[code]]
+    if n >= GIL_FREE:
+        _held = hold(args, op.nargs + 1)
     if target == NULL:
         out = empty(typenum_of[loops.out[code]], nd, NULL if model == NULL else model.dimensions)
         data[nin] = fields(<PyObject*>out).data
@@ -305,7 +308,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef int i, d, code, out_code
     cdef ndarray array
     cdef ndarray out
-    cdef list keep = []           # owns copies of operands
+    cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
     cdef bint resized = False     # out= had another shape: it takes the result's strides
 
     for i in range(nin):

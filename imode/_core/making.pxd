@@ -1,5 +1,6 @@
 # How tensors are made, die, and live again. See making.pyx for implementation details.
 # Thread rule: with the GIL held.
+from cpython.object cimport PyObject
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport Tensor
 from numpy cimport ndarray, npy_intp
@@ -11,4 +12,5 @@ cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* 
 cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
 cdef void become(Tensor self, Tensor made)         # a tensor without memory gets that of `made`
 cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
+cdef list hold(PyObject** args, int n)             # the arrays of tensor arguments: see the note
 cdef void free_array(Tensor self) noexcept         # the tensor dies

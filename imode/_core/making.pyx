@@ -7,7 +7,7 @@ from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, is_inference, storage, version_of
+from imode._core.tensor cimport Tensor, is_inference, is_tensor, storage, version_of
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -175,6 +175,27 @@ cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* 
 
 cdef Tensor alias_of(Tensor self):
     return wrap_view(storage(self), self)
+
+
+# Note [Memory while the GIL is released]
+# A kernel borrows its arguments' memory. While it runs without the GIL, another thread may give one
+# of the tensors other memory (`t.data = ...`, `set_`), and the old memory would be freed under it:
+# a kernel that releases the GIL holds the arrays first, in variables of its own or in this list.
+
+cdef list hold(PyObject** args, int n):
+    """The arrays of the first n arguments, tensors in tuples too."""
+    cdef list arrays = []
+    cdef int i
+    for i in range(n):
+        if args[i] == NULL:
+            continue
+        if is_tensor(args[i]):
+            arrays.append(storage(<Tensor>args[i]))
+        elif isinstance(<object>args[i], tuple):
+            for item in <tuple>args[i]:
+                if isinstance(item, Tensor):
+                    arrays.append(storage(<Tensor>item))
+    return arrays
 
 
 cdef void replace_array(Tensor self, ndarray array):

@@ -2,6 +2,7 @@
 # See syntax.pyx for implementation details.
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call2
+from imode._core.dtype cimport plain_number
 from imode._core.tensor cimport Tensor
 
 
@@ -22,7 +23,6 @@ cdef class Syntax:
 cdef Syntax syntax
 
 cdef Operator find_sign(Sign which)
-cdef object to_operand(object value)               # a number beside a sign; None: it is none
 cdef object equals_array(Tensor self, object other)  # `==` beside an ndarray
 cdef object get_item(Tensor self, object index)
 cdef int set_item(Tensor self, object index, object value) except -1
@@ -42,11 +42,11 @@ cdef inline bint is_number(object value):
 cdef inline object binary(Operator op, object self, object other):
     if type(other) is Tensor or is_number(other):
         return call2(op, self, other)
-    other = to_operand(other)
+    other = plain_number(other)
     return NotImplemented if other is None else call2(op, self, other)
 
 
 cdef inline object reflected(Operator op, object self, object other):
     """other <op> self, where `other` is a number."""
-    other = to_operand(other)
+    other = plain_number(other)
     return NotImplemented if other is None else call2(op, other, self)

@@ -1,5 +1,4 @@
 """What Python's syntax on a tensor calls: the operators behind signs and brackets."""
-from numpy import generic as _np_generic
 
 cimport cython
 cimport numpy as cnp
@@ -57,17 +56,6 @@ def fill_slots(**functions):
     """Set the Python functions behind Tensor's special methods, by the names in Syntax."""
     for name, function in functions.items():
         setattr(syntax, name, function)
-
-
-cdef object to_operand(object value):
-    """A Tensor or a Python number from what stands beside an arithmetic sign; None if neither."""
-    if isinstance(value, (bool, int, float, complex)):
-        return value
-    if isinstance(value, _np_generic):
-        value = value.item()
-        if is_number(value):
-            return value
-    return None
 
 
 cdef object equals_array(Tensor self, object other):

@@ -9,12 +9,12 @@ from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
-    as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at)
+    as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at, plain_number)
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport become, free_array, new_tensor, replace_array
 from imode._core.syntax cimport (
-    Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax, to_operand)
+    Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax)
 
 cnp.import_array()
 
@@ -329,7 +329,7 @@ cdef class Tensor:
         return binary(sign(Sign.DIV), self, other)
 
     def __rtruediv__(self, other):
-        other = to_operand(other)
+        other = plain_number(other)
         if other is None:
             return NotImplemented
         return call2(sign(Sign.MUL), call1(sign(Sign.RECIPROCAL), self), other)

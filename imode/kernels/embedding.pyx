@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
+from imode.kernels.plain cimport _place_of
 from libc.string cimport memcpy
 
 from .channels cimport contiguous
@@ -46,7 +47,7 @@ cpdef object embedding(weight, indices):
     """Return weight[indices]: shape (*indices, columns)."""
     cdef cnp.ndarray table, at, out
     cdef cnp.npy_intp[33] dims
-    cdef long count, row, i
+    cdef long count, row, rows, i
     cdef char* source
     cdef char* to
     cdef const cnp.int64_t* place
@@ -59,27 +60,29 @@ cpdef object embedding(weight, indices):
     dims[cnp.PyArray_NDIM(at)] = cnp.PyArray_DIM(table, 1)
     count = cnp.PyArray_SIZE(at)
     place = <const cnp.int64_t*>cnp.PyArray_DATA(at)
-    _check_range(place, count, cnp.PyArray_DIM(table, 0))
+    rows = cnp.PyArray_DIM(table, 0)
+    _check_range(place, count, rows)
     out = empty(cnp.PyArray_TYPE(table), cnp.PyArray_NDIM(at) + 1, dims)
     row = cnp.PyArray_DIM(table, 1) * cnp.PyArray_ITEMSIZE(table)
     source = <char*>cnp.PyArray_DATA(table)
     to = <char*>cnp.PyArray_DATA(out)
     with nogil:
         for i in range(count):
-            memcpy(to + i * row, source + place[i] * row, row)
+            memcpy(to + i * row, source + _place_of(place[i], rows) * row, row)
     return out
 
 
 cdef void _scatter(const real* grad, const cnp.int64_t* at, long count, long columns, long padding,
-                   const cnp.int64_t* times, real* out) noexcept nogil:
-    cdef long i, j
+                   const cnp.int64_t* times, real* out, long rows) noexcept nogil:
+    cdef long i, j, place
     cdef real share
     cdef real* row
     for i in range(count):
-        if at[i] != padding:
-            row = out + at[i] * columns
+        place = _place_of(at[i], rows)
+        if place != padding:
+            row = out + place * columns
             if times != NULL:
-                share = <real>1 / times[at[i]]
+                share = <real>1 / times[place]
                 for j in range(columns):
                     row[j] += grad[j] * share
             else:
@@ -108,6 +111,7 @@ cpdef object embedding_backward(
     dims[1] = columns
     out = cnp.PyArray_ZEROS(2, dims, kind, 0)
     place = <const cnp.int64_t*>cnp.PyArray_DATA(at)
+    _check_range(place, count, num_weights)
     if scale_grad_by_freq:
         counted = np.bincount(at.ravel(), minlength=num_weights).astype(np.int64, copy=False)
         times = <const cnp.int64_t*>cnp.PyArray_DATA(counted)
@@ -119,8 +123,8 @@ cpdef object embedding_backward(
     with nogil:
         if kind == cnp.NPY_FLOAT:
             _scatter(<const float*>cnp.PyArray_DATA(g), place, count, columns, padding_idx, times,
-                     <float*>cnp.PyArray_DATA(out))
+                     <float*>cnp.PyArray_DATA(out), num_weights)
         else:
             _scatter(<const double*>cnp.PyArray_DATA(g), place, count, columns, padding_idx,
-                     times, <double*>cnp.PyArray_DATA(out))
+                     times, <double*>cnp.PyArray_DATA(out), num_weights)
     return out

@@ -4,12 +4,12 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport Fields, empty, fields, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.making cimport wrap
+from imode._core.making cimport hold, wrap
 from imode._core.tensor cimport Tensor, is_tensor
 from imode.kernels.gather cimport before, number
 from imode.kernels.plain cimport (
     MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,
-    _item, _plain)
+    _item, _place_of, _plain)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
@@ -23,6 +23,7 @@ cdef struct Walk:             # a row-order walk through an index tensor
     npy_intp shape[MAX_DIMS]  # of the index
     npy_intp a[MAX_DIMS]      # steps in the indexed tensor, in elements
     npy_intp b[MAX_DIMS]      # steps in the other one
+    npy_intp length           # of the indexed dimension
 
 
 cdef enum Action:
@@ -53,7 +54,7 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) n
     cdef npy_intp at[MAX_DIMS]
     cdef npy_intp base_a, base_b, j, outer = 1, _
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
-    cdef npy_intp step = w.a[w.dim]
+    cdef npy_intp step = w.a[w.dim], length = w.length
     cdef int d
     if w.dim == w.nd - 1:
         step_a = 0
@@ -68,13 +69,16 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) n
             base_b += at[d] * w.b[d]
         if action == GATHER:
             for j in range(inner):
-                b[base_b + j * step_b] = a[base_a + index[j] * step + j * step_a]
+                b[base_b + j * step_b] = a[
+                    base_a + _place_of(index[j], length) * step + j * step_a]
         elif action == SCATTER:
             for j in range(inner):
-                a[base_a + index[j] * step + j * step_a] = b[base_b + j * step_b]
+                a[base_a + _place_of(index[j], length) * step + j * step_a] = b[
+                    base_b + j * step_b]
         else:
             for j in range(inner):
-                a[base_a + index[j] * step + j * step_a] += b[base_b + j * step_b]
+                a[base_a + _place_of(index[j], length) * step + j * step_a] += b[
+                    base_b + j * step_b]
         index += inner
         for d in range(w.nd - 2, -1, -1):
             at[d] += 1
@@ -90,6 +94,7 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
     if w.dim < 0 or not _plain(a) or not _indices(index) or index.nd != a.nd:
         return False
     _steps(a, w.a)
+    w.length = a.dimensions[w.dim]
     for d in range(w.nd):
         w.shape[d] = index.dimensions[d]
         w.b[d] = 0
@@ -140,6 +145,7 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
         return _fall_back(op, keys, args)
     out = empty(a.descr.type_num, index.nd, index.dimensions)
     _steps(index, w.b)
+    _held = hold(args, 3)
     with nogil:
         _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
     return wrap(out)
@@ -169,6 +175,7 @@ cdef void _scatter_into(char* data, Walk* w, PyObject** args, Action action, cha
     cdef char* index = _array(args[2]).data
     cdef int kind = _array(args[0]).descr.type_num
     cdef npy_intp item = _item(args[0])
+    _held = hold(args, 4)
     with nogil:
         _visit(w, data, other, index, action, kind, item)
 
@@ -229,6 +236,7 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
     source, at = fields(<PyObject*>a), fields(<PyObject*>index)
     w.nd, w.dim = a.ndim, dim
     _steps(source, w.a)
+    w.length = source.dimensions[dim]
     _steps(at, w.b)
     for d in range(w.nd):
         w.shape[d] = at.dimensions[d]

@@ -10,11 +10,11 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields, empty, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.making cimport wrap
+from imode._core.making cimport hold, wrap
 from imode._core.tensor cimport Tensor
 from imode.kernels.plain cimport (
     MAX_DIMS, PyLong_CheckExact, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value,
-    _indices, _inside, _item, _plain, _same_shape)
+    _indices, _inside, _item, _place_of, _plain, _same_shape)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -35,20 +35,16 @@ cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp cou
                 npy_intp chunk) noexcept nogil:
     """out[o, i] = a[o, index[i]], each a chunk of bytes."""
     cdef npy_intp _, i
-    cdef int64_t at
     for _ in range(outer):
         if chunk == 4:
             for i in range(count):
-                at = index[i] + (size if index[i] < 0 else 0)
-                (<uint32_t*>out)[i] = (<uint32_t*>a)[at]
+                (<uint32_t*>out)[i] = (<uint32_t*>a)[_place_of(index[i], size)]
         elif chunk == 8:
             for i in range(count):
-                at = index[i] + (size if index[i] < 0 else 0)
-                (<uint64_t*>out)[i] = (<uint64_t*>a)[at]
+                (<uint64_t*>out)[i] = (<uint64_t*>a)[_place_of(index[i], size)]
         else:
             for i in range(count):
-                at = index[i] + (size if index[i] < 0 else 0)
-                memcpy(out + i * chunk, a + at * chunk, chunk)
+                memcpy(out + i * chunk, a + _place_of(index[i], size) * chunk, chunk)
         out += count * chunk
         a += size * chunk
 
@@ -60,7 +56,7 @@ cdef void _place(char* a, char* values, int64_t* index, npy_intp outer, npy_intp
     cdef char* to
     for _ in range(outer):
         for i in range(count):
-            to = a + (index[i] + (size if index[i] < 0 else 0)) * chunk
+            to = a + _place_of(index[i], size) * chunk
             if one:
                 for j in range(chunk // item):
                     memcpy(to + j * item, values, item)
@@ -77,7 +73,7 @@ cdef void _add(number* a, number* values, int64_t* index, npy_intp outer, npy_in
     cdef number* to
     for _ in range(outer):
         for i in range(count):
-            to = a + (index[i] + (size if index[i] < 0 else 0)) * width
+            to = a + _place_of(index[i], size) * width
             if one:
                 for j in range(width):
                     to[j] += values[0]
@@ -124,6 +120,7 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
         dims[nd] = a.dimensions[d]
         nd += 1
     out = empty(a.descr.type_num, nd, dims)
+    _held = hold(args, 2)
     with nogil:
         _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
     return wrap(out)
@@ -146,9 +143,10 @@ cdef object _get_mask(Fields* a, Fields* mask, npy_intp item):
     out = empty(a.descr.type_num, 1 + a.nd - mask.nd, dims)
     to = <char*>cnp.PyArray_DATA(out)
     for i in range(n):
-        if flags[i]:
+        if flags[i] and found:        # no more than were counted, whoever writes the mask
             memcpy(to, a.data + i * chunk, chunk)
             to += chunk
+            found -= 1
     return wrap(out)
 
 
@@ -219,6 +217,7 @@ cdef int _put(char* data, Fields* a, npy_intp item, PyObject** args, int dim,
     outer, width = _count(a, 0, dim), _count(a, dim + 1, a.nd)
     count, size = _count(at, 0, at.nd), a.dimensions[dim]
     if not accumulate:
+        _held = hold(args, 3)
         with nogil:
             _place(data, values.data, index, outer, count, size, width * item, item, one)
     elif kind == cnp.NPY_FLOAT:
@@ -282,6 +281,7 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     out = empty(kind, nd, dims)
     data = <char*>cnp.PyArray_DATA(out)
     memset(data, 0, cnp.PyArray_NBYTES(out))
+    _held = hold(args, 3)
     with nogil:
         if kind == cnp.NPY_FLOAT:
             _add(<float*>data, <float*>grad.data, <int64_t*>at.data, outer, count, size, width,
@@ -309,6 +309,7 @@ cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
         dims[d] = a.dimensions[d]
     dims[dim] = count
     out = empty(a.descr.type_num, a.nd, dims)
+    _held = hold(args, 3)
     with nogil:
         _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
     return wrap(out)

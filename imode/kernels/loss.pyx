@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
+from imode.kernels.plain cimport _place_of
 from libc.math cimport exp, fabs
 
 from .channels cimport contiguous
@@ -106,13 +107,14 @@ cdef cnp.ndarray _describe(picks_t* p, cnp.ndarray x, target, long ignored):
     return at
 
 
-cdef long _bad_target(const picks_t* p) noexcept nogil:
-    """The place of the first target that is no class, or -1."""
-    cdef long i
+cdef int _check_targets(const picks_t* p) except -1:
+    """IndexError unless every target is a class, or ignored."""
+    cdef long i, t
     for i in range(p.n * p.places):
-        if p.target[i] != p.ignored and (p.target[i] < 0 or p.target[i] >= p.c):
-            return i
-    return -1
+        t = p.target[i]
+        if t != p.ignored and not 0 <= t < p.c:
+            raise IndexError(f"Target {t} is out of bounds.")
+    return 0
 
 
 cdef void _each(const picks_t* p, const real* x, const real* w, real* out) noexcept nogil:
@@ -123,6 +125,7 @@ cdef void _each(const picks_t* p, const real* x, const real* w, real* out) noexc
             if t == p.ignored:
                 out[n * p.places + s] = 0
             else:
+                t = _place_of(t, p.c)
                 out[n * p.places + s] = (-x[(n * p.c + t) * p.places + s]
                                          * (w[t] if w != NULL else 1))
 
@@ -135,6 +138,7 @@ cdef double _sum(const picks_t* p, const real* x, const real* w, double* total) 
         for s in range(p.places):
             t = p.target[n * p.places + s]
             if t != p.ignored:
+                t = _place_of(t, p.c)
                 share = w[t] if w != NULL else 1
                 total[0] += share
                 loss -= x[(n * p.c + t) * p.places + s] * share
@@ -149,6 +153,7 @@ cdef void _spread(const picks_t* p, const real* grad, bint single, real factor, 
             i = n * p.places + s
             t = p.target[i]
             if t != p.ignored:
+                t = _place_of(t, p.c)
                 out[(n * p.c + t) * p.places + s] = (
                     -grad[0 if single else i] * factor * (w[t] if w != NULL else 1))
 
@@ -166,7 +171,6 @@ cpdef tuple nll(x, target, weight, long reduction, long ignore_index):
     """Return (loss, total weight of the classes that count)."""
     cdef picks_t p
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    cdef long bad
     cdef double total = 0, loss = 0
     cdef cnp.ndarray a, at, out
     cdef void* w = NULL
@@ -182,9 +186,7 @@ cpdef tuple nll(x, target, weight, long reduction, long ignore_index):
         raise NotImplementedError(f"\"{name}\" not implemented for '{_type(x)}'")
     a = contiguous(x)
     at = _describe(&p, a, target, ignore_index)
-    bad = _bad_target(&p)
-    if bad >= 0:
-        raise IndexError(f"Target {p.target[bad]} is out of bounds.")
+    _check_targets(&p)
     if weight is not None:
         weight = contiguous(weight)
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
@@ -221,6 +223,7 @@ cpdef object nll_backward(grad, x, target, weight, long reduction, long ignore_i
             None if weight is None else weight.astype(np.float32), reduction, ignore_index,
             total.astype(np.float32)).astype(np.float16)
     _target = _describe(&p, x, target, ignore_index)        # p points into it
+    _check_targets(&p)
     g = contiguous(grad)
     out = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
                             kind, 0)

@@ -62,7 +62,7 @@ cdef inline bint _same_shape(Fields* a, Fields* b, int from_b, int nd) noexcept:
     return True
 
 
-cdef inline bint _inside(int64_t* index, npy_intp count, int64_t least,
+cdef inline bint _inside(const int64_t* index, npy_intp count, int64_t least,
                          int64_t size) noexcept nogil:
     """Whether all indices are at least `least` (0 or -size) and below `size`."""
     cdef npy_intp i
@@ -70,6 +70,13 @@ cdef inline bint _inside(int64_t* index, npy_intp count, int64_t least,
     for i in range(count):
         bad |= index[i] < least or index[i] >= size
     return not bad
+
+
+cdef inline npy_intp _place_of(int64_t index, npy_intp size) noexcept nogil:
+    """The place that a checked index names; 0 if another thread or NumPy wrote a bad one since."""
+    if index < 0:
+        index += size
+    return index if 0 <= index < size else 0
 
 
 cdef inline bint _wrap(int* dim, int nd) noexcept:

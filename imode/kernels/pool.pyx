@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
+from imode.kernels.plain cimport _inside, _place_of
 
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
@@ -261,13 +262,13 @@ cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilat
 
 cdef void _scatter(const window_t* p, const real* grad, const cnp.int64_t* at,
                    real* out) noexcept nogil:
-    cdef long _, i, size = p.oh * p.ow
+    cdef long _, i, size = p.oh * p.ow, area = p.h * p.w
     for _ in range(p.planes):
         for i in range(size):
-            out[at[i]] += grad[i]
+            out[_place_of(at[i], area)] += grad[i]
         grad += size
         at += size
-        out += p.h * p.w
+        out += area
 
 
 cdef int _planes(window_t* p, tuple shape, grad) except -1:
@@ -303,6 +304,8 @@ cpdef object max_pool2d_backward(grad, x, indices):
     at = contiguous(indices)
     out = _zeros(shape, kind)
     cdef const cnp.int64_t* place = <const cnp.int64_t*>cnp.PyArray_DATA(at)
+    if not _inside(place, cnp.PyArray_SIZE(at), 0, p.h * p.w):
+        raise RuntimeError("max_pool2d_backward(): an index lies outside of the input")
     with nogil:
         if kind == cnp.NPY_FLOAT:
             _scatter(&p, <const float*>cnp.PyArray_DATA(g), place, <float*>cnp.PyArray_DATA(out))

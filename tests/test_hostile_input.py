@@ -1,0 +1,190 @@
+"""Arguments whose own code runs while a call looks at them, and memory that changes under a kernel.
+
+None of it may end the interpreter, leak, or read and write beyond a tensor.
+"""
+
+import sys
+import threading
+
+import pytest
+
+import imode
+from imode._core.dispatch import get_operator
+from imode.nn import functional as F
+
+# ---- code of the arguments ----
+
+
+class EmptiesItsList:
+    def __init__(self, items):
+        self.items = items
+
+    def __index__(self):
+        self.items.clear()
+        raise TypeError("no index")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, sizes: x.permute(sizes),
+        lambda x, sizes: x.reshape(sizes),
+        lambda x, sizes: x.sum(sizes),
+        lambda x, sizes: imode.zeros(sizes),
+        lambda x, sizes: imode.flip(x, dims=sizes),
+    ],
+    ids=["permute", "reshape", "sum", "zeros", "flip"],
+)
+def test_an_element_that_empties_its_list_is_named(call):
+    for _ in range(50):
+        sizes = []
+        # The class dies with its only instance, which nothing but the list held.
+        sizes.append(type("Fleeting", (EmptiesItsList,), {})(sizes))
+        with pytest.raises(TypeError, match=r"Fleeting|got \(list\)"):
+            call(imode.ones(2, 3), sizes)
+
+
+def test_numbers_of_subclasses_are_plain_numbers_to_the_kernels():
+    class Loud(float):
+        def __float__(self):
+            raise AssertionError("called")
+
+    class LoudInt(int):
+        def __int__(self):
+            raise AssertionError("called")
+
+        __index__ = __float__ = __int__
+
+    x = imode.ones(2)
+    assert (x + Loud(1.5)).tolist() == imode.add(x, Loud(1.5)).tolist() == [2.5, 2.5]
+    assert (x * LoudInt(2)).tolist() == imode.mul(x, LoudInt(2)).tolist() == [2, 2]
+    assert imode.full((2,), Loud(1.5)).tolist() == [1.5, 1.5]
+    assert imode.add(x, x, alpha=LoudInt(2)).tolist() == [3, 3]
+    assert x.clamp(Loud(2.0)).tolist() == [2, 2]
+
+
+def test_what_was_converted_before_an_argument_is_refused_is_let_go():
+    x = imode.ones(2)
+    before = sys.getrefcount(x)
+    for _ in range(10):
+        with pytest.raises(ValueError, match="Overflow when unpacking long long"):
+            imode.cat([x, x], 1 << 70)
+        with pytest.raises(TypeError):
+            imode.cat([x, None])
+    assert sys.getrefcount(x) == before
+
+
+# ---- calls that leave out what a kernel writes to ----
+
+
+@pytest.mark.parametrize("name", ["tanh.out", "mul.out", "sum.dim_out", "max.dim_out"])
+def test_an_out_operator_without_out_is_refused(name):
+    op = get_operator(name)
+    arguments = [imode.ones(2, 2), *[0] * (op.n_required - 1)]
+    keys = arguments[0].key_set()
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'out'"):
+        op(*arguments)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'out'"):
+        op.redispatch(keys, *arguments)
+
+
+def test_redispatch_writes_to_out():
+    out = imode.zeros(2)
+    x = imode.ones(2)
+    assert get_operator("neg").redispatch(x.key_set(), x, out=out) is out
+    assert out.tolist() == [-1, -1]
+
+
+def test_a_number_cannot_be_written_to():
+    with pytest.raises(TypeError, match=r"argument 'input' \(position 1\) must be Tensor, not int"):
+        imode.mul_(2, imode.ones(2))
+
+
+# ---- indices that change after they were checked ----
+
+
+def _pooled(x):
+    return F.max_pool2d(x.view(1, 1, 2, 4), 2, return_indices=True)
+
+
+@pytest.mark.parametrize(
+    ("shape", "function"),
+    [
+        ((8,), lambda x, at: x.gather(0, at)),
+        ((8,), lambda x, at: x[at]),
+        ((8,), lambda x, at: x.take(at)),
+        ((8,), lambda x, at: x.index_select(0, at)),
+        ((8,), lambda x, at: x.index_put((at,), x[:2])),
+        ((8,), lambda x, at: x.index_add(0, at, x[:2])),
+        ((8,), lambda x, at: x.scatter(0, at, x[:2])),
+        ((8,), lambda x, at: x.scatter_add(0, at, x[:2])),
+        ((8, 2), lambda x, at: F.embedding(at, x)),
+        ((2, 4), lambda x, at: F.nll_loss(x, at)),
+        ((2, 4), lambda x, at: F.cross_entropy(x, at)),
+    ],
+)
+def test_saved_indices_that_numpy_changed_are_refused_in_backward(shape, function):
+    x = imode.ones(shape, requires_grad=True)
+    at = imode.tensor([0, 1])
+    y = function(x, at)
+    at.numpy()[0] = 10**9
+    with pytest.raises((IndexError, RuntimeError), match=r"out of (range|bounds)"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [_pooled, lambda x: x.sort(), lambda x: x.topk(2), lambda x: x.max(0), lambda x: x.cummax(0)],
+    ids=["max_pool2d", "sort", "topk", "max", "cummax"],
+)
+def test_indices_of_results_that_numpy_changed_are_refused_in_backward(function):
+    x = imode.rand(8, requires_grad=True)
+    y, at = function(x)
+    at.numpy()[...] = 10**9
+    with pytest.raises((IndexError, RuntimeError), match=r"out of|outside of"):
+        y.sum().backward()
+
+
+# ---- memory that other threads replace ----
+
+
+def test_memory_is_held_while_a_kernel_runs_without_the_gil():
+    n = 100_000
+    x, at = imode.ones(n), imode.zeros(n, dtype=imode.int64)
+    kernels = [
+        lambda: x * x,
+        lambda: x.add_(1),
+        lambda: imode.lerp(x, x, 0.5),
+        lambda: x > 0,
+        lambda: x.gather(0, at),
+        lambda: x.index_select(0, at),
+        lambda: x.sum(),
+        lambda: x.softmax(0),
+    ]
+    done = threading.Event()
+
+    def work():
+        try:
+            for _ in range(12):
+                for kernel in kernels:
+                    kernel()
+        finally:
+            done.set()
+
+    def replace():
+        while not done.is_set():
+            x.data = imode.ones(n)
+            x.set_(imode.ones(n))
+            at.data = imode.zeros(n, dtype=imode.int64)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=target) for target in (work, work, replace)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert (x >= 1).all()
