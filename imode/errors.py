@@ -533,9 +533,17 @@ def no_effect(name, guard_id):
     )
 
 
+def shown(value):
+    """What a value looks like, in 80 characters, even if it does not want to be looked at."""
+    try:
+        return f"{value!r:.80}"
+    except Exception:
+        return object.__repr__(value)
+
+
 def guard_argument(name, value):
     """A guard's argument is neither a bool nor something to decorate."""
     return TypeError(
-        f"{name}(): argument 'mode' must be bool, not {type(value).__name__}: {value!r:.80}. "
-        f"To decorate, give it a function."
+        f"{name}(): argument 'mode' must be bool, not {type(value).__name__}: {shown(value)}. "
+        "To decorate, give it a function."
     )

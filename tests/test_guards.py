@@ -6,8 +6,6 @@ import gc
 import inspect
 import itertools
 import re
-import subprocess
-import sys
 import textwrap
 import threading
 import warnings
@@ -16,7 +14,7 @@ import pytest
 
 import imode
 from imode._core import origins
-from imode._core.guard import Guard, why_not_recording
+from imode._core.guard import why_not_recording
 from tests.modes import (
     AD,
     AUTOGRAD,
@@ -368,153 +366,6 @@ def test_a_cancelled_task_leaves_its_blocks():
         return state()
 
     assert asyncio.run(main()) == DEFAULT
-
-
-# ---- misuse ----
-
-
-def test_left_without_being_entered():
-    guard = imode.no_grad()
-    with pytest.raises(RuntimeError, match=r"^no_grad: this guard is not on"):
-        guard.__exit__(None, None, None)
-    assert state() == DEFAULT
-    with guard:
-        pass
-    with pytest.raises(RuntimeError, match="is not on"):
-        guard.__exit__(None, None, None)
-
-
-def test_left_in_another_thread():
-    guard = imode.inference_mode()
-    errors = []
-
-    def leave():
-        try:
-            guard.__exit__(None, None, None)
-        except RuntimeError as error:
-            errors.append((str(error), state()))
-
-    with guard:
-        thread = threading.Thread(target=leave)
-        thread.start()
-        thread.join()
-        assert state() == INFERENCE
-    ((message, other),) = errors
-    assert other == DEFAULT
-    assert "entered in another thread" in message
-    assert "test_guards.py" in message
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: imode.inference_mode(1), "must be bool, not int: 1"),
-        (lambda: imode.inference_mode(None), "must be bool, not NoneType"),
-        (lambda: imode.inference_mode("on"), "must be bool, not str: 'on'"),
-        (lambda: imode.inference_mode(True, False), "takes at most 1 argument"),
-        (lambda: imode.inference_mode(on=True), "unexpected keyword argument 'on'"),
-        (lambda: imode.no_grad("x"), "a function to decorate, not str"),
-        (lambda: imode.set_grad_enabled(), "missing 1 required positional argument: 'mode'"),
-        (lambda: imode.set_grad_enabled(1), "must be bool, not int"),
-        (lambda: imode.enable_grad()(3), "expected a function to decorate, got 3"),
-        (lambda: Guard(), "not made directly"),
-        (lambda: imode.is_inference(1), "must be Tensor, not int"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:.*never entered:RuntimeWarning")
-def test_wrong_arguments(call, message):
-    with pytest.raises(TypeError, match=message):
-        call()
-    assert state() == DEFAULT
-
-
-def test_guard_never_entered_warns_with_its_line():
-    line = inspect.currentframe().f_lineno + 2
-    with pytest.warns(RuntimeWarning) as caught:
-        imode.inference_mode()
-        gc.collect()
-    (warning,) = caught
-    assert (warning.filename, warning.lineno) == (__file__, line)
-    assert str(warning.message).startswith(
-        "inference_mode(...), made here or in what is called here, was never entered and"
-    )
-    with pytest.warns(RuntimeWarning, match=r"no_grad\(\.\.\.\), made here"):
-        guard = imode.no_grad()
-        del guard
-
-
-def test_guards_that_were_used_do_not_warn():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with imode.inference_mode():
-            pass
-        imode.set_grad_enabled(True)
-        imode.no_grad()(state)()
-        imode.inference_mode(state)()
-        guard = imode.enable_grad()
-        guard.__enter__()
-        guard.__exit__(None, None, None)
-        del guard
-
-
-def test_no_warning_at_interpreter_shutdown():
-    code = "import imode\nguard = imode.no_grad()\nkept = [imode.inference_mode()]"
-    done = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stderr == ""
-
-
-def test_pending_exception_survives_the_warning():
-    with pytest.warns(RuntimeWarning, match="never entered"), pytest.raises(KeyError):
-        guard = imode.no_grad()
-        try:
-            raise KeyError("x")
-        finally:
-            del guard
-
-
-def test_enable_grad_inside_inference_mode_warns_once_per_place():
-    def once():
-        with imode.enable_grad():
-            assert imode.is_grad_enabled()
-
-    def again():
-        imode.set_grad_enabled(True)
-
-    with imode.inference_mode():
-        for function, name in ((once, "enable_grad"), (again, "set_grad_enabled")):
-            with pytest.warns(UserWarning) as caught:
-                function()
-                function()
-            (warning,) = caught
-            assert str(warning.message).startswith(f"{name} has no effect inside inference_mode")
-            assert "(entered at " in str(warning.message)
-            assert warning.lineno == function.__code__.co_firstlineno + 1
-    with imode.no_grad():
-        once()  # it does have an effect here
-
-
-def test_warning_as_an_error_leaves_the_state():
-    with imode.inference_mode(), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        guard = imode.enable_grad()
-        with pytest.raises(UserWarning, match="no effect"):
-            guard.__enter__()
-        assert state() == INFERENCE
-        with pytest.warns(UserWarning, match="no effect"), guard:
-            pass
-
-
-def test_auto_non_variable_type_mode_names_its_successors():
-    with pytest.warns(FutureWarning) as caught, imode.AutoNonVariableTypeMode():
-        assert state() == (False, True, (AUTOGRAD, AD), True)
-    (warning,) = caught
-    assert "inference_mode" in str(warning.message)
-    assert "AutoDispatchBelowADInplaceOrView" in str(warning.message)
-    assert warning.filename == __file__
-    with pytest.raises(RuntimeError, match="enabled must be True"):
-        imode.AutoNonVariableTypeMode(False)
 
 
 # ---- what messages need ----

@@ -9,6 +9,8 @@ import functools
 import inspect
 import warnings
 
+from imode.errors import shown
+
 __all__ = ["decorate"]
 
 
@@ -19,7 +21,7 @@ def decorate(function, guard):
     if not callable(function):
         raise TypeError(
             f"{type(guard).__name__}: expected a function to decorate, "
-            f"got {function!r:.80} ({type(function).__name__})"
+            f"got {shown(function)} ({type(function).__name__})"
         )
     if inspect.isclass(function):
         return _decorate_class(function, guard)

@@ -195,7 +195,7 @@ cdef class Guard:
     def clone(self):
         """Return a new guard of the same kind, neither entered nor acting at once."""
         self.used = True
-        return new_guard(type(self), self.kind)
+        return remake(type(self), self.kind)
 
     def _for_body(self, filename=None, line=0):
         """Return the guard for runs of the body of a decorated function, which starts there."""
@@ -259,6 +259,9 @@ cdef class Guard:
         if not self.used and self.kind != NONE and not finalizing():
             _warn_unused(_name(self))
 
+    def __reduce__(self):
+        return remake, (type(self), self.kind)             # a copy is not on
+
     def __repr__(self):
         return f"imode.{_name(self)}()"
 
@@ -267,6 +270,15 @@ cdef Guard new_guard(object cls, int kind):
     """Return a new guard of class `cls`."""
     cdef Guard guard = <Guard>make(cls, ())
     guard.kind = kind
+    return guard
+
+
+def remake(type cls not None, int kind):
+    """Return a guard of class `cls` that is not on and has not acted: for copies."""
+    if not issubclass(cls, Guard) or not INFERENCE <= kind <= BELOW_AD:
+        raise TypeError(f"remake(): {cls.__name__} and {kind} make no guard")
+    guard = new_guard(cls, kind)
+    guard.used = True                                      # as what it is a copy of: no warning
     return guard
 
 

@@ -10,6 +10,7 @@ import importlib
 import os
 import sys
 import types
+from _thread import RLock, get_ident
 
 # Each module after those that it imports, and after those whose names it adds an overload to.
 MODULES = (
@@ -100,6 +101,8 @@ def _load(module):
     from . import schema
 
     before = schema.mark(), set(sys.modules)
+    with _importing:
+        _importers.append(get_ident())
     try:
         importlib.import_module(f"{__name__}.{module}")
     except BaseException:  # an interrupt, no memory: forget the half, to try again
@@ -109,9 +112,42 @@ def _load(module):
             if name.startswith(f"{__name__}."):
                 del sys.modules[name]
         raise
+    finally:
+        _importers.remove(get_ident())
     _missing.pop(module, None)
     _publish(globals(), schema.published())
     _publish(vars(sys.modules["imode"]), schema.functions)
+
+
+# A fork waits for the imports of other threads: nobody would unlock their modules in the child.
+# For seconds at most, for an import may itself wait for the thread that forks.
+_importing = RLock()  # held to begin an import, and while forking
+_importers = []  # the thread of each that is under way
+
+
+def _before_fork():
+    from time import sleep
+
+    for _ in range(5000):
+        _importing.acquire()
+        if set(_importers) <= {get_ident()}:
+            return
+        _importing.release()
+        sleep(0.001)
+    _importing.acquire()
+
+
+def _after_fork_in_child():
+    _importers[:] = [thread for thread in _importers if thread == get_ident()]
+    _importing.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_importing.release,
+        after_in_child=_after_fork_in_child,
+    )
 
 
 def _publish(space, names):
