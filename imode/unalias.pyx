@@ -6,17 +6,27 @@ saved for backward, and its values do not change outside of the mode. Turning a 
 in place keeps both, if no *other* tensor, array or buffer looks at the memory: then there is no
 inference tensor left that shares it, so none can see a write or make one unseen.
 
-That is so exactly when the tensor's ndarray owns its memory and the tensor alone holds the ndarray.
-Views of the tensor hold the ndarray as the base of theirs; `detach()` and `.data` hold it or a view
-of it; so does what `numpy()`, DLPack and the buffer protocol give out, as long as it lives. While
-the GIL is held none of them can appear in between. An export that is gone has no way back to the
-memory. Where anything else holds the array, or the array does not own its memory, it is copied.
+That is so exactly when the tensor's ndarray owns its memory and the tensor alone knows the ndarray.
+Whatever else looks at the memory holds the ndarray, directly or as the base of its own array:
 
-What is left to the caller: a write that another thread began in inference mode, and is in the
-middle of without the GIL, ends uncounted after the tensor has become normal. Two threads that share
-a tensor which one of them writes need an order between them anyway.
+- other tensors: views, `detach()`, `.data`, storages, what `set_` and `.data =` made share it;
+- arrays: what `numpy()` gave, and arrays over that; those that the tensor was made from own the
+  memory, so that its own array does not;
+- buffers: memoryviews, and DLPack's capsules and consumers, until they are released.
+
+An export that is gone has no way back to the memory but a weak reference to the ndarray, which
+counts as knowing it. A header from the free lists carries nothing over: it gets there without
+references, weak references or base, and a recycled block has one array. While the GIL is held
+nothing of this can change between the look and the turn. Where something else does know the
+ndarray, or the ndarray does not own its memory, it is copied: too much counts, never too little.
+
+What is left to the caller: an address, as `data_ptr()` and `__array_interface__` give it, keeps
+nothing alive and is not seen; and a write that another thread began in inference mode, and is in
+the middle of without the GIL, ends uncounted after the tensor has become normal. Two threads that
+share a tensor which one of them writes need an order between them anyway.
 """
 
+from imode._core.allocator cimport fields
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
 from imode._core.tensor cimport Tensor, is_inference, owns_memory
 
@@ -27,8 +37,8 @@ def normal(Tensor self not None):
     """Return the values as a normal tensor, in any mode: the tensor itself where that is safe.
 
     An inference tensor whose memory nothing else looks at becomes normal itself, without a copy.
-    One with views, or exported to NumPy, is cloned and stays as it is. A normal tensor is returned
-    unchanged. `requires_grad` is kept.
+    One with views, or with an array or buffer over its memory, is cloned and stays as it is. A
+    normal tensor is returned unchanged. `requires_grad` is kept.
 
     >>> import imode
     >>> with imode.inference_mode():
@@ -39,7 +49,7 @@ def normal(Tensor self not None):
     """
     if not is_inference(self):
         return self
-    if owns_memory(self):
+    if owns_memory(self) and fields(self.array).weakreflist == NULL:
         self.keys |= BIT_AD | BIT_AUTOGRAD
         self.guard_id = self.maker = 0
         return self

@@ -1,6 +1,7 @@
 """`Tensor.normal()`: normal tensors from inference regions, and why that is safe."""
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -8,6 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import imode
+
+
+def assigned(t):
+    other = imode.zeros(4)
+    other.data = t
+    return other
+
 
 # What may look at a tensor's memory besides it: each gives something to keep alive.
 ALIASES = {
@@ -24,6 +32,12 @@ ALIASES = {
     "dlpack": lambda t: t.detach().__dlpack__(),
     "from_dlpack": lambda t: np.from_dlpack(t.detach()),
     "an iterator": lambda t: list(t),
+    "an array of an array": lambda t: np.frombuffer(t.detach().numpy()[1:], np.float32),
+    "a slice of a memoryview": lambda t: memoryview(t.detach())[1:],
+    "a weak reference": lambda t: weakref.ref(t.detach().numpy().base),
+    "a storage": lambda t: t.untyped_storage(),
+    "a tensor set to it": lambda t: imode.empty(0).set_(t),
+    "a tensor whose data it is": assigned,
     "a transpose of a view": lambda t: t.view(-1).view(2, 2).t(),
 }
 SOLE = {"nothing", "the tensor again"}
@@ -108,6 +122,7 @@ STEPS = st.lists(
     st.tuples(
         st.sampled_from(
             ["make", "view", "index", "detach", "data", "add_", "normal", "drop", "save"]
+            + ["set_", "set data", "numpy", "memoryview", "dlpack", "forget"]
         ),
         st.integers(0, 7),
         st.booleans(),
@@ -117,14 +132,32 @@ STEPS = st.lists(
 )
 
 
+EXPORTS = {
+    "numpy": lambda t: array(t)[1:],
+    "memoryview": lambda t: memoryview(t.detach()),
+    "dlpack": lambda t: np.from_dlpack(t.detach()),
+}
+WRITE = "Inplace update to inference tensor"
+REFUSALS = {
+    "add_": WRITE,
+    "save": "Inference tensors cannot",
+    "set_": (WRITE, "set_(): one of self and source is an inference tensor"),
+    "set data": "Attempted to call `variable.set_data(tensor)`",
+}
+
+
+def array(t):
+    return t.detach().numpy()
+
+
 def same_memory(a, b):
-    return np.shares_memory(a.detach().numpy(), b.detach().numpy())
+    return np.shares_memory(array(a), array(b))
 
 
 @settings(max_examples=150, deadline=None)
 @given(STEPS)
 def test_no_program_makes_an_inference_tensor_share_memory_with_a_normal_one(steps):
-    tensors, frozen, losses = [], [], []
+    tensors, exports, frozen, losses = [], [], [], []
     weight = imode.ones(4, requires_grad=True)
     for kind, which, inside in steps:
         with imode.inference_mode(inside):
@@ -145,15 +178,26 @@ def test_no_program_makes_an_inference_tensor_share_memory_with_a_normal_one(ste
                     t.add_(1)
                 elif kind == "normal":
                     tensors[which % len(tensors)] = t = t.normal()
+                    # What was exported of an inference tensor is not the memory of a normal one.
+                    assert not any(np.shares_memory(np.asarray(e), array(t)) for e in exports)
+                elif kind in ("set_", "set data"):
+                    other = tensors[(which + 1) % len(tensors)]
+                    if kind == "set_":
+                        t.set_(other)
+                    elif t.is_inference():
+                        t.data = other
+                elif kind in EXPORTS and t.is_inference():
+                    exports.append(EXPORTS[kind](t))
+                elif kind == "forget" and exports:
+                    exports.pop(which % len(exports))
                 elif kind == "drop":
                     tensors.pop(which % len(tensors))
                 elif kind == "save" and t.shape == (4,):
                     losses.append(((weight * t).sum(), t.tolist()))
             except RuntimeError as error:
                 first = str(error)
-                assert first.startswith(("Inplace update to inference", "Inference tensors cannot"))
-                assert kind in ("add_", "save")
-                assert not inside
+                assert first.startswith(REFUSALS[kind])
+                assert kind in ("set_", "set data") or not inside
             del t
         for a in tensors:
             for b in tensors:
