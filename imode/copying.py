@@ -5,6 +5,7 @@ import copy
 import numpy as np
 
 from ._core.internals import array_of, is_parameter, make_parameter, wrap_array
+from ._core.lending import Borrowed, source_of
 from .storage import offset_in, root_of
 
 
@@ -27,11 +28,31 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
     return tensor.requires_grad_() if requires_grad else tensor
 
 
+def unpickle_tensor(array, *rest):
+    """`rebuild_tensor` of an array from a pickle: of a copy, where others look at its memory.
+
+    (Protocol 5 can hand over an array's memory itself.)
+    """
+    source = source_of(array)
+    elsewhere = source is not array and isinstance(source, np.ndarray)
+    return rebuild_tensor(array.copy() if elsewhere else array, *rest)
+
+
+def copy_tensor(tensor):
+    """Return what `copy.copy` does: a leaf of the same kind over the same memory."""
+    copied = tensor.data
+    if is_parameter(tensor):
+        return make_parameter(copied, tensor.requires_grad)
+    if not copied.is_inference():
+        copied.set_(copied)  # as in `rebuild_tensor`
+    return copied.requires_grad_(tensor.requires_grad)
+
+
 def _storage(array):
     """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
     root = root_of(array)
     dense = root.flags.c_contiguous or root.flags.f_contiguous
-    if root is array or not dense or root.base is not None:
+    if root is array or not dense or not (root.base is None or type(root.base) is Borrowed):
         return array, None
     return root, (array.dtype, array.shape, array.strides, offset_in(root, array))
 
@@ -45,7 +66,7 @@ def reduce_tensor(tensor):
         tensor = tensor.detach().requires_grad_()
     array, layout = _storage(array_of(tensor))
     arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
-    return rebuild_tensor, arguments
+    return unpickle_tensor, arguments
 
 
 def deepcopy_tensor(tensor, memo):

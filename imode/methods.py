@@ -9,7 +9,8 @@ import numpy as np
 
 from . import conversion, ops
 from ._core.dispatch import is_grad_enabled
-from ._core.internals import array_of, array_of_new_header, conj, install
+from ._core.internals import array_of, conj, install
+from ._core.lending import lend
 from ._core.tensor import Tensor
 from .autograd import hooks
 from .autograd.entry import backward as run_backward
@@ -192,7 +193,7 @@ def numpy(self, *, force=False):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
-    return array_of_new_header(self)
+    return lend(self)
 
 
 def __array__(self, dtype=None, copy=None):
@@ -237,6 +238,12 @@ def __dir__(self):
 
 
 # ---- copying and pickling ----
+
+
+def __copy__(self):
+    from .copying import copy_tensor
+
+    return copy_tensor(self)
 
 
 def __deepcopy__(self, memo):
@@ -295,6 +302,7 @@ _METHODS = {
     "retain_grad": hooks.retain_grad,
     "__array__": __array__,
     "__array_wrap__": __array_wrap__,
+    "__copy__": __copy__,
     "__deepcopy__": __deepcopy__,
     "__dir__": __dir__,
     "__format__": __format__,

@@ -32,11 +32,6 @@ def array_of(Tensor tensor not None):
     return storage(tensor)
 
 
-def array_of_new_header(Tensor tensor not None):
-    """The elements as a new ndarray object that shares the memory: for handing out."""
-    return storage(tensor).view()
-
-
 def make_parameter(data, requires_grad=True):
     """A normal leaf tensor over the storage of `data`, flagged as a parameter.
 

@@ -477,7 +477,8 @@ cdef class Tensor:
         if requires_grad(self):
             raise RuntimeError("Can't take a buffer of a Tensor that requires grad. Use "
                                "tensor.detach() instead.")
-        PyObject_GetBuffer(storage(self), buffer, flags)
+        # Lent: Note [No memory of both kinds].
+        PyObject_GetBuffer((<object>self).numpy(), buffer, flags)
 
     def __len__(self):
         if storage(self).ndim == 0:

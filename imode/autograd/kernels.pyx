@@ -143,8 +143,8 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
-    # The storage is what it was: a view's base keeps its history. So is the gradient: a retained one
-    # stays that of the node before.
+    # The storage is what it was: a view's base keeps its history. A gradient that is retained stays
+    # that of the node before.
     self.grad_fn = node
     self.output_nr = 0
     if self.view is not None:

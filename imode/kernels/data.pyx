@@ -6,11 +6,11 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.allocator cimport Fields, empty, fields
-from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport CKernel, Operator, call1, operator
 from imode._core.dtype cimport (
     FLOAT32, FLOAT64, INT64, NO_DTYPE, code_of, default_code, dtype, typenum_of)
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.lending cimport borrow
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, is_tensor, typenum
 from imode.kernels.plain cimport (
@@ -110,23 +110,31 @@ cdef object _new_tensor(Operator op, keyset_t keys, PyObject** args):
     return _made(op, keys, args, args[1], args[2], code_of[typenum(<Tensor>args[0])])
 
 
+cdef object _borrowed(Operator op, keyset_t keys, PyObject** args):
+    """A tensor over memory of others: a Python function gives the array, and where it is from."""
+    cdef int i
+    function = (<CKernel>op.kernels[highest_key(keys)]).config
+    array, source = function(*[<object>args[i] for i in range(op.nargs)])
+    return borrow(array, source)
+
+
 cdef object _from_numpy(Operator op, keyset_t keys, PyObject** args):
-    """from_numpy(ndarray): a header of our own over the same memory."""
+    """from_numpy(ndarray) of an array that tensors can be over."""
     cdef Fields* a
     cdef npy_intp item
     cdef int d, code
     if type(<object>args[0]) is not ndarray:
-        return _fall_back(op, keys, args)
+        return _borrowed(op, keys, args)
     a = fields(args[0])
     code = code_of[a.descr.type_num] if 0 <= a.descr.type_num < 24 else NO_DTYPE
     if code == NO_DTYPE or not a.flags & ALIGNED or not cnp.PyArray_ISNOTSWAPPED(
             <ndarray>args[0]):
-        return _fall_back(op, keys, args)
+        return _borrowed(op, keys, args)
     item = cnp.PyArray_ITEMSIZE(<ndarray>args[0])
     for d in range(a.nd):
         if a.strides[d] < 0 or a.strides[d] % item:
-            return _fall_back(op, keys, args)
-    return wrap(array_view(<ndarray>args[0], a.nd, a.dimensions, a.strides, a.data))
+            return _borrowed(op, keys, args)
+    return borrow(<ndarray>args[0])
 
 
 cdef Operator _over = None
@@ -156,6 +164,14 @@ def compiled(name, function):
         return CKernel.new(_tensor, function, where, True)
     if name == "new_tensor":
         return CKernel.new(_new_tensor, function, where, True)
-    if name == "from_numpy":
-        return CKernel.new(_from_numpy, function, where, True)
     raise KeyError(name)
+
+
+def borrowing(function, plain=False):
+    """The CKernel of an operator that gives a tensor over memory of others.
+
+    `function` takes all arguments and returns (array, the object whose memory it shows).
+    `plain`: the argument is an array, that needs no function where any tensor could have it.
+    """
+    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
+    return CKernel.new(_from_numpy if plain else _borrowed, function, where, True)

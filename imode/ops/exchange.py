@@ -1,7 +1,8 @@
 """Tensors over memory that others own: NumPy arrays, buffers, DLPack.
 
 Such a tensor shares the memory: a write on either side shows on the other, and no version counter
-sees those of the other side. Read-only memory gives a tensor that refuses to be written to.
+sees those of the other side. Read-only memory gives a tensor that refuses to be written to. While
+tensors look at the memory already, it is of their kind: see Note [No memory of both kinds].
 """
 
 import numpy as np
@@ -11,7 +12,8 @@ from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy
-from .._core.internals import array_of_new_header, install
+from .._core.internals import install
+from .._core.lending import lend
 from .._core.tensor import Tensor
 from .create import copy_of, default_float
 from .schema import composite, op
@@ -25,12 +27,12 @@ def _from_numpy(array):
         raise ValueError(
             "given numpy array is not aligned to its element size. Take a copy first: array.copy()."
         )
-    return checked.view()  # a header of our own: the caller may reshape his in place
+    return checked, checked
 
 
 op(
     "from_numpy(any ndarray) -> Tensor",
-    data.compiled("from_numpy", _from_numpy),
+    data.borrowing(_from_numpy, plain=True),
     differentiable=False,
     variants="function",
     doc="""Return a tensor that shares the memory of a NumPy array.
@@ -78,13 +80,13 @@ def _frombuffer(buffer, dtype, count, offset, requires_grad):
             f"frombuffer(): the memory at offset {offset} is not aligned for {dtype}; copy it into "
             "a buffer of its own first"
         )
-    return found
+    return found, found
 
 
 op(
     "frombuffer(any buffer, *, dtype dtype, int count=-1, int offset=0, "
     "bool requires_grad=False) -> Tensor",
-    _frombuffer,
+    data.borrowing(_frombuffer),
     differentiable=False,
     variants="function",
     doc="""Return a one-dimensional tensor over the memory of a buffer.
@@ -110,7 +112,7 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream not in (None, -1):
         raise AssertionError("stream should be None on cpu.")
-    array = array_of_new_header(self)
+    array = lend(self)
     if copy:
         array, copy = array.copy(), None
     return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
@@ -142,12 +144,14 @@ def _from_dlpack(ext_tensor, device, copy):
         except TypeError:  # from before the protocol had versions
             capsule = ext_tensor.__dlpack__()
     array = ingest.check_array(ingest.array_of_capsule(capsule))
-    return array.copy() if copy else array
+    if copy:
+        array = ext_tensor = array.copy()
+    return array, array if _is_capsule(ext_tensor) else ext_tensor
 
 
 op(
     "from_dlpack(any ext_tensor, *, device? device=None, bool? copy=None) -> Tensor",
-    _from_dlpack,
+    data.borrowing(_from_dlpack),
     differentiable=False,
     variants="function",
     doc="""Return a tensor that shares the memory of an object with `__dlpack__`, or of a capsule.
@@ -220,7 +224,7 @@ def asarray(obj, dtype, device, copy, requires_grad):
     made = _sharing(obj)
     if made is None and _is_buffer(obj):
         flat = as_numpy(dtype, default_float())
-        made = ops.from_numpy(_frombuffer(obj, flat, -1, 0, False))
+        made = ops.from_numpy(_frombuffer(obj, flat, -1, 0, False)[0])
     if made is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
