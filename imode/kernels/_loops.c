@@ -5,6 +5,13 @@
    operands do in `run_half`, which computes in float32. A scalar operand (stride 0) fills its
    buffer once. */
 
+/* Complex products as the textbook has them: NaN and infinities are not looked after. */
+#if defined(__clang__)
+#pragma STDC CX_LIMITED_RANGE ON
+#elif defined(__GNUC__)
+#pragma GCC optimize("cx-fortran-rules")
+#endif
+
 #include "_loops.h"
 #include "vmath.h"
 
@@ -519,6 +526,37 @@ WITH_COMPLEX(4, addcdiv, x + w * y / z)
 /* self, other, alpha */
 WITH_COMPLEX(3, add_scaled, x + y * z)
 WITH_COMPLEX(3, sub_scaled, x - y * z)
+/* A sum of complex numbers takes the second one times 1 + 0i, a difference times -1 + 0i: beside
+   infinity or NaN in one part the other part is NaN. */
+#define ADD_COMPLEX(NAME, T, FIRST, FACTOR)                                                        \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[FIRST], *b = (const T *)p[1 - FIRST];                            \
+        T *out = (T *)p[2];                                                                        \
+        IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                            \
+            const T re = b[i], im = b[i + 1];                                                      \
+            out[i] = a[i] + (re * FACTOR - im * 0);                                                \
+            out[i + 1] = a[i + 1] + (im * FACTOR + re * 0);                                        \
+        }                                                                                          \
+    }
+ADD_COMPLEX(add_complex_f, float, 0, 1)
+ADD_COMPLEX(add_complex_d, double, 0, 1)
+ADD_COMPLEX(sub_complex_f, float, 0, -1)
+ADD_COMPLEX(sub_complex_d, double, 0, -1)
+ADD_COMPLEX(rsub_complex_f, float, 1, -1)
+ADD_COMPLEX(rsub_complex_d, double, 1, -1)
+MAP2(pow_complex_f, cfloat, cfloat, cpowf(x, y))
+MAP2(pow_complex_d, cdouble, cdouble, cpow(x, y))
+#define COMPLEX2(NAME)                                                                             \
+    static loop_info NAME##_info[] = {INFO(2, NAME##_f, cfloat, cfloat),                           \
+                                      INFO(2, NAME##_d, cdouble, cdouble)};                        \
+    static imode_loop NAME##_loops[] = {run_same, run_same};                                       \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1]};                               \
+    static const char NAME##_types[] = {TYPES_2(NPY_CFLOAT, NPY_CFLOAT),                           \
+                                        TYPES_2(NPY_CDOUBLE, NPY_CDOUBLE)};
+COMPLEX2(add_complex)
+COMPLEX2(sub_complex)
+COMPLEX2(rsub_complex)
+COMPLEX2(pow_complex)
 
 /* operators of every type but bool */
 #define NUMBERS(NIN, NAME, VALUE)                                                                  \
@@ -642,6 +680,7 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6),
     ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
     ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
-    ROW(3, add_scaled), ROW(3, sub_scaled),
+    ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
+    ROW(2, rsub_complex), ROW(2, pow_complex),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -56,25 +56,47 @@ def select(ufunc source, str kinds):
     >>> imode.kernels.loops.select(np.less, "fd").types
     ['ff->?', 'dd->?']
     """
-    cdef UFunc* u = <UFunc*> source
-    cdef set numbers = {dtype(kind).num for kind in kinds}
+    return _composed([(source, kinds)])
+
+
+def joined(ufunc own, ufunc source):
+    """Return a ufunc with the loops of `own`, and those of `source` for other types.
+
+    >>> imode.kernels.loops.joined(imode.kernels.loops.add_complex, np.add).types[:3]
+    ['FF->F', 'DD->D', '??->?']
+    """
+    return _composed([(own, "FD"), (source, "?bBhilefd")])
+
+
+cdef object _composed(list parts):
+    """A ufunc with the loops of several whose operands are all of one of the kinds given."""
+    cdef UFunc* first = <UFunc*> parts[0][0]
+    cdef UFunc* u = first
     # The new ufunc keeps pointers to these three, and lives as long as the operator table.
-    cdef PyUFuncGenericFunction* loops = <PyUFuncGenericFunction*> malloc(
-        u.ntypes * sizeof(PyUFuncGenericFunction))
-    cdef void** data = <void**> malloc(u.ntypes * sizeof(void*))
-    cdef char* types = <char*> malloc(u.ntypes * u.nargs)
+    cdef PyUFuncGenericFunction* loops
+    cdef void** data
+    cdef char* types
     cdef int n = 0
-    cdef int i, j
+    cdef int i, j, most = 0
+    for source, _ in parts:
+        u = <UFunc*> source
+        most += u.ntypes
+    loops = <PyUFuncGenericFunction*> malloc(most * sizeof(PyUFuncGenericFunction))
+    data = <void**> malloc(most * sizeof(void*))
+    types = <char*> malloc(most * first.nargs)
     if loops == NULL or data == NULL or types == NULL:
         raise MemoryError
-    for i in range(u.ntypes):
-        row = u.types + i * u.nargs
-        if row[0] in numbers and all([row[j] == row[0] for j in range(u.nin)]):
-            loops[n] = u.functions[i]
-            data[n] = u.data[i]
-            memcpy(types + n * u.nargs, row, u.nargs)
-            n += 1
-    _sources.append(source)
+    for source, kinds in parts:
+        u = <UFunc*> source
+        numbers = {dtype(kind).num for kind in kinds}
+        for i in range(u.ntypes):
+            row = u.types + i * u.nargs
+            if row[0] in numbers and all([row[j] == row[0] for j in range(u.nin)]):
+                loops[n] = u.functions[i]
+                data[n] = u.data[i]
+                memcpy(types + n * u.nargs, row, u.nargs)
+                n += 1
+        _sources.append(source)
     return PyUFunc_FromFuncAndData(
         loops, data, types, n, u.nin, u.nout, PyUFunc_None, <char*> u.name, "", 0)
 

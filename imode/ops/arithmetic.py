@@ -71,7 +71,7 @@ def _sub(self, other, alpha):
 
 op(
     "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-    ufunc(np.add, otherwise=_add, scaled=loops.add_scaled),
+    ufunc(loops.joined(loops.add_complex, np.add), otherwise=_add, scaled=loops.add_scaled),
     derivative={
         "self": lambda grad: grad,
         "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
@@ -87,7 +87,12 @@ alias(
     "subtract",
     op(
         "sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-        ufunc(np.subtract, ints="nobool", otherwise=_sub, scaled=loops.sub_scaled),
+        ufunc(
+            loops.joined(loops.sub_complex, np.subtract),
+            ints="nobool",
+            otherwise=_sub,
+            scaled=loops.sub_scaled,
+        ),
         derivative={
             "self": lambda grad: grad,
             "other": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
@@ -129,7 +134,13 @@ def _from_tensor(self, other, alpha):
 
 
 _rsub(".Tensor", "Tensor", _from_tensor, {"other": lambda grad: grad}, "imode.tensor([10])")
-_rsub("", "Scalar", ufunc(loops.rsub, ints="nobool", otherwise=_from), {}, "10")
+_rsub(
+    "",
+    "Scalar",
+    ufunc(loops.joined(loops.rsub_complex, loops.rsub), ints="nobool", otherwise=_from),
+    {},
+    "10",
+)
 alias(
     "multiply",
     op(
@@ -319,7 +330,7 @@ def _pow(self, exponent):
         raise not_implemented("pow", self.dtype)
     with np.errstate(all="ignore"):
         if self.dtype.kind == "c":
-            return np.power(self, exponent)
+            return _complex_power(self, exponent, exponent_given)
         if is_negative:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
         negative = exponent < 0
@@ -331,8 +342,30 @@ def _pow(self, exponent):
         return result
 
 
+def _complex_power(self, exponent, given):
+    """A complex power; a number as exponent may have a product or a root in its place."""
+    if not isinstance(given, np.ndarray) and given in _SHORT:
+        return np.asarray(_SHORT[given](self))
+    return loops.pow_complex(self, exponent)
+
+
+_SHORT = {
+    0: np.ones_like,
+    1: np.copy,
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    0.5: np.sqrt,
+    -1: lambda x: 1 / x,
+    -0.5: lambda x: 1 / np.sqrt(x),
+    -2: lambda x: 1 / (x * x),
+}
+
+
 def _pow_of_scalar(self, exponent):
-    return _pow(np.asarray(self).astype(result_type(self, exponent)), exponent)
+    base = np.asarray(self).astype(result_type(self, exponent))
+    if self == 1 and base.dtype.kind == "c":
+        return np.ones_like(exponent, base.dtype)
+    return _pow(base, exponent)
 
 
 def _pow_self(grad, self, exponent):

@@ -127,7 +127,7 @@ tensor([0.6000+0.8000j])
 )
 op(
     "reciprocal(Tensor self) -> Tensor",
-    ufunc(loops.reciprocal, ints="float", otherwise=by_numpy(np.reciprocal)),
+    ufunc(loops.reciprocal, ints="float", otherwise=by_numpy(lambda x: 1 / x)),
     derivative={"self": lambda grad, result: -grad * conj(result * result)},
     variants=_ALL,
     doc="""Return 1 divided by every element.
@@ -237,20 +237,24 @@ tensor([{example[1]}])
     return operator
 
 
-def _times_real(x, factor):
-    """A complex array times a number, part by part: an infinite part leaves a zero one alone."""
+def _by_parts(operation, x, number):
+    """A complex array times or over a number: an infinite part leaves a zero one alone."""
     result = empty_like(x)
-    np.multiply(x.real, x.real.dtype.type(factor), out=result.real)
-    np.multiply(x.imag, x.real.dtype.type(factor), out=result.imag)
+    operation(x.real, x.real.dtype.type(number), out=result.real)
+    operation(x.imag, x.real.dtype.type(number), out=result.imag)
     return result
 
 
 def _log_base(base):
-    return lambda x: _times_real(np.asarray(np.log(x)), 1 / math.log(base))
+    return lambda x: _by_parts(np.divide, np.asarray(np.log(x)), math.log(base))
+
+
+def _log1p_complex(x):
+    return np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log1p(x))
 
 
 def _exp2_complex(x):
-    return np.exp(_times_real(x, _LN2))
+    return np.exp(_by_parts(np.multiply, x, _LN2))
 
 
 _function("exp", loops.exp, np.exp, lambda grad, result: grad * conj(result), ("0.", "1."))
@@ -270,7 +274,9 @@ _function(
     "log10", loops.log10, _log_base(10.0),
     lambda grad, self: grad / (conj(self) * _LN10), ("100.", "2."),
 )  # fmt: skip
-_function("log1p", loops.log1p, np.log1p, lambda grad, self: grad / conj(self + 1), ("0.", "0."))
+_function(
+    "log1p", loops.log1p, _log1p_complex, lambda grad, self: grad / conj(self + 1), ("0.", "0.")
+)
 _function("sqrt", np.sqrt, np.sqrt, lambda grad, result: grad / (2 * conj(result)), ("9.", "3."))
 _function(
     "rsqrt", loops.rsqrt, lambda x: 1 / np.sqrt(x),

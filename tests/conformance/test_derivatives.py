@@ -169,3 +169,54 @@ def test_gradients(lib, torch, name):
                     lines.append(f"  {way}: {sample!r}: {path}: {short(a)} here, {short(b)} there")
                     break
     assert not lines, f"{name}\n" + "\n".join(lines[:25])
+
+
+# ---- complex numbers at the edges ----
+
+EDGES = [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN]
+UNARY = [
+    "abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "cos", "cosh", "cumprod",
+    "cumsum", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "mean", "neg", "prod",
+    "reciprocal", "rsqrt", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "sum", "tan",
+    "tanh", "var",
+]  # fmt: skip
+BINARY = ["add", "sub", "mul", "div", "pow", "rsub"]
+
+
+def edges(lib, first, second):
+    return lib.tensor([complex(x, y) for x in first for y in second], dtype=lib.complex128)
+
+
+def valued(lib, function, *given):
+    """Values of a function and gradients, real and imaginary parts apart."""
+    inputs = [t.clone().requires_grad_() if isinstance(t, lib.Tensor) else t for t in given]
+    result = function(*inputs)
+    leaves = [t for t in inputs if isinstance(t, lib.Tensor)]
+    grads = lib.autograd.grad(result, leaves, lib.ones_like(result))
+    parts = [lib.view_as_real(t.detach().resolve_conj() + 0j) for t in (result, *grads)]
+    return [Values(t, PLAIN) for t in parts]
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_complex_functions_at_the_edges(lib, torch, name):
+    along = (0,) if name in ("cumprod", "cumsum") else ()
+    for x in EDGES:
+        here, there = (
+            valued(of, lambda z, of=of: getattr(of, name)(z, *along), edges(of, [x], EDGES))
+            for of in (lib, torch)
+        )
+        if name in ("cumprod", "prod"):  # sums of what is not finite, in another order
+            here, there = here[:1], there[:1]
+        assert here == there, x
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_complex_arithmetic_at_the_edges(lib, torch, name):
+    for number in (*EDGES, 0.5, 2, 3, 1j, complex(0.0, INF)):
+        seen = []
+        for of in (lib, torch):
+            function, z = getattr(of, name), edges(of, EDGES, EDGES)
+            real = of.tensor(EDGES * len(EDGES), dtype=of.float64)
+            seen.append(valued(of, function, z, number))
+            seen[-1] += valued(of, function, z, real) + valued(of, function, real, z)
+        assert seen[0] == seen[1], number
