@@ -529,6 +529,7 @@ def test_every_error_of_the_page_is_one_of_the_library():
     ]
     headings = re.findall(r"^### (.*)$", PAGE.read_text(), re.M)
     headings.remove("What outlives the block")
+    headings.remove("Guards themselves")
     assert len(headings) == len(messages)
     for heading, error in zip(headings, messages, strict=True):
         assert str(error).startswith(heading)
