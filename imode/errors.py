@@ -317,8 +317,8 @@ def integer_result(node_name, dtype):
 def _trim(node_name):
     """``"SplitBackward0"`` -> ``"Split"``, ``"SqueezeBackward1"`` -> ``"Squeeze1"``: how messages
     name the operator of a node."""
-    if node_name in ("CopyBackwards", "CopySlices"):
-        return f"imode::autograd::{node_name}"
+    if "::" in node_name:
+        return f"imode::autograd::{node_name.rpartition('::')[2]}"
     name, _, number = node_name.partition("Backward")
     return name if number in ("", "0") else name + number
 
@@ -369,7 +369,8 @@ def saved_detached(node_name=None):
 
 def graph_freed(node_name=None, freed_at=0):
     """Backward went through a part of the graph whose saved tensors were freed, at a place."""
-    freed = f"{node_name} was freed already{_at(freed_at, 'by the backward at ')}."
+    name = node_name and node_name.rpartition("::")[2]
+    freed = f"{name} was freed already{_at(freed_at, 'by the backward at ')}."
     again = Now.line() == freed_at != 0
     return RuntimeError(
         _lines(

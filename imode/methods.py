@@ -213,7 +213,7 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
 
 def contains(self, element):
     if isinstance(element, (Tensor, bool, int, float, complex)):
-        return bool((self == element).any())
+        return bool((element == self).any())
     raise RuntimeError(
         f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
     )

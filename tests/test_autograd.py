@@ -190,7 +190,7 @@ def test_write_to_a_view_rewrites_the_history_of_its_base():
     row = base[0]
     other = base[1]
     row.mul_(3)
-    assert base.grad_fn.name() == "CopySlices"
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
     assert row.grad_fn.name() == "AsStridedBackward0"
     assert other.grad_fn.name() == "AsStridedBackward0"
     base.sum().backward()

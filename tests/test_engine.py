@@ -314,7 +314,7 @@ def test_errors_in_a_derivative_carry_the_line(anomaly):
     x.register_hook(lambda grad: 1 / 0)
     with pytest.raises(ZeroDivisionError) as info:
         y.sum().backward()
-    assert info.value.__notes__[0].startswith("AccumulateGrad was recorded here")
+    assert info.value.__notes__[0].startswith("torch::autograd::AccumulateGrad was recorded here")
 
 
 def test_without_the_forward_pass_the_message_says_so():

@@ -146,6 +146,8 @@ def test_out_of_another_kind_is_refused(name, index):
     wanted, _ = call(name, index)
     if wanted[0].dtype == imode.bool:
         pytest.skip("everything can be written from bool")
+    if name in ("sum.dim", "prod.dim_int", "cumsum", "cumprod"):
+        pytest.skip("computes in the dtype of out=")
     args, kwargs, _ = SAMPLES[name][index].make(imode)
     outs = [imode.zeros(t.shape, dtype=imode.bool) for t in wanted]
     with pytest.raises(RuntimeError):

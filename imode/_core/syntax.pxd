@@ -46,6 +46,13 @@ cdef inline object binary(Operator op, object self, object other):
     return NotImplemented if other is None else call2(op, self, other)
 
 
+cdef inline object compared(Sign which, Sign mirrored, Tensor self, object other):
+    """A comparison; a parameter on the right is asked first, as an object of a subclass is."""
+    if type(other) is Tensor and (<Tensor>other).parameter and not self.parameter:
+        return call2(sign(mirrored), other, self)
+    return binary(sign(which), self, other)
+
+
 cdef inline object reflected(Operator op, object self, object other):
     """other <op> self, where `other` is a number."""
     other = plain_number(other)

@@ -14,7 +14,7 @@ from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport become, free_array, new_tensor, replace_array
 from imode._core.syntax cimport (
-    Sign, binary, equals_array, get_item, reflected, set_item, sign, syntax)
+    Sign, binary, compared, equals_array, get_item, reflected, set_item, sign, syntax)
 
 cnp.import_array()
 
@@ -438,23 +438,23 @@ cdef class Tensor:
         return binary(sign(Sign.RSHIFT).inplace, self, other)
 
     def __eq__(self, other):
-        cdef object result = binary(sign(Sign.EQ), self, other)
+        cdef object result = compared(Sign.EQ, Sign.EQ, self, other)
         return equals_array(self, other) if result is NotImplemented else result
 
     def __ne__(self, other):
-        return binary(sign(Sign.NE), self, other)
+        return compared(Sign.NE, Sign.NE, self, other)
 
     def __lt__(self, other):
-        return binary(sign(Sign.LT), self, other)
+        return compared(Sign.LT, Sign.GT, self, other)
 
     def __le__(self, other):
-        return binary(sign(Sign.LE), self, other)
+        return compared(Sign.LE, Sign.GE, self, other)
 
     def __gt__(self, other):
-        return binary(sign(Sign.GT), self, other)
+        return compared(Sign.GT, Sign.LT, self, other)
 
     def __ge__(self, other):
-        return binary(sign(Sign.GE), self, other)
+        return compared(Sign.GE, Sign.LE, self, other)
 
     def __hash__(self):
         return <Py_ssize_t>(<size_t><PyObject*>self >> 4)

@@ -51,6 +51,7 @@ cdef class Derivative:
     cdef int formula_of[MAX_SAVED]    # input -> formula
     cdef bint has_lists               # an input is a Tensor[]
     cdef public bint floats_only      # integer results and targets are not recorded (copy_)
+    cdef int dtype_at                 # the argument that states the result's dtype, or -1
     cdef int n_results
     cdef str real_only                # not defined for complex results: its name in that error
     cdef bint refused                 # not to be had: its node leads to what requires grad alone

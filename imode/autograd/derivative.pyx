@@ -21,6 +21,7 @@ cdef class Derivative:
         cdef int i
         self.name = name
         self.real_only = real_only
+        self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
         self.functions = []
         self.n_results = len(result_names)

@@ -92,6 +92,8 @@ cdef Tensor _sum_to(Node node, int i, Tensor gradient, OutputMeta* meta):
         raise RuntimeError(
             f"Function {node.name()} returned an invalid gradient at index {i} - got "
             f"{list(got)} but expected shape compatible with {list(wanted)}")
+    if meta.nd == 0:
+        return operator("sum")(gradient)
     dims = tuple([d for d in range(len(got)) if d < lead or (wanted[d - lead] == 1 != got[d])])
     if dims:
         gradient = operator("sum.dim")(gradient, dims, True)

@@ -13,7 +13,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
-from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.dtype cimport code_of, dtype, dtype_from_typenum, is_complex, is_integral
 from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
@@ -89,12 +89,20 @@ cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     cdef Node node
     if tls().no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
+    if d.floats_only and _gives_integers(d, args):
+        return redispatch(op, keys & below(AUTOGRAD), args)
     node = _prepare(op, d, args, False)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     if d.real_only is not None:
         _refuse_complex(d.real_only, result)
     _finish(d, node, result)
     return result
+
+
+cdef bint _gives_integers(Derivative d, PyObject** args) noexcept:
+    """Whether the result's dtype, as the arguments state it, is an integer one."""
+    return d.dtype_at >= 0 and args[d.dtype_at] != <PyObject*>None and (
+        is_integral((<dtype><object>args[d.dtype_at]).code))
 
 
 cdef int _refuse_complex(str name, object result) except -1:
@@ -119,9 +127,9 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)
-    check_inplace(op.name, self)
     if d.floats_only and code_of[typenum(self)] < 6:
         return redispatch(op, keys & below(AUTOGRAD), args)
+    check_inplace(op.name, self)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)

@@ -68,6 +68,10 @@ cdef class AccumulateGrad(Node):
                 if alias is not None:
                     _part(<Tensor>alias, <PyObject*>self)
 
+    def name(self):
+        """The node's name."""
+        return "torch::autograd::AccumulateGrad"
+
     @property
     def variable(self):
         """The leaf."""

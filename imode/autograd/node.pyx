@@ -502,7 +502,7 @@ cdef class Node:
             slot = d.shown_names.index(name[11:])
             if self._holds_tensors(slot):
                 return self._raw(slot)
-        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+        raise AttributeError(f"{_bare(self)!r} object has no attribute {name!r}")
 
     def __dir__(self):
         cdef Derivative d = self.derivative
@@ -515,7 +515,12 @@ cdef class Node:
         return names
 
     def __repr__(self):
-        return f"<{self.name()} object at {<size_t><PyObject*>self:#x}>"
+        return f"<{_bare(self)} object at {<size_t><PyObject*>self:#x}>"
+
+
+cdef str _bare(Node node):
+    """A node's name without the namespace that some have: that of its class."""
+    return node.name().rpartition("::")[2]
 
 
 @cython.final
@@ -552,7 +557,7 @@ cdef object shown(object node):
     """A node as Python sees it: of a class with the name of its operator's derivative."""
     cdef str name
     if type(node) is _OpNode:
-        name = (<Node>node).name()
+        name = _bare(<Node>node)
         cls = _classes.get(name)
         if cls is None:
             cls = type(name, (_OpNode,), {"__slots__": (), "__module__": "builtins"})

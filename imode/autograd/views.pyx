@@ -244,6 +244,10 @@ cdef int move_retained(Tensor self, Node node, int output_nr) except -1:
 cdef class CopySlices(Node):
     """The base's node after an in-place write to a view of it."""
 
+    def name(self):
+        """The node's name."""
+        return "torch::autograd::CopySlices"
+
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         cdef PyObject* slice_grad[1]
         cdef object part

@@ -8,9 +8,9 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, is_complex,
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum, is_complex,
     is_integral, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
@@ -393,6 +393,11 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Block block
     cdef char* source
     cdef char* target
+    cdef PyObject* own[4]
+    if op.role == INPLACE and args[2] == <PyObject*>None and code == BOOL:
+        dtype = dtype_from_typenum(cnp.PyArray_TYPE(x))     # not int64, which does not fit in
+        own[0], own[1], own[2], own[3] = args[0], args[1], <PyObject*>dtype, args[3]
+        return run_numpy(op, self.otherwise, own)
     if is_integral(code):
         code = INT64
     if self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (

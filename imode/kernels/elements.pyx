@@ -133,15 +133,19 @@ cdef int _view_as_real(ndarray a, PyObject** args, Geometry* g) except -1:
     return check_numel(g)
 
 
+cdef int _refuse_complex(ndarray a) except -1:
+    raise RuntimeError(
+        "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+        f"scalar type: {scalar_name(descr_of(a))}")
+
+
 cdef int _view_as_complex(ndarray a, PyObject** args, Geometry* g) except -1:
     """view_as_complex(): the last dimension holds pairs (real, imaginary)."""
     cdef int nd = a.ndim, i
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
     cdef int kind = cnp.PyArray_TYPE(a)
-    if kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
-        raise RuntimeError(
-            "view_as_complex is only supported for half, float and double tensors, but got a "
-            f"tensor of scalar type: {scalar_name(descr_of(a))}")
+    if kind not in (cnp.NPY_FLOAT16, cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        _refuse_complex(a)
     if nd == 0:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if a.shape[nd - 1] != 2:
@@ -154,6 +158,8 @@ cdef int _view_as_complex(ndarray a, PyObject** args, Geometry* g) except -1:
                 "Tensor must have a stride divisible by 2 for all but last dimension")
     if _offset(a) // item % 2:
         raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    if kind == cnp.NPY_FLOAT16:
+        _refuse_complex(a)        # there is no complex32
     copy_geometry(a, g)
     g.nd = nd - 1
     g.typenum = cnp.NPY_COMPLEX64 if kind == cnp.NPY_FLOAT32 else cnp.NPY_COMPLEX128

@@ -456,10 +456,12 @@ def places(index, shape, dim):
 def check_along(name, index, a, dim, source=None):
     """Check dtype and shape of an index for gather and scatter; return the wrapped dim."""
     dim = wrap_dim(dim, a.ndim)
+    if index.size and index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if source is not None and source.dtype != a.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if index.size == 0:
         return dim
-    if index.dtype != np.int64 and index.dtype != np.int32:
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
     other = "input" if name == "gather" else "self"
     if max(index.ndim, 1) != max(a.ndim, 1):
         raise RuntimeError(
@@ -520,8 +522,6 @@ def scatter(a, dim, index, source, reduce=None):
     """Write `source` (an array or a number) into `a` in place, at `index` along `dim`."""
     number = not isinstance(source, np.ndarray)
     dim = check_along("scatter", index, a, dim, None if number else source)
-    if not number and source.dtype != a.dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if number:
         source = cast_number(source, a.dtype)
     if index.size == 0:

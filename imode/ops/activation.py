@@ -84,6 +84,9 @@ op(
     derivative={
         "self": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold)
     },
+    inplace_derivative={
+        "self": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold)
+    },
     variants="function inplace out",
     doc="""Return the elements, those not above `threshold` replaced by `value`.
 
@@ -125,7 +128,7 @@ op(
             grad, self, min_val, max_val
         )
     },
-    variants="inplace",
+    variants="nn inplace",
     doc="""Return the elements moved into [min_val, max_val].
 
 >>> imode.ops.hardtanh(imode.tensor([-3., 0.5]))
@@ -452,11 +455,22 @@ def _elu_self(grad, self, alpha, scale, input_scale):
     return ops._elu_backward(above, self, alpha * input_scale, input_scale)
 
 
+def _elu_result(grad, result, alpha, scale, input_scale):
+    if alpha < 0:
+        raise RuntimeError(
+            "In-place elu backward calculation is triggered with a negative slope which is not "
+            "supported. Call the function without inplace=True."
+        )
+    curve = grad * input_scale * (result + alpha * scale)
+    return ops.where(result <= 0, curve, grad * scale)
+
+
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
     ufunc(loops.elu, ints="alike", otherwise=refusing("elu_cpu", numbers=False)),
     derivative={"self": _elu_self},
-    variants="inplace",
+    inplace_derivative={"self": _elu_result},
+    variants="nn inplace",
     doc="""Return ``scale * x``, and below 0 ``scale * alpha * (exp(input_scale * x) - 1)``.
 
 >>> imode.ops.elu(imode.tensor([1., 0.]))
@@ -479,6 +493,9 @@ op(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     _celu,
     derivative={"self": lambda grad, self, alpha: _elu_self(grad, self, alpha, 1, 1 / alpha)},
+    inplace_derivative={
+        "self": lambda grad, result, alpha: _elu_result(grad, result, alpha, 1, 1 / alpha)
+    },
     variants="function inplace",
     doc="""Return the elements, x below 0 replaced by ``alpha * (exp(x / alpha) - 1)``.
 
@@ -518,6 +535,17 @@ op(
     },
     variants="",
 )
+
+
+def _leaky_relu_result(grad, result, negative_slope):
+    if negative_slope < 0:
+        raise RuntimeError(
+            "In-place leakyReLu backward calculation is triggered with a negative slope which is "
+            "not supported. Call the function without inplace=True."
+        )
+    return ops._leaky_relu_backward(result, grad, negative_slope)
+
+
 op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
     ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu", numbers=False)),
@@ -526,7 +554,8 @@ op(
             self, grad, negative_slope
         )
     },
-    variants="inplace",
+    inplace_derivative={"self": _leaky_relu_result},
+    variants="nn inplace",
     doc="""Return the elements, negative ones times `negative_slope`.
 
 >>> imode.ops.leaky_relu(imode.tensor([-1., 2.]), 0.1)

@@ -566,15 +566,20 @@ tensor([ 9., 16.])
 
 
 def _addcdiv(self, tensor1, tensor2, value):
-    raise RuntimeError(
-        "Integer division with addcdiv is no longer supported, and in a future  release addcdiv "
-        "will perform a true division of tensor1 and tensor2. Divide with div() and add."
-    )
+    """Of operands that differ in dtype, or are integers."""
+    if tensor1.dtype.kind in "biu" and tensor2.dtype.kind in "biu":
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv will perform a true division of tensor1 and tensor2. Divide with div() "
+            "and add."
+        )
+    self, tensor1, tensor2 = common(self, tensor1, tensor2)
+    return loops.addcdiv(self, tensor1, tensor2, self.dtype.type(value))
 
 
 op(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    ufunc(loops.addcdiv, otherwise=_addcdiv),
+    ufunc(loops.addcdiv, ints="alike", otherwise=_addcdiv),
     derivative={
         "self": lambda grad: grad,
         "tensor1": lambda grad, tensor2, value: grad * conj(value / tensor2),

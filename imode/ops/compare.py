@@ -6,8 +6,11 @@ from imode import ops
 from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
+from .._core.dtype import result_type
 from .._core.internals import install
-from .refuse import REAL, common, not_implemented, refusing, zeros
+from ..limits import result_type as type_of_both
+from .create import same_dtype_out
+from .refuse import REAL, common, no_derivative, not_implemented, refusing, zeros
 from .schema import alias, composite, op, ufunc
 from .written import copied
 
@@ -81,7 +84,8 @@ def _bitwise(name, function, kernel, kinds, example):
     op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(kernel)),
-        differentiable=False,
+        derivative={"self": no_derivative(f"{name}_")},  # of floats the graph is looked at first
+        name="torch::autograd::NotImplemented",
         variants=_ALL,
         doc=f"""Combine the bits of integers ({name}); floats raise NotImplementedError.
 
@@ -334,8 +338,11 @@ def _clamp(self, min, max):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
+    given = self.dtype
     self, *bounds = common(self, *bounds)
     if self.dtype.kind == "c":
+        if given.kind != "c" and len(bounds) == 1:
+            raise not_implemented("maximum_cpu" if max is None else "minimum_cpu", self.dtype)
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == np.bool_:
         if len(bounds) == 2:
@@ -395,9 +402,22 @@ tensor([0.0000, 0.5000, 1.0000])
 )
 _CLAMP_MIN = ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None), exact=True)
 _CLAMP_MAX = ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max), exact=True)
+
+
+def _clamp_by(kernel, clamp):
+    """The `otherwise` of clamping by a tensor, which names another kernel to complex numbers."""
+
+    def otherwise(self, bound):
+        if "c" in (self.dtype.kind, bound.dtype.kind):
+            raise not_implemented(kernel, result_type(self, bound))
+        return clamp(self, bound)
+
+    return otherwise
+
+
 op(
     "clamp_min.Tensor(Tensor self, Tensor min) -> Tensor",
-    ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None)),
+    ufunc(loops.clamp_min, otherwise=_clamp_by("maximum_cpu", lambda x, y: _clamp(x, y, None))),
     derivative={
         "self": lambda grad, self, min: ops.where(self >= min, grad, 0),
         "min": lambda grad, self, min: ops.where(self < min, grad, 0),
@@ -423,7 +443,7 @@ tensor([0., 2.])
 )
 op(
     "clamp_max.Tensor(Tensor self, Tensor max) -> Tensor",
-    ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max)),
+    ufunc(loops.clamp_max, otherwise=_clamp_by("minimum_cpu", lambda x, y: _clamp(x, None, y))),
     derivative={
         "self": lambda grad, self, max: ops.where(self <= max, grad, 0),
         "max": lambda grad, self, max: ops.where(self > max, grad, 0),
@@ -458,7 +478,7 @@ def _refuse_where(condition, self, other):
     )
 
 
-op(
+_WHERE = op(
     "where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     ufunc(loops.where, ints="mask", otherwise=_refuse_where),
     derivative={
@@ -471,6 +491,13 @@ op(
 >>> imode.where(imode.tensor([True, False]), 1, imode.tensor([10, 20]))
 tensor([ 1, 20])
 """,
+)
+same_dtype_out(
+    _WHERE,
+    lambda condition, self, other: type_of_both(self, other),
+    lambda wanted, found: (
+        f"Expected out type to be {scalar_name(wanted)} but got {scalar_name(found)}"
+    ),
 )
 
 

@@ -82,7 +82,7 @@ op(
     "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
     derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
-    name="CopyBackwards",
+    name="torch::autograd::CopyBackwards",
     floats_only=True,
     variants="method",
     doc="""Copy the elements of `src` into the tensor and return it.
@@ -273,22 +273,16 @@ def resize_as_(self, other, memory_format):
     return self.resize_(tuple(other.shape), memory_format=memory_format)
 
 
-def _set(self, source):
-    if source is None:
-        return np.empty(0, self.dtype)
-    if source.dtype != self.dtype:
-        from .create import long_name
-
-        raise RuntimeError(
-            f"Could not set tensor of type {long_name(source.dtype)} to a tensor of type "
-            f"{long_name(self.dtype)}"
-        )
-    return source.view()
-
-
 op(
-    "_set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)",
-    _set,
+    "_set_(Tensor(a!) self) -> Tensor(a!)",
+    lambda self: np.empty(0, self.dtype),
+    derivative={"self": no_derivative("set_", "")},
+    name="torch::autograd::NotImplemented",
+    variants="",
+)
+op(
+    "_set_.source(Tensor(a!) self, Tensor source) -> Tensor(a!)",
+    lambda self, source: source.view(),
     derivative={"self": no_derivative("set_", ""), "source": no_derivative("set_", "")},
     name="torch::autograd::NotImplemented",
     variants="",
@@ -306,13 +300,19 @@ def set_(self, source):
     tensor([1., 1., 1.])
     """
     from .._core.dispatch import is_inference_mode_enabled
+    from .create import long_name
 
+    if source is not None and source.dtype != self.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {long_name(source.dtype.numpy)} to a tensor of type "
+            f"{long_name(self.dtype.numpy)}"
+        )
     inference = self.is_inference()
     mixed = source is not None and inference != source.is_inference()
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
         maker, guard_id = origin_of(self if inference else source)
         raise inference_set(guard_id, maker, not inference)
-    return ops._set_(self, source)
+    return ops._set_(self) if source is None else ops._set_(self, source)
 
 
 def _assign(self, src):

@@ -17,8 +17,9 @@ from imode.kernels.strided import scalar_name
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
+from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
-from .schema import op, out_form
+from .schema import op, out_form, recorded
 
 OPTIONS = (
     "dtype? dtype=None, any layout=None, device? device=None, bool requires_grad=False, "
@@ -149,6 +150,9 @@ def factory(schema, kernel, **words):
     return operator
 
 
+_FILLS = ("arange", "linspace", "logspace", "range")  # an out= of as many elements keeps its shape
+
+
 def _into(functional, arguments, out):
     """Run a factory for its out= form: the dtype is out's, and a stated one must agree."""
     names = functional.names
@@ -161,23 +165,55 @@ def _into(functional, arguments, out):
         )
     arguments["dtype"], arguments["requires_grad"] = out.dtype, False
     result = functional(**arguments)
-    return ops._write_out(result, out=out)
+    if functional.name in _FILLS and result.numel() == out.numel():
+        result = result.view(out.shape)
+    return ops._write_out(result, out=out, name=f"aten::{functional.name}")
 
 
-def same_dtype_out(operator, dtype_of, message):
+def same_dtype_out(operator, dtype_of, message, apart=False):
     """Let the out= form of an operator refuse another dtype, where others cast to it.
 
-    `dtype_of` gives the result's dtype from the arguments, `message` the error's text.
+    `dtype_of` gives the result's dtype from the arguments, `message` the error's text. `apart`: an
+    out= that shares memory with an argument is refused, too.
     """
     into = operator.out
 
     def checked(functional, arguments, out):
-        wanted = dtype_of(*arguments)
-        if isinstance(out, Tensor) and out.dtype != wanted:
-            raise RuntimeError(message(as_numpy(wanted), as_numpy(out.dtype)))
-        return into(*arguments, out=out)
+        if isinstance(out, Tensor) and not recorded((*arguments, out)):  # refused anyway
+            wanted, found = as_numpy(dtype_of(*arguments)), out.dtype.numpy
+            if found != wanted:
+                raise RuntimeError(message(wanted, found))
+            for argument in arguments if apart else ():
+                if isinstance(argument, Tensor):
+                    refuse_shared(array_of(out), array_of(argument))
+        n = functional.n_positional
+        return into(*arguments[:n], **dict(zip(functional.names[n:], arguments[n:])), out=out)
 
     out_form(operator, checked)
+
+
+def expected_out(wanted, found):
+    """The message about an out= of another dtype than the result's."""
+    return (
+        f"Expected out tensor to have dtype {long_name(wanted)}, but got {long_name(found)} instead"
+    )
+
+
+def computes_in_out(operator):
+    """Let the out= form of a sum or product compute in out's dtype; a stated one must agree."""
+    into = operator.out
+
+    def computed(functional, arguments, out):
+        self, *rest, dtype = arguments
+        if isinstance(out, Tensor):
+            own = self.dtype.numpy if self.dtype.numpy.kind in "fc" else np.dtype(np.int64)
+            if dtype is not None and dtype != out.dtype:
+                raise RuntimeError(expected_out(as_numpy(dtype), out.dtype.numpy))
+            if own != out.dtype.numpy:
+                dtype = out.dtype
+        return into(self, *rest, dtype=dtype, out=out)
+
+    out_form(operator, computed)
 
 
 def long_name(dtype):

@@ -13,6 +13,7 @@ from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
 from imode.kernels.strided import scalar_name, wrap_dim
 
+from .create import expected_out, same_dtype_out
 from .schema import composite, op
 from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call
 from .written import written
@@ -85,7 +86,7 @@ def _gather_backward(grad, self, dim, index):
     return grad.new_zeros(self.shape).scatter_add_(dim, index, grad)
 
 
-op(
+_GATHER = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     compiled("gather", lambda self, dim, index, _: indexing.gather(self, dim, index), __name__),
     derivative={"self": _gather_backward},
@@ -100,6 +101,7 @@ op(
             [4]])
     """,
 )
+same_dtype_out(_GATHER, lambda self, *rest: self.dtype, expected_out, apart=True)
 
 
 def _mode(reduce):
@@ -260,7 +262,7 @@ def _check_select(self, index, dim):
         raise IndexError("index out of range in self")
 
 
-op(
+_INDEX_SELECT = op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     compiled("index_select", _index_select, __name__),
     derivative={
@@ -277,6 +279,12 @@ op(
     tensor([[2, 2],
             [4, 4]])
     """,
+)
+same_dtype_out(
+    _INDEX_SELECT,
+    lambda self, *rest: self.dtype,
+    lambda wanted, found: "index_select(): self and result must have the same scalar type",
+    apart=True,
 )
 
 
@@ -324,6 +332,8 @@ def _index_add(self, dim, index, source, alpha):
     length = (self.shape or (1,))[dim]
     if self.ndim <= 1 and ((index < 0) | (index >= length)).any():
         raise IndexError("index out of range in self")
+    if self.size == 0:
+        return  # whatever the indices are
     check_index(index, length, dim)
     check_written(self, index, source)
     if alpha != 1:

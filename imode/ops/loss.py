@@ -219,6 +219,8 @@ def cross_entropy(
     """
     number = _reduction(size_average, reduce, reduction)
     if input.dim() == target.dim() and input.shape == target.shape:
+        if input.dim() == 0:
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "

@@ -10,6 +10,7 @@ from imode.kernels.indexing import check_index, check_written
 from imode.kernels.strided import scalar_name
 
 from . import compare  # noqa: F401 - the first overload of `where`
+from .create import same_dtype_out
 from .schema import composite, op
 from .written import written
 
@@ -67,7 +68,7 @@ def _masked_select_backward(grad, self, mask):
     return ops.zeros_like(wide).masked_scatter_(mask, grad)
 
 
-op(
+_MASKED_SELECT = op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     arrange.compiled("masked_select", _masked_select),
     derivative={"self": _masked_select_backward},
@@ -77,6 +78,12 @@ op(
     >>> imode.tensor([1, 2, 3]).masked_select(imode.tensor([True, False, True]))
     tensor([1, 3])
     """,
+)
+same_dtype_out(
+    _MASKED_SELECT,
+    lambda self, mask: self.dtype,
+    lambda wanted, found: "masked_select(): self and result must have the same scalar type",
+    apart=True,
 )
 
 
@@ -96,7 +103,10 @@ def _masked_scatter(self, mask, source):
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
     check_written(self, mask, *(() if source is self else (source,)))
-    if self.ndim:
+    if source is self and self.ndim:
+        for at, place in enumerate(zip(*mask.nonzero())):  # one after the other: it reads its own
+            self[place] = self[np.unravel_index(at, self.shape)]
+    elif self.ndim:
         self[mask] = source.reshape(-1)[:count]
     elif count:
         self[...] = source.reshape(-1)[0]
@@ -152,7 +162,7 @@ def _take(self, index):
     return np.asarray(self.reshape(-1).take(index))
 
 
-op(
+_TAKE = op(
     "take(Tensor self, Tensor index) -> Tensor",
     _take,
     derivative={"self": lambda grad, self, index: ops.zeros_like(self).put_(index, grad, True)},
@@ -162,6 +172,15 @@ op(
     >>> imode.tensor([[1, 2], [3, 4]]).take(imode.tensor([0, -1]))
     tensor([1, 4])
     """,
+)
+same_dtype_out(
+    _TAKE,
+    lambda self, index: self.dtype,
+    lambda wanted, found: (
+        "take(): self and out expected to have the same dtype, but got self.dtype = "
+        f"{scalar_name(wanted)} and out.dtype = {scalar_name(found)}"
+    ),
+    apart=True,
 )
 
 
@@ -211,7 +230,7 @@ def _nonzero(self):
     return np.array(self.nonzero(), np.int64).T
 
 
-op(
+_NONZERO = op(
     "nonzero(Tensor self) -> Tensor",
     arrange.compiled("nonzero", _nonzero),
     differentiable=False,
@@ -224,6 +243,15 @@ op(
     tensor([[1],
             [2]])
     """,
+)
+same_dtype_out(
+    _NONZERO,
+    lambda self: np.dtype(np.int64),
+    lambda wanted, found: (
+        "nonzero: Expected out tensor to have scalar type Long but got scalar type"
+        + scalar_name(found)
+    ),
+    apart=True,
 )
 
 

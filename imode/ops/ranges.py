@@ -14,8 +14,8 @@ from .create import (
     allocate,
     default_float,
     dtype_of_number,
+    expected_out,
     factory,
-    long_name,
     number_as,
     same_dtype_out,
 )
@@ -305,14 +305,8 @@ _triu = op(
 )
 
 
-def _expected_out(wanted, found):
-    return (
-        f"Expected out tensor to have dtype {long_name(wanted)}, but got {long_name(found)} instead"
-    )
-
-
 for _triangular in (_tril, _triu):
-    same_dtype_out(_triangular, lambda self, *rest: self.dtype, _expected_out)
+    same_dtype_out(_triangular, lambda self, *rest: self.dtype, expected_out)
 
 
 def _indices(name, upper):

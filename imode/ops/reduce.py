@@ -12,6 +12,7 @@ from imode import ops
 from imode.kernels import reduce as fast
 
 from . import dims
+from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore, type_name
 from .schema import composite, conj, op
 
@@ -55,7 +56,7 @@ op(
     tensor(6.5000)
     """,
 )
-op(
+_SUM_DIM = op(
     "sum.dim(Tensor self, int[1]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     fast.kernel("sum", _sum_dim, dim=1),
     derivative={
@@ -254,7 +255,7 @@ op(
     tensor(24.)
     """,
 )
-op(
+_PROD_DIM = op(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     fast.kernel("prod", _prod_dim, dim=1),
     derivative={"self": _prod_dim_backward},
@@ -266,6 +267,8 @@ op(
     tensor([ 2., 12.])
     """,
 )
+for _folding in (_SUM_DIM, _PROD_DIM):
+    computes_in_out(_folding)
 
 # ---- truth, counts ----
 

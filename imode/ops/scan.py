@@ -8,6 +8,7 @@ from imode import ops
 from imode.kernels import along, reduce
 
 from . import dims
+from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
 from .schema import composite, conj, op
 
@@ -65,7 +66,7 @@ def _cumprod_backward(grad, self, result, dim):
     return ops.cat(slices, dim)
 
 
-op(
+_CUMSUM = op(
     "cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
     along.scan("cumsum", _cumsum),
     derivative={"self": _cumsum_backward},
@@ -76,7 +77,7 @@ op(
     tensor([1, 3, 6])
     """,
 )
-op(
+_CUMPROD = op(
     "cumprod(Tensor self, int dim, *, dtype? dtype=None) -> Tensor",
     along.scan("cumprod", _cumprod),
     derivative={"self": _cumprod_backward},
@@ -87,6 +88,9 @@ op(
     tensor([1, 2, 6])
     """,
 )
+
+for _scan in (_CUMSUM, _CUMPROD):
+    computes_in_out(_scan)
 
 # ---- logsumexp ----
 

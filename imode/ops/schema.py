@@ -144,12 +144,14 @@ def op(
     floats_only=False,
     real_only=None,
     number=None,
+    inplace_derivative=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
-    in-place form's; the others' results are not differentiable (comparisons). `floats_only`:
+    in-place form's; the others' results are not differentiable (comparisons).
+    `inplace_derivative`: that of the in-place form, whose node ends in "Backward1". `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
     `number`: the node's name in the in-place form where the last operand is a number.
@@ -194,7 +196,11 @@ def op(
         inplace = _operator(
             parsed, schema, entry, parsed.name + "_", parsed.overload, INPLACE, None
         )
-        inplace._link(functional=base, derivative=compiled_derivative)
+        of_inplace = compiled_derivative
+        if inplace_derivative is not None:
+            node = _camel(parsed.name) + "Backward1"
+            of_inplace = Derivative(base, inplace_derivative, node, parsed.result_names)
+        inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
         inplace.register(_CPU, compiled)
         inplace.register(_ADINPLACEORVIEW, BUMP_INPLACE)
@@ -268,11 +274,15 @@ def out_form(base, function):
     _link_out(base, parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
 
 
+def recorded(arguments):
+    """Whether autograd records a call with these arguments."""
+    return is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in arguments)
+
+
 def _inplace_of(name, function):
     def written(self, *rest):
         # What the function saves of its argument must outlive the write.
-        recorded = is_grad_enabled() and self.requires_grad
-        result = function(self.clone() if recorded else self, *rest)
+        result = function(self.clone() if recorded((self,)) else self, *rest)
         if result.shape != self.shape:
             raise RuntimeError(
                 f"output with shape {list(self.shape)} doesn't match the broadcast shape "
@@ -289,7 +299,7 @@ def _out_of(name, function):
         from . import _write_out
 
         *rest, out = arguments
-        if is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in arguments):
+        if recorded(arguments):
             raise out_requires_grad(name)
         result = function(*rest)
         if isinstance(result, tuple):

@@ -148,7 +148,7 @@ op(
 
 def _kthvalue(self, k, dim, keepdim):
     dim = wrap_dim(dim, self.ndim)
-    if self.dtype.kind in "bc":
+    if self.dtype.kind in "bc" and self.ndim:
         raise NotImplementedError(
             f"\"kthvalue_cpu\" not implemented for '{scalar_name(self.dtype)}'"
         )

@@ -18,6 +18,8 @@ from .schema import composite, conj, op
 
 def _sum_to(grad, shape):
     """Sum an expanded gradient back to `shape`."""
+    if not shape:
+        return grad.sum()
     lead = grad.dim() - len(shape)
     dims = list(range(lead))
     dims += [i + lead for i, n in enumerate(shape) if n == 1 and grad.shape[i + lead] != 1]

@@ -1,0 +1,191 @@
+"""What random programs found, shrunk: programs that once behaved otherwise than in PyTorch.
+
+Each runs in both libraries, every observable compared after every statement.
+"""
+
+import pytest
+
+from .programs import compare, run
+from .test_scenarios import parse
+
+FOUND = {
+    "a number beside // has no edge": """
+        v0 = lib.ones(2, requires_grad=True) * 1
+        v1 = v0 // 2; v2 = 2 // v0; v3 = v0 // v0
+        v0 //= 2
+    """,
+    "comparisons in place with numbers and with tensors have nodes of two names": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 1; v2 = v0 * 1; v3 = v0 * 1
+        v1.eq_(v0)
+        v2.gt_(0.5)
+        v3.ne_(v1)
+        v1.sum().backward()
+    """,
+    "xlogy with numbers has one edge": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = lib.xlogy(v0, 2); v2 = lib.xlogy(2, v0); v3 = lib.xlogy(v0, v0)
+        v4 = saved(v1); v5 = saved(v2); v6 = saved(v3)
+        (v1 + v2 + v3).sum().backward()
+    """,
+    "set_ of nothing has one edge": """
+        v0 = lib.ones(2, requires_grad=True) * 1
+        v0.set_()
+    """,
+    "set_ of another dtype is refused before a view of a leaf": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0.view(-1)
+        v1.set_(lib.ones(2).long())
+    """,
+    "elu, celu and leaky_relu in place save their results": """
+        v0 = lib.tensor([-1.0, 2.0], requires_grad=True)
+        v1 = v0 * 1; v2 = v0 * 1; v3 = v0 * 1; v4 = v0 * 1; v5 = v0 * 1
+        lib.nn.functional.elu_(v1)
+        lib.nn.functional.celu_(v2)
+        lib.nn.functional.leaky_relu_(v3)
+        lib.selu_(v4)
+        lib.threshold_(v5, 1, 3)
+        v6 = saved(v1); v7 = saved(v2); v8 = saved(v3); v9 = saved(v4); v10 = saved(v5)
+        (v1 + v2 + v3 + v4 + v5).sum().backward()
+    """,
+    "elu and leaky_relu in place with a negative slope fail in backward": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0 * 1; v2 = v0 * 1
+        lib.nn.functional.elu_(v1, -0.5)
+        lib.nn.functional.leaky_relu_(v2, -0.5)
+        v1.sum().backward()
+        v2.sum().backward()
+    """,
+    "bits of a leaf that requires grad: the write is refused before the dtype": """
+        v0 = lib.ones(2, requires_grad=True)
+        v0 &= v0
+        with lib.no_grad():
+            v1 = v0.view(-1)
+        v1.bitwise_and_(v1)
+    """,
+    "the gradient of an expanded number is new memory": """
+        v0 = lib.tensor(-1.22, requires_grad=True)
+        v1 = v0.expand_as(v0)
+        v2, v3 = lib.autograd.grad(v1.sum(), [v0, v1])
+        v4 = v0.expand(2, 3)
+        v5, = lib.autograd.grad(v4.sum() * v0, [v0], create_graph=True)
+    """,
+    "nodes of copies and of written bases say their namespace": """
+        v0 = lib.ones(3, requires_grad=True)
+        v1 = lib.zeros(3, dtype=lib.float64)
+        v1.copy_(v0)
+        v2 = v0 * 1
+        v2[0] = 5
+        v3 = v1.grad_fn.name(); v4 = v2.grad_fn.name()
+        v5 = v1.grad_fn.next_functions[1][0].name()
+        v6 = type(v1.grad_fn).__name__; v7 = type(v2.grad_fn).__name__
+    """,
+    "a factory fills an out= of as many elements and leaves its shape": """
+        v0 = lib.ones(1, 3); v1 = lib.ones(1, 3); v2 = lib.ones(2, requires_grad=True)
+        lib.arange(3, out=v0)
+        lib.linspace(0, 1, 3, out=v1)
+        lib.zeros(2, out=v2)
+    """,
+    "sums and products compute in the dtype of out=": """
+        v0 = lib.tensor([[1.5, 0.0], [2.5, 3.0]])
+        v1 = lib.empty(0, dtype=lib.bool); v2 = lib.empty(0, dtype=lib.int64)
+        v3 = lib.empty(0, dtype=lib.int64); v4 = lib.empty(0, dtype=lib.float16)
+        lib.sum(v0, 0, out=v1)
+        lib.prod(v0, 0, out=v2)
+        lib.cumsum(v0, 0, out=v3)
+        lib.cumprod(v0, 0, out=v4)
+        lib.sum(v0, 0, dtype=lib.float64, out=v4)
+        lib.cumsum(v0, 0, out=lib.empty(0, dtype=lib.bool))
+    """,
+    "running sums of bools in place": """
+        v0 = lib.tensor(True); v1 = lib.tensor([True]); v2 = lib.tensor([], dtype=lib.bool)
+        v0.cumsum_(0)
+        v1.cumsum_(0)
+        v2.cumprod_(0)
+    """,
+    "picking into an out= of another dtype, or over what is picked from": """
+        v0 = lib.ones(3, 3); v1 = lib.zeros(3, 3, dtype=lib.int64); v2 = lib.empty(0).double()
+        lib.take(v0, v1, out=v2)
+        lib.gather(v0, 0, v1, out=v2)
+        lib.index_select(v0, 0, v1[0], out=v2)
+        lib.masked_select(v0, v0 > 0, out=v2)
+        lib.where(v0 > 0, v0, v0, out=v2)
+        lib.nonzero(v0, out=v2)
+        lib.take(v0, v1, out=v0)
+        lib.gather(v0, 0, v1, out=v0)
+        lib.index_select(v0, 0, v1[0], out=v0)
+        lib.masked_select(v0, v0 > 0, out=v0)
+    """,
+    "masked_scatter_ from itself reads what it has written": """
+        v0 = lib.tensor([[1.0, -1.0, 2.0], [3.0, 4.0, 0.5]])
+        v0.masked_scatter_(v0 > 0, v0)
+    """,
+    "index_add into nothing takes any index": """
+        v0 = lib.ones(1, 3)
+        v1 = v0[1:].index_add(0, lib.tensor([0]), v0)
+        v2 = v0[0, :0].index_add(0, lib.tensor([0]), v0[0, :1])
+    """,
+    "scatter: the dtype before the shapes": """
+        v0 = lib.ones(2, 2); v1 = lib.zeros(2, 2, dtype=lib.int64)
+        v0.scatter_(0, v1, lib.ones(2).double())
+        v0.scatter_add_(0, v1, lib.ones(2).double())
+        v0.scatter_(0, v1.float(), lib.ones(2).double())
+    """,
+    "addcdiv refuses two integers whatever is added to": """
+        v0 = lib.ones(2); v1 = v0.long()
+        v2 = lib.addcdiv(v0, v1, v1)
+        v3 = lib.addcdiv(v1, v0, v1)
+        v4 = lib.addcdiv(v0, v1, v1[:1, None].expand(1, 3))
+    """,
+    "clamp by a complex tensor": """
+        v0 = lib.ones(2); v1 = v0 + 1j
+        v2 = lib.clamp(v0, v1)
+        v3 = lib.clamp(v1, v0)
+        v1.clamp_min_(v1)
+        v1.clamp_max_(v0)
+    """,
+    "views of half numbers as complex ones: what is wrong with the shape first": """
+        v0 = lib.ones(3, dtype=lib.float16)
+        v1 = lib.view_as_complex(v0)
+    """,
+    "stale views convert to integers": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
+        with lib.no_grad():
+            v2 = v1[0]
+        v1.mul_(2)
+        v3 = v2.int(); v4 = v2.to(lib.bool); v5 = v2.double()
+    """,
+    "copies of what requires grad into views of integers are not looked at": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, dtype=lib.bool)
+        *_, v2 = v1.split(1)
+        v2.copy_(v0[:1])
+    """,
+    "a parameter on the right of a comparison is asked first": """
+        v0 = lib.ones(3, 3); v1 = lib.nn.Parameter(lib.ones(2, 2))
+        v2 = v0 == v1
+        v2 = v0 < v1
+        v2 = v1 == v0
+        v2 = v0 + v1
+        v2 = v0 < lib.nn.Parameter(lib.zeros(3, 3))
+        v3 = v0[0, :2] in v0
+    """,
+    "asarray of a view made under no_grad makes it a leaf of its own": """
+        v0 = lib.zeros(2, 3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0[1]
+        v2 = lib.asarray(v1)
+        v3 = v1 * 2
+        v3.sum().backward()
+    """,
+    "losses without dimensions, and targets of another dtype": """
+        v0 = lib.tensor(1.5); v1 = lib.ones(3)
+        v2 = lib.nn.functional.cross_entropy(v0, v0)
+        v3 = lib.nn.functional.cross_entropy(v1, v1[:2])
+    """,
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(lib, torch, name):
+    program = parse(FOUND[name])
+    found = compare(run(lib, program), run(torch, program))
+    assert found is None, str(found)
