@@ -62,8 +62,6 @@ def reduce_tensor(tensor):
 
     Pickle keeps one object one, so naming the root array in each view is all that sharing takes.
     """
-    if tensor.requires_grad and not tensor.is_leaf:
-        tensor = tensor.detach().requires_grad_()
     array, layout = _storage(array_of(tensor))
     arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
     return unpickle_tensor, arguments

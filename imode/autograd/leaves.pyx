@@ -7,6 +7,7 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, bump, is_inference, meta_of, storage, typenum, version_of
+from imode.autograd.fit cimport same_shape
 from imode.autograd.hooks cimport call_hooks
 from imode.autograd.node cimport Node
 from libc.stdint cimport uint64_t
@@ -78,6 +79,10 @@ cdef class AccumulateGrad(Node):
         return self.variable
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        if self.variable.grad_fn is not None:
+            raise RuntimeError(
+                "leaf variable has been moved into the graph interior. It was written to in place, "
+                "while it did not require grad, after this graph was recorded: write to a clone().")
         # A leaf that no longer requires grad receives none, whatever was recorded before.
         if not self.variable.leaf_requires_grad:
             return 0
@@ -194,11 +199,14 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
     cdef ndarray array = storage(gradient)
     cdef ndarray like = storage(leaf)
     cdef int i
-    if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like):
+    if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like) and (
+            array.ndim == like.ndim):
         return True
     if not dense(leaf):
         return PyArray_IS_C_CONTIGUOUS(array)
     for i in range(array.ndim):
+        if array.shape[i] != 1 and i >= like.ndim:
+            return False          # the leaf got another shape since
         if array.shape[i] != 1 and array.strides[i] // array.itemsize != (
                 like.strides[i] // like.itemsize):
             return False
@@ -211,7 +219,7 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
     cdef ndarray source = storage(gradient)
     cdef ndarray copy
     cdef Tensor out
-    if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)):
+    if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)) and same_shape(gradient, leaf):
         copy = empty(typenum(gradient), source.ndim, source.shape)
         PyArray_CopyInto(copy, source)
         tls().operator_id = _BACKWARD

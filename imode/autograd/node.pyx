@@ -560,7 +560,8 @@ cdef object shown(object node):
         name = _bare(<Node>node)
         cls = _classes.get(name)
         if cls is None:
-            cls = type(name, (_OpNode,), {"__slots__": (), "__module__": "builtins"})
+            cls = type(name.rpartition("::")[2], (_OpNode,),
+                       {"__slots__": (), "__module__": "builtins"})
             share_memory(cls, _OpNode)
             cls = _classes.setdefault(name, cls)
         set_class(node, cls)

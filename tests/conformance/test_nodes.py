@@ -63,6 +63,31 @@ SCENARIOS = {
         v3.sum().backward()
         v4 = lib.take_along_dim(v0, v2)
     """,
+    "a gradient has the shape that its leaf has by then": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 2
+        with lib.no_grad():
+            v0.unsqueeze_(0)
+        v1.sum().backward()
+        v2 = lib.ones(6, requires_grad=True); v3 = v2.cumsum(0)
+        with lib.no_grad():
+            v2.as_strided_((2,), (1,))
+        v3.sum().backward()
+    """,
+    "a leaf that was written to has left the graph's end": """
+        v0 = lib.ones(6, requires_grad=True); v1 = v0 * 2
+        v0.requires_grad_(False)
+        v0.copy_(v1)
+        v1.sum().backward()
+    """,
+    "integers are made of a view that is out of date": """
+        v0 = lib.ones(2, 3, requires_grad=True) * 1
+        with lib.inference_mode():
+            v1 = v0.t()
+        v0.mul_(2)
+        v2 = v1.to(lib.int64)
+        v3 = v1.bool()
+        v4 = v1.to(lib.float64)
+    """,
     "an inference tensor that requires grad is resized as any": """
         with lib.inference_mode():
             v0 = lib.ones(2, 3, requires_grad=True)
