@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
+from imode.kernels.order cimport empty_for
 from imode.kernels.plain cimport _place_of
 from libc.math cimport exp, fabs
 
@@ -414,6 +415,11 @@ cpdef object pairwise(int kind, x, y, double param, long reduction):
         if reduction == MEAN:
             total = total / n                        # of nothing: NaN, as PyTorch
         out = _scalar(total, typenum)
+    if reduction == NONE and not (
+            cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
+        laid = empty_for((x, y), (<object>out).shape, dtype)
+        laid[...] = out
+        return laid
     return out if out.dtype == dtype else out.astype(dtype)
 
 

@@ -12,6 +12,7 @@ from imode import ops
 from imode.kernels import loops
 from imode.kernels.strided import scalar_name
 
+from .._core.dispatch import is_grad_enabled
 from .refuse import by_numpy, not_implemented, refusing, zeros
 from .schema import composite, conj, functional, op, ufunc
 
@@ -321,18 +322,10 @@ def gelu(input, approximate="none"):
 # ---- silu, mish, softplus, log-sigmoid ----------------------------------------------------------
 
 
-def _silu_second(grad, grad_output, self):
-    s = self.sigmoid()
-    return grad * grad_output * s * (1 - s) * (2 + self * (1 - 2 * s))
-
-
 op(
     "_silu_backward(Tensor grad_output, Tensor self) -> Tensor",
     ufunc(loops.silu_backward, otherwise=refusing("silu_backward_cpu")),
-    derivative={
-        "grad_output": lambda grad, self: ops._silu_backward(grad, self),
-        "self": _silu_second,
-    },
+    differentiable=False,
     variants="",
 )
 
@@ -344,10 +337,10 @@ def _silu(self):
 
 
 def _silu_self(grad, self):
-    if self.is_complex():
-        s = self.sigmoid()
-        return grad * conj(s * (1 + self * (1 - s)))
-    return ops._silu_backward(grad, self)
+    if not is_grad_enabled():
+        return ops._silu_backward(grad, self)
+    s = self.sigmoid()
+    return grad * s * (1 + self * (1 - s))
 
 
 op(

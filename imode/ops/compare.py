@@ -284,7 +284,7 @@ def _refuse_complex(name):
 def _greater_of(name, function, loses):
     def share(grad, equal, loses):
         """Nothing to what loses, half where both are equal; all to each where one is NaN."""
-        return ops.where(equal, grad / 2, grad).masked_fill(loses, 0)
+        return ops.where(equal, grad / 2, grad).masked_fill_(loses, 0)
 
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",

@@ -489,7 +489,7 @@ def _entropy_backward(grad, self, target, weight, reduction, needs):
     if reduction == _MEAN:
         grad = grad / self.numel()
     if needs[0]:
-        grad_self = grad * (self - target) / (self * (1 - self)).clamp(min=1e-12)
+        grad_self = (self - target) / (self * (1 - self)).clamp(min=1e-12) * grad
     if needs[1]:
         grad_target = grad * ((1 - self).log() - self.log())
     return grad_self, grad_target

@@ -360,11 +360,12 @@ def _logit(self, eps):
 
 def _logit_backward(grad, self, eps):
     slope = grad / (self * (1 - self))
+    low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    if is_grad_enabled():
+        return ops.where((self >= low) & (self <= high), slope, outside)
     if eps is None:
-        if not is_grad_enabled():  # its own derivative has no use for the ends
-            slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
-        return slope.masked_fill((self < 0) | (self > 1), math.nan)
-    return slope.masked_fill((self < eps) | (self > 1 - eps), 0.0)
+        slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
+    return slope.masked_fill_((self < low) | (self > high), outside)
 
 
 op(
