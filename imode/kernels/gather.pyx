@@ -9,7 +9,7 @@ from imode._core.tensor cimport Tensor, is_tensor
 from imode.kernels.gather cimport before, number
 from imode.kernels.plain cimport (
     MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,
-    _item, _place_of, _plain)
+    _item, _place_in, _place_of, _plain)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
@@ -49,6 +49,68 @@ ctypedef fused element:
     int64_t
 
 
+cdef inline void _row(element* a, npy_intp length, element* b, int64_t* index, npy_intp n,
+                      Action action) noexcept nogil:
+    """As `_run`, of one row along the indexed dimension."""
+    cdef npy_intp j
+    if action == GATHER:
+        for j in range(n):
+            b[j] = a[_place_in(index[j], length)]
+    elif action == SCATTER:
+        for j in range(n):
+            a[_place_in(index[j], length)] = b[j]
+    else:
+        for j in range(n):
+            a[_place_in(index[j], length)] += b[j]
+
+
+cdef bint _gather_rows(element* a, npy_intp length, element* b, int64_t* index, npy_intp rows,
+                       npy_intp n) noexcept nogil:
+    """b[r, j] = a[r, index[r, j]] for rows of `length` and n; False where an index is outside."""
+    cdef npy_intp r, j
+    cdef uint64_t signs = 0       # see `_inside`
+    for r in range(rows):
+        for j in range(n):
+            signs |= <uint64_t>index[j] | (<uint64_t>(length - 1) - <uint64_t>index[j])
+            b[j] = a[_place_in(index[j], length)]
+        a += length
+        b += n
+        index += n
+    return <int64_t>signs >= 0
+
+
+cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp item,
+                            PyObject** args):
+    """What gather gives along the last dimension where the others are alike, None elsewhere."""
+    cdef ndarray out
+    cdef npy_intp rows, n, length
+    cdef bint inside
+    cdef int d, last = a.nd - 1
+    if a.nd == 0 or index.nd != a.nd or _dim(dim, a.nd) != last or not _plain(a) or (
+            not _indices(index)):
+        return None
+    for d in range(last):
+        if index.dimensions[d] != a.dimensions[d]:
+            return None
+    rows, n, length = _count(index, 0, last), index.dimensions[last], a.dimensions[last]
+    if length == 0:
+        return None
+    out = empty(a.descr.type_num, index.nd, index.dimensions)
+    to = <char*>cnp.PyArray_DATA(out)
+    _held = hold(args, 3)
+    with nogil:
+        if item == 4:
+            inside = _gather_rows(<uint32_t*>a.data, length, <uint32_t*>to, <int64_t*>index.data,
+                                  rows, n)
+        elif item == 8:
+            inside = _gather_rows(<uint64_t*>a.data, length, <uint64_t*>to, <int64_t*>index.data,
+                                  rows, n)
+        else:
+            inside = _gather_rows(<uint8_t*>a.data, length, <uint8_t*>to, <int64_t*>index.data,
+                                  rows, n)
+    return out if inside else None
+
+
 cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) noexcept nogil:
     """Visit the index in row order: b = a[...] or a[...] = b or a[...] += b."""
     cdef npy_intp at[MAX_DIMS]
@@ -56,6 +118,7 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) n
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
     cdef npy_intp step = w.a[w.dim], length = w.length
     cdef int d
+    cdef bint rows = w.dim == w.nd - 1 and step_b == 1
     if w.dim == w.nd - 1:
         step_a = 0
     for d in range(w.nd - 1):
@@ -67,7 +130,9 @@ cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) n
             if d != w.dim:
                 base_a += at[d] * w.a[d]
             base_b += at[d] * w.b[d]
-        if action == GATHER:
+        if rows:
+            _row(a + base_a, length, b + base_b, index, inner, action)
+        elif action == GATHER:
             for j in range(inner):
                 b[base_b + j * step_b] = a[
                     base_a + _place_of(index[j], length) * step + j * step_a]
@@ -140,8 +205,12 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* index = _array(args[2])
     cdef npy_intp item = _item(args[0])
     cdef ndarray out
-    if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER) or (
-            a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL)):
+    if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER):
+        return _fall_back(op, keys, args)
+    out = _rows_gathered(a, args[1], index, item, args)
+    if out is not None:
+        return wrap(out)
+    if a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL):
         return _fall_back(op, keys, args)
     out = empty(a.descr.type_num, index.nd, index.dimensions)
     _steps(index, w.b)

@@ -66,10 +66,11 @@ cdef inline bint _inside(const int64_t* index, npy_intp count, int64_t least,
                          int64_t size) noexcept nogil:
     """Whether all indices are at least `least` (0 or -size) and below `size`."""
     cdef npy_intp i
-    cdef bint bad = False
+    cdef uint64_t signs = 0       # the signs of the distances from both ends, without a branch
     for i in range(count):
-        bad |= index[i] < least or index[i] >= size
-    return not bad
+        signs |= (<uint64_t>index[i] - <uint64_t>least) | (
+            <uint64_t>(size - 1) - <uint64_t>index[i])
+    return <int64_t>signs >= 0
 
 
 cdef inline npy_intp _place_of(int64_t index, npy_intp size) noexcept nogil:
@@ -77,6 +78,11 @@ cdef inline npy_intp _place_of(int64_t index, npy_intp size) noexcept nogil:
     if index < 0:
         index += size
     return index if 0 <= index < size else 0
+
+
+cdef inline npy_intp _place_in(int64_t index, npy_intp size) noexcept nogil:
+    """As `_place_of`, of what was checked not to be negative."""
+    return index if <uint64_t>index < <uint64_t>size else 0
 
 
 cdef inline bint _wrap(int* dim, int nd) noexcept:
