@@ -182,7 +182,7 @@ def test_no_program_makes_an_inference_tensor_share_memory_with_a_normal_one(ste
                     assert not any(np.shares_memory(np.asarray(e), array(t)) for e in exports)
                 elif kind in ("set_", "set data"):
                     other = tensors[(which + 1) % len(tensors)]
-                    # Two normal ones would share memory and not the count of writes, in PyTorch too;
+                    # Two normal ones would share memory, not the count of writes: in PyTorch too;
                     # `.data =` outside of the mode gives another memory, not other values.
                     one = t.is_inference() != other.is_inference()
                     if kind == "set_" and (one or t.is_inference()):

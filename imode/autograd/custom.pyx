@@ -22,6 +22,7 @@ from imode.autograd.node cimport Node, OutputMeta, freed, meta_shape
 from imode.autograd.saved cimport SavedTensor, forget, save_input, save_result, unpack
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track_alias)
+from imode.places cimport here
 from libc.string cimport memcpy
 
 from imode._core.origins import operator_id
@@ -589,6 +590,7 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
     cdef object saved
     cdef Tensor tensor
     cdef Py_ssize_t i
+    cdef int place = here()
     for i in range(PyTuple_GET_SIZE(to_save)):
         saved = to_save[i]
         if saved is not None:
@@ -599,6 +601,7 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
                 (<SavedTensor>saved).view_node = None    # unpacked, it shows this node
             else:
                 saved = save_input(tensor, _forward_name(ctx) if is_inference(tensor) else None)
+            (<SavedTensor>saved).place = place
         Py_INCREF(saved)
         PyTuple_SET_ITEM(kept, i, saved)
     ctx.kept = kept

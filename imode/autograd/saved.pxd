@@ -29,7 +29,7 @@ cdef class SavedTensor:
     #                               hooks a Packed; None once freed, or where None was saved
     cdef PyObject* counter        # owned: the version counter, which counts its savers
     cdef uint64_t version         # when it was saved
-    cdef int place                # under anomaly detection, the line that saved it: origins.place
+    cdef int place                # the user's line that saved it, where it is kept: origins.place
     cdef int output_nr            # which result of its node; -1: an input
     cdef object view_node         # of a result written into a view: reference to its grad_fn
     cdef unsigned char requires_grad      # of a saved result

@@ -18,6 +18,7 @@ import weakref
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from imode._core.allocator cimport fields
 from imode._core.dispatch cimport tls
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport alias_of
@@ -28,6 +29,7 @@ from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
 from imode.autograd.node cimport Edge, Node, freed, node_edge
 from imode.places cimport here
 from libc.stdint cimport uint64_t
+from numpy cimport npy_intp
 
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
@@ -249,7 +251,7 @@ cdef SavedTensor saved_value(object value):
     cdef SavedTensor self = _new()
     if value is not None:
         self.held = value
-        _watch(self, version_of(<Tensor>value))
+        _watch(self, <Tensor>value)
     self.output_nr = -1
     return self
 
@@ -266,18 +268,34 @@ cdef bint _keep_places = False
 
 
 def keep_places(on):
-    """Set whether to remember the lines that save tensors: for anomaly mode."""
+    """Set whether to remember all lines that save tensors: for anomaly mode.
+
+    Where it costs nothing measurable they are remembered anyway: large tensors, custom functions.
+    """
     global _keep_places
     _keep_places = bool(on)
 
 
-cdef inline int _watch(SavedTensor self, VersionCounter counter) except -1:
+cdef enum:
+    LARGE = 1 << 16           # elements: operators on so many take a thousand times a look-up
+
+
+cdef inline bint _is_large(Tensor tensor) noexcept:
+    cdef npy_intp n = 1
+    cdef int d
+    for d in range(fields(tensor.array).nd):
+        n *= fields(tensor.array).dimensions[d]
+    return n >= LARGE
+
+
+cdef inline int _watch(SavedTensor self, Tensor tensor) except -1:
     """Remember the version, and let writers know that somebody will compare with it."""
+    cdef VersionCounter counter = version_of(tensor)
     self.version = current(counter)
     self.counter = <PyObject*>counter
     Py_INCREF(counter)
     add_saver(counter)
-    if _keep_places:
+    if _keep_places or _is_large(tensor):
         self.place = here()
     return 0
 
@@ -287,7 +305,7 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
         raise inference_saved(tensor.guard_id, tensor.maker, saver)
     cdef SavedTensor self = _new()
     self.held = tensor
-    _watch(self, version_of(tensor))
+    _watch(self, tensor)
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
     if tls().saving != NULL:
@@ -300,7 +318,7 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
         raise inference_saved(tensor.guard_id, tensor.maker)
     cdef SavedTensor self = _new()
     self.held = alias_of(tensor)
-    _watch(self, version_of(tensor))
+    _watch(self, tensor)
     self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
     if tensor.view is not None and tensor.grad_fn is not None and self.requires_grad:
