@@ -336,6 +336,20 @@ cdef object _new(tuple shape, int kind):
     return empty(kind, n, dims)
 
 
+def result_shape(x, weight, tuple stride, tuple padding, tuple dilation, long groups):
+    """The shape of a convolution. Raises RuntimeError where the arguments do not fit."""
+    cdef conv_t p
+    cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>x) - 2
+    _check_arguments(x, weight, ndim, stride, padding, dilation, groups)
+    _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight), ndim,
+              stride, padding, dilation, groups)
+    _check_shapes(&p, x, weight, None, ndim)
+    channels = 0 if p.c == 0 else p.oc
+    if ndim == 1:
+        return p.n, channels, p.ow
+    return p.n, channels, p.oh, p.ow
+
+
 cpdef object convolve(
         x, weight, bias, tuple stride, tuple padding, tuple dilation, long groups):
     """Convolve (n, c, w) with (oc, c / groups, kw), or the same of two dimensions."""

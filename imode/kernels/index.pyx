@@ -98,7 +98,9 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
         return _fall_back(op, keys, args)
     index = PyTuple_GET_ITEM(indices, 0)
     at = _array(index)
-    if <object>args[2] is not None:
+    if args[2] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[2]) != 1:
+            return _fall_back(op, keys, args)
         dim = (<tuple>args[2])[0]
     if at.descr.type_num == cnp.NPY_BOOL:
         if dim == 0 and _plain(at) and 0 < at.nd <= a.nd and _same_shape(at, a, 0, at.nd):
@@ -163,7 +165,9 @@ cdef bint _put_plan(Fields* a, PyObject* target, PyObject** args, int* dim, bint
         return False
     at = _array(PyTuple_GET_ITEM(indices, 0))
     dim[0] = 0
-    if <object>args[4] is not None:
+    if args[4] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[4]) != 1:
+            return False
         dim[0] = (<tuple>args[4])[0]
     if target != NULL and (
             root((<Tensor>args[2]).array) == root(target)
@@ -263,7 +267,9 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(grad) or (
             nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
         return _fall_back(op, keys, args)
-    if <object>args[3] is not None:
+    if args[3] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[3]) != 1:
+            return _fall_back(op, keys, args)
         dim = (<tuple>args[3])[0]
     at = _array(PyTuple_GET_ITEM(indices, 0))
     if not _indices(at) or not 0 <= dim < nd or grad.nd != nd + at.nd - 1:

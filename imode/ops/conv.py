@@ -14,6 +14,7 @@ from imode._core.dispatch import is_grad_enabled
 from imode.kernels import conv as kernels
 from imode.kernels import direct, layers, pool
 
+from .expect import expect, expect_float
 from .schema import composite, op
 
 # ---- convolution --------------------------------------------------------------------------------
@@ -28,6 +29,18 @@ def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs
     )
 
 
+def _given(kernel, function, other):
+    """The kernel `function` of a gradient, its arguments checked; `other`: 1 input, 2 weight."""
+
+    def checked(grad, input, weight, stride, padding, dilation, groups):
+        given = (grad, input, weight)
+        shape = kernels.result_shape(input, weight, stride, padding, dilation, groups)
+        expect(kernel, "grad_output", grad, shape, given[other].dtype)
+        return function(*given, stride, padding, dilation, groups)
+
+    return checked
+
+
 _SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
 
 op(
@@ -39,7 +52,7 @@ op(
 
 op(
     f"_conv_grad_input(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
-    kernels.grad_input,
+    _given("_conv_grad_input", kernels.grad_input, 2),
     derivative={
         "grad_output": lambda grad, weight, stride, padding, dilation, groups: ops._convolution(
             grad, weight, None, stride, padding, dilation, groups
@@ -54,7 +67,7 @@ op(
 
 op(
     f"_conv_grad_weight(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
-    kernels.grad_weight,
+    _given("_conv_grad_weight", kernels.grad_weight, 1),
     derivative={
         "grad_output": lambda grad, input, stride, padding, dilation, groups: ops._convolution(
             input, grad, None, stride, padding, dilation, groups
@@ -168,9 +181,22 @@ op(
     """,
 )
 
+
+def _max_pool2d_backward(grad, x, indices):
+    _expect_pooled("_max_pool2d_backward", grad, x)
+    expect("_max_pool2d_backward", "indices", indices, grad.shape, "int64")
+    return pool.max_pool2d_backward(grad, x, indices)
+
+
+def _expect_pooled(kernel, grad, x):
+    """A gradient of one number per window of x."""
+    expect_float(kernel, "self", x, (3, 4))
+    expect(kernel, "grad_output", grad, x.shape[:-2] + grad.shape[-2:], x.dtype)
+
+
 op(
     "_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-    pool.max_pool2d_backward,
+    _max_pool2d_backward,
     derivative={"grad_output": lambda grad, indices: _at_maxima(grad, indices)},
     variants="",
     name="MaxPool2DWithIndicesBackwardBackward0",
@@ -369,9 +395,24 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 # ---- windows that follow from the output's size -------------------------------------------------
 
+
+def _of_size(kernel, function):
+    def checked(x, size):
+        if len(size) != 2:
+            raise RuntimeError(f"{kernel}(): expected two sizes, but got {list(size)}")
+        return function(x, size)
+
+    return checked
+
+
+def _adaptive_avg_pool2d_backward(grad, x):
+    _expect_pooled("_adaptive_avg_pool2d_backward", grad, x)
+    return pool.adaptive_avg_pool2d_backward(grad, x)
+
+
 op(
     "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-    pool.adaptive_avg_pool2d,
+    _of_size("_adaptive_avg_pool2d", pool.adaptive_avg_pool2d),
     derivative={"self": lambda grad, self: ops._adaptive_avg_pool2d_backward(grad, self)},
     name="AdaptiveAvgPool2DBackward0",
     real_only="_adaptive_avg_pool2d",
@@ -380,7 +421,7 @@ op(
 
 op(
     "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
-    pool.adaptive_avg_pool2d_backward,
+    _adaptive_avg_pool2d_backward,
     derivative={
         "grad_output": lambda grad, grad_output_shape: ops._adaptive_avg_pool2d(
             grad, tuple(grad_output_shape[-2:])
@@ -392,7 +433,7 @@ op(
 
 op(
     "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor result1)",
-    pool.adaptive_max_pool2d,
+    _of_size("_adaptive_max_pool2d", pool.adaptive_max_pool2d),
     derivative={
         "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
     },

@@ -15,6 +15,7 @@ from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
 
 from .conv import scalar_type
+from .expect import expect, expect_float
 from .schema import composite, op
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -77,10 +78,25 @@ for _name, _node in (("_nll_loss", "NllLoss"), ("_nll_loss2d", "NllLoss2D")):
         variants="",
     )
 
+
+def _nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight):
+    name = "_nll_loss_backward"
+    expect_float(name, "self", x, (1, 64))
+    each = x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()
+    if x.ndim > 1 or target.ndim:  # one target for one row may also be a vector
+        expect(name, "target", target, each or (1,))
+    classes = x.shape[1 if x.ndim > 1 else 0]
+    if weight is not None:
+        expect(name, "weight", weight, (classes,), x.dtype)
+    expect(name, "grad_output", grad, () if reduction else target.shape, x.dtype)
+    expect(name, "total_weight", total_weight, ())
+    return kernels.nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight)
+
+
 op(
     "_nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
     "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-    kernels.nll_backward,
+    _nll_backward,
     derivative={
         "grad_output": lambda grad, target, weight, reduction, ignore_index: ops._nll_loss(
             grad, target, weight, reduction, ignore_index

@@ -14,6 +14,7 @@ from imode.kernels import pad as borders
 
 from .conv import scalar_type
 from .create import number_as
+from .expect import expect
 from .schema import composite, functional, op
 
 # ---- dropout ------------------------------------------------------------------------------------
@@ -186,10 +187,21 @@ op(
     """,
 )
 
+
+def _embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq):
+    expect("_embedding_backward", "grad_output", grad, indices.shape + grad.shape[indices.ndim :])
+    if grad.ndim != indices.ndim + 1 or num_weights < 0:
+        raise RuntimeError(
+            "_embedding_backward(): expected one row of gradients per index and a number of rows, "
+            f"but got the shape {list(grad.shape)} and {num_weights}"
+        )
+    return kernels.embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
 op(
     "_embedding_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, "
     "bool scale_grad_by_freq) -> Tensor",
-    kernels.embedding_backward,
+    _embedding_backward,
     derivative={"grad_output": _embedding_again},
     name="EmbeddingDenseBackwardBackward0",
     variants="",
@@ -291,13 +303,33 @@ op(
 )
 
 
+def _check_border(kernel, n, x, padding):
+    if len(padding) != 2 * n or x.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"{kernel}(): expected {2 * n} numbers and {n + 1} or {n + 2} dimensions, but got "
+            f"{list(padding)} and the shape {list(x.shape)}"
+        )
+
+
 def _declare_borders(mode, node, n):
     """Two operators: padding by one of the border modes, and its gradient."""
     mirrored = mode == "reflection"
     forward, backward = f"_{mode}_pad{n}d", f"_{mode}_pad{n}d_backward"
+
+    def pad(x, padding):
+        _check_border(forward, n, x, padding)
+        return borders.border(x, padding, mirrored)
+
+    def pad_backward(grad, x, padding):
+        _check_border(backward, n, x, padding)
+        added = [before + after for before, after in zip(padding[::2], padding[1::2], strict=True)]
+        wide = [size + more for size, more in zip(x.shape[-n:], reversed(added), strict=True)]
+        expect(backward, "grad_output", grad, [*x.shape[:-n], *wide])
+        return borders.border_backward(grad, x, padding, mirrored)
+
     again = op(
         f"{forward}(Tensor self, int[] padding) -> Tensor",
-        lambda self, padding: borders.border(self, padding, mirrored),
+        pad,
         derivative={
             "self": lambda grad, self, padding: getattr(ops, backward)(grad, self, padding),
         },
@@ -306,7 +338,7 @@ def _declare_borders(mode, node, n):
     )
     op(
         f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
-        lambda grad, self, padding: borders.border_backward(grad, self, padding, mirrored),
+        pad_backward,
         derivative={"grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding)},
         name=f"{node}Pad{n}DBackwardBackward0",
         variants="",

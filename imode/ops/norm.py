@@ -7,10 +7,13 @@ as often as one likes.
 
 from math import prod
 
+import numpy as np
+
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import direct, layers, norm
 
+from .expect import expect, expect_float
 from .schema import composite, functional, op
 
 # ---- formulas for recorded backward passes ------------------------------------------------------
@@ -45,6 +48,62 @@ def _batch_norm_formula(grad, input, weight, running_mean, running_var, training
     return grad_input, (grad * hat).sum(dims), grad.sum(dims)
 
 
+def _expect_same(kernel, grad, x, **statistics):
+    """A gradient like x, and one-dimensional statistics {name: (array or None, their number)}."""
+    expect_float(kernel, "input", x, (1, 64))
+    expect(kernel, "grad_output", grad, x.shape, x.dtype)
+    for name, (array, count) in statistics.items():
+        if array is None:
+            continue
+        expect(kernel, name, array.reshape(-1), (count,))
+        if array.dtype != x.dtype and (x.dtype, array.dtype) != (np.float16, np.float32):
+            expect(kernel, name, array, array.shape, x.dtype)
+
+
+def _expect_channels(kernel, x):
+    if x.ndim < 2:
+        raise RuntimeError(f"{kernel}(): expected channels, but got the shape {list(x.shape)}")
+
+
+def _native_batch_norm_backward(
+    grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
+):
+    name = "_native_batch_norm_backward"
+    _expect_channels(name, x)
+    c = x.shape[1]
+    if training:
+        _expect_same(name, grad, x, weight=(weight, c), mean=(mean, c), invstd=(invstd, c))
+    elif running_mean is None or running_var is None:
+        raise RuntimeError(f"{name}(): expected running statistics outside of training")
+    else:
+        running = {"running_mean": (running_mean, c), "running_var": (running_var, c)}
+        _expect_same(name, grad, x, weight=(weight, c), **running)
+    return norm.batch_norm_backward(
+        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
+    )
+
+
+def _native_layer_norm_backward(grad, x, shape, mean, rstd, weight, needs):
+    name = "_native_layer_norm_backward"
+    size = prod(shape)
+    if not shape or x.shape[-len(shape) :] != shape:
+        raise RuntimeError(f"{name}(): {list(shape)} are not the last sizes of {list(x.shape)}")
+    rows = prod(x.shape[: -len(shape)])
+    _expect_same(name, grad, x, mean=(mean, rows), rstd=(rstd, rows), weight=(weight, size))
+    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, needs)
+
+
+def _native_group_norm_backward(grad, x, mean, rstd, weight, groups, needs):
+    name = "_native_group_norm_backward"
+    _expect_channels(name, x)
+    channels = x.shape[1]
+    if groups <= 0 or channels % groups:
+        raise RuntimeError(f"{name}(): {channels} channels are not {groups} groups")
+    each = x.shape[0] * groups
+    _expect_same(name, grad, x, mean=(mean, each), rstd=(rstd, each), weight=(weight, channels))
+    return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, needs)
+
+
 def _batch_norm_backward(
     grad, input, weight, running_mean, running_var, training, eps, result1, result2, needs
 ):
@@ -69,7 +128,7 @@ op(
     "_native_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, "
     "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
     "bool training, float eps, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
-    norm.batch_norm_backward,
+    _native_batch_norm_backward,
     differentiable=False,
     variants="",
 )
@@ -179,7 +238,7 @@ op(
     "_native_layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, "
     "Tensor mean, Tensor rstd, Tensor? weight, any needs) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
-    norm.layer_norm_backward,
+    _native_layer_norm_backward,
     differentiable=False,
     variants="",
 )
@@ -230,7 +289,7 @@ op(
 op(
     "_native_group_norm_backward(Tensor grad_output, Tensor input, Tensor mean, Tensor rstd, "
     "Tensor? weight, int groups, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
-    norm.group_norm_backward,
+    _native_group_norm_backward,
     differentiable=False,
     variants="",
 )
