@@ -105,3 +105,9 @@ def test_node_names():
     assert F.mse_loss(x, y).grad_fn.name() == "MseLossBackward0"
     assert F.smooth_l1_loss(x, y).grad_fn.name() == "SmoothL1LossBackward0"
     assert F.huber_loss(x, y).grad_fn.name() == "HuberLossBackward0"
+
+
+def test_logits_without_dimensions_take_a_weight_of_positives():
+    x, y, w = imode.tensor(0.5), imode.tensor(1.0), imode.tensor(2.0)
+    loss = F.binary_cross_entropy_with_logits(x, y, pos_weight=w)
+    assert loss.item() == pytest.approx(2 * math.log1p(math.exp(-0.5)), rel=1e-6)

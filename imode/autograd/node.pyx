@@ -363,6 +363,11 @@ cdef class Node:
             i = formula.inputs[k]
             edge = self._first_edge(i)
             if self.list_lengths is not None and self.list_lengths[i] is not None:
+                gradient = tuple(gradient)
+                if len(gradient) != self.list_lengths[i]:     # a hook changed the shape
+                    raise RuntimeError(
+                        f"{self.derivative.name}: its formula returned {len(gradient)} gradients "
+                        f"for {self.list_lengths[i]} tensors")
                 for item in gradient:
                     self._put(edge, item, out)
                     edge += 1

@@ -342,6 +342,8 @@ cdef object _common(cnp.ndarray x, cnp.ndarray y):
 
 cdef tuple _pair(int kind, x, y):
     """Both as contiguous arrays of one shape and dtype, and the dtype of the result."""
+    if not isinstance(x, cnp.ndarray) or not isinstance(y, cnp.ndarray):
+        raise TypeError(f"expected arrays, got {type(x).__name__} and {type(y).__name__}")
     dtype = (<cnp.ndarray>x).dtype
     if (cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.PyArray_TYPE(<cnp.ndarray>y)
             or dtype.kind != "f"):

@@ -554,8 +554,8 @@ def _logits(self, target, weight, pos_weight, reduction):
         return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)
     losses = kernels.pairwise(_LOGITS, self, target, 0.0, _NONE)
     if pos_weight is not None:
-        zeros = (target * 0).astype(losses.dtype, copy=False)
-        log_sigmoid = -kernels.pairwise(_LOGITS, self, zeros + 1, 0.0, _NONE)
+        ones = np.ones_like(target, losses.dtype)
+        log_sigmoid = -kernels.pairwise(_LOGITS, self, ones, 0.0, _NONE)
         losses = losses - (pos_weight - 1) * target * log_sigmoid
     return _reduce_array(losses if weight is None else losses * weight, reduction)
 
