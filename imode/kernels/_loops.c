@@ -225,7 +225,7 @@ FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
 #define GELU_BETA 0.79788456080286535588 /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 FLOATS(1, silu, x / (1.0f + v_expf(-x)), x / (1.0 + v_exp(-x)))
-FLOATS(1, gelu, x * 0.5f * (1.0f + v_erff(x * (float)SQRT_HALF)),
+FLOATS(1, gelu, x * 0.5f * v_erf_above(x * (float)SQRT_HALF),
        x * 0.5 * (1.0 + v_erf(x * SQRT_HALF)))
 FLOATS(1, gelu_tanh,
        0.5f * x * (1.0f + v_tanhf((float)GELU_BETA * (x + (float)GELU_KAPPA * x * x * x))),
@@ -257,7 +257,7 @@ V_INLINE double silu_slope_d(double x) {
 FLOATS(2, silu_backward, x * silu_slope_f(y), x * silu_slope_d(y))
 #define GELU_PDF 0.39894228040143267794 /* 1 / sqrt(2 pi) */
 FLOATS(2, gelu_backward,
-       x * (0.5f * (1.0f + v_erff(y * (float)SQRT_HALF)) +
+       x * (0.5f * v_erf_above(y * (float)SQRT_HALF) +
             y * (float)GELU_PDF * v_expf(-0.5f * y * y)),
        x * (0.5 * (1.0 + v_erf(y * SQRT_HALF)) + y * GELU_PDF * v_exp(-0.5 * y * y)))
 #define GELU_TANH_SLOPE(T, TANH, y)                                                                \
