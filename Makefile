@@ -15,7 +15,7 @@ SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -
            $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
 STAMP := build/.built
 
-.PHONY: help demo test fast bench conformance fuzz stress lint format build debug leaks wheel away clean
+.PHONY: help demo test fast bench conformance fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -37,6 +37,9 @@ fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS
 
 stress: $(STAMP) .venv/.test  ## random work in many threads: SECONDS=60 SEED=0
 	$(PYTHON) -m tests.stress --seconds $(SECONDS) --seed $(SEED)
+
+crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hooks: SECONDS=60 SEED=0
+	$(PYTHON) -m tests.crash --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks

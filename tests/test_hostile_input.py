@@ -3,6 +3,8 @@
 None of it may end the interpreter, leak, or read and write beyond a tensor.
 """
 
+import os
+import subprocess
 import sys
 import threading
 
@@ -143,6 +145,16 @@ def test_indices_of_results_that_numpy_changed_are_refused_in_backward(function)
     at.numpy()[...] = 10**9
     with pytest.raises((IndexError, RuntimeError), match=r"out of|outside of"):
         y.sum().backward()
+
+
+# ---- anything, anywhere ----
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="runs in forked processes")
+def test_no_random_call_ends_the_process():
+    command = [sys.executable, "-W", "ignore", "-m", "tests.crash", "--seconds", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 # ---- memory that other threads replace ----
