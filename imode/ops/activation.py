@@ -10,6 +10,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
+from imode.kernels.order import empty_for
 from imode.kernels.strided import scalar_name
 
 from .._core.dispatch import is_grad_enabled
@@ -555,12 +556,44 @@ op(
 tensor([-0.1000,  2.0000])
 """,
 )
+
+
+def _prelu_slopes(grad_output, self, weight):
+    above = self > 0
+    wide = np.broadcast_to(weight, self.shape)
+    slopes = []
+    for low, high in ((wide * grad_output, grad_output), (self * grad_output, 0)):
+        made = empty_for((self, wide, grad_output), self.shape, self.dtype)
+        made[...] = np.where(above, high, low)
+        slopes.append(made)
+    return tuple(slopes)
+
+
+def _prelu_bend(grads, grad_output, self, weight):
+    """At 0 the slope is the one below, its own derivatives those above: as in PyTorch."""
+    to_self, to_weight = (ops.zeros_like(self) if grad is None else grad for grad in grads)
+    above = self >= 0
+    return (
+        ops.where(above, to_self, to_self * weight + to_weight * self),
+        ops.where(above, 0, to_weight * grad_output),
+        ops.where(above, 0, to_self * grad_output),
+    )
+
+
+op(
+    "_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) "
+    "-> (Tensor result0, Tensor result1)",
+    _prelu_slopes,
+    derivative={("grad_output", "self", "weight"): _prelu_bend},
+    variants="",
+)
 op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
     ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("prelu_cpu", numbers=False)),
     derivative={
-        "self": lambda grad, self, weight: ops.where(self > 0, grad, grad * weight),
-        "weight": lambda grad, self: ops.where(self > 0, 0, grad * self),
+        ("self", "weight"): lambda grad, self, weight: ops._prelu_kernel_backward(
+            grad, self, weight
+        ),
     },
     variants="",
 )

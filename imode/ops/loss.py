@@ -16,6 +16,7 @@ from imode.kernels import loss as kernels
 
 from .conv import scalar_type
 from .expect import expect, expect_float
+from .refuse import not_implemented
 from .schema import composite, op
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -182,7 +183,7 @@ def _probabilities_loss(input, target, weight, reduction, label_smoothing):
     logs = ops.log_softmax(input, dim)
     if label_smoothing > 0:
         _check_smoothing(label_smoothing)
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
     losses = logs * target
     if weight is not None:
         losses = losses * _per_class(weight, logs)
@@ -507,7 +508,7 @@ def _entropy_backward(grad, self, target, weight, reduction, needs):
     if needs[0]:
         grad_self = (self - target) / (self * (1 - self)).clamp(min=1e-12) * grad
     if needs[1]:
-        grad_target = grad * ((1 - self).log() - self.log())
+        grad_target = ((1 - self).log() - self.log()) * grad
     return grad_self, grad_target
 
 
@@ -550,14 +551,17 @@ def binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
 def _logits(self, target, weight, pos_weight, reduction):
     if target.dtype.kind != "f":
         raise RuntimeError("result type Float can't be cast to the desired output type Long")
-    if pos_weight is None and weight is None:
+    if self.dtype.kind != "f":
+        raise not_implemented("log_sigmoid_cpu", self.dtype)
+    if pos_weight is None and weight is None and self.dtype == target.dtype:
         return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)
     losses = kernels.pairwise(_LOGITS, self, target, 0.0, _NONE)
     if pos_weight is not None:
         ones = np.ones_like(target, losses.dtype)
         log_sigmoid = -kernels.pairwise(_LOGITS, self, ones, 0.0, _NONE)
         losses = losses - (pos_weight - 1) * target * log_sigmoid
-    return _reduce_array(losses if weight is None else losses * weight, reduction)
+    losses = losses if weight is None else losses * weight
+    return _reduce_array(losses.astype(target.dtype, copy=False), reduction)
 
 
 def _log_sigmoid(x):

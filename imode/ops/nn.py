@@ -461,4 +461,5 @@ def cosine_similarity(x1, x2, dim, eps):
     if x1.shape != x2.shape:
         shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
         x1, x2 = x1.expand(shape), x2.expand(shape)
+    x1, x2 = (x if x.is_floating_point() else x.to(common) for x in (x1, x2))
     return (x1 / _clamped_norm(x1, dim, eps) * (x2 / _clamped_norm(x2, dim, eps))).sum(dim)

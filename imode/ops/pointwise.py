@@ -9,6 +9,7 @@ from imode.kernels import loops
 from imode.kernels.order import empty_like
 
 from .._core.dispatch import is_grad_enabled
+from .._core.tensor import Tensor
 from .refuse import (
     FLOATS,
     as_float,
@@ -58,7 +59,7 @@ def _sgn_backward(grad, self, result):
         return zeros(grad)
     size = self.abs()
     along = ops.real(grad * conj(result))
-    return ((grad - along * result) / size).masked_fill(size == 0, 0)
+    return ((grad - along * result) / size).masked_fill_(size == 0, 0)
 
 
 alias(
@@ -523,7 +524,10 @@ tensor([0.6931])
 
 
 def _xlogy_self(grad, self, other):
-    return ops.xlogy(grad, other).masked_fill((self == 0) & (other <= 0), 0)
+    slope = ops.xlogy(grad, other)
+    if not isinstance(other, Tensor) and other > 0:
+        return slope
+    return slope.masked_fill((self == 0) & (other <= 0), 0)
 
 
 def _xlogy(overload, schema, number, inputs, variants):
