@@ -387,38 +387,28 @@ def graph_freed(node_name=None, freed_at=0):
     )
 
 
-def no_history(index=0, origin=None):
-    """Backward was asked of a tensor without history.
-
-    `origin`: (operator, place of the mode's entry) of an inference tensor, as they are numbered.
-    """
-    made = _made(origin[1], origin[0]) if origin else ""
-    now = _mode_now()
-    if made or now:
-        ways = ("Way out: run the forward pass outside of that block.",)
-    else:
-        ways = (
-            "Ways out: make an input with requires_grad=True before computing from it;",
-            "compute outside no_grad and inference_mode, for nothing is recorded in them.",
-        )
-    return RuntimeError(
-        _lines(
-            f"element {index} of tensors does not require grad and does not have a grad_fn",
-            made,
-            now,
-            *ways,
-        )
-    )
-
-
-def without_grad(sentence, origin=None):
+def without_grad(sentence, origin=None, ways=()):
     """Something was asked of a tensor that only one which requires grad can do.
 
-    `sentence`: PyTorch's; `origin`: as in `no_history`.
+    `sentence`: PyTorch's. `origin`: (operator, place of the mode's entry) of an inference tensor, as
+    they are numbered. `ways`: the ways out where no mode is to blame.
     """
     made, now = _made(origin[1], origin[0]) if origin else "", _mode_now()
-    way = "Way out: compute it outside of that block." if made or now else ""
-    return RuntimeError(_lines(sentence, made, now, way))
+    if made or now:
+        ways = ("Way out: compute it outside of that block.",)
+    return RuntimeError(_lines(sentence, made, now, *ways))
+
+
+def no_history(index=0, origin=None):
+    """Backward was asked of a tensor without history; `origin`: as in `without_grad`."""
+    return without_grad(
+        f"element {index} of tensors does not require grad and does not have a grad_fn",
+        origin,
+        (
+            "Ways out: make an input with requires_grad=True before computing from it;",
+            "compute outside no_grad and inference_mode, for nothing is recorded in them.",
+        ),
+    )
 
 
 def change_requires_grad():
