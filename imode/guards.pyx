@@ -18,6 +18,9 @@ from imode import errors
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         void* tp_vectorcall
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_BASETYPE
+    void PyType_Modified(PyTypeObject* cls) noexcept
     size_t PyVectorcall_NARGS(size_t nargsf)
 
 
@@ -260,6 +263,10 @@ cdef class AutoNonVariableTypeMode(Guard):
 (<PyTypeObject*>AutoDispatchBelowAutograd).tp_vectorcall = <void*>_make_below_autograd
 (<PyTypeObject*>AutoDispatchBelowADInplaceOrView).tp_vectorcall = <void*>_make_below_ad
 (<PyTypeObject*>AutoNonVariableTypeMode).tp_vectorcall = <void*>_make_non_variable
+
+# Guards are made without looking at what comes: no class of the user's may come between.
+(<PyTypeObject*>Guard).tp_flags &= ~Py_TPFLAGS_BASETYPE
+PyType_Modified(<PyTypeObject*>Guard)
 
 InferenceMode = inference_mode         # its name in C++
 

@@ -7,15 +7,16 @@ in place keeps both, if no *other* tensor, array or buffer looks at the memory: 
 inference tensor left that shares it, so none can see a write or make one unseen.
 
 That is so exactly when the tensor's ndarray owns its memory and the tensor alone knows the ndarray.
-Whatever else looks at the memory holds the ndarray, directly or as the base of its own array:
+Whatever else looks at the memory holds the ndarray, itself, as the base of its own array, or by way
+of the Lent that is the base of all that was handed out (see lending.pyx):
 
 - other tensors: views, `detach()`, `.data`, storages, what `set_` and `.data =` made share it;
 - arrays: what `numpy()` gave, and arrays over that; those that the tensor was made from own the
   memory, so that its own array does not;
 - buffers: memoryviews, and DLPack's capsules and consumers, until they are released.
 
-An export that is gone has no way back to the memory but a weak reference to the ndarray, which
-counts as knowing it. A header from the free lists carries nothing over: it gets there without
+What is gone has no way back to the memory; a weak reference to the ndarray would be one, and counts
+as knowing it. A header from the free lists carries nothing over: it gets there without
 references, weak references or base, and a recycled block has one array. While the GIL is held
 nothing of this can change between the look and the turn. Where something else does know the
 ndarray, or the ndarray does not own its memory, it is copied: too much counts, never too little.

@@ -201,6 +201,12 @@ def test_arguments_that_do_not_want_to_be_looked_at(call):
     assert state() == DEFAULT
 
 
+@pytest.mark.parametrize("base", [Guard, imode.no_grad, imode.inference_mode])
+def test_guards_have_no_subclasses(base):
+    with pytest.raises(TypeError, match="not an acceptable base type"):
+        type("Mine", (base,), {})
+
+
 def test_copies_are_not_on_and_do_not_act():
     for guard in (imode.inference_mode(False), imode.no_grad(), imode.set_grad_enabled(True)):
         with guard:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import imode
+from imode._core.internals import array_of
 
 
 def assigned(t):
@@ -34,7 +35,7 @@ ALIASES = {
     "an iterator": lambda t: list(t),
     "an array of an array": lambda t: np.frombuffer(t.detach().numpy()[1:], np.float32),
     "a slice of a memoryview": lambda t: memoryview(t.detach())[1:],
-    "a weak reference": lambda t: weakref.ref(t.detach().numpy().base),
+    "a weak reference": lambda t: weakref.ref(array_of(t)),
     "a storage": lambda t: t.untyped_storage(),
     "a tensor set to it": lambda t: imode.empty(0).set_(t),
     "a tensor whose data it is": assigned,
