@@ -45,6 +45,7 @@ cdef class Derivative:
     cdef Slot slots[MAX_SAVED]
     cdef readonly tuple slot_names    # "self", "other", "result", "self_shape"
     cdef readonly tuple shown_names   # what _saved_... shows them as: "self_sym_sizes"; None: not
+    cdef readonly dict computed       # what else it shows: name -> (function, its parameters)
     cdef int n_formulas
     cdef Formula formulas[MAX_FORMULAS]
     cdef list functions               # keeps the formulas' functions alive
@@ -61,4 +62,6 @@ cdef class Derivative:
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1
     cdef object _shown(self, Operator op, int i)
+    cdef int _show(self, Operator op, str name, object how, dict slots,
+                   tuple result_names) except -1
     cdef int _add_slot(self, Operator op, int i, str name, tuple result_names) except -1

@@ -13,11 +13,11 @@ cdef class Derivative:
     function's parameter names say what it reads. Raises ValueError for a name that is neither an
     argument nor a result. `real_only`: recording refuses complex results, in this name.
     `number`: the name of the node where the last operand is a number, by which there is no
-    gradient.
+    gradient. `shows`: see `ops.schema.op`.
     """
 
     def __init__(self, Operator op, dict formulas, str name, tuple result_names,
-                 str real_only=None, str number=None):
+                 str real_only=None, str number=None, dict shows=None):
         cdef int i
         self.name = name
         self.real_only = real_only
@@ -49,9 +49,14 @@ cdef class Derivative:
         slots = {}
         for i, function in enumerate(self.functions):
             self._add_formula(op, i, function, slots, result_names)
+        self.computed = {}
+        for shown, how in (shows or {}).items():
+            self._show(op, shown, how, slots, result_names)
         self.n_slots = len(slots)
         self.slot_names = tuple(slots)
-        self.shown_names = tuple([self._shown(op, i) for i in range(self.n_slots)])
+        names = [self._shown(op, i) for i in range(self.n_slots)]
+        self.shown_names = tuple([None if shows is not None and shown in shows and (
+            shows[shown] is not True) else shown for shown in names])
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots,
                           tuple result_names) except -1:
@@ -99,6 +104,21 @@ cdef class Derivative:
             slot.written = slot.index == 0
             slot.operand = op.kinds[slot.index] == OPERAND
             slot.plain = op.kinds[slot.index] > OPERAND
+        return 0
+
+    cdef int _show(self, Operator op, str name, object how, dict slots,
+                   tuple result_names) except -1:
+        if how is None:
+            return 0
+        if how is True:
+            parameters = (name,)
+        else:
+            parameters = how.__code__.co_varnames[:how.__code__.co_argcount]
+            self.computed[name] = how, parameters
+        for parameter in parameters:
+            if parameter not in slots and parameter != "outputs":
+                slots[parameter] = len(slots)
+                self._add_slot(op, slots[parameter], parameter, result_names)
         return 0
 
     cdef object _shown(self, Operator op, int i):

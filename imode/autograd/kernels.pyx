@@ -229,9 +229,10 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
 
 
 cdef bint _needed(Node node, Derivative d, Slot* slot):
-    """Whether a slot that one formula alone reads is wanted; one that several read always is."""
+    """Whether a slot that one formula alone reads is wanted; one that several read always is, and
+    one that none reads, which is shown alone."""
     cdef int i
-    if slot.formulas & (slot.formulas - 1):
+    if slot.formulas & (slot.formulas - 1) or not slot.formulas:
         return True
     for i in range(d.n_inputs):
         if slot.formulas >> d.formula_of[i] & 1:

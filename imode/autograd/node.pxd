@@ -72,6 +72,7 @@ cdef class Node:
     cdef bint _any_grad(self, PyObject** grads) noexcept
     cdef object _unpacked(self, int slot)
     cdef object _shown(self, int slot)
+    cdef object _computed(self, str name)
     cdef object _raw(self, int slot)
     cdef bint _holds_tensors(self, int slot) noexcept
     cdef int _first_edge(self, int input)

@@ -474,6 +474,18 @@ cdef class Node:
             return wrap(np.asarray(value))
         return value
 
+    cdef object _computed(self, str name):
+        """What `_saved_...` gives where that follows from what is saved."""
+        function, parameters = self.derivative.computed[name]
+        values = []
+        for parameter in parameters:
+            if parameter == "outputs":
+                values.append([new_size(self.outputs[i].nd, meta_shape(&self.outputs[i]))
+                               for i in range(self.n_outputs)])
+            else:
+                values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
+        return function(*values)
+
     cdef object _raw(self, int slot):
         """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
         cdef PyObject* item
@@ -503,6 +515,8 @@ cdef class Node:
         cdef int slot
         if d is not None and name.startswith("_saved_") and name[7:] in d.shown_names:
             return self._shown(d.shown_names.index(name[7:]))
+        if d is not None and name.startswith("_saved_") and name[7:] in d.computed:
+            return self._computed(name[7:])
         if d is not None and name.startswith("_raw_saved_") and name[11:] in d.shown_names:
             slot = d.shown_names.index(name[11:])
             if self._holds_tensors(slot):
@@ -517,6 +531,7 @@ cdef class Node:
                 names.append(f"_saved_{name}")
                 if self._holds_tensors(slot):
                     names.append(f"_raw_saved_{name}")
+        names += [f"_saved_{name}" for name in (() if d is None else d.computed)]
         return names
 
     def __repr__(self):

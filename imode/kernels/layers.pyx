@@ -213,7 +213,7 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     if _remainder is None:
         _remainder = operator("remainder")
     indices = call2(_remainder, <object>args[1], a.dimensions[dim])
-    return call3(_callee(op), source, <object>args[2], indices)
+    return call3(_callee(op), source, dim, indices)
 
 
 cdef Operator _view = None

@@ -191,7 +191,8 @@ cdef object _part(Operator op, keyset_t keys, PyObject** args):
     if not cnp.PyArray_ISCOMPLEX(storage(self)):
         return NotImplemented
     return call3(
-        _ops().select, call1(_ops().view_as_real, self), -1, 0 if op.name == "real" else 1)
+        _ops().select, call1(_ops().view_as_real, self), storage(self).ndim,
+        0 if op.name == "real" else 1)
 
 
 cdef object _swap_in_place(Operator op, keyset_t keys, PyObject** args):

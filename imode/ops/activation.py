@@ -293,6 +293,7 @@ op(
     ufunc(loops.gelu_tanh, otherwise=refusing("GeluKernelImpl")),
     derivative={"self": lambda grad, self: ops._gelu_tanh_backward(grad, self)},
     name="GeluBackward0",
+    shows={"approximate": lambda: "tanh"},
     variants="",
 )
 op(
@@ -625,4 +626,4 @@ def prelu(self, weight):
         )
     if self.dim() < 2 or weight.dim() == 0:
         return ops._prelu_kernel(self, weight.reshape(()) if self.dim() == 0 else weight)
-    return ops._prelu_kernel(self, weight.view(-1, *[1] * (self.dim() - 2)))
+    return ops._prelu_kernel(self, weight.view(1, -1, *[1] * (self.dim() - 2)))

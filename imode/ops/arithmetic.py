@@ -439,6 +439,7 @@ op(
     ufunc(loops.square, otherwise=lambda self: _pow(self, 2)),
     derivative={"self": lambda grad, self: grad * conj(2 * self)},
     name="PowBackward0",
+    shows={"exponent": lambda: 2},
     variants=_ALL,
     doc="""Return the square of every element.
 

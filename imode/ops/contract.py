@@ -205,6 +205,7 @@ def _tensordot(self, other, dims1, dims2):
             )
         else:
             contracted *= size1
+    given1, given2 = dims1, dims2
     dims1 = dims.wrap_all(dims1, self.dim()) if dims1 else ()
     dims2 = dims.wrap_all(dims2, other.dim()) if dims2 else ()
     rest1 = [i for i in range(self.dim()) if i not in dims1]
@@ -214,8 +215,8 @@ def _tensordot(self, other, dims1, dims2):
         math.prod(tensor.size(i) for i in rest)
         for tensor, rest in ((first, rest1), (second, rest2))
     )
-    first = first.permute((*rest1, *dims1))
-    second = second.permute((*dims2, *rest2))
+    first = first.permute((*rest1, *given1))
+    second = second.permute((*given2, *rest2))
     if rows == columns == 1:
         return first.flatten().dot(second.flatten()).reshape(shape)
     first, second = first.reshape((rows, contracted)), second.reshape((contracted, columns))

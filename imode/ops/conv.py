@@ -47,6 +47,12 @@ op(
     f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_SHAPE}) -> Tensor",
     direct.compiled("_convolution", kernels.convolve),
     derivative={("input", "weight", "bias"): _conv_backward},
+    shows={
+        "bias_sym_sizes": None,
+        "bias_sym_sizes_opt": lambda bias_shape: bias_shape or (0,),
+        "output_padding": lambda stride: (0,) * len(stride),
+        "transposed": lambda: False,
+    },
     variants="",
 )
 
@@ -170,6 +176,13 @@ op(
         "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
     },
     name="MaxPool2DWithIndicesBackward0",
+    shows={
+        "kernel_size": True,
+        "stride": lambda stride: stride or (),
+        "padding": True,
+        "dilation": True,
+        "ceil_mode": True,
+    },
     variants="nn",
     doc="""Return the largest element of each window and its position in its plane.
 
@@ -339,6 +352,7 @@ op(
     direct.compiled("avg_pool2d", pool.avg_pool2d),
     derivative={"self": _avg_backward},
     name="AvgPool2DBackward0",
+    shows={"stride": lambda stride: stride or ()},
     variants="nn out",
     doc="""Return the mean of each window of (n, channels, height, width).
 

@@ -141,13 +141,13 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
     if ord == "fro":
-        return ops.linalg_vector_norm(self, 2, (row, column), keepdim, dtype=dtype)
+        return ops.linalg_vector_norm(self, 2.0, (row, column), keepdim, dtype=dtype)
     if isinstance(ord, str) or abs(ord) not in (1, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, best = (row, column) if abs(ord) == 1 else (column, row)
     if not keepdim and best > summed:
         best -= 1
-    sums = ops.linalg_vector_norm(self, 1, (summed,), keepdim, dtype=dtype)
+    sums = ops.linalg_vector_norm(self, 1.0, (summed,), keepdim, dtype=dtype)
     return (ops.amax if ord > 0 else ops.amin)(sums, (best,), keepdim)
 
 
@@ -193,7 +193,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
         if (len(dim) if dim is not None else self.dim()) == 2:
             return ops.linalg_matrix_norm(self, ord, dim or (0, 1), keepdim, dtype=dtype)
         return ops.linalg_vector_norm(self, ord, dim, keepdim, dtype=dtype)
-    return ops.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype)
+    return ops.linalg_vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
 
 
 # ---- distances ----
@@ -280,6 +280,7 @@ op(
     "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
     _cdist,
     derivative={("x1", "x2"): _cdist_backward},
+    shows={"p": lambda p: float(p)},
     variants="function",
     doc="""Return the distances of order `p` between the rows of two matrices, or stacks of them.
 

@@ -68,6 +68,7 @@ written(
         "self": _put_self,
         "values": lambda grad, indices, dims: ops._index(grad, indices, dims),
     },
+    shows={"dims": None, "values_sym_sizes": None},
     doc="""Return the tensor with `values` at the places that index tensors name.
 
     values: broadcast to the shape of what the indices pick; its dtype must be self's. accumulate:
@@ -90,6 +91,7 @@ _GATHER = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     compiled("gather", lambda self, dim, index, _: indexing.gather(self, dim, index), __name__),
     derivative={"self": _gather_backward},
+    shows={"sparse_grad": True},
     variants="function method out",
     doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
 
@@ -360,6 +362,10 @@ written(
     _index_add,
     plain="index_add",
     derivative={"self": lambda grad: grad, "source": _index_add_source},
+    shows={
+        "source_sym_sizes": None,
+        "source_dim": lambda source_shape: len(source_shape),
+    },
     doc="""Return the tensor with slices of `source`, times `alpha`, added to those `index` names.
 
     >>> imode.zeros(3).index_add(0, imode.tensor([2, 2]), imode.tensor([1.0, 2.0]))
@@ -424,6 +430,10 @@ written(
     derivative={
         "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
         "source": _picked,
+    },
+    shows={
+        "source_sym_sizes": None,
+        "source_dim": lambda source_shape: len(source_shape),
     },
     doc="""Return the tensor with slices of `source` in place of those that `index` names.
 

@@ -295,12 +295,25 @@ def _right_gradient(grad, mat1, mat2_columns, alpha):
     return _times(grad.t().mm(left).t() if mat2_columns else left.t().mm(grad), alpha)
 
 
+def _size_left(outputs, left, right):
+    """The shape of the left factor: of it, or of the right one and the product's."""
+    return left.shape if left is not None else type(right.shape)((outputs[0][0], right.shape[0]))
+
+
+def _size_right(outputs, left, right):
+    return right.shape if right is not None else type(left.shape)((left.shape[1], outputs[0][1]))
+
+
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     fast.mm(_mm),
     derivative={
         "self": lambda grad, self_columns, mat2: _left_gradient(grad, self_columns, mat2, 1),
         "mat2": lambda grad, self, mat2_columns: _right_gradient(grad, self, mat2_columns, 1),
+    },
+    shows={
+        "self_sym_sizes": lambda outputs, self, mat2: _size_left(outputs, self, mat2),
+        "mat2_sym_sizes": lambda outputs, self, mat2: _size_right(outputs, self, mat2),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -376,6 +389,10 @@ op(
         "mat1": _left_gradient,
         "mat2": _right_gradient,
     },
+    shows={
+        "mat1_sym_sizes": lambda outputs, mat1, mat2: _size_left(outputs, mat1, mat2),
+        "mat2_sym_sizes": lambda outputs, mat1, mat2: _size_right(outputs, mat1, mat2),
+    },
     variants="function method inplace out",
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
 
@@ -418,6 +435,13 @@ op(
         "batch2": lambda grad, batch1, alpha, batch1_shape, batch2_shape: _times(
             _mh(batch1).bmm(_spread(grad, batch1_shape, batch2_shape)), alpha
         ),
+    },
+    shows={
+        "batch1_sym_sizes": None,
+        "batch2_sym_sizes": None,
+        "batch1_sym_argsize_0": lambda batch1_shape: batch1_shape[0],
+        "batch1_sym_argsize_1": lambda batch1_shape: batch1_shape[1],
+        "batch2_sym_argsize_2": lambda batch2_shape: batch2_shape[2],
     },
     variants="function method inplace out",
     doc="""Return beta * self + alpha * the sum over the batch of batch1 @ batch2.

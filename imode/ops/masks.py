@@ -213,6 +213,7 @@ written(
         ),
         "source": lambda grad, index, source: grad.take(index).reshape(source.shape),
     },
+    shows={"source_sym_sizes": None},
     doc="""Return the tensor with the elements of `source` at flat positions, or added there.
 
     >>> imode.zeros(2, 2).put(imode.tensor([3]), imode.tensor([5.0]))

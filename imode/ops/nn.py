@@ -175,6 +175,11 @@ op(
         ),
     },
     real_only="embedding",
+    shows={
+        "sparse": lambda: False,
+        "weight_sym_sizes": None,
+        "weight_sym_argsize_0": lambda weight_shape: weight_shape[0],
+    },
     variants="function",
     doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
 

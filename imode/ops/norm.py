@@ -231,6 +231,7 @@ op(
     direct.compiled("_native_layer_norm", norm.layer_norm),
     derivative={("input", "weight", "bias"): _layer_norm_backward},
     name="NativeLayerNormBackward0",
+    shows={"eps": None},
     variants="",
 )
 
@@ -283,6 +284,15 @@ op(
     direct.compiled("_native_group_norm", norm.group_norm),
     derivative={("input", "weight", "bias"): _group_norm_backward},
     name="NativeGroupNormBackward0",
+    shows={
+        "eps": True,
+        "groups": None,
+        "input_sym_sizes": None,
+        "group": lambda groups: groups,
+        "N": lambda input_shape: input_shape[0],
+        "C": lambda input_shape: input_shape[1],
+        "HxW": lambda input_shape: prod(input_shape[2:]),
+    },
     variants="",
 )
 

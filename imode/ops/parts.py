@@ -505,7 +505,7 @@ op(
 @composite("real(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
 def real(self):
     """Return the real part: a view of a complex tensor, a real tensor itself."""
-    return ops.view_as_real(self).select(-1, 0) if self.is_complex() else self
+    return ops.view_as_real(self).select(self.dim(), 0) if self.is_complex() else self
 
 
 @composite("imag(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
@@ -513,7 +513,7 @@ def imag(self):
     """Return the imaginary part of a complex tensor, as a view."""
     if not self.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return ops.view_as_real(self).select(-1, 1)
+    return ops.view_as_real(self).select(self.dim(), 1)
 
 
 op(

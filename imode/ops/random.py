@@ -417,6 +417,7 @@ op(
     bernoulli_tensor,
     derivative={"self": zeros, "p": lambda grad, p_shape: grad.new_zeros(p_shape)},
     name="BernoulliBackward1",
+    shows={"p_sym_sizes": None},
     variants="method",
     doc=_BERNOULLI,
 )

@@ -140,6 +140,7 @@ op(
     "mean(Tensor self, *, dtype? dtype=None) -> Tensor",
     fast.kernel("mean", _mean),
     derivative={"self": lambda grad, self_shape: grad.expand(self_shape) / math.prod(self_shape)},
+    shows={"self_sym_numel": lambda self_shape: math.prod(self_shape)},
     variants="function method out",
     doc="""Return the mean of all elements; NaN when there are none.
 
@@ -159,6 +160,7 @@ op(
         )
     },
     name="MeanBackward1",
+    shows={"self_sym_numel": lambda self_shape: math.prod(self_shape)},
     variants="function method out",
     doc="""Return the means along `dim`, one dimension or several; None or () means all.
 

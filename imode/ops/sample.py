@@ -229,7 +229,7 @@ op(
 op(
     f"normal(Tensor mean, float std=1.0, {GENERATOR}) -> Tensor",
     _normal_tensor_number,
-    derivative={"mean": lambda grad: grad.new_zeros(grad.shape)},
+    derivative={"mean": lambda grad, mean_shape: grad.new_zeros(mean_shape)},
     name="NormalBackward1",
     real_only="normal",
     variants="function out",
@@ -238,7 +238,7 @@ op(
 op(
     f"normal.float_Tensor(float mean, Tensor std, {GENERATOR}) -> Tensor",
     _normal_number_tensor,
-    derivative={"std": lambda grad: grad.new_zeros(grad.shape)},
+    derivative={"std": lambda grad, std_shape: grad.new_zeros(std_shape)},
     name="NormalBackward2",
     real_only="normal",
     variants="function out",

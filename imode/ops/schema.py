@@ -145,6 +145,7 @@ def op(
     real_only=None,
     number=None,
     inplace_derivative=None,
+    shows=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
@@ -155,6 +156,9 @@ def op(
     what gives or writes integers is not recorded (copy_); others refuse to give them.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
     `number`: the node's name in the in-place form where the last operand is a number.
+    `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
+    the argument, which is kept for it; a function of what is kept, and of `outputs`, the shapes of
+    the results; None, nothing, though a formula reads it.
     """
     parsed = parse(schema)
     if derivative is None and differentiable and parsed.role != VIEW:
@@ -178,6 +182,7 @@ def op(
             parsed.result_names,
             real_only,
             number,
+            shows,
         )
         compiled_derivative.floats_only = floats_only
         base._link(derivative=compiled_derivative)

@@ -368,7 +368,7 @@ def diff(self, n, dim, prepend, append):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    dim = wrap_dim(dim, self.dim())
+    wrap_dim(dim, self.dim())
     parts = [t for t in (prepend, self, append) if t is not None]
     if any(t.dim() != self.dim() for t in parts):
         raise RuntimeError("diff expects prepend or append to be the same dimension as input")

@@ -33,6 +33,7 @@ def written(
     out=True,
     plain=None,
     real_only=None,
+    shows=None,
 ):
     """Declare `schema` and its in-place form; ``write(self, ...)`` changes the array `self`.
 
@@ -40,7 +41,7 @@ def written(
     keep_order: the functional result keeps the layout of self, else it is in row order.
     out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the
     functional result, where that may be larger than self's. plain: the name of the compiled kernels
-    of `imode.kernels.index` that serve the plain cases. real_only: as in `op`.
+    of `imode.kernels.index` that serve the plain cases. real_only, shows: as in `op`.
     """
 
     head, _, rest = schema.partition("(Tensor self")
@@ -75,6 +76,7 @@ def written(
         doc=doc,
         variants="function method out" if out else "function method",
         real_only=real_only,
+        shows=shows,
     )
     written_to = op(
         f"{bare}_{dot}{overload}(Tensor(a!) self{rest.replace('-> Tensor', '-> Tensor(a!)')}",
@@ -82,6 +84,7 @@ def written(
         derivative=formulas(f"{bare}_"),
         name=name,
         doc=f"In-place form of `{bare}`.",
+        shows=shows,
         variants="function method",
     )
     base._link(inplace=written_to)

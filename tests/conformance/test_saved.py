@@ -1,6 +1,7 @@
 """What the nodes of every sampled operator save, and what a write after the forward then breaks."""
 
 import warnings
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -17,18 +18,21 @@ CASES = [
     if not sample.raises
 ]
 
-# Saved numbers and sizes that only PyTorch shows, or only imode: a node here keeps what its own
-# formula reads (docs/differences.md).
-SIZES = ("_sym_sizes", "_sym_strides", "_sym_numel", "_sizes_opt")
-# Samples that PyTorch records otherwise: in other nodes, or with an error of its own in backward.
-ELSEWHERE = {"conv2d", "prelu", "kron", "bernoulli.p", "bernoulli_.Tensor", "where", "logaddexp"}
-# Numbers that mean the same: a dimension counted from the end, a padding said once for all.
+# Samples that PyTorch records in other nodes (docs/differences.md).
+ELSEWHERE = {"conv2d-14", *(f"cross_entropy-{i}" for i in (23, 24, 25, 26, 27, 29, 30))}
+# What is said otherwise: (sample, attribute), each with wildcards.
 OTHERWISE = {
-    *((name, "_saved_dim") for name in ("real", "imag", "take_along_dim")),
-    ("conv2d.padding", "_saved_padding"),
+    ("*", "_saved_*_sym_strides"): "how a product's factors lie in memory is kept as a flag",
+    ("conv2d.padding", "_saved_*padding"): "a padding, said for all dimensions at once",
+    ("std*", "_saved_correction"): "None means 1",
+    ("var*", "_saved_correction"): "None means 1",
+    ("einsum", "_saved_dim*"): "the operands are brought into order by other steps",
+    ("pad", "_saved_*"): "what is cut away at both ends is cut in one step",
 }
-# PyTorch does not keep this index, which it made contiguous; here it is kept as it was given.
-KEPT = {"take_along_dim"}
+
+
+# Where a write breaks backward, but leads to a wrong gradient in PyTorch (docs/differences.md).
+SAFER = {"kron"}
 
 
 def recorded(lib, name, sample):
@@ -52,7 +56,7 @@ def shown(lib, value):
     if isinstance(value, (list, tuple)):
         return tuple(shown(lib, item) for item in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value - (1 << 64) if value >= 1 << 63 else value)
+        return str(float(value - (1 << 64) if value >= 1 << 63 else value))
     return str(value)
 
 
@@ -62,29 +66,36 @@ def saved(lib, node):
     return {name: shown(lib, getattr(node, name)) for name in names}
 
 
-def is_tensor(value):
-    return isinstance(value, tuple) and value[:1] == ("Tensor",)
+def nodes(results):
+    """Return the nodes of a graph, those nearest to the results first."""
+    found, todo = [], [t.grad_fn for t in results]
+    while todo:
+        node = todo.pop(0)
+        if node is not None and not any(node is other for other in found):
+            found.append(node)
+            todo += [other for other, _ in node.next_functions]
+    return found
+
+
+def said_otherwise(name, attribute):
+    return any(fnmatchcase(name, n) and fnmatchcase(attribute, a) for n, a in OTHERWISE)
 
 
 @pytest.mark.parametrize(("name", "index"), CASES, ids=[f"{n}-{i}" for n, i in CASES])
 def test_what_is_saved(lib, torch, name, index):
-    """The tensors that a node saved have PyTorch's names; so has all else that it shows."""
+    """All that the nodes of an operator show has PyTorch's names and values."""
     sample = SAMPLES[name][index]
     ours, theirs = recorded(lib, name, sample), recorded(torch, name, sample)
     if ours is None or theirs is None:
         return
-    for here, there in zip(ours[1], theirs[1]):
-        if there.grad_fn is None or node_name(here.grad_fn) != node_name(there.grad_fn):
-            continue
-        a, b = saved(lib, here.grad_fn), saved(torch, there.grad_fn)
-        if name in ELSEWHERE:
-            continue
-        assert {k: v for k, v in a.items() if is_tensor(v)} == {
-            k: v for k, v in b.items() if is_tensor(v)
-        }
-        for key in a.keys() & b.keys():
-            if not key.endswith(SIZES) and a[key] != "None" and (name, key) not in OTHERWISE:
-                assert str(a[key]) == str(b[key]), key
+    graphs = nodes(ours[1]), nodes(theirs[1])
+    same = [node_name(n) for n in graphs[0]] == [node_name(n) for n in graphs[1]]
+    assert same != (f"{name}-{index}" in ELSEWHERE)
+    for here, there in zip(*graphs) if same else ():
+        a, b = saved(lib, here), saved(torch, there)
+        for key in a.keys() | b.keys():
+            if not said_otherwise(name, key):
+                assert a.get(key, "missing") == b.get(key, "missing"), f"{node_name(here)}.{key}"
 
 
 def outcomes(lib, name, sample):
@@ -125,7 +136,13 @@ def test_what_a_write_breaks(lib, torch, name, index):
     a second backward finds what it needs, or does not."""
     sample = SAMPLES[name][index]
     ours, theirs = outcomes(lib, name, sample), outcomes(torch, name, sample)
-    if "INTERNAL ASSERT" in str(theirs):
+    if "INTERNAL ASSERT" in str(theirs) or "Expected isFloatingType" in str(theirs):
         pytest.skip("PyTorch fails in an internal check")
-    if ours is not None and theirs is not None and name not in ELSEWHERE | KEPT:
-        assert ours == theirs
+    if ours is None or theirs is None:
+        return
+    if name in SAFER:
+        differ = [(a, b) for a, b in zip(ours, theirs) if a != b]
+        assert differ
+        assert all("modified by an inplace" in str(a) or "needed for" in str(a) for a, _ in differ)
+        return
+    assert ours == theirs
