@@ -390,8 +390,8 @@ def graph_freed(node_name=None, freed_at=0):
 def without_grad(sentence, origin=None, ways=()):
     """Something was asked of a tensor that only one which requires grad can do.
 
-    `sentence`: PyTorch's. `origin`: of an inference tensor, (operator, place of the mode's entry) as
-    they are numbered. `ways`: the ways out where no mode is to blame.
+    `sentence`: PyTorch's. `origin`: (operator, place of entry) of an inference tensor, as they are
+    numbered. `ways`: the ways out where no mode is to blame.
     """
     made, now = _made(origin[1], origin[0]) if origin else "", _mode_now()
     if made or now:
