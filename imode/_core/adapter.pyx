@@ -14,7 +14,7 @@ from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
 from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.making cimport replace_array, wrap, wrap_view
+from imode._core.making cimport hold, replace_array, wrap, wrap_view
 from imode._core.overlap cimport refuse_self_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray, npy_intp
@@ -56,7 +56,7 @@ def numpy_ckernel(function, where):
 
 cdef object run_numpy(Operator op, object function, PyObject** args):
     cdef PyObject* values[MAX_ARGS]
-    cdef list keep = []               # owns the lists of arrays
+    cdef list keep = hold(args, op.nargs + 1)     # and the lists of arrays
     cdef int i
     for i in range(op.nargs):
         values[i] = args[i]
