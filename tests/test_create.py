@@ -224,3 +224,12 @@ def test_tensor_constructor():
         imode.Tensor([1], dtype=imode.int64)
     with pytest.raises(ValueError, match="expected sequence of length 2 at dim 1"):
         imode.Tensor([[1, 2], [3]])
+
+
+def test_a_tensor_without_contents_has_no_elements():
+    made = imode.Tensor.__new__(imode.Tensor)
+    assert made.shape == (0,)
+    assert made.tolist() == []
+    t = imode.Tensor([1.0])
+    t.__init__(2, 3)  # made already
+    assert t.tolist() == [1]

@@ -10,7 +10,6 @@ cdef Tensor wrap(ndarray array)                    # the result of a functional 
 cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
 cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides, char* data)
 cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
-cdef void become(Tensor self, Tensor made)         # a tensor without memory gets that of `made`
 cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
 cdef list hold(PyObject** args, int n)             # the arrays of tensor arguments: see the note
 cdef void free_array(Tensor self) noexcept         # the tensor dies

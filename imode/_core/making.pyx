@@ -7,6 +7,7 @@ from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
+from imode._core.syntax cimport syntax
 from imode._core.tensor cimport Tensor, is_inference, is_tensor, storage, version_of
 from numpy cimport ndarray, npy_intp
 
@@ -35,6 +36,11 @@ cdef extern from *:
                                   && ((PyDictObject*)dict)->ma_used == 0)) ||
                *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
     }
+    static void* imode_swap_new(PyObject* type, void* make) {
+        void* before = (void*)((PyTypeObject*)type)->tp_new;
+        ((PyTypeObject*)type)->tp_new = (newfunc)make;
+        return before;
+    }
     static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
         destructor before = ((PyTypeObject*)type)->tp_dealloc;
         ((PyTypeObject*)type)->tp_dealloc = dealloc;
@@ -47,6 +53,7 @@ cdef extern from *:
     const bint OLD_LOOKUP "IMODE_OLD_LOOKUP"
     bint _has_extras "imode_has_extras"(PyObject*) noexcept
     destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
+    void* _swap_new "imode_swap_new"(object, void*)
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject*) noexcept
@@ -86,7 +93,7 @@ cdef inline Tensor _new():
     if _n_spares:
         _n_spares -= 1
         return <Tensor>_revive(_spares[_n_spares])
-    self = Tensor.__new__(Tensor)
+    self = <Tensor>_allocate(<PyObject*>Tensor, <PyObject*>_nothing, NULL)
     if OLD_LOOKUP and _n_dicts < SPARES:
         _n_dicts += 1
     else:
@@ -124,10 +131,14 @@ use_slabs(Tensor)
 cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
 
 
-cdef void become(Tensor self, Tensor made):
-    born()
-    replace_array(self, storage(made))
-    self.keys, self.guard_id, self.maker = made.keys, made.guard_id, made.maker
+cdef object _construct(PyObject* cls, PyObject* args, PyObject* kwargs):
+    """Tensor's tp_new: there is no tensor without an array, however it is made."""
+    return syntax.constructor(*<tuple>args, **({} if kwargs == NULL else <dict>kwargs))
+
+
+ctypedef object (*maker_t)(PyObject* cls, PyObject* args, PyObject* kwargs)
+cdef tuple _nothing = ()
+cdef maker_t _allocate = <maker_t>_swap_new(Tensor, <void*>_construct)   # one without an array
 
 
 cdef Tensor new_tensor(ndarray array, keyset_t keys):

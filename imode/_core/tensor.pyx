@@ -12,7 +12,7 @@ from imode._core.dtype cimport (
     as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at, plain_number)
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
-from imode._core.making cimport become, free_array, new_tensor, replace_array
+from imode._core.making cimport free_array, new_tensor, replace_array
 from imode._core.syntax cimport (
     Sign, binary, compared, equals_array, get_item, reflected, set_item, sign, syntax)
 
@@ -47,9 +47,7 @@ cdef class Tensor:
     """
 
     def __init__(self, *args, **kwargs):
-        if self.array != NULL:
-            raise RuntimeError("Tensor.__init__() called on a tensor that is already made")
-        become(self, syntax.constructor(*args, **kwargs))
+        pass                      # made already: see construct in making
 
     def __dealloc__(self):
         free_array(self)
