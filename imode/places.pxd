@@ -1,2 +1,3 @@
 # Which line of the user's program is running. See places.pyx.
 cdef int here() except -1  # its place, a small integer: see origins.place; 0 outside of Python code
+cdef int place_of(object code) except -1  # of a function's first line; `here` if not the user's

@@ -13,6 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XDECREF, Py_XINCREF
 
 from os import sep
+from types import CodeType
 
 from imode._core.origins import answer, place_id
 
@@ -89,6 +90,12 @@ cdef int _name(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) exce
     slot.code, slot.lasti, slot.place = code, lasti, place
     Py_XDECREF(before)
     return place
+
+
+cdef int place_of(object code) except -1:
+    if type(code) is CodeType and _is_the_users(code):
+        return place_id(code.co_filename, code.co_firstlineno)
+    return here()
 
 
 # ---- what messages ask ----

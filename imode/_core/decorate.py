@@ -28,8 +28,7 @@ def decorate(function, guard):
     plain = inspect.unwrap(function)
     while isinstance(plain, functools.partial):
         plain = plain.func
-    code = getattr(plain, "__code__", None)
-    body = guard._for_body(code.co_filename, code.co_firstlineno) if code else guard._for_body()
+    body = guard._for_body(getattr(plain, "__code__", None))
     if inspect.isasyncgenfunction(function):
         return _async_generator(function, body)
     if inspect.iscoroutinefunction(function):

@@ -51,11 +51,11 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
-from imode.places cimport here
+from imode.places cimport here, place_of
 
 from imode import errors
 from imode._core.decorate import decorate
-from imode._core.origins import answer, place_id, place_parts
+from imode._core.origins import answer, place_parts
 
 cdef extern from *:
     """
@@ -197,11 +197,11 @@ cdef class Guard:
         self.used = True
         return remake(type(self), self.kind)
 
-    def _for_body(self, filename=None, line=0):
-        """Return the guard for runs of the body of a decorated function, which starts there."""
+    def _for_body(self, code):
+        """Return the guard for runs of a decorated function: its code, or None."""
         cdef Guard guard = new_guard(type(self), self.kind)
         guard.used = guard.decorates = True
-        guard.entered_at = here() if filename is None else place_id(filename, line)
+        guard.entered_at = place_of(code)
         return guard
 
     def _again(self):
