@@ -1,9 +1,9 @@
 """What inference mode promises, over random programs.
 
 A program is a list of statements on a growing list of tensors: creation, functional operators,
-views, in-place writes, `out=`, assignments, `set_`, `.data`, `detach`, exports to NumPy, backward;
-in blocks of modes that nest, and are left in order, out of order and by exceptions. It is run in
-three worlds:
+views, in-place writes, `out=`, assignments, `set_`, `.data`, `detach`, `normal()`, shallow copies,
+memory handed to NumPy, buffers and DLPack and taken back, backward; in blocks of modes that nest, and
+are left in order, out of order and by exceptions. It is run in three worlds:
 
 - `World`: as written.
 - `NoGrad`: without blocks; a statement that `World` did not record runs under no_grad.
@@ -14,6 +14,7 @@ effect. What it did not refuse must work in the others too, and come to the same
 """
 
 import contextlib
+import copy
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import imode
-from imode._core.internals import array_of
+from imode._core.internals import array_of, wrap_array
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # programs do much that warns
 
@@ -59,6 +60,16 @@ VIEWS = {
     "diagonal": lambda a: [a.diagonal()] if a.dim() == 2 else [a.view(-1)],
     "detach": lambda a: [a.detach()],
     "reshape": lambda a: [a.reshape(-1)],
+    "as_strided": lambda a: [a.as_strided((a.numel() // 2,), (1,), a.storage_offset())],
+    "copy": lambda a: [copy.copy(a.detach())],
+}
+# Tensors over the memory of an array.
+OVER = {
+    "from_numpy": imode.from_numpy,
+    "asarray": lambda array: imode.asarray(array[...]),
+    "frombuffer": lambda array: imode.frombuffer(np.ravel(array), dtype=imode.float32),
+    "from_dlpack": imode.from_dlpack,
+    "capsule": lambda array: imode.from_dlpack(array.__dlpack__()),
 }
 WRITES = {
     "add_": lambda a, b: a.add_(b),
@@ -75,7 +86,7 @@ WRITES = {
 }
 OTHERS = [
     *("make", "leaf", "requires_grad_", "drop", "data", "numpy", "save", "backward", "grad"),
-    *("detach_", "t_", "set_"),
+    *("detach_", "t_", "set_", "normal", "data ="),
 ]
 
 statements = st.one_of(
@@ -83,7 +94,7 @@ statements = st.one_of(
     st.tuples(st.just("leave"), st.sampled_from(["", "", "raise", "below"]), st.just(0)),
     *(
         st.tuples(st.sampled_from(sorted(table)), st.integers(0, 9), st.integers(0, 9))
-        for table in (FUNCTIONAL, VIEWS, WRITES, dict.fromkeys(OTHERS))
+        for table in (FUNCTIONAL, VIEWS, WRITES, OVER, dict.fromkeys(OTHERS))
     ),
 )
 programs = st.lists(statements, min_size=4, max_size=22)
@@ -95,8 +106,9 @@ class World:
     def __init__(self, log=()):
         self.tensors = [imode.tensor([[0.5, 1.0], [1.5, 2.0]], requires_grad=True)]
         self.kept, self.guards = [], []
-        self.log = log  # of the program as written: (refused, recording, in the mode) per statement
+        self.log = log  # of the program as written: (refused, recording, in the mode, copied)
         self.recording = self.in_mode = None
+        self.copied = False  # whether normal() gave another tensor
 
     def look(self, number):
         """Find out what holds for a statement."""
@@ -167,15 +179,34 @@ class World:
                 a.detach_()
         elif what == "t_":
             a.t_()
+        elif what in OVER:
+            arrays = [kept for kept in self.kept if isinstance(kept, np.ndarray)]
+            if arrays:
+                self.tensors.append(OVER[what](arrays[i % len(arrays)]))
+        elif what == "normal":
+            self.normal(a)
+        elif what == "data =":
+            b = self.choose(j)
+            if a.shape == b.shape:
+                a.data = b.detach()
         elif what == "set_":
             a.set_(self.choose(j))
+
+    def normal(self, t):
+        """A statement on its own: what it copies in one kind, it does not in the other."""
+        made = t.normal()
+        self.copied = made is not t
+        self.tensors.append(made)
 
 
 class NoGrad(World):
     """Without blocks; under no_grad what the program does not record."""
 
     def look(self, number):
-        _, self.recording, self.in_mode = self.log[number]
+        _, self.recording, self.in_mode, self.copied = self.log[number]
+
+    def normal(self, t):
+        self.tensors.append(t.detach().clone() if self.copied else t)
 
     def step(self, what, i, j):
         if what not in ("enter", "leave"):
@@ -190,7 +221,9 @@ class Detached(NoGrad):
         return t if self.recording else t.detach()
 
     def step(self, what, i, j):
-        quiet = what in ("detach_", "t_", "set_", "grad", "backward") and not self.recording
+        quiet = not self.recording and (
+            what in ("detach_", "t_", "set_", "data =", "grad", "backward")
+        )
         if what not in ("enter", "leave"):
             with imode.no_grad() if quiet else contextlib.nullcontext():
                 try:
@@ -264,24 +297,31 @@ def run_as_written(program):
                 refused = str(error)
                 assert same(everything, values(live)), (statement, "a refused statement wrote")
             assert same(before, values(frozen)), (statement, "an inference tensor changed")
-            log.append((refused, world.recording, world.in_mode))
+            log.append((refused, world.recording, world.in_mode, world.copied))
+            check_kinds(world)
             snapshots.append(values(world.tensors))
-        inference = [t for t in world.tensors if t.is_inference()]
-        for t in inference:
-            for other in world.tensors + saved_tensors(world.tensors):
-                if not other.is_inference():
-                    assert not np.shares_memory(array_of(t), array_of(other))
     finally:
         while world.guards:
             world.guards.pop().__exit__(None, None, None)
     return world, log, snapshots
 
 
+def check_kinds(world):
+    """No inference tensor shares memory with a normal one, nor with what is saved."""
+    tensors = world.tensors + [kept for kept in world.kept if isinstance(kept, imode.Tensor)]
+    inference = [t for t in tensors if t.is_inference()]
+    if not inference:
+        return
+    for other in tensors + saved_tensors(world.tensors):
+        for t in () if other.is_inference() else inference:
+            assert not np.shares_memory(array_of(t), array_of(other))
+
+
 def agree(kind, program):
     """Run a program as written and in another world, and compare."""
     written, log, snapshots = run_as_written(program)
     world = kind(log)
-    for number, (statement, (refused, _, _)) in enumerate(zip(program, log, strict=True)):
+    for number, (statement, (refused, *_)) in enumerate(zip(program, log, strict=True)):
         world.look(number)
         if refused is None:
             world.step(*statement)
@@ -296,9 +336,17 @@ def agree(kind, program):
         assert mine is None or np.array_equal(plain(mine), plain(other), equal_nan=True)
 
 
+INSIDE, LEAVE = ("enter", "inference_mode", 0), ("leave", "", 0)
+
+
 @checked
-@example([("enter", "inference_mode", 0), ("add", 0, 0), ("set_", 0, 1)])
-@example([("enter", "inference_mode", 0), ("add", 0, 0), ("set_", 1, 0)])
+@example([INSIDE, ("add", 0, 0), ("set_", 0, 1)])
+@example([INSIDE, ("add", 0, 0), ("set_", 1, 0)])
+@example([("numpy", 0, 0), INSIDE, *((way, 0, 0) for way in OVER), ("data", 1, 0)])
+@example([INSIDE, ("make", 0, 0), ("numpy", 1, 0), LEAVE, *((way, 0, 0) for way in OVER)])
+@example(
+    [("mul", 0, 0), ("save", 1, 0), ("numpy", 1, 0), ("drop", 0, 0), INSIDE, ("asarray", 0, 0)]
+)
 @given(programs)
 def test_no_inference_tensor_changes_outside_or_shares_memory_with_what_is_saved(program):
     run_as_written(program)
@@ -314,6 +362,15 @@ def test_inference_mode_is_no_grad_or_raises(program):
 @given(programs)
 def test_gradients_are_those_without_guards_or_an_error_is_raised(program):
     agree(Detached, program)
+
+
+def test_the_properties_find_memory_of_both_kinds(monkeypatch):
+    """`wrap_array` makes a tensor of the mode's kind, whoever looks at the memory."""
+    monkeypatch.setitem(OVER, "from_numpy", wrap_array)
+    with pytest.raises(AssertionError):
+        run_as_written([("numpy", 0, 0), INSIDE, ("from_numpy", 0, 0)])
+    with pytest.raises(AssertionError):
+        run_as_written([INSIDE, ("make", 0, 0), ("numpy", 1, 0), LEAVE, ("from_numpy", 0, 0)])
 
 
 # A tensor is saved and then written to: inside of a block, by a view, after an assignment.
