@@ -148,6 +148,8 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     if not keepdim and best > summed:
         best -= 1
     sums = ops.linalg_vector_norm(self, 1.0, (summed,), keepdim, dtype=dtype)
+    if ord > 0 and sums.shape[best] == 0:
+        return sums.detach().sum(best, keepdim)
     return (ops.amax if ord > 0 else ops.amin)(sums, (best,), keepdim)
 
 

@@ -13,6 +13,7 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
+from imode.kernels.order import empty_like
 
 from .conv import scalar_type
 from .expect import expect, expect_float
@@ -553,15 +554,17 @@ def _logits(self, target, weight, pos_weight, reduction):
         raise RuntimeError("result type Float can't be cast to the desired output type Long")
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self.dtype)
-    if pos_weight is None and weight is None and self.dtype == target.dtype:
+    plain = pos_weight is None and weight is None and self.dtype == target.dtype
+    if plain and self.flags.c_contiguous and target.flags.c_contiguous:
         return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)
-    losses = kernels.pairwise(_LOGITS, self, target, 0.0, _NONE)
+    factor = kernels.pairwise(_LOGITS, self, np.ones_like(self), 0.0, _NONE)
     if pos_weight is not None:
-        ones = np.ones_like(target, losses.dtype)
-        log_sigmoid = -kernels.pairwise(_LOGITS, self, ones, 0.0, _NONE)
-        losses = losses - (pos_weight - 1) * target * log_sigmoid
-    losses = losses if weight is None else losses * weight
-    return _reduce_array(losses.astype(target.dtype, copy=False), reduction)
+        factor = ((pos_weight - 1) * target + 1) * factor
+    losses = empty_like(target)  # of the target's dtype, too
+    losses[...] = (1 - target) * self + factor
+    if weight is not None:
+        np.multiply(losses, weight, out=losses, casting="same_kind")
+    return _reduce_array(losses, reduction)
 
 
 def _log_sigmoid(x):

@@ -360,12 +360,11 @@ def _logit(self, eps):
 
 
 def _logit_backward(grad, self, eps):
-    slope = grad / (self * (1 - self))
     low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
     if is_grad_enabled():
+        slope = grad / (self * (1 - self))
         return ops.where((self >= low) & (self <= high), slope, outside)
-    if eps is None:
-        slope = ops.where((self == 0) | (self == 1), grad * math.inf, slope)
+    slope = grad / (self * (1 - self)).abs()  # infinite at both ends, also at -0
     return slope.masked_fill_((self < low) | (self > high), outside)
 
 
@@ -454,9 +453,9 @@ tensor([1.5708])
 # ---- functions of two operands -------------------------------------------------------------------
 
 
-def _atan2_slope(grad, self, other):
+def _atan2_scale(self, other):
     scale = (self * self + other * other).reciprocal()
-    return grad * ops.where(scale.isinf(), 0.0, scale)
+    return scale.masked_fill(scale.isinf(), 0.0)
 
 
 alias(
@@ -465,8 +464,8 @@ alias(
         "atan2(Tensor self, Tensor other) -> Tensor",
         ufunc(loops.select(np.arctan2, FLOATS), ints="float", otherwise=refusing("atan2_cpu")),
         derivative={
-            "self": lambda grad, self, other: _atan2_slope(grad, self, other) * other,
-            "other": lambda grad, self, other: _atan2_slope(grad, self, other) * -self,
+            "self": lambda grad, self, other: grad * other * _atan2_scale(self, other),
+            "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other),
         },
         variants=_ALL,
         doc="""Return the angle of the point (other, self), in (-pi, pi].

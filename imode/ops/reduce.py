@@ -396,7 +396,7 @@ def _var_backward(grad, self, dim, correction, keepdim):
 
 
 def _std_backward(grad, self, result, dim, correction, keepdim):
-    grad_var = (grad / (result * 2)).masked_fill(result == 0, 0)
+    grad_var = (grad / (result * 2)).masked_fill_(result == 0, 0)
     return _var_backward(grad_var, self, dim, correction, keepdim)
 
 
