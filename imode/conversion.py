@@ -3,22 +3,10 @@
 from . import formats, ops
 from ._core import dtype as dtypes
 from ._core.tensor import Tensor
+from ._core.words import scalar_name
 
 _BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
-_TYPE_NAMES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-    "ComplexFloatTensor": "complex64",
-    "ComplexDoubleTensor": "complex128",
-}
-_NAME_OF = {dtype: name for name, dtype in _TYPE_NAMES.items()}
+_BY_TYPE_NAME = {f"{scalar_name(d)}Tensor": d for d in dtypes.all_dtypes()}
 _CONVERTERS = {
     "float": "float32",
     "double": "float64",
@@ -122,12 +110,12 @@ def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
     'imode.FloatTensor'
     """
     if dtype is None:
-        return f"imode.{_NAME_OF[self.dtype.name]}"
+        return f"imode.{scalar_name(self.dtype)}Tensor"
     if isinstance(dtype, str):
         name = dtype.rpartition(".")[2]
-        if name not in _TYPE_NAMES:
+        if name not in _BY_TYPE_NAME:
             raise ValueError(f"invalid type: {dtype!r}")
-        dtype = _BY_NAME[_TYPE_NAMES[name]]
+        dtype = _BY_TYPE_NAME[name]
     # imode.LongTensor stands for its dtype.
     return to(self, getattr(dtype, "dtype", dtype), memory_format=memory_format)
 

@@ -5,10 +5,12 @@ that matches on it keeps working. The lines after it name the culprit (operator,
 versions) and end with the ways out that fit the case. No message is longer than five lines.
 
 Nothing here runs unless something went wrong, so clarity beats speed. Every layer may raise from
-it, so it imports nothing of the package but `origins`: what the numbers of tensors stand for.
+it, so it imports nothing of the package but `origins`, what the numbers of tensors stand for, and
+`words` for dtypes.
 """
 
 from imode._core.origins import Now, operator_name, place
+from imode._core.words import c_name, scalar_name
 
 
 def _lines(*lines):
@@ -428,21 +430,6 @@ GRAD_OF_NON_LEAF = (
     "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor."
 )
 
-# How PyTorch's messages name dtypes: a gradient's by its C++ type, a tensor's by a word.
-_DTYPE_WORDS = {
-    "bool": ("bool", "Bool"),
-    "uint8": ("unsigned char", "Byte"),
-    "int8": ("signed char", "Char"),
-    "int16": ("short int", "Short"),
-    "int32": ("int", "Int"),
-    "int64": ("long int", "Long"),
-    "float16": ("c10::Half", "Half"),
-    "float32": ("float", "Float"),
-    "float64": ("double", "Double"),
-    "complex64": ("c10::complex<float>", "ComplexFloat"),
-    "complex128": ("c10::complex<double>", "ComplexDouble"),
-}
-
 
 def grad_not_tensor(value):
     """Something else than a Tensor or None was assigned to .grad."""
@@ -455,8 +442,8 @@ def grad_mismatch(grad_dtype, grad_shape, dtype, shape):
     """A gradient of another dtype or shape than its tensor's was assigned to .grad."""
     if grad_dtype != dtype:
         return RuntimeError(
-            f"attempting to assign a gradient with dtype '{_DTYPE_WORDS[grad_dtype.name][0]}' to a "
-            f"tensor with grad_dtype '{_DTYPE_WORDS[dtype.name][1]}'. The gradient must have the "
+            f"attempting to assign a gradient with dtype '{c_name(grad_dtype)}' to a "
+            f"tensor with grad_dtype '{scalar_name(dtype)}'. The gradient must have the "
             "tensor's dtype; convert it with .to(tensor.dtype)"
         )
     return RuntimeError(

@@ -9,18 +9,7 @@ import numpy as np
 from . import ops
 from ._core.dtype import Size, all_dtypes, get_default_dtype
 from ._core.tensor import Tensor
-
-_NAMES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
+from ._core.words import scalar_name
 
 
 def _is_size(value):
@@ -99,5 +88,9 @@ def _legacy_type(name, dtype):
     return _LegacyType(name, (), body)
 
 
-_BY_NAME = {dtype.name: dtype for dtype in all_dtypes()}
-legacy_types = {name: _legacy_type(name, _BY_NAME[short]) for name, short in _NAMES.items()}
+legacy_types = {
+    name: _legacy_type(name, dtype)
+    for dtype in all_dtypes()
+    if not dtype.is_complex
+    for name in [f"{scalar_name(dtype)}Tensor"]
+}

@@ -52,6 +52,7 @@ def test_views_of_arrays(view):
     )
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_the_array_may_be_reshaped_by_its_owner():
     source = np.arange(6)
     t = imode.from_numpy(source)

@@ -12,33 +12,27 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport empty, root
 from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, OUT, TENSOR_LIST, VIEW, CKernel, Operator)
-from imode._core.dtype cimport code_of, _can_cast, dtype_from_typenum
+from imode._core.dtype cimport code_of, _can_cast, dtype_from_code, dtype_from_typenum
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport hold, replace_array, wrap, wrap_view
 from imode._core.overlap cimport refuse_self_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray, npy_intp
 
+from imode._core.words import c_name, scalar_name
+
 cnp.import_array()
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
-cdef tuple _TYPE_NAMES = ("Bool", "Byte", "Char", "Short", "Int", "Long", "Half", "Float",
-                          "Double", "ComplexFloat", "ComplexDouble")
-
-
-cdef tuple _C_TYPE_NAMES = (
-    "bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float",
-    "double", "c10::complex<float>", "c10::complex<double>")
-
 
 cdef str type_str(int code):
-    return <str>_TYPE_NAMES[code]
+    return scalar_name(dtype_from_code(code))
 
 
 cdef str c_type_str(int code):
-    return <str>_C_TYPE_NAMES[code]
+    return c_name(dtype_from_code(code))
 
 
 cdef str shape_str(int nd, npy_intp* dims):

@@ -31,6 +31,7 @@ from imode.places cimport here
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
+from imode._core.words import scalar_name
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
 
@@ -361,19 +362,12 @@ cdef object _modified(SavedTensor self, object node):
         maker = _maker(self, node) if self.requires_grad else None
     output_nr = self.output_nr if self.output_nr >= 0 else tensor.output_nr
     return modified(
-        f"imode.{_TYPE_NAMES[tensor.dtype.name]}", tensor.shape, output_nr,
+        f"imode.{scalar_name(tensor.dtype)}Tensor", tensor.shape, output_nr,
         None if maker is None else maker.name(), current(tensor.version), self.version,
         saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
 
 
 def type_name(Tensor tensor not None):
     """A tensor's type as PyTorch's messages have it, such as "imode.FloatTensor"."""
-    name = _TYPE_NAMES[tensor.dtype.name]
-    return f"CPU{name[:len(name) - 6]}Type" if name.startswith("Complex") else f"imode.{name}"
-
-
-cdef dict _TYPE_NAMES = {
-    "bool": "BoolTensor", "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor",
-    "int32": "IntTensor", "int64": "LongTensor", "float16": "HalfTensor",
-    "float32": "FloatTensor", "float64": "DoubleTensor", "complex64": "ComplexFloatTensor",
-    "complex128": "ComplexDoubleTensor"}
+    name = scalar_name(tensor.dtype)
+    return f"CPU{name}Type" if tensor.is_complex() else f"imode.{name}Tensor"

@@ -11,9 +11,10 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from imode.kernels.generator cimport Generator, choose, mt_fill, mt_state
 from imode.kernels.order cimport empty_like, iteration_order
 from imode.kernels.random cimport (
-    CHUNK, Line, check_target, line_of, no_kernel, uniform_double, uniform_float,
+    CHUNK, Line, check_target, line_of, uniform_double, uniform_float,
 )
 
+from imode._core.words import not_implemented
 from imode.kernels.random import exponential, uniform
 
 cnp.import_array()
@@ -137,7 +138,7 @@ def bernoulli(cnp.ndarray out, p, generator=None):
     elif cnp.PyArray_TYPE(probabilities) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT16):
         draws = np.empty(out.size, np.float32)
     else:
-        no_kernel("bernoulli_tensor_cpu_p_", probabilities)
+        raise not_implemented("bernoulli_tensor_cpu_p_", probabilities.dtype)
     if not cnp.PyArray_SAMESHAPE(probabilities, out):
         probabilities = np.broadcast_to(probabilities, (<object> out).shape)
     if probabilities.size and not (probabilities.min() >= 0 and probabilities.max() <= 1):

@@ -9,20 +9,9 @@ from libc.stdlib cimport free, malloc
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
+from imode._core.words import c_name, scalar_name
 
 cnp.import_array()
-
-# PyTorch's words for dtypes in "expected scalar type ..."
-cdef dict SCALAR_TYPES = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}
-cdef dict C_TYPES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int",
-    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-    "bool": "bool", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}
 
 
 # ---- geometry ------------------------------------------------------------------------------------
@@ -66,14 +55,10 @@ cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int 
 # ---- checks --------------------------------------------------------------------------------------
 
 
-def _words(values):
-    return "[" + ", ".join(str(v) for v in values) + "]"
-
-
 def _raise_mismatch(name, values, ndim):
     raise RuntimeError(
         f"expected {name} to be a single integer value or a list of {ndim} values to match the "
-        f"convolution dimensions, but got {name}={_words(values)}")
+        f"convolution dimensions, but got {name}={list(values)}")
 
 
 cdef int _check_list(str name, tuple values, int ndim) except -1:
@@ -82,10 +67,10 @@ cdef int _check_list(str name, tuple values, int ndim) except -1:
     return 0
 
 
-def bias_dtype_error(str x, str bias):
-    """An input and a bias of different dtypes, given by NumPy's names."""
+def bias_dtype_error(x, bias):
+    """An input and a bias of different dtypes, """
     return RuntimeError(
-        f"Input type ({C_TYPES.get(x)}) and bias type ({C_TYPES.get(bias)}) should be the same")
+        f"Input type ({c_name(x)}) and bias type ({c_name(bias)}) should be the same")
 
 
 cdef bint _worded_otherwise(cnp.ndarray x, cnp.ndarray w, long groups):
@@ -107,8 +92,8 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
     if wanted != ndim:
         raise RuntimeError(
             f"Expected {wanted + 2}-dimensional input for {wanted + 2}-dimensional weight "
-            f"{_words((<object>w).shape)}, but got {ndim + 2}-dimensional input of size "
-            f"{_words((<object>x).shape)} instead")
+            f"{list((<object>w).shape)}, but got {ndim + 2}-dimensional input of size "
+            f"{list((<object>x).shape)} instead")
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     for value in stride:
@@ -120,7 +105,7 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
                 raise RuntimeError("non-positive dilation is not supported")
             raise RuntimeError(
                 "dilation should be greater than zero, but got "
-                f"{_words(dilation * ndim if len(dilation) == 1 else dilation)}")
+                f"{list(dilation * ndim if len(dilation) == 1 else dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
     return 0
@@ -141,12 +126,12 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     if p.c != channels * p.groups:
         raise RuntimeError(
             f"Given groups={p.groups}, weight of size {size}, expected input"
-            f"{_words((<object>x).shape)} to have {channels * p.groups} channels, but got {p.c} "
+            f"{list((<object>x).shape)} to have {channels * p.groups} channels, but got {p.c} "
             "channels instead")
     if bias is not None and (<object>bias).shape != (p.oc,):
         raise RuntimeError(
             f"Given weight of size {size}, expected bias to be 1-dimensional with {p.oc} "
-            f"elements, but got bias of size {_words((<object>bias).shape)} instead")
+            f"elements, but got bias of size {list((<object>bias).shape)} instead")
     if p.kh <= 0 or p.kw <= 0:
         raise RuntimeError(
             "kernel size should be greater than zero, but got kernel_height: "
@@ -163,7 +148,7 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
     if p.h == 0 or p.w == 0:
         raise RuntimeError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
-            f"{_words((<object>x).shape)}")
+            f"{list((<object>x).shape)}")
     return 0
 
 
@@ -172,14 +157,14 @@ cdef int _check_dtypes(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias) except -1:
     if cnp.PyArray_TYPE(w) != kind:
         if _worded_otherwise(x, w, p.groups):
             raise RuntimeError(
-                f"Input type (imode.{SCALAR_TYPES.get(x.dtype.name)}Tensor) and weight type "
-                f"(imode.{SCALAR_TYPES.get(w.dtype.name)}Tensor) should be the same or input "
+                f"Input type (imode.{scalar_name(x.dtype)}Tensor) and weight type "
+                f"(imode.{scalar_name(w.dtype)}Tensor) should be the same or input "
                 "should be a MKLDNN tensor and weight is a dense tensor")
         raise RuntimeError(
-            f"expected scalar type {SCALAR_TYPES.get(x.dtype.name)} but found "
-            f"{SCALAR_TYPES.get(w.dtype.name)}")
+            f"expected scalar type {scalar_name(x.dtype)} but found "
+            f"{scalar_name(w.dtype)}")
     if bias is not None and cnp.PyArray_TYPE(<cnp.ndarray>bias) != kind:
-        raise bias_dtype_error(x.dtype.name, bias.dtype.name)
+        raise bias_dtype_error(x.dtype, bias.dtype)
     if kind == cnp.NPY_BOOL:
         raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
     return 0

@@ -7,9 +7,11 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport root
 from imode._core.dtype cimport dtype as imode_dtype
 from imode.kernels.strided cimport (
-    Geometry, check_numel, check_rank, copy_geometry, descr_of, kernel, read_ints, scalar_name)
+    Geometry, check_numel, check_rank, copy_geometry, descr_of, kernel, read_ints)
 from libc.limits cimport LLONG_MAX
 from numpy cimport dtype, ndarray, npy_intp
+
+from imode._core.words import scalar_name
 
 cnp.import_array()
 

@@ -14,9 +14,10 @@ import warnings
 import numpy as np
 
 from imode._core.overlap import refuse_shared
+from imode._core.words import not_implemented, scalar_name
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
-from imode.kernels.strided import scalar_name, wrap_dim
+from imode.kernels.strided import wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
 
@@ -573,10 +574,7 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     if reduce in ("amax", "amin") and a.dtype.kind == "c":
-        raise NotImplementedError(
-            f'"scatter_gather_tensor_cpu_reduce_{reduce}" not implemented for '
-            f"'{scalar_name(a.dtype)}'"
-        )
+        raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", a.dtype)
     if not include_self:
         check_along("scatter", index, a, dim, source)
         scatter(a, dim, index, np.full(index.shape, _EMPTY[reduce](a.dtype), a.dtype))

@@ -11,6 +11,7 @@ from .channels cimport contiguous
 import warnings
 
 import numpy as np
+from imode._core.words import not_implemented, scalar_name
 
 cnp.import_array()
 
@@ -31,13 +32,6 @@ cdef extern from "loss.h" nogil:
 cdef extern from "<math.h>" nogil:
     float expf(float)
 
-# PyTorch's words for dtypes in error messages
-cdef dict SCALAR_TYPES = {
-    "float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long", "int32": "Int",
-    "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}
-
 
 # ---- negative log-likelihood ---------------------------------------------------------------------
 
@@ -46,14 +40,6 @@ cdef struct picks_t:
     long n, c, places            # the input is (n, c, places)
     long ignored
     const cnp.int64_t* target    # (n, places)
-
-
-cdef str _words(values):
-    return "[" + ", ".join([str(v) for v in values]) + "]"
-
-
-cdef str _type(a):
-    return SCALAR_TYPES.get(a.dtype.name, a.dtype.name)
 
 
 cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
@@ -79,18 +65,19 @@ cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
         shape = (<object>x).shape
         if (shape[0],) + shape[2:] != (<object>target).shape:
             raise RuntimeError(
-                f"size mismatch (got input: {_words(shape)} , target: "
-                f"{_words((<object>target).shape)}")
+                f"size mismatch (got input: {list(shape)} , target: "
+                f"{list((<object>target).shape)}")
     if weight is not None and (cnp.PyArray_NDIM(<cnp.ndarray>weight) != 1
                                or cnp.PyArray_SIZE(<cnp.ndarray>weight) != classes):
         raise RuntimeError(
             f"weight tensor should be defined either for all {classes} classes or no classes "
-            f"but got weight tensor of shape: {_words(weight.shape)}")
+            f"but got weight tensor of shape: {list(weight.shape)}")
     if kind != cnp.NPY_INT64 and kind != cnp.NPY_UINT8:
         raise RuntimeError(
-            f"expected target dtype to be Long or Byte, but got {_type(target)}")
+            f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
     if weight is not None and cnp.PyArray_TYPE(<cnp.ndarray>weight) != cnp.PyArray_TYPE(x):
-        raise RuntimeError(f"expected scalar type {_type(x)} but found {_type(weight)}")
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(x.dtype)} but found {scalar_name(weight.dtype)}")
     return 0
 
 
@@ -187,7 +174,7 @@ cpdef tuple nll(x, target, weight, long reduction, long ignore_index):
         return both[0].astype(np.float16), both[1].astype(np.float16)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         name = "nll_loss_out_frame" if x.ndim <= 2 else "nll_loss2d_forward_out_frame"
-        raise NotImplementedError(f"\"{name}\" not implemented for '{_type(x)}'")
+        raise not_implemented(name, x.dtype)
     a = contiguous(x)
     at = _describe(&p, a, target, ignore_index)
     _check_targets(&p)
@@ -351,8 +338,7 @@ cdef tuple _pair(int kind, x, y):
     if dtype.kind != "f":
         names = ("mse_cpu", "smooth_l1_cpu", "huber_cpu", "binary_cross_entropy",
                  "log_sigmoid_cpu")
-        raise NotImplementedError(
-            f"\"{names[kind]}\" not implemented for '{SCALAR_TYPES.get(dtype.name, dtype.name)}'")
+        raise not_implemented(names[kind], dtype)
     if not cnp.PyArray_SAMESHAPE(<cnp.ndarray>x, <cnp.ndarray>y):
         try:
             x, y = np.broadcast_arrays(x, y)

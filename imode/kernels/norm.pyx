@@ -7,18 +7,13 @@ from libc.math cimport sqrt
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
+from imode._core.words import not_implemented
 
 cnp.import_array()
 
 ctypedef fused real:
     float
     double
-
-# PyTorch's words for dtypes in "... not implemented for ..."
-cdef dict SCALAR_TYPES = {
-    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-    "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}
 
 
 # ---- checks --------------------------------------------------------------------------------------
@@ -44,8 +39,7 @@ cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
 cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
-        name = SCALAR_TYPES.get(x.dtype.name, x.dtype.name)
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{name}'")
+        raise not_implemented(kernel, x.dtype)
     for other in others:
         if (other is not None and kind != cnp.NPY_FLOAT16
                 and cnp.PyArray_TYPE(<cnp.ndarray>other) != kind):
@@ -57,10 +51,6 @@ cdef int _check_length(str name, a, long n) except -1:
     if a is not None and cnp.PyArray_SIZE(<cnp.ndarray>a) != n:
         raise RuntimeError(f"{name} should contain {n} elements not {a.size}")
     return 0
-
-
-cdef str _words(values):
-    return "[" + ", ".join([str(v) for v in values]) + "]"
 
 
 cdef object _single(a):
@@ -333,20 +323,20 @@ cdef int _check_layer_norm(cnp.ndarray x, tuple shape, weight, bias) except -1:
     if weight is not None and (<object>weight).shape != shape:
         raise RuntimeError(
             "Expected weight to be of same shape as normalized_shape, but got weight of shape "
-            f"{_words(weight.shape)} and normalized_shape = {_words(shape)}")
+            f"{list(weight.shape)} and normalized_shape = {list(shape)}")
     if bias is not None and (<object>bias).shape != shape:
         raise RuntimeError(
             "Expected bias to be of same shape as normalized_shape, but got bias of shape "
-            f"{_words(bias.shape)} and normalized_shape = {_words(shape)}")
+            f"{list(bias.shape)} and normalized_shape = {list(shape)}")
     if fits:
         for i in range(len(shape)):
             if cnp.PyArray_DIM(x, lead + i) != <long>shape[i]:
                 fits = False
     if not fits:
         raise RuntimeError(
-            f"Given normalized_shape={_words(shape)}, expected input with shape "
+            f"Given normalized_shape={list(shape)}, expected input with shape "
             f"[*, {', '.join([str(n) for n in shape])}], but got input of size"
-            f"{_words((<object>x).shape)}")
+            f"{list((<object>x).shape)}")
     _check_dtypes("LayerNormKernelImpl", x, (weight, bias))
     return 0
 
@@ -455,15 +445,15 @@ cdef int _check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
     if n % groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input "
-            f"of shape {_words((<object>x).shape)} and num_groups={groups}")
+            f"of shape {list((<object>x).shape)} and num_groups={groups}")
     for name, a in (("weight", weight), ("bias", bias)):
         if a is not None and (a.ndim != 1 or a.size != n):
             # Of either, PyTorch shows the weight's shape.
             shown = [0] if weight is None else weight.shape
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in "
-                f"input, but got {name} of shape {_words(shown)} and input of shape "
-                f"{_words((<object>x).shape)}")
+                f"input, but got {name} of shape {list(shown)} and input of shape "
+                f"{list((<object>x).shape)}")
     _check_dtypes("GroupNormKernelImpl", x, (weight, bias))
     return 0
 

@@ -17,10 +17,6 @@ cdef enum:
     MAX_DIMS = 32
 
 
-cdef str _words(values):
-    return "[" + ", ".join([str(v) for v in values]) + "]"
-
-
 # ---- with a number -------------------------------------------------------------------------------
 
 
@@ -93,7 +89,7 @@ cdef int _check_left_over(frame_t* f, int n, tuple shape) except -1:
         if f.wide[k] < 0:
             result = [*shape[:len(shape) - n], *[f.wide[i] for i in range(3 - n, 3)]]
             raise RuntimeError(
-                f"Trying to create tensor with negative dimension {f.wide[k]}: {_words(result)}")
+                f"Trying to create tensor with negative dimension {f.wide[k]}: {list(result)}")
     return 0
 
 
@@ -105,7 +101,7 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
         if shape[dim] == 0:
             raise RuntimeError(
                 f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size "
-                f"and other non-zero dimensions for input, but got: {_words(shape)}")
+                f"and other non-zero dimensions for input, but got: {list(shape)}")
     f.planes = 1
     for dim in range(ndim - n):
         f.planes *= <long>shape[dim]
@@ -121,7 +117,7 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
             raise RuntimeError(
                 f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input "
                 f"dimension, but got: padding ({low}, {high}) at dimension {dim} of input "
-                f"{_words(shape)}")
+                f"{list(shape)}")
         f.size[2 - k] = shape[dim]
         f.low[2 - k] = low
         f.wide[2 - k] = f.size[2 - k] + low + high

@@ -1,10 +1,17 @@
 # Pooling of planes over ndarrays: (n, c, h, w) or (c, h, w). See pool.pyx.
 
+ctypedef struct axis_t:       # the windows along one dimension of the planes
+    long size                 # of the plane
+    long count                # of windows
+    long kernel               # 0: the windows share the plane evenly, and what follows is 0
+    long stride, padding, dilation
+
+
 ctypedef struct window_t:
-    long planes, h, w         # input planes and their size
-    long oh, ow               # output size
-    long kh, kw, sh, sw       # kernel, stride
-    long ph, pw, dh, dw       # padding, dilation
+    long planes
+    axis_t y, x
+    bint count_padding        # averages: padding counts as zeros
+    long divisor              # averages: what sums are divided by; 0: how many there were
 
 
 cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil)

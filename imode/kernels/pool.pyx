@@ -1,4 +1,8 @@
-"""Max and average pooling over ndarrays, fixed and adaptive windows, with their gradients."""
+"""Max and average pooling over ndarrays, fixed and adaptive windows, with their gradients.
+
+Halves are pooled as float32. The loops know windows only by where they begin and end (`_span`), so
+each serves fixed and adaptive ones. They take a copy of the geometry, which no store can change.
+"""
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty
@@ -7,6 +11,7 @@ from imode.kernels.plain cimport _inside, _place_of
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
+from imode._core.words import not_implemented
 
 cnp.import_array()
 
@@ -23,18 +28,8 @@ ctypedef fused number:
     cnp.int8_t
     cnp.uint8_t
 
-# PyTorch's words for dtypes in "... not implemented for ..."
-cdef dict SCALAR_TYPES = {
-    "int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-    "bool": "Bool", "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-}
-
 
 # ---- geometry and checks -------------------------------------------------------------------------
-
-
-cdef str _words(values):
-    return "[" + ", ".join([str(v) for v in values]) + "]"
 
 
 cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
@@ -45,44 +40,47 @@ cdef int _pair(str op, str name, str must, tuple values, long* first, long* seco
     return 0
 
 
-cdef long _extent(long size, long k, long s, long p, long d, bint ceil) except? -1:
-    cdef long span, out
-    if s == 0:
+cdef int _count(axis_t* a, bint ceil) except -1:
+    """Fill in the number of windows."""
+    cdef long span, reach = a.dilation * (a.kernel - 1) + 1
+    if a.stride == 0:
         raise RuntimeError("stride should not be zero")
-    if p < 0:
-        raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
-    if p > (d * (k - 1) + 1) // 2:
+    if a.padding < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {a.padding}")
+    if a.padding > reach // 2:
         raise RuntimeError(
             "pad should be at most half of effective kernel size, but got "
-            f"pad={p}, kernel_size={k} and dilation={d}")
-    span = size + 2 * p - d * (k - 1) - 1
+            f"pad={a.padding}, kernel_size={a.kernel} and dilation={a.dilation}")
+    span = a.size + 2 * a.padding - reach
     if ceil:
-        span += s - 1
-    out = span // s if span >= 0 else -((-span + s - 1) // s)
-    out += 1
-    if ceil and (out - 1) * s >= size + p:
-        out -= 1                                    # the last window would start in the padding
-    return out
+        span += a.stride - 1
+    a.count = span // a.stride if span >= 0 else -((-span + a.stride - 1) // a.stride)
+    a.count += 1
+    if ceil and (a.count - 1) * a.stride >= a.size + a.padding:
+        a.count -= 1                                # the last window would start in the padding
+    return 0
 
 
 cdef int _raise_bad_window(window_t* p, shape) except -1:
-    if p.kh <= 0 or p.kw <= 0:
+    cdef axis_t y = p.y, x = p.x
+    if y.kernel <= 0 or x.kernel <= 0:
         raise RuntimeError(
-            f"kernel size should be greater than zero, but got kH: {p.kh} kW: {p.kw}")
-    if p.sh <= 0 or p.sw <= 0:
-        raise RuntimeError(f"stride should be greater than zero, but got dH: {p.sh} dW: {p.sw}")
-    if p.dh <= 0 or p.dw <= 0:
+            f"kernel size should be greater than zero, but got kH: {y.kernel} kW: {x.kernel}")
+    if y.stride <= 0 or x.stride <= 0:
+        raise RuntimeError(
+            f"stride should be greater than zero, but got dH: {y.stride} dW: {x.stride}")
+    if y.dilation <= 0 or x.dilation <= 0:
         raise RuntimeError(
             "dilation should be greater than zero, but got "
-            f"dilationH: {p.dh} dilationW: {p.dw}")
+            f"dilationH: {y.dilation} dilationW: {x.dilation}")
     if 0 in shape[len(shape) - 3:]:
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
-            f"but got:{_words(shape)}")
+            f"but got:{list(shape)}")
     c = shape[len(shape) - 3]
     raise RuntimeError(
-        f"Given input size: ({c}x{p.h}x{p.w}). Calculated output size: ({c}x{p.oh}x{p.ow}). "
-        "Output size is too small")
+        f"Given input size: ({c}x{y.size}x{x.size}). Calculated output size: "
+        f"({c}x{y.count}x{x.count}). Output size is too small")
 
 
 cdef int _raise_dims(str op, tuple shape) except -1:
@@ -96,48 +94,96 @@ cdef int _raise_dims(str op, tuple shape) except -1:
             f"{len(shape) - 1}], but got -3)")
     raise RuntimeError(
         "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
-        f"{_words(shape)}")
+        f"{list(shape)}")
+
+
+cdef int _planes(window_t* p, tuple shape) except -1:
+    cdef int ndim = len(shape)
+    p.y.size = shape[ndim - 2]
+    p.x.size = shape[ndim - 1]
+    p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
+    return 0
 
 
 cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, tuple padding,
                  tuple dilation, bint ceil) except -1:
-    """Check everything and fill in p."""
+    """Check everything and fill in p, but for what averages alone have."""
     cdef int ndim = len(shape)
-    _pair(op, "kernel_size", "must either be", kernel, &p.kh, &p.kw)
+    cdef axis_t* y = &p.y
+    cdef axis_t* x = &p.x
+    _pair(op, "kernel_size", "must either be", kernel, &y.kernel, &x.kernel)
     if stride is None or len(stride) == 0:
-        p.sh = p.kh
-        p.sw = p.kw
+        y.stride = y.kernel
+        x.stride = x.kernel
     else:
-        _pair(op, "stride", "must either be omitted,", stride, &p.sh, &p.sw)
-    _pair(op, "padding", "must either be", padding, &p.ph, &p.pw)
-    _pair(op, "dilation", "must be either", dilation, &p.dh, &p.dw)
+        _pair(op, "stride", "must either be omitted,", stride, &y.stride, &x.stride)
+    _pair(op, "padding", "must either be", padding, &y.padding, &x.padding)
+    _pair(op, "dilation", "must be either", dilation, &y.dilation, &x.dilation)
     if ndim != 3 and ndim != 4:
         _raise_dims(op, shape)
-    p.h = shape[ndim - 2]
-    p.w = shape[ndim - 1]
-    p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
-    p.oh = _extent(p.h, p.kh, p.sh, p.ph, p.dh, ceil)
-    p.ow = _extent(p.w, p.kw, p.sw, p.pw, p.dw, ceil)
-    if (p.kh <= 0 or p.kw <= 0 or p.sh < 0 or p.sw < 0 or p.dh <= 0 or p.dw <= 0 or p.h == 0
-            or p.w == 0 or shape[ndim - 3] == 0 or p.oh < 1 or p.ow < 1):
+    _planes(p, shape)
+    _count(y, ceil)
+    _count(x, ceil)
+    if (y.kernel <= 0 or x.kernel <= 0 or y.stride < 0 or x.stride < 0 or y.dilation <= 0
+            or x.dilation <= 0 or y.size == 0 or x.size == 0 or shape[ndim - 3] == 0
+            or y.count < 1 or x.count < 1):
         _raise_bad_window(p, shape)
     return 0
 
 
-cdef cnp.ndarray _new(tuple lead, long h, long w, int kind):
-    """An array of shape (*lead[:-2], h, w)."""
+cdef int _even(window_t* p, tuple shape, long rows, long columns) except -1:
+    """rows x columns windows that share each plane evenly."""
+    p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0)
+    return _planes(p, shape)
+
+
+cdef inline void _span(const axis_t* a, long i, long* start, long* stop) noexcept nogil:
+    """Where window i begins and ends inside the plane."""
+    cdef long outside
+    if a.kernel == 0:
+        start[0] = i * a.size // a.count
+        stop[0] = ((i + 1) * a.size + a.count - 1) // a.count
+        return
+    start[0] = i * a.stride - a.padding
+    stop[0] = min(start[0] + (a.kernel - 1) * a.dilation + 1, a.size)
+    if start[0] < 0:
+        outside = (a.dilation - 1 - start[0]) // a.dilation
+        start[0] += outside * a.dilation
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+cdef cnp.ndarray _new(tuple shape, const window_t* p, int kind):
+    """An array for one number per window of the planes of an array of this shape."""
     cdef cnp.npy_intp[4] dims
-    cdef int i, ndim = len(lead)
+    cdef int i, ndim = len(shape)
     for i in range(ndim - 2):
-        dims[i] = lead[i]
-    dims[ndim - 2] = h
-    dims[ndim - 1] = w
+        dims[i] = shape[i]
+    dims[ndim - 2] = p.y.count
+    dims[ndim - 1] = p.x.count
     return empty(kind, ndim, dims)
 
 
-cdef object _unsupported(str op, x):
-    name = SCALAR_TYPES.get(x.dtype.name, x.dtype.name)
-    return NotImplementedError(f"\"{op}\" not implemented for '{name}'")
+cdef cnp.ndarray _zeros(cnp.ndarray like, int kind):
+    return cnp.PyArray_ZEROS(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), kind, 0)
+
+
+cdef cnp.ndarray _ready(str kernel, x):
+    """The numbers of x as the loops take them: in C order, halves as float32."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        return np.ascontiguousarray(x, np.float32)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        raise not_implemented(kernel, x.dtype)
+    return contiguous(x)
+
+
+cdef object _as(cnp.ndarray out, given, x):
+    """A result in the dtype that was given, and in the memory order of x."""
+    if cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_FLOAT16:
+        out = out.astype(np.float16)
+    return as_channels_last(out) if is_channels_last(x) else out
 
 
 # ---- max -----------------------------------------------------------------------------------------
@@ -150,39 +196,34 @@ cdef inline bint _is_nan(number value) noexcept nogil:
         return False
 
 
-cdef void _max_loop(const window_t* p, const number* x, number* out,
+cdef void _max_loop(window_t p, const number* x, number* out,
                     cnp.int64_t* at) noexcept nogil:
     cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
+    cdef long down = max(p.y.dilation, 1), right = max(p.x.dilation, 1)
     cdef number top, value
     for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = i * p.sh - p.ph
-            y1 = min(y0 + (p.kh - 1) * p.dh + 1, p.h)
-            if y0 < 0:
-                y0 += (-y0 + p.dh - 1) // p.dh * p.dh
-            for j in range(p.ow):
-                c0 = j * p.sw - p.pw
-                c1 = min(c0 + (p.kw - 1) * p.dw + 1, p.w)
-                if c0 < 0:
-                    c0 += (-c0 + p.dw - 1) // p.dw * p.dw
-                best = y0 * p.w + c0
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
+                best = y0 * p.x.size + c0
                 top = x[best]
                 y = y0
                 while y < y1:
-                    row = y * p.w
+                    row = y * p.x.size
                     c = c0
                     while c < c1:
                         value = x[row + c]
                         if value > top or _is_nan(value):          # the last NaN wins
                             top = value
                             best = row + c
-                        c += p.dw
-                    y += p.dh
+                        c += right
+                    y += down
                 out[0] = top
                 at[0] = best
                 out += 1
                 at += 1
-        x += p.h * p.w
+        x += p.y.size * p.x.size
 
 
 cdef void _max_pairs(const window_t* p, const number* x, number* out,
@@ -193,218 +234,192 @@ cdef void _max_pairs(const window_t* p, const number* x, number* out,
     cdef const number* lower
     cdef cnp.int64_t best, below, take
     for _ in range(p.planes):
-        for i in range(p.oh):
-            first = 2 * i * p.w
-            for j in range(p.ow):
+        for i in range(p.y.count):
+            first = 2 * i * p.x.size
+            for j in range(p.x.count):
                 # a comparison's result is an offset: no branch to mispredict
                 upper = x + first + 2 * j
-                lower = upper + p.w
+                lower = upper + p.x.size
                 best = (upper[1] > upper[0]) | _is_nan(upper[1])
                 below = (lower[1] > lower[0]) | _is_nan(lower[1])
                 take = (lower[below] > upper[best]) | _is_nan(lower[below])
-                best += take * (p.w + below - best)
+                best += take * (p.x.size + below - best)
                 out[j] = upper[best]
                 at[j] = first + 2 * j + best
-            out += p.ow
-            at += p.ow
-        x += p.h * p.w
+            out += p.x.count
+            at += p.x.count
+        x += p.y.size * p.x.size
 
 
-cdef void _max(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
-    if (p.kh == 2 and p.kw == 2 and p.sh == 2 and p.sw == 2 and p.ph == 0 and p.pw == 0
-            and p.dh == 1 and p.dw == 1 and 2 * p.oh <= p.h and 2 * p.ow <= p.w):
-        _max_pairs(p, x, out, at)
+cdef inline bint _halves(const axis_t* a) noexcept nogil:
+    """Whether the windows are neighbours two by two."""
+    return (a.kernel == 2 and a.stride == 2 and a.padding == 0 and a.dilation == 1
+            and 2 * a.count <= a.size)
+
+
+cdef void _max(window_t p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
+    if _halves(&p.y) and _halves(&p.x):
+        _max_pairs(&p, x, out, at)
     else:
         _max_loop(p, x, out, at)
+
+
+cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
+    """Return (maxima, their positions in each plane)."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    cdef cnp.ndarray a = contiguous(x) if cnp.PyArray_ISINTEGER(x) else _ready(kernel, x)
+    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray at = _new(shape, p, cnp.NPY_INT64)
+    cdef const void* source = cnp.PyArray_DATA(a)
+    cdef void* to = cnp.PyArray_DATA(out)
+    cdef cnp.int64_t* place = <cnp.int64_t*>cnp.PyArray_DATA(at)
+    with nogil:
+        if kind == cnp.NPY_DOUBLE:
+            _max(p[0], <const double*>source, <double*>to, place)
+        elif kind == cnp.NPY_INT64:
+            _max(p[0], <const cnp.int64_t*>source, <cnp.int64_t*>to, place)
+        elif kind == cnp.NPY_INT32:
+            _max(p[0], <const cnp.int32_t*>source, <cnp.int32_t*>to, place)
+        elif kind == cnp.NPY_INT16:
+            _max(p[0], <const cnp.int16_t*>source, <cnp.int16_t*>to, place)
+        elif kind == cnp.NPY_INT8:
+            _max(p[0], <const cnp.int8_t*>source, <cnp.int8_t*>to, place)
+        elif kind == cnp.NPY_UINT8:
+            _max(p[0], <const cnp.uint8_t*>source, <cnp.uint8_t*>to, place)
+        else:
+            _max(p[0], <const float*>source, <float*>to, place)
+    return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
 
 
 cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil):
     """Return (maxima, their positions in each plane)."""
     cdef window_t p
-    cdef cnp.ndarray a, out, at
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef tuple shape = (<object>x).shape
-    cdef void* source
-    cdef void* to
-    cdef cnp.int64_t* place
     _window("max_pool2d", &p, shape, kernel, stride, padding, dilation, ceil)
-    if kind == cnp.NPY_FLOAT16:
-        values, at = max_pool2d(x.astype(np.float32), kernel, stride, padding, dilation, ceil)
-        return values.astype(np.float16), at
-    a = contiguous(x)
-    out = _new(shape, p.oh, p.ow, kind)
-    at = _new(shape, p.oh, p.ow, cnp.NPY_INT64)
-    source = cnp.PyArray_DATA(a)
-    to = cnp.PyArray_DATA(out)
-    place = <cnp.int64_t*>cnp.PyArray_DATA(at)
-    if kind == cnp.NPY_FLOAT:
-        with nogil:
-            _max(&p, <const float*>source, <float*>to, place)
-    elif kind == cnp.NPY_DOUBLE:
-        with nogil:
-            _max(&p, <const double*>source, <double*>to, place)
-    elif kind == cnp.NPY_INT64:
-        _max(&p, <const cnp.int64_t*>source, <cnp.int64_t*>to, place)
-    elif kind == cnp.NPY_INT32:
-        _max(&p, <const cnp.int32_t*>source, <cnp.int32_t*>to, place)
-    elif kind == cnp.NPY_INT16:
-        _max(&p, <const cnp.int16_t*>source, <cnp.int16_t*>to, place)
-    elif kind == cnp.NPY_INT8:
-        _max(&p, <const cnp.int8_t*>source, <cnp.int8_t*>to, place)
-    elif kind == cnp.NPY_UINT8:
-        _max(&p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, place)
-    else:
-        raise _unsupported("max_pool2d", x)
-    if is_channels_last(x):
-        return as_channels_last(out), as_channels_last(at)
-    return out, at
+    return _max_of("max_pool2d", &p, x, shape)
 
 
-cdef void _scatter(const window_t* p, const real* grad, const cnp.int64_t* at,
+cdef void _scatter(long planes, long size, long count, const real* grad, const cnp.int64_t* at,
                    real* out) noexcept nogil:
-    cdef long _, i, size = p.oh * p.ow, area = p.h * p.w
-    for _ in range(p.planes):
-        for i in range(size):
-            out[_place_of(at[i], area)] += grad[i]
-        grad += size
-        at += size
-        out += area
-
-
-cdef int _planes(window_t* p, tuple shape, grad) except -1:
-    cdef int ndim = len(shape)
-    p.h = shape[ndim - 2]
-    p.w = shape[ndim - 1]
-    p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
-    p.oh = cnp.PyArray_DIM(<cnp.ndarray>grad, ndim - 2)
-    p.ow = cnp.PyArray_DIM(<cnp.ndarray>grad, ndim - 1)
-    return 0
-
-
-cdef cnp.ndarray _zeros(tuple shape, int kind):
-    cdef cnp.npy_intp[4] dims
-    cdef int i
-    for i in range(len(shape)):
-        dims[i] = shape[i]
-    return cnp.PyArray_ZEROS(len(shape), dims, kind, 0)
+    cdef long _, i
+    for _ in range(planes):
+        for i in range(count):
+            out[_place_of(at[i], size)] += grad[i]
+        grad += count
+        at += count
+        out += size
 
 
 cpdef object max_pool2d_backward(grad, x, indices):
     """Add each gradient to the position that its maximum came from."""
     cdef window_t p
-    cdef tuple shape = (<object>x).shape
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    cdef cnp.ndarray g, at, out
-    if kind == cnp.NPY_FLOAT16:
-        return max_pool2d_backward(grad.astype(np.float32), x, indices).astype(np.float16)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise _unsupported("max_pool2d_backward", grad)
-    _planes(&p, shape, grad)
-    g = contiguous(grad)
-    at = contiguous(indices)
-    out = _zeros(shape, kind)
+    cdef cnp.ndarray g = _ready("max_pool2d_backward", grad), at = contiguous(indices)
+    cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    cdef long size, count
     cdef const cnp.int64_t* place = <const cnp.int64_t*>cnp.PyArray_DATA(at)
-    if not _inside(place, cnp.PyArray_SIZE(at), 0, p.h * p.w):
+    _planes(&p, (<object>x).shape)
+    size = p.y.size * p.x.size
+    count = cnp.PyArray_SIZE(g) // p.planes if p.planes else 0
+    if cnp.PyArray_SIZE(at) != cnp.PyArray_SIZE(g) or not _inside(
+            place, cnp.PyArray_SIZE(at), 0, size):
         raise RuntimeError("max_pool2d_backward(): an index lies outside of the input")
     with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _scatter(&p, <const float*>cnp.PyArray_DATA(g), place, <float*>cnp.PyArray_DATA(out))
+        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
+            _scatter(p.planes, size, count, <const float*>cnp.PyArray_DATA(g), place,
+                     <float*>cnp.PyArray_DATA(out))
         else:
-            _scatter(&p, <const double*>cnp.PyArray_DATA(g), place, <double*>cnp.PyArray_DATA(out))
-    return as_channels_last(out) if is_channels_last(x) else out
+            _scatter(p.planes, size, count, <const double*>cnp.PyArray_DATA(g), place,
+                     <double*>cnp.PyArray_DATA(out))
+    return _as(out, grad, x)
 
 
 # ---- average -------------------------------------------------------------------------------------
 
 
-cdef inline real _factor(const window_t* p, long y0, long c0, bint count_padding, long divisor,
-                         long area, real unused) noexcept nogil:
-    """What a window's sum is divided by; y0, c0: its start, before clipping; area: after."""
-    if divisor != 0:
-        return <real>divisor
-    if count_padding:
-        return <real>((min(y0 + p.kh, p.h + p.ph) - y0) * (min(c0 + p.kw, p.w + p.pw) - c0))
-    return <real>area
+cdef inline long _padded(const axis_t* a, long i) noexcept nogil:
+    """How long window i is inside the plane and its padding."""
+    return min(a.kernel, a.size + 2 * a.padding - i * a.stride)
 
 
-cdef void _avg(const window_t* p, const real* x, real* out, bint count_padding,
-               long divisor) noexcept nogil:
+cdef inline real _share(window_t p, long i, long j, long rows, long columns,
+                        real total) noexcept nogil:
+    """`total` over what window (i, j) is divided by, which has so many rows and columns inside."""
+    if p.y.kernel == 0:
+        return total / rows / columns
+    if p.divisor != 0:
+        return total / <real>p.divisor
+    if p.count_padding:
+        return total / <real>(_padded(&p.y, i) * _padded(&p.x, j))
+    return total / <real>(rows * columns)
+
+
+cdef void _avg(window_t p, const real* x, real* out) noexcept nogil:
     cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real total
     for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = i * p.sh - p.ph
-            y1 = min(y0 + p.kh, p.h)
-            for j in range(p.ow):
-                c0 = j * p.sw - p.pw
-                c1 = min(c0 + p.kw, p.w)
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
                 total = 0
-                for y in range(max(y0, 0), y1):
-                    for c in range(max(c0, 0), c1):
-                        total += x[y * p.w + c]
-                out[0] = total / _factor(
-                    p, y0, c0, count_padding, divisor,
-                    (y1 - max(y0, 0)) * (c1 - max(c0, 0)), total)
+                for y in range(y0, y1):
+                    for c in range(c0, c1):
+                        total += x[y * p.x.size + c]
+                out[0] = _share(p, i, j, y1 - y0, c1 - c0, total)
                 out += 1
-        x += p.h * p.w
+        x += p.y.size * p.x.size
 
 
-cdef void _avg_backward(const window_t* p, const real* grad, real* out, bint count_padding,
-                        long divisor) noexcept nogil:
+cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
     cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real share
     for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = i * p.sh - p.ph
-            y1 = min(y0 + p.kh, p.h)
-            for j in range(p.ow):
-                c0 = j * p.sw - p.pw
-                c1 = min(c0 + p.kw, p.w)
-                share = grad[0] / _factor(
-                    p, y0, c0, count_padding, divisor,
-                    (y1 - max(y0, 0)) * (c1 - max(c0, 0)), grad[0])
-                for y in range(max(y0, 0), y1):
-                    for c in range(max(c0, 0), c1):
-                        out[y * p.w + c] += share
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
+                share = _share(p, i, j, y1 - y0, c1 - c0, grad[0])
+                for y in range(y0, y1):
+                    for c in range(c0, c1):
+                        out[y * p.x.size + c] += share
                 grad += 1
-        out += p.h * p.w
+        out += p.y.size * p.x.size
 
 
-cdef object _avg_long(x, tuple kernel, tuple stride, tuple padding, bint ceil, bint count_padding,
-                      divisor):
-    """Integers: the quotient is cut off towards zero, as PyTorch's is."""
-    total = avg_pool2d(x.astype(np.float64), kernel, stride, padding, ceil, count_padding, divisor)
-    return np.trunc(total).astype(np.int64)
+cdef object _mean(str kernel, const window_t* p, x, tuple shape):
+    cdef cnp.ndarray a = _ready(kernel, x)
+    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    with nogil:
+        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
+            _avg(p[0], <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
+        else:
+            _avg(p[0], <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out))
+    return _as(out, x, x)
+
+
+cdef object _mean_backward(const window_t* p, cnp.ndarray g, grad, x):
+    """`g`: grad as the loops take it."""
+    cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    with nogil:
+        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
+            _avg_backward(p[0], <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
+        else:
+            _avg_backward(p[0], <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out))
+    return _as(out, grad, x)
 
 
 cpdef object avg_pool2d(
         x, tuple kernel, tuple stride, tuple padding, bint ceil, bint count_padding, divisor):
     """Return the mean of every window, or its sum over `divisor`."""
     cdef window_t p
-    cdef cnp.ndarray a, out
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef tuple shape = (<object>x).shape
-    cdef long by = 0 if divisor is None else divisor
-    if divisor is not None and by == 0:
+    p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
+    if divisor is not None and p.divisor == 0:
         raise RuntimeError("divisor must be not zero")
     _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
-    if kind == cnp.NPY_FLOAT16:
-        return avg_pool2d(x.astype(np.float32), kernel, stride, padding, ceil, count_padding,
-                          divisor).astype(np.float16)
-    if kind == cnp.NPY_INT64:
-        return _avg_long(x, kernel, stride, padding, ceil, count_padding, divisor)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise _unsupported("avg_pool2d", x)
-    a = contiguous(x)
-    out = _new(shape, p.oh, p.ow, kind)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _avg(&p, <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out),
-                 count_padding, by)
-        else:
-            _avg(&p, <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out),
-                 count_padding, by)
-    return as_channels_last(out) if is_channels_last(x) else out
+    if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_INT64:    # quotients are cut off towards zero
+        return np.trunc(_mean("avg_pool2d", &p, x.astype(np.float64), shape)).astype(np.int64)
+    return _mean("avg_pool2d", &p, x, shape)
 
 
 cpdef object avg_pool2d_backward(
@@ -412,109 +427,24 @@ cpdef object avg_pool2d_backward(
         bint count_padding, divisor):
     """Share each gradient among the elements of its window."""
     cdef window_t p
-    cdef tuple shape = (<object>x).shape
-    cdef cnp.ndarray g, out
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    cdef long by = 0 if divisor is None else divisor
-    if kind == cnp.NPY_FLOAT16:
-        return avg_pool2d_backward(grad.astype(np.float32), x, kernel, stride, padding, ceil,
-                                   count_padding, divisor).astype(np.float16)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise _unsupported("avg_pool2d_backward_out_frame", grad)
-    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
-    g = contiguous(grad)
-    out = _zeros(shape, kind)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _avg_backward(&p, <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out),
-                          count_padding, by)
-        else:
-            _avg_backward(&p, <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out),
-                          count_padding, by)
-    return as_channels_last(out) if is_channels_last(x) else out
+    cdef cnp.ndarray g = _ready("avg_pool2d_backward_out_frame", grad)
+    p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
+    _window("avg_pool2d", &p, (<object>x).shape, kernel, stride, padding, (1,), ceil)
+    return _mean_backward(&p, g, grad, x)
 
 
 # ---- adaptive windows ----------------------------------------------------------------------------
-
-
-cdef inline long _start(long i, long size, long count) noexcept nogil:
-    return i * size // count
-
-
-cdef inline long _stop(long i, long size, long count) noexcept nogil:
-    return ((i + 1) * size + count - 1) // count
-
-
-cdef void _adaptive_avg(const window_t* p, const real* x, real* out) noexcept nogil:
-    cdef long _, i, j, y, c, y0, y1, c0, c1
-    cdef real total
-    for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = _start(i, p.h, p.oh)
-            y1 = _stop(i, p.h, p.oh)
-            for j in range(p.ow):
-                c0 = _start(j, p.w, p.ow)
-                c1 = _stop(j, p.w, p.ow)
-                total = 0
-                for y in range(y0, y1):
-                    for c in range(c0, c1):
-                        total += x[y * p.w + c]
-                out[0] = total / (y1 - y0) / (c1 - c0)
-                out += 1
-        x += p.h * p.w
-
-
-cdef void _adaptive_avg_backward(const window_t* p, const real* grad, real* out) noexcept nogil:
-    cdef long _, i, j, y, c, y0, y1, c0, c1
-    cdef real share
-    for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = _start(i, p.h, p.oh)
-            y1 = _stop(i, p.h, p.oh)
-            for j in range(p.ow):
-                c0 = _start(j, p.w, p.ow)
-                c1 = _stop(j, p.w, p.ow)
-                share = grad[0] / (y1 - y0) / (c1 - c0)
-                for y in range(y0, y1):
-                    for c in range(c0, c1):
-                        out[y * p.w + c] += share
-                grad += 1
-        out += p.h * p.w
-
-
-cdef void _adaptive_max(const window_t* p, const real* x, real* out,
-                        cnp.int64_t* at) noexcept nogil:
-    cdef long _, i, j, y, c, y0, c0, best
-    cdef real top, value
-    for _ in range(p.planes):
-        for i in range(p.oh):
-            y0 = _start(i, p.h, p.oh)
-            for j in range(p.ow):
-                c0 = _start(j, p.w, p.ow)
-                best = y0 * p.w + c0
-                top = x[best]
-                for y in range(y0, _stop(i, p.h, p.oh)):
-                    for c in range(c0, _stop(j, p.w, p.ow)):
-                        value = x[y * p.w + c]
-                        if value > top or _is_nan(value):
-                            top = value
-                            best = y * p.w + c
-                out[0] = top
-                at[0] = best
-                out += 1
-                at += 1
-        x += p.h * p.w
 
 
 cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
     cdef int ndim = len(shape)
     if ndim != 3 and ndim != 4:
         colon = ":" if op == "adaptive_max_pool2d" else ""
-        raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got{colon} {_words(shape)}")
+        raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got{colon} {list(shape)}")
     if min(size) < 0 and op == "adaptive_max_pool2d":
         raise RuntimeError(
             f"Trying to create tensor with negative dimension {min(size)}: "
-            f"{_words(shape[:ndim - 2] + size)}")
+            f"{list(shape[:ndim - 2] + size)}")
     if min(size) < 0:
         raise RuntimeError(
             f"{op}: elements of output_size must be greater than or equal to 0 but received "
@@ -523,77 +453,34 @@ cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
         if shape[d] == 0:
             raise RuntimeError(
                 f"{op}(): Expected input to have non-zero size for non-batch dimensions, but "
-                f"input has sizes {_words(shape)} with dimension {d} being empty")
+                f"input has sizes {list(shape)} with dimension {d} being empty")
     return 0
 
 
 cpdef object adaptive_avg_pool2d(x, tuple size):
     """Return the means of size[0] x size[1] windows that cover each plane evenly."""
     cdef window_t p
-    cdef cnp.ndarray a, out
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_avg_pool2d", shape, size)
-    if kind == cnp.NPY_FLOAT16:
-        return adaptive_avg_pool2d(x.astype(np.float32), size).astype(np.float16)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise _unsupported("adaptive_avg_pool2d", x)
-    a = contiguous(x)
-    out = _new(shape, size[0], size[1], kind)
-    _planes(&p, shape, out)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _adaptive_avg(&p, <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
-        else:
-            _adaptive_avg(&p, <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out))
-    return as_channels_last(out) if is_channels_last(x) else out
+    _even(&p, shape, size[0], size[1])
+    return _mean("adaptive_avg_pool2d", &p, x, shape)
 
 
 cpdef object adaptive_avg_pool2d_backward(grad, x):
     """Share each gradient among the elements of its window."""
     cdef window_t p
-    cdef tuple shape = (<object>x).shape
-    cdef cnp.ndarray g, out
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    if kind == cnp.NPY_FLOAT16:
-        return adaptive_avg_pool2d_backward(grad.astype(np.float32), x).astype(np.float16)
-    _planes(&p, shape, grad)
-    g = contiguous(grad)
-    out = _zeros(shape, kind)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _adaptive_avg_backward(
-                &p, <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
-        else:
-            _adaptive_avg_backward(
-                &p, <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out))
-    return as_channels_last(out) if is_channels_last(x) else out
+    cdef cnp.ndarray g = _ready("adaptive_avg_pool2d_backward", grad)
+    cdef int ndim = cnp.PyArray_NDIM(g)
+    _even(&p, (<object>x).shape, cnp.PyArray_DIM(g, ndim - 2), cnp.PyArray_DIM(g, ndim - 1))
+    return _mean_backward(&p, g, grad, x)
 
 
 cpdef tuple adaptive_max_pool2d(x, tuple size):
     """Return (maxima of evenly spread windows, their positions in each plane)."""
     cdef window_t p
-    cdef cnp.ndarray a, out, at
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_max_pool2d", shape, size)
-    if kind == cnp.NPY_FLOAT16:
-        values, at = adaptive_max_pool2d(x.astype(np.float32), size)
-        return values.astype(np.float16), at
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise _unsupported("adaptive_max_pool2d", x)
-    a = contiguous(x)
-    out = _new(shape, size[0], size[1], kind)
-    at = _new(shape, size[0], size[1], cnp.NPY_INT64)
-    _planes(&p, shape, out)
-    cdef cnp.int64_t* place = <cnp.int64_t*>cnp.PyArray_DATA(at)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _adaptive_max(&p, <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out),
-                          place)
-        else:
-            _adaptive_max(&p, <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out),
-                          place)
-    if is_channels_last(x):
-        return as_channels_last(out), as_channels_last(at)
-    return out, at
+    if cnp.PyArray_ISINTEGER(x):
+        raise not_implemented("adaptive_max_pool2d", x.dtype)
+    _even(&p, shape, size[0], size[1])
+    return _max_of("adaptive_max_pool2d", &p, x, shape)

@@ -21,7 +21,6 @@ cdef enum:
 
 cdef Line line_of(cnp.ndarray out, object dtype=*)    # drawn in another dtype, if given
 cdef int check_target(cnp.ndarray out) except -1      # refuses read-only and overlapping memory
-cdef int no_kernel(object name, cnp.ndarray out) except -1    # raises NotImplementedError
 cdef void uniform_float(mt_state *mt, float *out, int64_t n, float low, float high) noexcept nogil
 cdef void uniform_double(
     mt_state *mt, double *out, int64_t n, double low, double high

@@ -17,6 +17,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from imode.kernels.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
 from imode.kernels.order cimport iteration_order
 
+from imode._core.words import not_implemented
 from imode.errors import overlap_inside
 
 cnp.import_array()
@@ -97,22 +98,6 @@ cdef cnp.ndarray _as_real(cnp.ndarray out):
     return (<object> out)[..., None].view(out.real.dtype)
 
 
-cdef int no_kernel(name, cnp.ndarray out) except -1:
-    raise NotImplementedError(f'"{name}" not implemented for {_type_name(out.dtype)!r}')
-
-
-_TYPE_NAMES = {
-    "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",
-    "int64": "Long", "float16": "Half", "float32": "Float", "float64": "Double",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint16": "UInt16",
-    "uint32": "UInt32", "uint64": "UInt64",
-}
-
-
-def _type_name(dtype):
-    return _TYPE_NAMES.get(np.dtype(dtype).name, str(dtype))
-
-
 # ---- uniform ---------------------------------------------------------------------------------
 
 cdef inline double _unit(mt_state *mt) noexcept nogil:
@@ -168,7 +153,7 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
     cdef Line line = line_of(real, np.float32 if half else None)
     if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        no_kernel("check_uniform_bounds", out)
+        raise not_implemented("check_uniform_bounds", out.dtype)
     source.acquire()
     try:
         if line.n < GIL_GRAIN:
@@ -264,7 +249,7 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
     cdef cnp.ndarray padded
     cdef Line line = line_of(real, np.float32 if half else None)
     if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
-        no_kernel("normal_kernel_cpu", out)
+        raise not_implemented("normal_kernel_cpu", out.dtype)
     if real is not out:
         std /= sqrt(2.0)
     if half and blocks:    # every block is drawn whole; the last one ends where the array ends
@@ -414,7 +399,7 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     finally:
         source.release()
     if not known:
-        no_kernel("random_from_to_kernel_cpu", out)
+        raise not_implemented("random_from_to_kernel_cpu", out.dtype)
     line.store()
 
 

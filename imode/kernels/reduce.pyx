@@ -30,6 +30,8 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
+from imode._core.words import c_name
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -272,18 +274,6 @@ cdef long long _last_axes(ndarray x, long long axes) noexcept:
         else:
             break
     return inner
-
-
-cdef dict _C_NAMES = {
-    "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-    "int32": "int", "int64": "long int", "float16": "c10::Half", "float32": "float",
-    "float64": "double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
-}
-
-
-def c_name(dtype):
-    """The name some error messages give a NumPy dtype: long int, float, c10::Half..."""
-    return _C_NAMES.get(dtype.name, dtype.name)
 
 
 cdef int check_out_dtype(Operator op, ndarray result, object target) except -1:

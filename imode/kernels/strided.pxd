@@ -30,7 +30,6 @@ cdef void copy_geometry(ndarray a, Geometry* g) noexcept            # shape and 
 cdef int check_numel(Geometry* g) except -1                         # the element count overflows
 cdef int check_rank(int nd) except -1                               # too many dimensions
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1                # scalars count as one dim
-cpdef str scalar_name(dtype d)                                      # PyTorch's name: "Float"
 cdef int read_ints(tuple values, npy_intp* out) except -1           # OUT; returns the length
 cdef int infer_view(                                               # 0: there is no such view
     int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,

@@ -17,7 +17,9 @@ from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport alias_of, replace_array, view_of
 from imode._core.tensor cimport Tensor, storage, typenum
 from libc.limits cimport LLONG_MAX
-from numpy cimport dtype, ndarray, npy_intp
+from numpy cimport ndarray, npy_intp
+
+from imode._core.words import scalar_name
 
 cnp.import_array()
 
@@ -26,20 +28,6 @@ cdef extern from "Python.h":
 
 
 # ---- messages (cold) ----------------------------------------------------------------------------
-
-# PyTorch's names of the element types, for messages.
-cdef dict SCALAR_NAMES = {
-    "float32": "Float", "float64": "Double", "float16": "Half",
-    "complex64": "ComplexFloat", "complex128": "ComplexDouble",
-    "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-    "uint8": "Byte", "bool": "Bool",
-}
-
-
-cpdef str scalar_name(dtype d):
-    """Return PyTorch's name of an element type, as its messages have it."""
-    return SCALAR_NAMES.get(d.name, d.name)
-
 
 cdef list _sizes(ndarray a):
     return [a.shape[i] for i in range(a.ndim)]

@@ -11,10 +11,10 @@ import numpy as np
 from imode import ops
 from imode.kernels import loops
 from imode.kernels.order import empty_for
-from imode.kernels.strided import scalar_name
 
 from .._core.dispatch import is_grad_enabled
-from .refuse import by_numpy, not_implemented, refusing, zeros
+from .._core.words import not_implemented, scalar_name
+from .refuse import by_numpy, refusing, zeros
 from .schema import composite, conj, functional, op, ufunc
 
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715

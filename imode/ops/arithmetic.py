@@ -10,16 +10,9 @@ from imode.kernels.indexing import broadcast_shape
 
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
+from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
-from .refuse import (
-    as_float,
-    cast,
-    common,
-    no_derivative,
-    not_implemented,
-    type_name,
-    zeros,
-)
+from .refuse import as_float, cast, common, no_derivative, zeros
 from .schema import alias, composite, conj, op, ufunc
 
 _ALL = "function method inplace out"
@@ -482,7 +475,7 @@ def float_power_(self, exponent):
     """
     dtype = _float_power_type(self, exponent)
     if self.dtype != dtype:
-        had, needed = (dims.type_name(dims.numpy_dtype(d)) for d in (self.dtype, dtype))
+        had, needed = (scalar_name(dims.numpy_dtype(d)) for d in (self.dtype, dtype))
         raise RuntimeError(
             f"the base given to float_power_ has dtype {had} but the operation's result requires "
             f"dtype {needed}"
@@ -502,8 +495,8 @@ def _lerp(self, end, weight):
     for name, operand in (("end", end), ("weight", weight)):
         if isinstance(operand, np.ndarray) and operand.dtype != self.dtype:
             raise RuntimeError(
-                f"expected dtype {type_name(self.dtype)} for `{name}` but got dtype "
-                f"{type_name(operand.dtype)}"
+                f"expected dtype {c_name(self.dtype)} for `{name}` but got dtype "
+                f"{c_name(operand.dtype)}"
             )
     kind = "tensor" if isinstance(weight, np.ndarray) else "scalar"
     raise not_implemented(f"lerp_kernel_{kind}", self.dtype)

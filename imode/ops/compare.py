@@ -4,13 +4,13 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
-from imode.kernels.strided import scalar_name
 
 from .._core.dtype import result_type
 from .._core.internals import install
+from .._core.words import not_implemented, scalar_name
 from ..limits import result_type as type_of_both
 from .create import same_dtype_out
-from .refuse import REAL, common, no_derivative, not_implemented, refusing, zeros
+from .refuse import REAL, common, no_derivative, refusing, zeros
 from .schema import alias, composite, op, ufunc
 from .written import copied
 

@@ -14,6 +14,7 @@ from imode._core.dispatch import is_grad_enabled
 from imode.kernels import conv as kernels
 from imode.kernels import direct, layers, pool
 
+from .._core.words import not_implemented
 from .expect import expect, expect_float
 from .schema import composite, op
 
@@ -292,8 +293,7 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     stride = stride or kernel_size
     _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
     if not self.is_floating_point():
-        name = scalar_type(self)
-        raise NotImplementedError(f"\"max_pool1d_impl\" not implemented for '{name}'")
+        raise not_implemented("max_pool1d_impl", self.dtype)
     if not return_indices and not (self.requires_grad and is_grad_enabled()):
         return ops._max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = ops.max_pool2d_with_indices(
@@ -306,23 +306,6 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     )
     values = values.squeeze(-2)
     return (values, indices.squeeze(-2)) if return_indices else values
-
-
-_SCALAR_TYPES = {
-    "int64": "Long",
-    "int32": "Int",
-    "int16": "Short",
-    "int8": "Char",
-    "uint8": "Byte",
-    "bool": "Bool",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
-
-
-def scalar_type(tensor):
-    """PyTorch's word for a tensor's dtype in messages."""
-    return _SCALAR_TYPES.get(str(tensor.dtype).rpartition(".")[2])
 
 
 # ---- the mean of a window -----------------------------------------------------------------------

@@ -9,13 +9,13 @@ from imode import ops
 from .._core.dtype import as_numpy
 from .._core.internals import origin_of
 from .._core.overlap import refuse_overlaps
+from .._core.words import scalar_name
 from ..errors import inference_set
 from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_in, empty_like
-from ..kernels.strided import scalar_name
 from ..storage import offset_in, root_of
-from .refuse import no_derivative, zeros
+from .refuse import no_derivative, overflow, zeros
 from .schema import composite, op
 
 
@@ -119,41 +119,24 @@ op(
 )
 
 
-_C_NAMES = {
-    "int8": "int8_t",
-    "int16": "int16_t",
-    "int32": "int",
-    "int64": "int64_t",
-    "uint8": "uint8_t",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-}
-
-
-def _overflow(dtype):
-    name = _C_NAMES.get(dtype.name, dtype.name)
-    return RuntimeError(f"value cannot be converted to type {name} without overflow")
-
-
 def _fill(self, value):
     _refuse_read_only(self)
     kind = self.dtype.kind
     if isinstance(value, complex) and kind != "c":
         if value.imag:
-            raise _overflow(self.dtype)
+            raise overflow(self.dtype)
         value = value.real
     if kind in "iu":
         if value != value or value in (np.inf, -np.inf):
-            raise _overflow(self.dtype)
+            raise overflow(self.dtype)
         value = int(value)
         limits = np.iinfo(self.dtype)
         # A negative number may wrap around in an unsigned dtype.
         if not (limits.min or -limits.max) <= value <= limits.max:
-            raise _overflow(self.dtype)
+            raise overflow(self.dtype)
         value = np.array(value).astype(self.dtype)
     elif kind == "f" and np.isfinite(value) and abs(value) > np.finfo(self.dtype).max:
-        raise _overflow(self.dtype)
+        raise overflow(self.dtype)
     np.copyto(self, value, casting="unsafe")
 
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from imode.formats import memory_order
 from imode.kernels import data, fresh, ingest, order
-from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
 from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
+from .._core.words import scalar_name
+from .refuse import overflow
 from .schema import op, out_form, recorded
 
 OPTIONS = (
@@ -75,18 +76,6 @@ def allocate_like(array, dtype, memory_format, operator):
 
 # ---- numbers ------------------------------------------------------------------------------------
 
-_C_NAMES = {
-    "uint8": "uint8_t",
-    "int8": "int8_t",
-    "int16": "int16_t",
-    "int32": "int",
-    "int64": "int64_t",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-}
-
-
 _LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
 
 
@@ -98,7 +87,7 @@ def number_as(value, dtype):
     kind = dtype.kind
     if isinstance(value, complex) and kind != "c":
         if value.imag != 0 and kind != "b":
-            raise _overflow(dtype)
+            raise overflow(dtype)
         value = value.real if kind != "b" else value != 0
     if kind == "b":
         return bool(value)
@@ -107,27 +96,22 @@ def number_as(value, dtype):
     if kind == "f":
         value = float(value)
         if math.isfinite(value) and abs(value) > _LARGEST[dtype.itemsize]:
-            raise _overflow(dtype)
+            raise overflow(dtype)
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _overflow(dtype)
+            raise overflow(dtype)
         whole = int(value)
         if kind == "u" and value < 0:
-            raise _overflow(dtype)
+            raise overflow(dtype)
     else:
         whole = int(value)
     info = np.iinfo(dtype)
     if kind == "u" and -info.max <= whole < 0:
         return whole + info.max + 1
     if not info.min <= whole <= info.max:
-        raise _overflow(dtype)
+        raise overflow(dtype)
     return whole
-
-
-def _overflow(dtype):
-    name = _C_NAMES.get(dtype.name, dtype.name)
-    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def dtype_of_number(value):

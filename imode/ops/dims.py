@@ -4,31 +4,8 @@ import numpy as np
 
 FLOATING = "fc"  # dtype kinds that have fractions
 
-_TYPE_NAMES = {
-    "bool": "Bool",
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "uint16": "UInt16",
-    "uint32": "UInt32",
-    "uint64": "UInt64",
-    "float16": "Half",
-    "float32": "Float",
-    "float64": "Double",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
-
-
 # For kernels: no warning where a result is infinite or NaN; PyTorch has none.
 quiet = np.errstate(all="ignore")
-
-
-def type_name(dtype):
-    """The name error messages give a NumPy dtype: Long, Float, ComplexDouble..."""
-    return _TYPE_NAMES.get(dtype.name, dtype.name)
 
 
 def numpy_dtype(dtype):

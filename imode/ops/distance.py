@@ -7,8 +7,9 @@ import numpy as np
 from imode import ops
 from imode.kernels import reduce as fast
 
+from .._core.words import scalar_name
 from . import dims
-from .dims import FLOATING, accumulate_type, reduced, restore, type_name
+from .dims import FLOATING, accumulate_type, reduced, restore
 from .schema import composite, op
 
 # ---- vector norms ----
@@ -35,7 +36,7 @@ def _vector_norm(self, ord, dim, keepdim, dtype):
     if self.dtype.kind not in FLOATING:
         raise RuntimeError(
             "linalg.vector_norm: Expected a floating point or complex tensor as input. "
-            f"Got {type_name(self.dtype)}"
+            f"Got {scalar_name(self.dtype)}"
         )
     to = self.dtype
     if dtype is not None:
@@ -43,12 +44,12 @@ def _vector_norm(self, ord, dim, keepdim, dtype):
         if to.kind not in FLOATING:
             raise RuntimeError(
                 "linalg.vector_norm: dtype should be floating point or complex, "
-                f"but got {type_name(to)}"
+                f"but got {scalar_name(to)}"
             )
         if self.dtype.kind == "c" and to.kind != "c":
             raise RuntimeError(
                 "linalg.vector_norm: dtype should be complex for complex inputs, "
-                f"but got {type_name(to)}"
+                f"but got {scalar_name(to)}"
             )
     ord = float(ord)
     axes = dims.wrap_all(dim, self.ndim)
@@ -241,7 +242,7 @@ def _check_cdist(x1, x2, p):
     for name, x in (("X1", x1), ("X2", x2)):
         if x.dtype.kind != "f":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {name} got: {type_name(x.dtype)}"
+                f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x.dtype)}"
             )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
@@ -251,7 +252,7 @@ def _check_cdist(x1, x2, p):
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype != x2.dtype:
         raise RuntimeError(
-            f"expected scalar type {type_name(x1.dtype)} but found {type_name(x2.dtype)}"
+            f"expected scalar type {scalar_name(x1.dtype)} but found {scalar_name(x2.dtype)}"
         )
 
 

@@ -8,13 +8,13 @@ tensors look at the memory already, it is of their kind: see Note [No memory of 
 import numpy as np
 
 from imode.kernels import data, ingest
-from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy
 from .._core.internals import install
 from .._core.lending import lend
 from .._core.tensor import Tensor
+from .._core.words import scalar_name
 from .create import copy_of, default_float
 from .schema import composite, op
 

@@ -6,6 +6,7 @@ from imode import ops
 from imode.kernels import along
 from imode.kernels import reduce as fast
 
+from .._core.words import not_implemented, scalar_name
 from . import dims
 from .dims import FLOATING, reduced, restore
 from .schema import composite, op
@@ -32,7 +33,7 @@ def _need_elements(name, x, dim, error=RuntimeError):
 
 def _need_order(kernel, x):
     if x.dtype.kind == "c":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dims.type_name(x.dtype)}'")
+        raise not_implemented(kernel, x.dtype)
 
 
 # ---- gradients ----
@@ -227,7 +228,7 @@ def _aminmax(self, dim, keepdim):
     if dim is not None:
         dims.wrap(dim, self.ndim)
         if self.dtype.kind == "c" and self.ndim == 0:
-            raise RuntimeError(f"aminmax not implemented for {dims.type_name(self.dtype)}")
+            raise RuntimeError(f"aminmax not implemented for {scalar_name(self.dtype)}")
     _need_order("aminmax_cpu", self)
     if dim is None:
         if self.size == 0:
@@ -283,7 +284,7 @@ def _median_places(x, axis):
 
 def _need_median(x, kernel):
     if x.dtype.kind in "bc":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{dims.type_name(x.dtype)}'")
+        raise not_implemented(kernel, x.dtype)
 
 
 def _median_of_nothing(dtype):
@@ -347,9 +348,7 @@ def _running(name, better):
     def run(self, dim):
         axis = dims.wrap(dim, self.ndim)
         if self.dtype.kind not in FLOATING + "biu" or self.dtype.kind == "c":
-            raise NotImplementedError(
-                f"\"{name}_cpu\" not implemented for '{dims.type_name(self.dtype)}'"
-            )
+            raise not_implemented(f"{name}_cpu", self.dtype)
         if self.ndim == 0:
             return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
         x = np.moveaxis(self, axis, 0)

@@ -11,8 +11,9 @@ from imode._core.internals import array_of
 from imode.kernels import indexing, layers
 from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
-from imode.kernels.strided import scalar_name, wrap_dim
+from imode.kernels.strided import wrap_dim
 
+from .._core.words import scalar_name
 from .create import expected_out, same_dtype_out
 from .schema import composite, op
 from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call

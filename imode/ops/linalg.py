@@ -5,10 +5,9 @@ import numpy as np
 from imode import ops
 from imode.kernels import matmul as fast
 from imode.kernels.order import empty_for
-from imode.kernels.reduce import c_name
 
+from .._core.words import c_name, scalar_name
 from . import dims
-from .dims import type_name
 from .schema import composite, conj, op
 
 # ---- checks ----
@@ -29,7 +28,7 @@ def _expand(x, shape):
     lead = len(shape) - x.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{type_name(x.dtype)}Tensor{{{_list(x.shape)}}}, "
+            f"expand(torch.{scalar_name(x.dtype)}Tensor{{{_list(x.shape)}}}, "
             f"size={_list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
             f"({x.ndim})"
@@ -128,7 +127,7 @@ def _bmm(self, mat2):
     _check_batch_sizes(self, mat2)
     if self.dtype != mat2.dtype:
         raise RuntimeError(
-            f"expected scalar type {type_name(self.dtype)} but found {type_name(mat2.dtype)}"
+            f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(mat2.dtype)}"
         )
     _no_bool("bmm", self)
     return _product(self, mat2)
@@ -151,10 +150,10 @@ def _addmv_checked(size, mat, vec, compute, self=None):
         )
     of_self = vec.dtype if self is None else self.dtype
     if not of_self == mat.dtype == vec.dtype:
-        names = ", ".join(type_name(dtype) for dtype in (of_self, mat.dtype))
+        names = ", ".join(scalar_name(dtype) for dtype in (of_self, mat.dtype))
         raise RuntimeError(
             "addmv input tensors must have the same dtype, but got "
-            f"{names}, and {type_name(vec.dtype)}"
+            f"{names}, and {scalar_name(vec.dtype)}"
         )
     _no_bool("addmv_impl_cpu", mat)
     return compute()
@@ -166,7 +165,7 @@ def _check_dot(self, other):
     if self.dtype != other.dtype:
         raise RuntimeError(
             "dot : expected both vectors to have same dtype, but found "
-            f"{type_name(self.dtype)} and {type_name(other.dtype)}"
+            f"{scalar_name(self.dtype)} and {scalar_name(other.dtype)}"
         )
     if self.size != other.size:
         raise RuntimeError(
@@ -191,7 +190,7 @@ def _same(first, second, names):
     if first.dtype != second.dtype:
         raise RuntimeError(
             f"{names} must have the same dtype, but got "
-            f"{type_name(first.dtype)} and {type_name(second.dtype)}"
+            f"{scalar_name(first.dtype)} and {scalar_name(second.dtype)}"
         )
 
 
@@ -519,7 +518,7 @@ def _cross(self, other, dim):
         )
     if self.dtype != other.dtype:
         raise RuntimeError(
-            f"expected scalar type {type_name(self.dtype)} but found {type_name(other.dtype)}"
+            f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
         )
     _no_bool("cross", self)
     shape = np.broadcast_shapes(self.shape, other.shape)

@@ -15,7 +15,7 @@ from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
 from imode.kernels.order import empty_like
 
-from .conv import scalar_type
+from .._core.words import scalar_name
 from .expect import expect, expect_float
 from .refuse import not_implemented
 from .schema import composite, op
@@ -242,7 +242,7 @@ def cross_entropy(
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
-                f"{scalar_type(target)}"
+                f"{scalar_name(target.dtype)}"
             )
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")

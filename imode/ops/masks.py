@@ -7,8 +7,8 @@ import numpy as np
 from imode import ops
 from imode.kernels import arrange, indexing, rearrange, strided
 from imode.kernels.indexing import check_index, check_written
-from imode.kernels.strided import scalar_name
 
+from .._core.words import scalar_name
 from . import compare  # noqa: F401 - the first overload of `where`
 from .create import same_dtype_out
 from .schema import composite, op

@@ -12,7 +12,7 @@ from imode.kernels import choices, direct, draw, order, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
-from .conv import scalar_type
+from .._core.words import not_implemented, scalar_name
 from .create import number_as
 from .expect import expect
 from .schema import composite, functional, op
@@ -29,10 +29,11 @@ op(
 
 
 def _refuse(input):
-    name = scalar_type(input)
     if input.is_complex():
-        raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{name}'")
-    raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
+        raise not_implemented("bernoulli_scalar_cpu_", input.dtype)
+    raise RuntimeError(
+        f"result type Float can't be cast to the desired output type {scalar_name(input.dtype)}"
+    )
 
 
 def _drop(input, p, shape, inplace):
@@ -461,7 +462,7 @@ def cosine_similarity(x1, x2, dim, eps):
     if not common.is_floating_point:
         raise RuntimeError(
             "expected common dtype to be floating point, yet common dtype is "
-            f"{scalar_type(x1 if x1.dtype == common else x2)}"
+            f"{scalar_name((x1 if x1.dtype == common else x2).dtype)}"
         )
     if x1.shape != x2.shape:
         shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape

@@ -11,6 +11,7 @@ from imode.autograd.kernels import FORGET_HISTORY
 from imode.kernels import elements, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
+from .._core.words import scalar_name
 from .schema import composite, op
 
 # ---- gradients ----------------------------------------------------------------------------------
@@ -284,7 +285,7 @@ def tensor_split_tensor(self, tensor_indices_or_sections, dim):
     if values.dtype != np.int64:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
-            f"{strided.scalar_name(values.dtype)}"
+            f"{scalar_name(values.dtype)}"
         )
     if values.ndim > 1:
         raise RuntimeError(

@@ -10,16 +10,8 @@ from imode.kernels.order import empty_like
 
 from .._core.dispatch import is_grad_enabled
 from .._core.tensor import Tensor
-from .refuse import (
-    FLOATS,
-    as_float,
-    by_numpy,
-    cast,
-    common,
-    not_implemented,
-    refusing,
-    zeros,
-)
+from .._core.words import not_implemented
+from .refuse import FLOATS, as_float, by_numpy, cast, common, refusing, zeros
 from .schema import alias, composite, conj, op, ufunc
 from .written import copied
 

@@ -10,21 +10,17 @@ import numpy as np
 
 from imode.kernels import choices, draw, random
 from imode.kernels import generator as generators
-from imode.kernels.strided import scalar_name
 
 from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.tensor import Tensor
+from .._core.words import not_implemented, scalar_name
 from .create import long_name
 from .refuse import zeros
 from .schema import op
 
 # ---- checks -------------------------------------------------------------------------------------
-
-
-def missing(name, dtype):
-    return NotImplementedError(f'"{name}" not implemented for {scalar_name(dtype)!r}')
 
 
 _LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
@@ -65,7 +61,7 @@ def uniform(array, low, high, generator):
 def _check_uniform(array, low, high):
     real = array.real.dtype
     if real.kind != "f":
-        raise missing("check_uniform_bounds", array.dtype)
+        raise not_implemented("check_uniform_bounds", array.dtype)
     most = _LARGEST[real.itemsize]
     _in_range("from", low, -most, most, real)
     _in_range("to", high, -most, most, real)
@@ -87,7 +83,7 @@ def normal(array, mean, std, generator):
         raise RuntimeError(f"normal expects std >= 0.0, but found std {shown(std)}")
     if array.size:
         if array.dtype.kind not in "fc":
-            raise missing("normal_kernel_cpu", array.dtype)
+            raise not_implemented("normal_kernel_cpu", array.dtype)
         random.normal(array, mean, std, generator)
 
 
@@ -157,7 +153,7 @@ def random_between(array, start, stop, generator):
             raise ValueError("Overflow when unpacking long long")
     if stop is None and start == -(1 << 63):
         if dtype.name in ("bool", "float16") or dtype.kind == "c":
-            raise missing("random_full_64_bits_range_kernel_cpu", dtype)
+            raise not_implemented("random_full_64_bits_range_kernel_cpu", dtype)
         if dtype.name not in ("int64", "float32", "float64"):
             raise RuntimeError(
                 "random_full_64_bits_range_kernel_cpu handles only int64, double, float and "
@@ -202,7 +198,7 @@ def _random_any(array, generator):
     if not array.size:
         return
     if dtype.kind == "c":
-        raise missing("random_kernel_cpu", dtype)
+        raise not_implemented("random_kernel_cpu", dtype)
     if dtype.kind == "b":
         stop = 2
     elif dtype.kind == "f":
@@ -246,7 +242,7 @@ def _log_normal(array, mean, std, generator):
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={shown(std)}")
     if array.size:
         if array.dtype.kind != "f":
-            raise missing("log_normal_cpu", array.dtype)
+            raise not_implemented("log_normal_cpu", array.dtype)
         random.log_normal(array, mean, std, generator)
 
 
@@ -255,7 +251,7 @@ def _geometric(array, p, generator):
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={shown(p)}")
     if array.size:
         if array.dtype.kind in "bc":
-            raise missing("geometric_cpu", array.dtype)
+            raise not_implemented("geometric_cpu", array.dtype)
         random.geometric(array, p, generator)
 
 
@@ -264,7 +260,7 @@ def bernoulli_number(array, p, generator):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={shown(p)}")
     if array.size:
         if array.dtype.kind == "c":
-            raise missing("bernoulli_scalar_cpu_", array.dtype)
+            raise not_implemented("bernoulli_scalar_cpu_", array.dtype)
         choices.bernoulli(array, p, generator)
 
 
@@ -272,14 +268,14 @@ def bernoulli_tensor(array, p, generator):
     if not array.size:
         return
     if array.dtype.kind == "c":
-        raise missing("bernoulli_tensor_cpu_self_", array.dtype)
+        raise not_implemented("bernoulli_tensor_cpu_self_", array.dtype)
     if p.shape != array.shape:
         try:
             p = np.broadcast_to(p, array.shape)
         except ValueError:
             raise _cannot_expand(array, p) from None
     if p.dtype.kind != "f":
-        raise missing("bernoulli_tensor_cpu_p_", p.dtype)
+        raise not_implemented("bernoulli_tensor_cpu_p_", p.dtype)
     choices.bernoulli(array, p, generator)
 
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 
 from imode.kernels import fresh, order, series
-from imode.kernels.strided import scalar_name
 
 from .. import ops
 from .._core.dtype import as_numpy
+from .._core.words import not_implemented, scalar_name
 from .create import (
     OPTIONS,
     allocate,
@@ -84,7 +84,7 @@ def _checked_arange(start, end, step, dtype):
     else:
         dtype = np.dtype(np.int64)
     if dtype.kind in "bc":
-        raise NotImplementedError(f'"arange_cpu" not implemented for {scalar_name(dtype)!r}')
+        raise not_implemented("arange_cpu", dtype)
     low, high, by = (number_as(n, np.dtype(np.float64)) for n in (start, end, step))
     if not (by > 0 or by < 0):
         raise RuntimeError("step must be nonzero")
@@ -316,7 +316,7 @@ def _indices(name, upper):
                 raise RuntimeError(f"{word} must be non-negative, got{size}")
         dtype = as_numpy(dtype, np.dtype(np.int64))
         if dtype.name not in ("int32", "int64"):
-            raise NotImplementedError(f'"{name}" not implemented for {scalar_name(dtype)!r}')
+            raise not_implemented(name, dtype)
         keep = _below(row, col, offset - upper)
         return np.array(np.nonzero(~keep if upper else keep)).astype(dtype)
 

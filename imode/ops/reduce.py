@@ -11,9 +11,10 @@ import numpy as np
 from imode import ops
 from imode.kernels import reduce as fast
 
+from .._core.words import not_implemented, scalar_name
 from . import dims
 from .create import computes_in_out
-from .dims import FLOATING, accumulate_type, reduced, restore, type_name
+from .dims import FLOATING, accumulate_type, reduced, restore
 from .schema import composite, conj, op
 
 # ---- sums, products, means ----
@@ -81,9 +82,7 @@ def _nansum_dim(self, dim, keepdim, dtype):
     if self.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if dtype is not None and dtype.is_complex:
-        raise NotImplementedError(
-            f"\"nansum_cpu\" not implemented for '{type_name(dims.numpy_dtype(dtype))}'"
-        )
+        raise not_implemented("nansum_cpu", dims.numpy_dtype(dtype))
     if self.dtype.kind == "f":
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return _sum_dim(self, dim, keepdim, dtype)
@@ -111,10 +110,10 @@ def _mean_type(x, dtype):
     if to.kind not in FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {type_name(to)}"
+            f"or complex dtype. Got: {scalar_name(to)}"
             if dtype is None
             else "mean(): could not infer output dtype. Optional dtype must be either a floating "
-            f"point or complex dtype. Got: {type_name(to)}"
+            f"point or complex dtype. Got: {scalar_name(to)}"
         )
     return to
 
@@ -183,12 +182,12 @@ def nanmean(self, dim, keepdim, dtype):
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype "
-            f"but got {type_name(dims.numpy_dtype(self.dtype))}"
+            f"but got {scalar_name(dims.numpy_dtype(self.dtype))}"
         )
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
             "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
-            f"point or complex dtype. Got: {type_name(dims.numpy_dtype(dtype))}"
+            f"point or complex dtype. Got: {scalar_name(dims.numpy_dtype(dtype))}"
         )
     total = ops.nansum(self, dim, keepdim, dtype=dtype)
     return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)

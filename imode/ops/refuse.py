@@ -3,9 +3,9 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels.strided import scalar_name
 
 from .._core.dtype import get_default_dtype, result_type
+from .._core.words import not_implemented
 
 REAL = "?bBhilefd"  # type characters: bool, integers, floats
 FLOATS = "efd"
@@ -34,10 +34,6 @@ def saying(message):
     return refuse
 
 
-def not_implemented(kernel, dtype):
-    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
-
-
 def zeros(grad):
     """The formula of what is constant but for its jumps."""
     return ops.zeros_like(grad)
@@ -53,12 +49,23 @@ def no_derivative(name, namespace="aten::"):
     return refuse
 
 
-def type_name(dtype):
-    """The name that PyTorch's C++ messages give a dtype: `float`, `long int`, `double`."""
-    names = {"?": "bool", "B": "unsigned char", "b": "signed char", "h": "short int", "i": "int",
-             "l": "long int", "e": "c10::Half", "f": "float", "d": "double",
-             "F": "c10::complex<float>", "D": "c10::complex<double>"}  # fmt: skip
-    return names[dtype.char]
+# Numbers' types by the names that C's headers give them.
+_FIXED_WIDTH = {
+    "uint8": "uint8_t",
+    "int8": "int8_t",
+    "int16": "int16_t",
+    "int32": "int",
+    "int64": "int64_t",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+}
+
+
+def overflow(dtype):
+    """The error of a number that a dtype cannot hold."""
+    name = _FIXED_WIDTH.get(dtype.name, dtype.name)
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def as_float(dtype):

@@ -6,16 +6,15 @@ The fillers of `random` do the drawing.
 import numpy as np
 
 from imode.kernels import choices, draw, random
-from imode.kernels.strided import scalar_name
 
 from .._core.dtype import as_numpy, from_numpy_dtype
+from .._core.words import not_implemented, scalar_name
 from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory, same_dtype_out
 from .random import (
     GENERATOR,
     bernoulli_number,
     bernoulli_tensor,
     digits,
-    missing,
     normal,
     random_between,
     shown,
@@ -62,7 +61,7 @@ def _randperm(n, generator, dtype, *options):
     if dtype.kind in "iu" and n > np.iinfo(dtype).max + 1:
         raise RuntimeError(f"value cannot be converted to type {dtype.name}_t without overflow")
     if dtype.kind in "bc":
-        raise missing("randperm", dtype)
+        raise not_implemented("randperm", dtype)
     made = allocate((n,), dtype)
     random.permutation(made, generator)
     return made

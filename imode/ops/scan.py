@@ -7,6 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import along, reduce
 
+from .._core.words import not_implemented
 from . import dims
 from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
@@ -133,9 +134,7 @@ def _check_softmax(name, self, dim):
     axis = dims.wrap(dim, self.ndim)
     if self.dtype.kind != "f" and self.size:
         last = "_lastdim" if self.ndim == 0 or axis == self.ndim - 1 else ""
-        raise NotImplementedError(
-            f"\"{name}{last}_kernel_impl\" not implemented for '{dims.type_name(self.dtype)}'"
-        )
+        raise not_implemented(f"{name}{last}_kernel_impl", self.dtype)
     return (axis,) if self.ndim else ()
 
 

@@ -10,8 +10,9 @@ from imode._core.internals import array_of
 from imode.formats import memory_order
 from imode.kernels import fresh, rearrange, shortcuts
 from imode.kernels.order import empty_in, empty_like
-from imode.kernels.strided import scalar_name, wrap_dim
+from imode.kernels.strided import wrap_dim
 
+from .._core.words import not_implemented
 from .schema import composite, op
 from .written import copied
 
@@ -132,9 +133,7 @@ def tile(self, dims):
 
 def _interleave(repeats, output_size):
     if repeats.dtype not in (np.int64, np.int32):
-        raise NotImplementedError(
-            f"\"repeat_interleave_cpu\" not implemented for '{scalar_name(repeats.dtype)}'"
-        )
+        raise not_implemented("repeat_interleave_cpu", repeats.dtype)
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.size and int(repeats.min()) < 0:

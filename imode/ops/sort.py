@@ -6,8 +6,9 @@ from imode import ops
 from imode.kernels import arrange, layers
 from imode.kernels.gather import take_along
 from imode.kernels.order import empty_like
-from imode.kernels.strided import scalar_name, wrap_dim
+from imode.kernels.strided import wrap_dim
 
+from .._core.words import not_implemented, scalar_name
 from .refuse import no_derivative
 from .schema import composite, op
 
@@ -149,9 +150,7 @@ op(
 def _kthvalue(self, k, dim, keepdim):
     dim = wrap_dim(dim, self.ndim)
     if self.dtype.kind in "bc" and self.ndim:
-        raise NotImplementedError(
-            f"\"kthvalue_cpu\" not implemented for '{scalar_name(self.dtype)}'"
-        )
+        raise not_implemented("kthvalue_cpu", self.dtype)
     n = self.shape[dim] if self.ndim else 1
     if n == 0:
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
@@ -196,7 +195,7 @@ def _no_derivative(name):
 
 def _refuse_complex(self):
     if self.dtype.kind == "c":
-        raise NotImplementedError(f"\"unique\" not implemented for '{scalar_name(self.dtype)}'")
+        raise not_implemented("unique", self.dtype)
 
 
 def _unique(self, sorted, return_inverse, return_counts):
@@ -374,9 +373,7 @@ def _check_search(boundaries, values, sorter):
         )
     for given in (boundaries, values):
         if given.dtype.kind == "c":
-            raise NotImplementedError(
-                f"\"searchsorted_out_cpu\" not implemented for '{scalar_name(given.dtype)}'"
-            )
+            raise not_implemented("searchsorted_out_cpu", given.dtype)
     if sorter is None:
         return
     if sorter.shape != boundaries.shape:
@@ -500,9 +497,7 @@ for _schema in (
 
 def _bincount(self, weights, minlength):
     if self.dtype.kind not in "iu":
-        raise NotImplementedError(
-            f"\"bincount_cpu\" not implemented for '{scalar_name(self.dtype)}'"
-        )
+        raise not_implemented("bincount_cpu", self.dtype)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if self.ndim == 1 and self.size == 0:
@@ -535,7 +530,7 @@ op(
 def _histc(self, bins, low, high):
     if self.dtype.kind != "f":
         step = {"b": "linspace_cpu", "c": "aminmax_cpu"}.get(self.dtype.kind, "histogram_cpu")
-        raise NotImplementedError(f"\"{step}\" not implemented for '{scalar_name(self.dtype)}'")
+        raise not_implemented(step, self.dtype)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = self.reshape(-1)

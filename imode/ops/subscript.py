@@ -14,8 +14,8 @@ from imode import ops
 from imode._core.internals import array_of, wrap_array
 from imode._core.tensor import Tensor
 from imode.kernels.indexing import cast_number
-from imode.kernels.strided import scalar_name
 
+from .._core.words import scalar_name
 from .dims import wrap
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)

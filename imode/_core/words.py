@@ -1,0 +1,43 @@
+"""How PyTorch's messages name the types of elements: by a word, and by the C++ type."""
+
+WORDS = {
+    "bool": "Bool",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "float16": "Half",
+    "float32": "Float",
+    "float64": "Double",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+C_NAMES = {
+    "bool": "bool",
+    "uint8": "unsigned char",
+    "int8": "signed char",
+    "int16": "short int",
+    "int32": "int",
+    "int64": "long int",
+    "float16": "c10::Half",
+    "float32": "float",
+    "float64": "double",
+    "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}
+
+
+def scalar_name(dtype):
+    """The word for a dtype, imode's or NumPy's: float32 is Float."""
+    return WORDS.get(dtype.name, dtype.name)
+
+
+def c_name(dtype):
+    """The C++ type of a dtype, imode's or NumPy's: int64 is long int."""
+    return C_NAMES.get(dtype.name, dtype.name)
+
+
+def not_implemented(kernel, dtype):
+    """The error of a kernel, by PyTorch's name of it, that has no loop for a dtype."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
