@@ -56,7 +56,7 @@ def test_views_of_arrays(view):
 def test_the_array_may_be_reshaped_by_its_owner():
     source = np.arange(6)
     t = imode.from_numpy(source)
-    source.shape = (2, 3)
+    source.resize((2, 3))
     assert t.shape == (6,)
 
 

@@ -173,6 +173,23 @@ def test_every_cited_note_is_written_somewhere():
 
 
 @from_source
+@pytest.mark.parametrize(
+    "folder", ["imode", "imode/_core", "imode/autograd", "imode/kernels", "imode/ops"]
+)
+def test_every_file_has_its_place_in_the_architecture(folder):
+    """The folder's table names every file, and none that is gone."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = re.search(rf"^\| in `{folder}/` \|[^\n]*\n(.*?)\n\n", text, re.M | re.S).group(1)
+    first_cells = "".join(row.split("|")[1] for row in table.splitlines())
+    named = set(re.findall(r"`([\w.]+)`", first_cells))
+    found = [p for s in ("*.py", "*.pyx", "*.pxd", "[!_]*.h") for p in (ROOT / folder).glob(s)]
+    files = {p.name if p.suffix == ".h" else p.stem for p in found} - {"__init__", "names"}
+    stems = {f.removesuffix(".h") for f in files}
+    assert not {f for f in files if f not in named and f.removesuffix(".h") not in named}
+    assert not {n for n in named if n not in files and n not in stems}
+
+
+@from_source
 def test_every_module_has_a_declaration_and_failures_are_stated():
     """A cdef function without a type or an exception clause hides its failures."""
     bare = re.compile(r"^\s*cdef (?:inline )?\w+\(", re.M)

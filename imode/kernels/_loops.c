@@ -363,49 +363,32 @@ V_INLINE int is_near_quotient(double x, double y) {
     return fabs(x) < 4503599627370496.0 * fabs(y) && fabs(y) <= DBL_MAX;
 }
 
-#define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
-    V_CLONES static void NAME##_f(char *const *p, npy_intp n) {                                    \
-        const float *a = (const float *)p[0], *b = (const float *)p[1];                            \
-        float *out = (float *)p[2];                                                                \
+/* A block whose quotients all FIT takes the quick way, which vectorises; others the library's. */
+#define BY_FMOD_OF(NAME, T, FITS, QUICK, EXACT, VALUE)                                             \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
+        T *out = (T *)p[2];                                                                        \
         for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
             npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
-            int small = 1;                                                                         \
+            int fit = 1;                                                                           \
             for (npy_intp i = start; i < end; i++)                                                 \
-                small &= is_small_quotient(a[i], b[i]);                                            \
-            if (small) {                                                                           \
+                fit &= FITS(a[i], b[i]);                                                           \
+            if (fit) {                                                                             \
                 IVDEP for (npy_intp i = start; i < end; i++) {                                     \
-                    const float x = a[i], y = b[i], m = fmod_small(x, y);                          \
-                    out[i] = VALUE_F;                                                              \
+                    const T x = a[i], y = b[i], m = QUICK(x, y);                                   \
+                    out[i] = VALUE;                                                                \
                 }                                                                                  \
             } else {                                                                               \
                 for (npy_intp i = start; i < end; i++) {                                           \
-                    const float x = a[i], y = b[i], m = fmodf(x, y);                               \
-                    out[i] = VALUE_F;                                                              \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }                                                                                              \
-    V_CLONES static void NAME##_d(char *const *p, npy_intp n) {                                    \
-        const double *a = (const double *)p[0], *b = (const double *)p[1];                         \
-        double *out = (double *)p[2];                                                              \
-        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
-            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
-            int near = 1;                                                                          \
-            for (npy_intp i = start; i < end; i++)                                                 \
-                near &= is_near_quotient(a[i], b[i]);                                              \
-            if (near) {                                                                            \
-                IVDEP for (npy_intp i = start; i < end; i++) {                                     \
-                    const double x = a[i], y = b[i], m = fmod_near(x, y);                          \
-                    out[i] = VALUE_D;                                                              \
-                }                                                                                  \
-            } else {                                                                               \
-                for (npy_intp i = start; i < end; i++) {                                           \
-                    const double x = a[i], y = b[i], m = fmod(x, y);                               \
-                    out[i] = VALUE_D;                                                              \
+                    const T x = a[i], y = b[i], m = EXACT(x, y);                                   \
+                    out[i] = VALUE;                                                                \
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }
+#define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
+    BY_FMOD_OF(NAME##_f, float, is_small_quotient, fmod_small, fmodf, VALUE_F)                     \
+    BY_FMOD_OF(NAME##_d, double, is_near_quotient, fmod_near, fmod, VALUE_D)
 #define FLOAT_TABLE(NIN, NAME)                                                                     \
     static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
                                       INFO(NIN, NAME##_d, double, double)};                        \

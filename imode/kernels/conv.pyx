@@ -335,6 +335,20 @@ def result_shape(x, weight, tuple stride, tuple padding, tuple dilation, long gr
     return p.n, channels, p.oh, p.ow
 
 
+cdef void _bring(share_t* s, const conv_t* p, Work work, cnp.ndarray left, cnp.ndarray right,
+                 cnp.ndarray out) noexcept:
+    """Fill in `s`, but for the bias."""
+    cdef long item = cnp.PyArray_ITEMSIZE(out)
+    cdef long image = p.c * p.h * p.w * item, made = p.oc * p.oh * p.ow * item
+    s.p, s.work, s.wide, s.bias = p, work, item == 8, NULL
+    s.left = <const char*>cnp.PyArray_DATA(left)
+    s.right = <const char*>cnp.PyArray_DATA(right)
+    s.out = <char*>cnp.PyArray_DATA(out)
+    s.left_step = made if work == GRAD_INPUT else image
+    s.right_step = made if work == GRAD_WEIGHT else 0
+    s.out_step = made if work == FORWARD else image if work == GRAD_INPUT else 0
+
+
 cpdef object convolve(
         x, weight, bias, tuple stride, tuple padding, tuple dilation, long groups):
     """Convolve (n, c, w) with (oc, c / groups, kw), or the same of two dimensions."""
@@ -343,7 +357,7 @@ cpdef object convolve(
     cdef share_t share
     cdef int i, kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>x) - 2
-    cdef bint last, wide = kind == cnp.NPY_DOUBLE
+    cdef bint last
     cdef cnp.ndarray image, w, out
     cdef void* b = NULL
     _check_arguments(x, weight, ndim, stride, padding, dilation, groups)
@@ -377,15 +391,8 @@ cpdef object convolve(
         bias = contiguous(bias)
         b = cnp.PyArray_DATA(<cnp.ndarray>bias)
     out = empty(kind, ndim + 2, dims)
-    share.p = &p
-    share.work = FORWARD
-    share.wide = wide
-    share.left = <const char*>cnp.PyArray_DATA(image)
-    share.right = <const char*>cnp.PyArray_DATA(w)
+    _bring(&share, &p, FORWARD, image, w, out)
     share.bias = <const char*>b
-    share.out = <char*>cnp.PyArray_DATA(out)
-    share.left_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(image)
-    share.out_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(image)
     _run(&share)
     return as_channels_last(out) if last else out
 
@@ -397,7 +404,6 @@ cpdef object grad_input(
     cdef tuple shape = (<object>x).shape
     cdef share_t share
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, w, out
     if kind == cnp.NPY_FLOAT16:
         return grad_input(grad.astype(np.float32), x, weight.astype(np.float32), stride, padding,
@@ -412,14 +418,7 @@ cpdef object grad_input(
     g = contiguous(grad)
     w = contiguous(weight)
     out = _new(shape, kind)
-    share.p = &p
-    share.work = GRAD_INPUT
-    share.wide = wide
-    share.left = <const char*>cnp.PyArray_DATA(g)
-    share.right = <const char*>cnp.PyArray_DATA(w)
-    share.out = <char*>cnp.PyArray_DATA(out)
-    share.left_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(g)
-    share.out_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(g)
+    _bring(&share, &p, GRAD_INPUT, g, w, out)
     _run(&share)
     return as_channels_last(out) if last and len(shape) == 4 else out
 
@@ -430,7 +429,6 @@ cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dil
     cdef tuple shape = (<object>weight).shape
     cdef share_t share
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
-    cdef bint wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray g, image, out
     if kind == cnp.NPY_FLOAT16:
         return grad_weight(grad.astype(np.float32), x.astype(np.float32), weight, stride,
@@ -445,14 +443,6 @@ cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dil
     g = contiguous(grad)
     image = contiguous(x)
     out = _new(shape, kind)
-    share.p = &p
-    share.work = GRAD_WEIGHT
-    share.wide = wide
-    share.left = <const char*>cnp.PyArray_DATA(image)
-    share.right = <const char*>cnp.PyArray_DATA(g)
-    share.out = <char*>cnp.PyArray_DATA(out)
-    share.left_step = p.c * p.h * p.w * cnp.PyArray_ITEMSIZE(g)
-    share.right_step = p.oc * p.oh * p.ow * cnp.PyArray_ITEMSIZE(g)
-    share.out_step = 0
+    _bring(&share, &p, GRAD_WEIGHT, image, g, out)
     _run(&share)
     return as_channels_last(out) if last else out

@@ -15,20 +15,13 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
+from imode.kernels.plain cimport (
+    C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
+    PyLong_CheckExact, _same_shape)
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
-
-cdef extern from "Python.h":
-    int PyFloat_CheckExact(PyObject*) noexcept
-    int PyLong_CheckExact(PyObject*) noexcept
-    double PyFloat_AS_DOUBLE(PyObject*) noexcept
-    long PyLong_AsLongAndOverflow(PyObject*, int*) except? -1
-
-cdef enum:
-    C_CONTIGUOUS = 0x1
-    WRITEABLE = 0x400
 
 
 cdef object _function(Operator op, keyset_t keys):
@@ -41,16 +34,6 @@ cdef bint _overlaps_itself(Fields* array) noexcept:
         if array.strides[d] == 0 and array.dimensions[d] > 1:
             return True
     return False
-
-
-cdef bint _same_shape(Fields* a, Fields* b) noexcept:
-    cdef int d
-    if a.nd != b.nd:
-        return False
-    for d in range(a.nd):
-        if a.dimensions[d] != b.dimensions[d]:
-            return False
-    return True
 
 
 cdef bint _plain_cast(int source, int target) noexcept:
@@ -67,7 +50,7 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     if not is_tensor(args[1]) or not target.flags & WRITEABLE:
         return run_numpy(op, _function(op, keys), args)
     source = fields((<Tensor>args[1]).array)
-    if not _same_shape(target, source) or not _plain_cast(
+    if target.nd != source.nd or not _same_shape(target, source, 0, target.nd) or not _plain_cast(
             code_of[source.descr.type_num], code_of[target.descr.type_num]):
         return run_numpy(op, _function(op, keys), args)
     if target.flags & source.flags & C_CONTIGUOUS and (

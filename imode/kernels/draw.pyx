@@ -17,7 +17,7 @@ from imode.kernels.choices cimport draw_coins, toss_alike
 from imode.kernels.generator cimport Generator, choose
 from imode.kernels.plain cimport (
     WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact,
-    _array, _count, _plain, _same_shape)
+    _array, _count, _only_defaults, _plain, _same_shape)
 from imode.kernels.random cimport (
     EXPONENTIAL, draw_integers, draw_law, draw_normal, draw_permutation, draw_uniform)
 from libc.math cimport INFINITY
@@ -134,14 +134,6 @@ cdef bint _draw(_Config config, int kind, void* out, npy_intp n, double low, dou
         draw_integers(&source.engine, kind, out, n, width, <int64_t>low, wide)
     source.release()
     return True
-
-
-cdef bint _only_defaults(Operator op, PyObject** args, int first) noexcept:
-    cdef int i
-    for i in range(first, op.nargs):
-        if args[i] != PyTuple_GET_ITEM(op.defaults, i) and i != op.requires_grad_arg:
-            return False
-    return args[op.nargs] == NULL
 
 
 cdef object _new(Operator op, keyset_t keys, PyObject** args):

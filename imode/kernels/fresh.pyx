@@ -15,7 +15,7 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value,
-    repeat_item)
+    _only_defaults, repeat_item)
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -58,15 +58,6 @@ cdef _Config _of(object function):
     cdef _Config config = _Config()
     config.function = function
     return config
-
-
-cdef bint _defaults_from(Operator op, PyObject** args, int first) noexcept:
-    """Whether the arguments from `first` on are all their defaults or requires_grad."""
-    cdef int i
-    for i in range(first, op.nargs):
-        if args[i] != PyTuple_GET_ITEM(op.defaults, i) and i != op.requires_grad_arg:
-            return False
-    return True
 
 
 cdef bint _sizes(PyObject* given, npy_intp* dims, int* nd, npy_intp* total) except -1:
@@ -116,7 +107,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
     else:
         code = INT64 if PyLong_CheckExact(number) else -1
     code = _dtype_code(args[config.dtype], code)
-    if code < 0 or args[op.nargs] != NULL or not _defaults_from(op, args, config.dtype + 1):
+    if code < 0 or not _only_defaults(op, args, config.dtype + 1):
         return run_numpy(op, config.function, args)
     if config.size >= 0:
         if not _sizes(args[config.size], dims, &nd, &total):
@@ -157,8 +148,8 @@ cdef object _eye(Operator op, keyset_t keys, PyObject** args):
     dims[0] = PyLong_AsLongAndOverflow(args[0], &overflow)
     dims[1] = dims[0] if config.dtype == 1 or overflow else PyLong_AsLongAndOverflow(
         args[1], &overflow)
-    if overflow or code < 0 or args[op.nargs] != NULL or not (
-            0 <= dims[0] < 128 and 0 <= dims[1] < 128 and _defaults_from(
+    if overflow or code < 0 or not (
+            0 <= dims[0] < 128 and 0 <= dims[1] < 128 and _only_defaults(
                 op, args, config.dtype + 1)
             and _fill_value(typenum_of[code], <PyObject*>_one, <char*>one)):
         return run_numpy(op, config.function, args)
@@ -188,6 +179,22 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
+    """Whether all are contiguous, of the dtype and, `but` one dimension, the shape of the first."""
+    cdef Py_ssize_t k
+    cdef Fields* each
+    cdef int d
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
+        if each.nd != first.nd or not each.flags & C_CONTIGUOUS or (
+                each.descr.type_num != first.descr.type_num):
+            return False
+        for d in range(first.nd):
+            if d != but and each.dimensions[d] != first.dimensions[d]:
+                return False
+    return True
+
+
 cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     """cat(tensors, dim): contiguous tensors of one dtype, block by block."""
     cdef _Config config = _config(op, keys)
@@ -215,15 +222,10 @@ cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     for d in range(first.nd):
         dims[d] = first.dimensions[d]
     dims[dim] = 0
+    if not _alike(tensors, first, <int>dim):
+        return run_numpy(op, config.function, args)
     for k in range(n):
-        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
-        if each.nd != first.nd or not each.flags & C_CONTIGUOUS or (
-                each.descr.type_num != first.descr.type_num):
-            return run_numpy(op, config.function, args)
-        for d in range(first.nd):
-            if d != dim and each.dimensions[d] != dims[d]:
-                return run_numpy(op, config.function, args)
-        dims[dim] += each.dimensions[dim]
+        dims[dim] += fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array).dimensions[dim]
     out = empty(first.descr.type_num, first.nd, dims)
     inner = cnp.PyArray_ITEMSIZE(out)
     for d in range(dim + 1, first.nd):
@@ -263,14 +265,8 @@ cdef object _stack(Operator op, keyset_t keys, PyObject** args):
     dim += first.nd + 1 if dim < 0 else 0
     if first.nd > 7 or not 0 <= dim <= first.nd:
         return run_numpy(op, config.function, args)
-    for k in range(n):
-        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
-        if each.nd != first.nd or not each.flags & C_CONTIGUOUS or (
-                each.descr.type_num != first.descr.type_num):
-            return run_numpy(op, config.function, args)
-        for d in range(first.nd):
-            if each.dimensions[d] != first.dimensions[d]:
-                return run_numpy(op, config.function, args)
+    if not _alike(tensors, first, -1):
+        return run_numpy(op, config.function, args)
     for d in range(dim):
         dims[d] = first.dimensions[d]
         outer *= dims[d]

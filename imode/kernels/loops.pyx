@@ -13,6 +13,7 @@ from numpy cimport (
     PyArray_IS_C_CONTIGUOUS,
     PyArray_ISINTEGER,
     PyArray_NBYTES,
+    PyArray_SAMESHAPE,
     PyArray_SIZE,
     PyArray_TYPE,
     PyUFunc_FromFuncAndData,
@@ -103,35 +104,27 @@ cdef object _composed(list parts):
 
 def all_equal(ndarray a, ndarray b):
     """Return whether two arrays have the same shape and elements, whatever their dtypes."""
-    cdef int d
-    if a.ndim != b.ndim:
+    if not PyArray_SAMESHAPE(a, b):
         return False
-    for d in range(a.ndim):
-        if a.shape[d] != b.shape[d]:
-            return False
     if PyArray_TYPE(a) != PyArray_TYPE(b):
         common = result_type(a, b)
         a, b = a.astype(common), b.astype(common)
     if PyArray_IS_C_CONTIGUOUS(a) and PyArray_IS_C_CONTIGUOUS(b):
         if PyArray_TYPE(a) == NPY_FLOAT:
-            return _same_floats(<float*> PyArray_DATA(a), <float*> PyArray_DATA(b), PyArray_SIZE(a))
+            return _same(<float*> PyArray_DATA(a), <float*> PyArray_DATA(b), PyArray_SIZE(a))
         if PyArray_TYPE(a) == NPY_DOUBLE:
-            return _same_doubles(
-                <double*> PyArray_DATA(a), <double*> PyArray_DATA(b), PyArray_SIZE(a))
+            return _same(<double*> PyArray_DATA(a), <double*> PyArray_DATA(b), PyArray_SIZE(a))
         if PyArray_ISINTEGER(a):
             return memcmp(PyArray_DATA(a), PyArray_DATA(b), PyArray_NBYTES(a)) == 0
     return bool((a == b).all())
 
 
-cdef bint _same_floats(const float* a, const float* b, npy_intp n) noexcept:
-    cdef npy_intp i
-    for i in range(n):
-        if a[i] != b[i]:
-            return False
-    return True
+ctypedef fused real:
+    float
+    double
 
 
-cdef bint _same_doubles(const double* a, const double* b, npy_intp n) noexcept:
+cdef bint _same(const real* a, const real* b, npy_intp n) noexcept:
     cdef npy_intp i
     for i in range(n):
         if a[i] != b[i]:

@@ -349,12 +349,9 @@ cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* ro
     return True
 
 
-cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
-                   double alpha) noexcept:
-    """out = beta * addend + alpha * out; False where it is not that simple."""
-    cdef npy_intp rows, columns
-    if not addable(addend, code, n, m, &rows, &columns):
-        return False
+cdef bint _add_scaled(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend,
+                      npy_intp rows, npy_intp columns, double beta, double alpha) noexcept:
+    """out = beta * addend + alpha * out, of n x m numbers; False for other dtypes."""
     if code == FLOAT32:
         imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
                            <float*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)
@@ -366,6 +363,20 @@ cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend
     return True
 
 
+cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
+                   double alpha) noexcept:
+    """out = beta * addend + alpha * out; False where it is not that simple."""
+    cdef npy_intp rows, columns
+    return addable(addend, code, n, m, &rows, &columns) and _add_scaled(
+        out, code, n, m, addend, rows, columns, beta, alpha)
+
+
+cdef bint _factors(PyObject** args, int code, double* beta, double* alpha) except -1:
+    """Whether beta (not 0) and alpha are Python numbers, and the dtype one that scales."""
+    return (code == FLOAT32 or code == FLOAT64) and (
+        _factor(args[3], beta) and _factor(args[4], alpha)) and beta[0] != 0
+
+
 cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray addend = storage(<Tensor>args[0])
     cdef ndarray x = storage(<Tensor>args[1])
@@ -374,13 +385,11 @@ cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     cdef double beta, alpha
     cdef npy_intp rows, columns
-    if (code == FLOAT32 or code == FLOAT64) and (
-            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
-            x.ndim == 2 and y.ndim == 2 and (
-                addable(addend, code, x.shape[0], y.shape[1], &rows, &columns))):
+    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and y.ndim == 2 and (
+            addable(addend, code, x.shape[0], y.shape[1], &rows, &columns)):
         out = _mm_arrays(x, y)
         if out is not None:
-            add_into(out, code, x.shape[0], y.shape[1], addend, beta, alpha)
+            _add_scaled(out, code, x.shape[0], y.shape[1], addend, rows, columns, beta, alpha)
             return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
 
@@ -393,13 +402,11 @@ cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray out
     cdef double beta, alpha
     cdef npy_intp rows, columns
-    if (code == FLOAT32 or code == FLOAT64) and (
-            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
-            x.ndim == 2 and addend.ndim == 1 and (
-                addable(addend, code, 1, x.shape[0], &rows, &columns))):
+    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and addend.ndim == 1 and (
+            addable(addend, code, 1, x.shape[0], &rows, &columns)):
         out = _mv_arrays(x, v)
         if out is not None:
-            add_into(out, code, 1, x.shape[0], addend, beta, alpha)
+            _add_scaled(out, code, 1, x.shape[0], addend, rows, columns, beta, alpha)
             return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
 
@@ -411,22 +418,15 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef ndarray out
     cdef double beta, alpha
-    cdef npy_intp n, m
-    if (code == FLOAT32 or code == FLOAT64) and (
-            _factor(args[3], &beta) and _factor(args[4], &alpha)) and beta != 0 and (
-            x.ndim == 3 and y.ndim == 3 and cnp.PyArray_IS_C_CONTIGUOUS(addend) and (
-                addend.ndim == 3)) and addend.shape[0] == x.shape[0] and (
-            addend.shape[1] == x.shape[1] and addend.shape[2] == y.shape[2]) and (
-            code_of[cnp.PyArray_TYPE(addend)] == code):
+    cdef npy_intp m
+    if _factors(args, code, &beta, &alpha) and x.ndim == 3 and y.ndim == 3 and (
+            code_of[cnp.PyArray_TYPE(addend)] == code and addend.ndim == 3) and (
+            cnp.PyArray_IS_C_CONTIGUOUS(addend) and addend.shape[0] == x.shape[0]) and (
+            addend.shape[1] == x.shape[1] and addend.shape[2] == y.shape[2]):
         out = _bmm_arrays(x, y)
         if out is not None:
-            n, m = x.shape[0] * x.shape[1], y.shape[2]
-            if code == FLOAT32:
-                imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
-                                   <float*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
-            else:
-                imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
-                                   <double*>cnp.PyArray_DATA(addend), m, 1, beta, alpha)
+            m = y.shape[2]
+            _add_scaled(out, code, x.shape[0] * x.shape[1], m, addend, m, 1, beta, alpha)
             return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
 

@@ -58,6 +58,14 @@ cdef object _single(a):
     return None if a is None else a.astype(np.float32, copy=False)
 
 
+cdef tuple _as_halves(gradients, weight):
+    """The gradients of input, weight and bias, as float32, in the dtypes of a float16 input's."""
+    x, *rest = gradients
+    given = np.float16 if weight is None else weight.dtype
+    return (None if x is None else x.astype(np.float16),
+            *[None if g is None else g.astype(given) for g in rest])
+
+
 cdef inline cnp.ndarray _vector(long n, int kind):
     cdef cnp.npy_intp length = n
     return empty(kind, 1, &length)
@@ -257,14 +265,10 @@ cpdef tuple batch_norm_backward(
     cdef cnp.ndarray a, g, center, inverse, total, dot, one, two, shift
     cdef cnp.ndarray out = None
     if kind == cnp.NPY_FLOAT16:
-        gx, gw, gb = batch_norm_backward(
+        return _as_halves(batch_norm_backward(
             _single(grad), _single(x), _single(weight),
             _single(running_mean), _single(running_var), mean, invstd,
-            training, eps, needs)
-        given = np.float16 if weight is None else weight.dtype
-        return (None if gx is None else gx.astype(np.float16),
-                None if gw is None else gw.astype(given),
-                None if gb is None else gb.astype(given))
+            training, eps, needs), weight)
     a = _plane(&p, x, &last)
     g = contiguous(grad.transpose(0, 2, 3, 1)) if last else contiguous(grad)
     if training:
@@ -401,13 +405,9 @@ cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple 
     cdef long size = 1, rows
     cdef cnp.ndarray a, g, center, inverse
     if kind == cnp.NPY_FLOAT16:
-        gx, gw, gb = layer_norm_backward(
+        return _as_halves(layer_norm_backward(
             _single(grad), _single(x), shape, mean, rstd,
-            _single(weight), needs)
-        given = np.float16 if weight is None else weight.dtype
-        return (None if gx is None else gx.astype(np.float16),
-                None if gw is None else gw.astype(given),
-                None if gb is None else gb.astype(given))
+            _single(weight), needs), weight)
     for n in shape:
         size *= <long>n
     a = contiguous(x)
@@ -553,13 +553,9 @@ cpdef tuple group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple 
     cdef long n, channels
     cdef double count
     if kind == cnp.NPY_FLOAT16:
-        gx, dw, db = group_norm_backward(
+        return _as_halves(group_norm_backward(
             _single(grad), _single(x), mean, rstd,
-            _single(weight), groups, needs)
-        given = np.float16 if weight is None else weight.dtype
-        return (None if gx is None else gx.astype(np.float16),
-                None if dw is None else dw.astype(given),
-                None if db is None else db.astype(given))
+            _single(weight), groups, needs), weight)
     a = contiguous(x)
     g = contiguous(grad)
     center = contiguous(mean)

@@ -1,6 +1,7 @@
-# What compiled index kernels share: looking at arguments, and handing over what is not plain.
-# See index.pyx for what plain means.
+# What compiled kernels share that serve plain arguments: looking at them, and handing over what is
+# not plain. See index.pyx for what plain means.
 from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.adapter cimport run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
@@ -47,6 +48,15 @@ cdef inline npy_intp _count(Fields* a, int start, int end) noexcept:
     for d in range(start, end):
         n *= a.dimensions[d]
     return n
+
+
+cdef inline bint _only_defaults(Operator op, PyObject** args, int first) noexcept:
+    """Whether the arguments from `first` on are defaults or requires_grad, and there is no out=."""
+    cdef int i
+    for i in range(first, op.nargs):
+        if args[i] != PyTuple_GET_ITEM(op.defaults, i) and i != op.requires_grad_arg:
+            return False
+    return args[op.nargs] == NULL
 
 
 cdef inline npy_intp _item(PyObject* tensor):

@@ -257,11 +257,11 @@ cdef inline bint _halves(const axis_t* a) noexcept nogil:
             and 2 * a.count <= a.size)
 
 
-cdef void _max(window_t p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
+cdef void _max(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
     if _halves(&p.y) and _halves(&p.x):
-        _max_pairs(&p, x, out, at)
+        _max_pairs(p, x, out, at)
     else:
-        _max_loop(p, x, out, at)
+        _max_loop(p[0], x, out, at)
 
 
 cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
@@ -275,19 +275,19 @@ cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
     cdef cnp.int64_t* place = <cnp.int64_t*>cnp.PyArray_DATA(at)
     with nogil:
         if kind == cnp.NPY_DOUBLE:
-            _max(p[0], <const double*>source, <double*>to, place)
+            _max(p, <const double*>source, <double*>to, place)
         elif kind == cnp.NPY_INT64:
-            _max(p[0], <const cnp.int64_t*>source, <cnp.int64_t*>to, place)
+            _max(p, <const cnp.int64_t*>source, <cnp.int64_t*>to, place)
         elif kind == cnp.NPY_INT32:
-            _max(p[0], <const cnp.int32_t*>source, <cnp.int32_t*>to, place)
+            _max(p, <const cnp.int32_t*>source, <cnp.int32_t*>to, place)
         elif kind == cnp.NPY_INT16:
-            _max(p[0], <const cnp.int16_t*>source, <cnp.int16_t*>to, place)
+            _max(p, <const cnp.int16_t*>source, <cnp.int16_t*>to, place)
         elif kind == cnp.NPY_INT8:
-            _max(p[0], <const cnp.int8_t*>source, <cnp.int8_t*>to, place)
+            _max(p, <const cnp.int8_t*>source, <cnp.int8_t*>to, place)
         elif kind == cnp.NPY_UINT8:
-            _max(p[0], <const cnp.uint8_t*>source, <cnp.uint8_t*>to, place)
+            _max(p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, place)
         else:
-            _max(p[0], <const float*>source, <float*>to, place)
+            _max(p, <const float*>source, <float*>to, place)
     return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
 
 

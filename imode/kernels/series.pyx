@@ -8,7 +8,6 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
@@ -16,7 +15,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode.kernels.plain cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _array,
-    _fall_back, _plain)
+    _fall_back, _only_defaults, _plain)
 from libc.math cimport ceil, fma, pow
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
@@ -206,14 +205,6 @@ cdef int _as_double(PyObject* number, double* out) except -1:
         return 0
     out[0] = <double>whole
     return 1
-
-
-cdef bint _only_defaults(Operator op, PyObject** args, int first) noexcept:
-    cdef int i
-    for i in range(first, op.nargs):
-        if args[i] != PyTuple_GET_ITEM(op.defaults, i) and i != op.requires_grad_arg:
-            return False
-    return args[op.nargs] == NULL
 
 
 cdef object _arange(Operator op, keyset_t keys, PyObject** args):

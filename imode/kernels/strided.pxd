@@ -29,7 +29,11 @@ cdef CKernel kernel(view_t function)       # the kernel of an operator with one 
 cdef void copy_geometry(ndarray a, Geometry* g) noexcept            # shape and strides
 cdef int check_numel(Geometry* g) except -1                         # the element count overflows
 cdef int check_rank(int nd) except -1                               # too many dimensions
+cdef int dim_of(PyObject* dim, int nd) except -1                    # an argument, wrapped
 cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1                # scalars count as one dim
+cdef void at_index(ndarray a, int d, npy_intp index, Geometry* g) noexcept       # without dim d
+cdef void at_range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step,
+                   Geometry* g) noexcept                            # `count` indices of dim d
 cdef int read_ints(tuple values, npy_intp* out) except -1           # OUT; returns the length
 cdef int infer_view(                                               # 0: there is no such view
     int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,

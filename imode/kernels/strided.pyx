@@ -9,8 +9,8 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
-from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from cpython.ref cimport Py_DECREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport copy_dims, take_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator, kernel_t
 from imode._core.keyset cimport highest_key, keyset_t
@@ -75,7 +75,7 @@ cpdef int wrap_dim(Py_ssize_t dim, int nd) except -1:
     return <int>(dim + n if dim < 0 else dim)
 
 
-cdef int _dim(PyObject* dim, int nd) except -1:
+cdef int dim_of(PyObject* dim, int nd) except -1:
     return wrap_dim(PyLong_AsLongLong(dim), nd)
 
 
@@ -325,7 +325,7 @@ cdef int _squeeze(ndarray a, PyObject** args, Geometry* g) except -1:
 
 
 cdef int _squeeze_dim(ndarray a, PyObject** args, Geometry* g) except -1:
-    return _drop(a, 1ULL << _dim(args[1], a.ndim), g)
+    return _drop(a, 1ULL << dim_of(args[1], a.ndim), g)
 
 
 cdef int _squeeze_dims(ndarray a, PyObject** args, Geometry* g) except -1:
@@ -354,7 +354,7 @@ cdef int _permute(ndarray a, PyObject** args, Geometry* g) except -1:
             f"input.dim() = {nd} is not equal to len(dims) = {n}")
     g.nd = nd
     for i in range(nd):
-        d = _dim(PyTuple_GET_ITEM(dims, i), nd)
+        d = dim_of(PyTuple_GET_ITEM(dims, i), nd)
         if (seen >> d) & 1:
             raise RuntimeError("permute(): duplicate dims are not allowed.")
         seen |= 1ULL << d
@@ -374,8 +374,8 @@ cdef int _swap(ndarray a, int d0, int d1, Geometry* g) noexcept:
 
 
 cdef int _transpose(ndarray a, PyObject** args, Geometry* g) except -1:
-    cdef int d0 = _dim(args[1], a.ndim)
-    return _swap(a, d0, _dim(args[2], a.ndim), g)
+    cdef int d0 = dim_of(args[1], a.ndim)
+    return _swap(a, d0, dim_of(args[2], a.ndim), g)
 
 
 cdef int _t(ndarray a, PyObject** args, Geometry* g) except -1:
@@ -393,7 +393,7 @@ cdef int _t_in_place(ndarray a, PyObject** args, Geometry* g) except -1:
 
 # ---- parts --------------------------------------------------------------------------------------
 
-cdef void _at(ndarray a, int d, npy_intp index, Geometry* g) noexcept:
+cdef void at_index(ndarray a, int d, npy_intp index, Geometry* g) noexcept:
     """Take one index of dimension `d`, without that dimension."""
     cdef int i
     g.nd = a.ndim - 1
@@ -408,16 +408,16 @@ cdef int _select(ndarray a, PyObject** args, Geometry* g) except -1:
     cdef int d
     if a.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    d = _dim(args[1], a.ndim)
+    d = dim_of(args[1], a.ndim)
     if index < -a.shape[d] or index >= a.shape[d]:
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {_sizes(a)} at dimension {d}")
-    _at(a, d, index + a.shape[d] if index < 0 else index, g)
+    at_index(a, d, index + a.shape[d] if index < 0 else index, g)
     return 0
 
 
-cdef void _range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step,
-                 Geometry* g) noexcept:
+cdef void at_range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step,
+                   Geometry* g) noexcept:
     """Take `count` (at least 0) indices of dimension `d`, from `start` on, `step` apart."""
     copy_geometry(a, g)
     g.shape[d] = count
@@ -432,7 +432,7 @@ cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
     cdef npy_intp step = PyLong_AsLongLong(args[4])
     if a.ndim == 0:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    d = _dim(args[1], a.ndim)
+    d = dim_of(args[1], a.ndim)
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     n = a.shape[d]
@@ -445,14 +445,14 @@ cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
     first = 0 if first < 0 else (n if first > n else first)
     last = first if last < first else (n if last > n else last)
     # One less before the division and one more after: `last - first + step` might overflow.
-    _range(a, d, first, (last - first - 1) // step + 1 if last > first else 0, step, g)
+    at_range(a, d, first, (last - first - 1) // step + 1 if last > first else 0, step, g)
     return 0
 
 
 cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
     """diagonal(offset, dim1, dim2): the diagonals as a new last dimension."""
     cdef Py_ssize_t offset = PyLong_AsLongLong(args[1])
-    cdef int nd = a.ndim, i, n = 0, d1 = _dim(args[2], nd), d2 = _dim(args[3], nd)
+    cdef int nd = a.ndim, i, n = 0, d1 = dim_of(args[2], nd), d2 = dim_of(args[3], nd)
     cdef npy_intp rows, cols
     if d1 == d2:
         raise RuntimeError(
@@ -478,7 +478,7 @@ cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
 
 cdef int _unfold(ndarray a, PyObject** args, Geometry* g) except -1:
     """unfold(dim, size, step): the windows along `dim`, as a new last dimension."""
-    cdef int nd = a.ndim, d = _dim(args[1], nd)
+    cdef int nd = a.ndim, d = dim_of(args[1], nd)
     cdef Py_ssize_t size = PyLong_AsLongLong(args[2]), step = PyLong_AsLongLong(args[3])
     cdef npy_intp length = a.shape[d] if nd > 0 else 1
     if size < 0:
@@ -497,98 +497,6 @@ cdef int _unfold(ndarray a, PyObject** args, Geometry* g) except -1:
         g.strides[d] = step * a.strides[d]
     g.nd = nd + 1
     return check_numel(g)
-
-
-# ---- several results ----------------------------------------------------------------------------
-
-cdef int _put(tuple pieces, Py_ssize_t i, Tensor base, Geometry* g) except -1:
-    piece = view_of(base, typenum(base), g.nd, g.shape, g.strides, g.data)
-    Py_INCREF(piece)                       # PyTuple_SET_ITEM takes over one reference
-    PyTuple_SET_ITEM(pieces, i, piece)
-    return 0
-
-
-cdef object _split(Operator op, keyset_t keys, PyObject** args):
-    """split(split_size, dim): pieces of one length; the last may be shorter."""
-    cdef Tensor base = <Tensor>args[0]
-    cdef ndarray a = storage(base)
-    cdef Py_ssize_t size = PyLong_AsLongLong(args[1])
-    cdef int d
-    cdef npy_intp length, count, left, i
-    cdef Geometry g
-    cdef tuple pieces
-    if a.ndim == 0:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    if size < 0:
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
-    d = _dim(args[2], a.ndim)
-    length = a.shape[d]
-    if size == 0 and length > 0:
-        raise RuntimeError(
-            "split_size can only be 0 if dimension size is 0, "
-            f"but got dimension size of {length}")
-    count = 1 if length == 0 else (length - 1) // size + 1
-    pieces = PyTuple_New(count)
-    for i in range(count):
-        left = length - i * size
-        _range(a, d, i * size, size if size < left else left, 1, &g)
-        _put(pieces, i, base, &g)
-    return pieces
-
-
-cdef object _split_with_sizes(Operator op, keyset_t keys, PyObject** args):
-    """split_with_sizes(split_sizes, dim): they must add up to the dimension's length."""
-    cdef Tensor base = <Tensor>args[0]
-    cdef ndarray a = storage(base)
-    cdef tuple sizes = <tuple>args[1]
-    cdef Py_ssize_t i, n = PyTuple_GET_SIZE(sizes)
-    cdef npy_intp start = 0, size, total = 0
-    cdef int d
-    cdef bint negative = False
-    cdef Geometry g
-    cdef tuple pieces
-    if a.ndim == 0:
-        raise RuntimeError("split expects at least a 1-dimensional tensor")
-    d = _dim(args[2], a.ndim)
-    for i in range(n):
-        size = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i))
-        negative |= size < 0
-        total = LLONG_MAX if size > 0 and total > LLONG_MAX - size else total + size
-    if negative:
-        raise RuntimeError(
-            "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(sizes)}")
-    if total != a.shape[d]:
-        raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {a.shape[d]} (input tensor's "
-            f"size at dimension {<object>args[2]}), but got split_sizes={list(sizes)}")
-    pieces = PyTuple_New(n)
-    for i in range(n):
-        size = PyLong_AsLongLong(PyTuple_GET_ITEM(sizes, i))
-        _range(a, d, start, size, 1, &g)
-        _put(pieces, i, base, &g)
-        start += size
-    return pieces
-
-
-cdef object _unbind(Operator op, keyset_t keys, PyObject** args):
-    """unbind(dim): one piece per index, without that dimension."""
-    cdef Tensor base = <Tensor>args[0]
-    cdef ndarray a = storage(base)
-    cdef npy_intp i
-    cdef int d
-    cdef Geometry g
-    cdef tuple pieces
-    if a.ndim == 0:
-        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    d = _dim(args[1], a.ndim)
-    if a.shape[d] > 1 << 26:
-        raise MemoryError(f"unbind(): {a.shape[d]} views are more than {1 << 26}")
-    pieces = PyTuple_New(a.shape[d])
-    for i in range(a.shape[d]):
-        _at(a, d, i, &g)
-        _put(pieces, i, base, &g)
-    return pieces
 
 
 # ---- what operator entries name -----------------------------------------------------------------
@@ -613,6 +521,3 @@ select = kernel(_select)
 slice_dim = kernel(_slice)
 diagonal = kernel(_diagonal)
 unfold = kernel(_unfold)
-split = _kernel(_split)
-split_with_sizes = _kernel(_split_with_sizes)
-unbind = _kernel(_unbind)

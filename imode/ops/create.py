@@ -18,7 +18,7 @@ from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
 from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
-from .._core.words import scalar_name
+from .._core.words import c_name, scalar_name
 from .refuse import overflow
 from .schema import op, out_form, recorded
 
@@ -178,9 +178,7 @@ def same_dtype_out(operator, dtype_of, message, apart=False):
 
 def expected_out(wanted, found):
     """The message about an out= of another dtype than the result's."""
-    return (
-        f"Expected out tensor to have dtype {long_name(wanted)}, but got {long_name(found)} instead"
-    )
+    return f"Expected out tensor to have dtype {c_name(wanted)}, but got {c_name(found)} instead"
 
 
 def computes_in_out(operator):
@@ -198,25 +196,6 @@ def computes_in_out(operator):
         return into(self, *rest, dtype=dtype, out=out)
 
     out_form(operator, computed)
-
-
-def long_name(dtype):
-    """The name of an np.dtype in C++."""
-    return _LONG_NAMES.get(dtype.name, dtype.name)
-
-
-_LONG_NAMES = {
-    "uint8": "unsigned char",
-    "int8": "signed char",
-    "int16": "short int",
-    "int32": "int",
-    "int64": "long int",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-    "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}
 
 
 # ---- constant contents --------------------------------------------------------------------------

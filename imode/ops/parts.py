@@ -1,14 +1,14 @@
 """Views of parts: one index, a range, pieces, diagonals, windows; and views as other elements.
 
-The kernels are `imode.kernels.strided`'s; here are their schemas and derivatives, the operators
-that are compositions of them, and the operators that their backward passes call.
+The kernels are those of `imode.kernels.strided` and `pieces`; here are their schemas and
+derivatives, the operators that are compositions of them, and those that their backward passes call.
 """
 
 import numpy as np
 
 from imode import ops
 from imode.autograd.kernels import FORGET_HISTORY
-from imode.kernels import elements, shortcuts, strided
+from imode.kernels import elements, pieces, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import scalar_name
@@ -146,7 +146,7 @@ composite(
 
 op(
     "split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
-    strided.split,
+    pieces.split,
     derivative={"self": _split_backward},
     variants="function method",
     doc="""Return pieces of length `split_size` (the last may be shorter), or of the given lengths.
@@ -158,7 +158,7 @@ op(
 
 op(
     "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
-    strided.split_with_sizes,
+    pieces.split_with_sizes,
     derivative={
         "self": lambda grads, self_shape, split_sizes, dim: _cat_grads(
             grads, self_shape, split_sizes, dim
@@ -198,7 +198,7 @@ for _kind in ("int", "int[]"):
 
 op(
     "unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]",
-    strided.unbind,
+    pieces.unbind,
     derivative={"self": _unbind_backward},
     variants="function method",
     doc="""Return the tensor at each index of `dim`, without that dimension.

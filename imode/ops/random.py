@@ -16,7 +16,6 @@ from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.tensor import Tensor
 from .._core.words import not_implemented, scalar_name
-from .create import long_name
 from .refuse import zeros
 from .schema import op
 
@@ -232,7 +231,7 @@ def _exponential(array, lambd, generator):
 def _cauchy(array, median, sigma, generator):
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
-    _continuous(array, long_name, "Cauchy")
+    _continuous(array, "Cauchy")
     if array.size:
         random.cauchy(array, median, sigma, generator)
 

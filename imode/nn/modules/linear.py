@@ -1,13 +1,11 @@
 """Linear and Identity."""
 
-import math
-
 from imode import ops
 
 from .. import functional as F
-from .. import init
 from ..parameter import Parameter
 from .module import Module
+from .utils import start_uniform
 
 __all__ = ["Identity", "Linear"]
 
@@ -45,11 +43,7 @@ class Linear(Module):
 
     def reset_parameters(self):
         """Draw the starting values again."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
-        if self.bias is not None:
-            fan_in = init._calculate_fan_in_and_fan_out(self.weight)[0]
-            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
-            init.uniform_(self.bias, -bound, bound)
+        start_uniform(self.weight, self.bias)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)

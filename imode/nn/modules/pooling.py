@@ -16,7 +16,19 @@ __all__ = [
 ]
 
 
-class _MaxPool(Module):
+class _Pool(Module):
+    def __init__(self, kernel_size, stride, padding, ceil_mode):
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+
+    def extra_repr(self):
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _MaxPool(_Pool):
     _pool = None
 
     def __init__(
@@ -28,13 +40,9 @@ class _MaxPool(Module):
         return_indices=False,
         ceil_mode=False,
     ):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
+        super().__init__(kernel_size, stride, padding, ceil_mode)
         self.dilation = dilation
         self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
 
     def forward(self, input):
         return self._pool(
@@ -48,10 +56,7 @@ class _MaxPool(Module):
         )
 
     def extra_repr(self):
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-        )
+        return f"{super().extra_repr()}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
 
 
 class MaxPool1d(_MaxPool):
@@ -70,17 +75,14 @@ class MaxPool2d(_MaxPool):
     _pool = staticmethod(F.max_pool2d)
 
 
-class AvgPool1d(Module):
+class AvgPool1d(_Pool):
     """The mean of each window over a (N, C, L) or (C, L) input."""
 
     def __init__(
         self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
     ):
-        super().__init__()
-        self.kernel_size = ntuple(kernel_size, 1)
-        self.stride = ntuple(kernel_size if stride is None else stride, 1)
-        self.padding = ntuple(padding, 1)
-        self.ceil_mode = ceil_mode
+        stride = None if stride is None else ntuple(stride, 1)
+        super().__init__(ntuple(kernel_size, 1), stride, ntuple(padding, 1), ceil_mode)
         self.count_include_pad = count_include_pad
 
     def forward(self, input):
@@ -93,11 +95,8 @@ class AvgPool1d(Module):
             self.count_include_pad,
         )
 
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
-
-class AvgPool2d(Module):
+class AvgPool2d(_Pool):
     """The mean of each window over a (N, C, H, W) or (C, H, W) input."""
 
     def __init__(
@@ -109,11 +108,7 @@ class AvgPool2d(Module):
         count_include_pad=True,
         divisor_override=None,
     ):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.ceil_mode = ceil_mode
+        super().__init__(kernel_size, stride, padding, ceil_mode)
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
@@ -127,9 +122,6 @@ class AvgPool2d(Module):
             self.count_include_pad,
             self.divisor_override,
         )
-
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
 class _AdaptiveAvgPool(Module):
