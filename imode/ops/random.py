@@ -15,7 +15,7 @@ from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.tensor import Tensor
-from .._core.words import not_implemented, scalar_name
+from .._core.words import c_name, not_implemented, scalar_name
 from .refuse import zeros
 from .schema import op
 
@@ -231,7 +231,7 @@ def _exponential(array, lambd, generator):
 def _cauchy(array, median, sigma, generator):
     if not sigma > 0.0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={shown(sigma)}")
-    _continuous(array, "Cauchy")
+    _continuous(array, c_name, "Cauchy")
     if array.size:
         random.cauchy(array, median, sigma, generator)
 
