@@ -16,6 +16,7 @@ import pytest
 
 import imode
 from imode._core.dispatch import all_operators
+from tests.bad import Broken, with_one_bad
 from tests.samples import S, T, load
 
 ALLOWED = (
@@ -33,16 +34,6 @@ PUBLIC = {name: op for name, op in all_operators().items() if op.functional is N
 NAMES = sorted(name for name in SAMPLES if name in PUBLIC)
 SLICES = 8
 SECONDS = 100  # for one slice, which takes 5
-
-
-class Broken:
-    """An object that NumPy would ask for its contents, in vain."""
-
-    def __array__(self, *args, **kwargs):
-        raise RuntimeError("broken __array__")
-
-    def __repr__(self):
-        return "Broken()"
 
 
 class Liar:
@@ -89,14 +80,7 @@ def replacements(value):
 
 def bad_calls(sample):
     """Yield the sample with one argument replaced, dropped or added."""
-    for i, value in enumerate(sample.args):
-        for bad in replacements(value):
-            yield S(*sample.args[:i], bad, *sample.args[i + 1 :], **sample.kwargs)
-        yield S(*sample.args[:i], *sample.args[i + 1 :], **sample.kwargs)
-    for name, value in sample.kwargs.items():
-        for bad in replacements(value):
-            yield S(*sample.args, **{**sample.kwargs, name: bad})
-    yield S(*sample.args, **sample.kwargs, no_such_argument=1)
+    yield from with_one_bad(sample, replacements)
     yield S(*sample.args, **{**sample.kwargs, "out": "text"})
     yield S(*sample.args, *[1] * 20, **sample.kwargs)
     yield S()

@@ -62,14 +62,7 @@ class SGD(Optimizer):
                 if grad is not None:
                     param.add_(grad, alpha=down)
             return
-        for param in group["params"]:
-            grad = param.grad
-            if grad is None:
-                continue
-            if group["maximize"]:
-                grad = -grad
-            if decay:
-                grad = grad.add(param, alpha=decay)
+        for param, grad in self._with_gradient(group):
             if momentum:
                 grad = self._with_momentum(param, grad, group)
             param.add_(grad, alpha=down)

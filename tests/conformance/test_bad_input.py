@@ -8,6 +8,7 @@ import copy
 
 import pytest
 
+from tests.bad import Broken, with_one_bad
 from tests.samples import S, T, load
 
 from . import known
@@ -16,16 +17,6 @@ from .observe import Values, failure
 
 SAMPLES = load()
 RULES = known.load()
-
-
-class Broken:
-    """An object that NumPy would ask for its contents, in vain."""
-
-    def __array__(self, *args, **kwargs):
-        raise RuntimeError("broken __array__")
-
-    def __repr__(self):
-        return "Broken()"
 
 
 TENSORS = [
@@ -47,14 +38,7 @@ def replacements(value):
 
 def bad_calls(sample):
     """Yield the sample with one argument replaced, dropped or added."""
-    for i, value in enumerate(sample.args):
-        for bad in replacements(value):
-            yield S(*sample.args[:i], bad, *sample.args[i + 1 :], **sample.kwargs)
-        yield S(*sample.args[:i], *sample.args[i + 1 :], **sample.kwargs)
-    for name, value in sample.kwargs.items():
-        for bad in replacements(value):
-            yield S(*sample.args, **{**sample.kwargs, name: bad})
-    yield S(*sample.args, **sample.kwargs, no_such_argument=1)
+    yield from with_one_bad(sample, replacements)
     yield S(*sample.args, 1, 2, 3, 4, 5, 6, 7, 8, 9, **sample.kwargs)
 
 

@@ -1,18 +1,15 @@
 """Convolutions."""
 
-from imode import ops
-
 from .. import functional as F
-from ..parameter import Parameter
-from .module import Module
-from .utils import ntuple, start_uniform
+from .linear import Affine
+from .utils import ntuple
 
 __all__ = ["Conv1d", "Conv2d"]
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
+class _ConvNd(Affine):
     # What convolutions over one and two dimensions share; `_spatial` says how many.
     _spatial = 0
     _convolve = None
@@ -48,17 +45,7 @@ class _ConvNd(Module):
         self.padding_mode = padding_mode
         self._pad = _explicit_padding(kernel_size, padding, dilation)
         shape = (out_channels, in_channels // groups, *kernel_size)
-        made = {"device": device, "dtype": dtype}
-        self.weight = Parameter(ops.empty(shape, **made))
-        if bias:
-            self.bias = Parameter(ops.empty((out_channels,), **made))
-        else:
-            self.register_parameter("bias", None)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Draw the starting values again."""
-        start_uniform(self.weight, self.bias)
+        self._make(shape, bias, device, dtype)
 
     def forward(self, input):
         padding = self.padding

@@ -1,11 +1,13 @@
 """Linear and Identity."""
 
+import math
+
 from imode import ops
 
 from .. import functional as F
+from .. import init
 from ..parameter import Parameter
 from .module import Module
-from .utils import start_uniform
 
 __all__ = ["Identity", "Linear"]
 
@@ -20,7 +22,28 @@ class Identity(Module):
         return input
 
 
-class Linear(Module):
+class Affine(Module):
+    """What has a weight and a bias (or None), uniform in plus or minus 1 / sqrt(inputs)."""
+
+    def _make(self, shape, bias, device, dtype):
+        made = {"device": device, "dtype": dtype}
+        self.weight = Parameter(ops.empty(shape, **made))
+        if bias:
+            self.bias = Parameter(ops.empty(shape[:1], **made))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw the starting values again."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init._calculate_fan_in_and_fan_out(self.weight)[0]
+            bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+
+class Linear(Affine):
     """`input @ weight.T + bias` over the last dimension: (*, in_features) to (*, out_features).
 
     Weight and bias start uniform in plus or minus 1 / sqrt(in_features).
@@ -33,17 +56,7 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        made = {"device": device, "dtype": dtype}
-        self.weight = Parameter(ops.empty((out_features, in_features), **made))
-        if bias:
-            self.bias = Parameter(ops.empty((out_features,), **made))
-        else:
-            self.register_parameter("bias", None)
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Draw the starting values again."""
-        start_uniform(self.weight, self.bias)
+        self._make((out_features, in_features), bias, device, dtype)
 
     def forward(self, input):
         return F.linear(input, self.weight, self.bias)
