@@ -112,7 +112,7 @@ def _same(input, weight, bias, stride, dilation, groups):
 
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
     if bias is not None and bias.dtype is not input.dtype and not isinstance(padding, str):
-        raise kernels.bias_dtype_error(*(str(t.dtype)[6:] for t in (input, bias)))
+        raise kernels.bias_dtype_error(input.dtype, bias.dtype)
     single = input.dim() == n + 1
     if single:
         input = input.unsqueeze(0)
