@@ -283,12 +283,11 @@ def set_(self, source):
     tensor([1., 1., 1.])
     """
     from .._core.dispatch import is_inference_mode_enabled
-    from .create import long_name
 
     if source is not None and source.dtype != self.dtype:
         raise RuntimeError(
-            f"Could not set tensor of type {long_name(source.dtype.numpy)} to a tensor of type "
-            f"{long_name(self.dtype.numpy)}"
+            f"Could not set tensor of type {c_name(source.dtype.numpy)} to a tensor of type "
+            f"{c_name(self.dtype.numpy)}"
         )
     inference = self.is_inference()
     mixed = source is not None and inference != source.is_inference()
