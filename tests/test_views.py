@@ -374,11 +374,11 @@ def test_chained_indices_count_their_operators():
 
 
 def test_apply_takes_kernels_of_one_view():
-    from imode.kernels import strided
+    from imode.kernels import pieces, strided
 
     array = np.arange(6.0).reshape(2, 3)
     assert strided.apply(strided.select, array, 1, -1).tolist() == [2.0, 5.0]
-    for kernel, arguments in [(strided.split, (1, 0)), (strided.select, (0,) * 30)]:
+    for kernel, arguments in [(pieces.split, (1, 0)), (strided.select, (0,) * 30)]:
         with pytest.raises(TypeError, match="apply\\(\\): expected a kernel of one view"):
             strided.apply(kernel, array, *arguments)
 

@@ -47,7 +47,8 @@ cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
     cdef long classes = cnp.PyArray_DIM(x, 1 if ndim > 1 else 0)
     if ndim == 1 and kind not in (cnp.NPY_INT64, cnp.NPY_UINT8) and (
             cnp.PyArray_NDIM(target) == 1 and cnp.PyArray_DIM(target, 0) != 1):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {_type(target)}")
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {scalar_name(target.dtype)}")
     if ndim == 2 and (cnp.PyArray_NDIM(target) == 0
                       or cnp.PyArray_DIM(target, 0) != cnp.PyArray_DIM(x, 0)):
         found = cnp.PyArray_DIM(target, 0) if cnp.PyArray_NDIM(target) else 0
