@@ -67,9 +67,9 @@ cdef inline void _row(element* a, npy_intp length, element* b, int64_t* index, n
 cdef bint _gather_rows(element* a, npy_intp length, element* b, int64_t* index, npy_intp rows,
                        npy_intp n) noexcept nogil:
     """b[r, j] = a[r, index[r, j]] for rows of `length` and n; False where an index is outside."""
-    cdef npy_intp r, j
+    cdef npy_intp _, j
     cdef uint64_t signs = 0       # see `_inside`
-    for r in range(rows):
+    for _ in range(rows):
         for j in range(n):
             signs |= <uint64_t>index[j] | (<uint64_t>(length - 1) - <uint64_t>index[j])
             b[j] = a[_place_in(index[j], length)]

@@ -9,7 +9,7 @@ from imode import ops
 from .._core.dtype import as_numpy
 from .._core.internals import origin_of
 from .._core.overlap import refuse_overlaps
-from .._core.words import scalar_name
+from .._core.words import c_name, scalar_name
 from ..errors import inference_set
 from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
