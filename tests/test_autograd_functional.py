@@ -225,3 +225,17 @@ def test_functional_is_imported_when_used():
     assert imode.autograd.functional is functional
     with pytest.raises(AttributeError, match=r"module 'imode.autograd' has no attribute 'forward"):
         imode.autograd.forward_ad  # noqa: B018
+
+
+def test_what_forward_mode_refuses():
+    x, options = imode.ones(2), {"strategy": "forward-mode", "vectorize": True}
+    with pytest.raises(TypeError, match=r"^The inputs given to jacobian must be either a Tensor"):
+        jacobian(imode.sin, [x], strategy="forward-mode")
+    with pytest.raises(NotImplementedError, match="only implemented for `vectorize=True`"):
+        jacobian(imode.sin, x, strategy="forward-mode")
+    with pytest.raises(AssertionError, match=r"^Expected at least one tensor"):
+        jacobian(imode.sin, (), **options)
+    with pytest.raises(ValueError, match=r"^Expected primal to be floating point or complex, but"):
+        jacobian(imode.sin, imode.arange(2), **options)
+    with pytest.raises(TypeError, match=r"^The outputs given to None must be either a Tensor"):
+        jacobian(lambda x: 3, x, **options)

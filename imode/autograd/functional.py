@@ -86,12 +86,13 @@ def jacobian(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "reverse-mode" '
             f"runs backward once for each element of the outputs. Got {strategy!r}."
         )
-    if strategy == "forward-mode":
-        _check_forward(create_graph, strict, vectorize)
+    forward = strategy == "forward-mode"
+    if forward:
+        _check_forward(inputs, create_graph, strict, vectorize)
     with imode.enable_grad():
         several_in, inputs = _renewed(inputs, "inputs", "jacobian", create_graph, True)
-        several_out, outputs = _outputs(func(*inputs), "jacobian", strict)
-        if strategy == "forward-mode" and any(t.is_complex() for t in inputs + outputs):
+        several_out, outputs = _outputs(func(*inputs), None if forward else "jacobian", strict)
+        if forward and any(t.is_complex() for t in inputs + outputs):
             raise NotImplementedError(
                 'jacobian: strategy="forward-mode" of complex tensors is not there: it would give '
                 'the derivative by z, not by its conjugate. Use strategy="reverse-mode".'
@@ -232,7 +233,9 @@ def _renewed(value, what, name, create_graph, requires_grad):
 
 
 def _outputs(result, name, strict):
-    several, outputs = _tensors(result, "outputs of the user-provided function", name)
+    # None, and these words for it, are what forward mode says.
+    what = "outputs" if name is None else "outputs of the user-provided function"
+    several, outputs = _tensors(result, what, name)
     _check_recorded(outputs, strict, _RESULT)
     return several, outputs
 
@@ -337,7 +340,7 @@ def _rows_of_ones(i, output, inputs, create_graph, strict):
     )
 
 
-def _check_forward(create_graph, strict, vectorize):
+def _check_forward(inputs, create_graph, strict, vectorize):
     for option, given, error in (
         ("create_graph", create_graph, NotImplementedError),
         ("strict", strict, RuntimeError),
@@ -348,12 +351,18 @@ def _check_forward(create_graph, strict, vectorize):
                 '`strategy="forward-mode"` are not supported together (yet). Please either set '
                 f'`{option}=False` or `strategy="reverse-mode"`.'
             )
+    _, inputs = _tensors(inputs, "inputs", "jacobian")
     if not vectorize:
         # "isonly" is how the sentence is known.
         raise NotImplementedError(
             "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly "
             "implemented for `vectorize=True`."
         )
+    if not inputs:
+        raise AssertionError("Expected at least one tensor. The tuple of inputs is empty.")
+    for t in inputs:
+        if not (t.is_floating_point() or t.is_complex()):
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {t.dtype}")
 
 
 # ---- strict mode: what does not depend on what ----
