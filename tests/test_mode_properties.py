@@ -2,8 +2,8 @@
 
 A program is a list of statements on a growing list of tensors: creation, functional operators,
 views, in-place writes, `out=`, assignments, `set_`, `.data`, `detach`, `normal()`, shallow copies,
-memory handed to NumPy, buffers and DLPack and taken back, backward; in blocks of modes that nest, and
-are left in order, out of order and by exceptions. It is run in three worlds:
+memory handed to NumPy, buffers and DLPack and taken back, backward; in blocks of modes that nest,
+and are left in order, out of order and by exceptions. It is run in three worlds:
 
 - `World`: as written.
 - `NoGrad`: without blocks; a statement that `World` did not record runs under no_grad.

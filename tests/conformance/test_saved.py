@@ -5,9 +5,10 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+import imode
 from tests.samples import load
 
-from .calls import function, tensors_of
+from .calls import function, method, tensors_of
 from .observe import dtype_name, node_name
 
 SAMPLES = load()
@@ -35,11 +36,20 @@ OTHERWISE = {
 SAFER = {"kron"}
 
 
-def recorded(lib, name, sample):
-    """Return (tensor arguments, results) of a recorded call, or None where it raises."""
+def recorded(lib, name, sample, written=None):
+    """Return (tensor arguments, results) of a recorded call, or None where it raises.
+
+    written: of the in-place form, on what this gives of a copy of the first argument.
+    """
     lib.manual_seed(0)
     args, kwargs, tensors = sample.make(lib, requires_grad=True)
     other = sample.torch if lib.__name__ == "torch" else None
+    if written is not None:
+        other = method(lib, name)
+        if other is None or not args or not isinstance(args[0], lib.Tensor):
+            return None
+        args[0] = written(args[0].clone())
+        tensors = [args[0], *tensors[1:]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -98,14 +108,14 @@ def test_what_is_saved(lib, torch, name, index):
                 assert a.get(key, "missing") == b.get(key, "missing"), f"{node_name(here)}.{key}"
 
 
-def outcomes(lib, name, sample):
+def outcomes(lib, name, sample, written=None):
     """Return what backward does after nothing, then each tensor in turn, was written to."""
-    first = recorded(lib, name, sample)
+    first = recorded(lib, name, sample, written)
     if first is None or not any(t.requires_grad for t in first[1]):
         return None
     found = [backward(lib, first[1])]
     for which in range(len(first[0]) + len(first[1])):
-        tensors, results = recorded(lib, name, sample)
+        tensors, results = recorded(lib, name, sample, written)
         target = (tensors + results)[which]
         try:
             target.detach().zero_()
@@ -130,13 +140,19 @@ def backward(lib, results):
     return said
 
 
+def refused_there(outcomes):
+    """Whether PyTorch's backward fails for reasons of its own."""
+    said = str(outcomes)
+    return any(words in said for words in ("INTERNAL ASSERT", "Expected isFloatingType"))
+
+
 @pytest.mark.parametrize(("name", "index"), CASES, ids=[f"{n}-{i}" for n, i in CASES])
 def test_what_a_write_breaks(lib, torch, name, index):
     """A write to an input or a result breaks backward where it does in PyTorch, and nowhere else;
     a second backward finds what it needs, or does not."""
     sample = SAMPLES[name][index]
     ours, theirs = outcomes(lib, name, sample), outcomes(torch, name, sample)
-    if "INTERNAL ASSERT" in str(theirs) or "Expected isFloatingType" in str(theirs):
+    if refused_there(theirs):
         pytest.skip("PyTorch fails in an internal check")
     if ours is None or theirs is None:
         return
@@ -146,3 +162,20 @@ def test_what_a_write_breaks(lib, torch, name, index):
         assert all("modified by an inplace" in str(a) or "needed for" in str(a) for a, _ in differ)
         return
     assert ours == theirs
+
+
+FORMS = {"a tensor": lambda t: t, "a view": lambda t: t.view_as(t)}
+WRITTEN = [(n, i) for n, i in CASES if SAMPLES[n][i].variants and method(imode, n)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("name", "index"), WRITTEN, ids=[f"{n}-{i}" for n, i in WRITTEN])
+def test_what_a_write_breaks_of_in_place_forms(lib, torch, name, index, form):
+    """Likewise where the operator was itself a write, to a tensor or to a view of one."""
+    sample, written = SAMPLES[name][index], FORMS[form]
+    theirs = outcomes(torch, name, sample, written)
+    if refused_there(theirs) or "inplace version of" in str(theirs):
+        pytest.skip("PyTorch has no such gradient")
+    ours = outcomes(lib, name, sample, written)
+    if ours is not None and theirs is not None:
+        assert ours == theirs
