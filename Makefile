@@ -94,7 +94,7 @@ $(STAMP): $(SOURCES) .venv/.build
 	$(BASE) -m venv .venv
 
 .venv/.build: pyproject.toml | $(PYTHON)
-	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.0')
+	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
 
 .venv/.test .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))

@@ -75,7 +75,7 @@ SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
         for (ptrdiff_t k = 0; k < n; k++) {                                                    \
             const T* row = x + k * step;                                                       \
             T* to = y + k * step;                                                              \
-            _Pragma("GCC ivdep") for (int j = 0; j < width; j++)                               \
+            V_IVDEP for (int j = 0; j < width; j++)                                            \
                 to[j] = IS_LOG ? row[j] - top[j] - sum[j] : EXP(row[j] - top[j]) * sum[j];     \
         }                                                                                      \
     }                                                                                          \

@@ -135,12 +135,11 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 
 /* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
 
-#define IVDEP _Pragma("GCC ivdep")
 #define MAP1(NAME, T, R, VALUE)                                                                    \
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const T *a = (const T *)p[0];                                                              \
         R *out = (R *)p[1];                                                                        \
-        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
             const T x = a[i];                                                                      \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
@@ -149,7 +148,7 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
         R *out = (R *)p[2];                                                                        \
-        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
             const T x = a[i], y = b[i];                                                            \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
@@ -158,7 +157,7 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         R *out = (R *)p[3];                                                                        \
-        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
             const T x = a[i], y = b[i], z = c[i];                                                  \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
@@ -168,7 +167,7 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         const T *d = (const T *)p[3];                                                              \
         R *out = (R *)p[4];                                                                        \
-        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
             const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
@@ -374,7 +373,7 @@ V_INLINE int is_near_quotient(double x, double y) {
             for (npy_intp i = start; i < end; i++)                                                 \
                 fit &= FITS(a[i], b[i]);                                                           \
             if (fit) {                                                                             \
-                IVDEP for (npy_intp i = start; i < end; i++) {                                     \
+                V_IVDEP for (npy_intp i = start; i < end; i++) {                                   \
                     const T x = a[i], y = b[i], m = QUICK(x, y);                                   \
                     out[i] = VALUE;                                                                \
                 }                                                                                  \
@@ -450,7 +449,7 @@ REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : 
 /* clamp of contiguous numbers between two scalars, the usual call */
 #define CLAMP_BETWEEN(NAME, T)                                                                     \
     V_CLONES static void between_##NAME(const T *a, T *out, npy_intp n, T low, T high) {           \
-        IVDEP for (npy_intp i = 0; i < n; i++) {                                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
             T x = a[i] < low ? low : a[i];                                                         \
             out[i] = x > high ? high : x;                                                          \
         }                                                                                          \
@@ -515,7 +514,7 @@ WITH_COMPLEX(3, sub_scaled, x - y * z)
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const T *a = (const T *)p[FIRST], *b = (const T *)p[1 - FIRST];                            \
         T *out = (T *)p[2];                                                                        \
-        IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                            \
+        V_IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                          \
             const T re = b[i], im = b[i + 1];                                                      \
             out[i] = a[i] + (re * FACTOR - im * 0);                                                \
             out[i + 1] = a[i + 1] + (im * FACTOR + re * 0);                                        \
@@ -569,7 +568,7 @@ NUMBERS(1, negative, -x)
         char *out = args[3];                                                                       \
         const npy_intp size = sizeof(T);                                                           \
         if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size)             \
-            IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                  \
+            V_IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                \
                 c[i] ? ((const T *)a)[i] : ((const T *)b)[i];                                      \
         else                                                                                       \
             for (npy_intp i = 0; i < n; i++)                                                       \

@@ -206,7 +206,7 @@ MAX_ROW(max_d, double)
 
 #define EXP_ROW(NAME, T, EXP)                                                                      \
     V_CLONES static void NAME(const T *a, T shift, T *out, npy_intp n) {                           \
-        _Pragma("GCC ivdep") for (npy_intp i = 0; i < n; i++) out[i] = EXP(a[i] - shift);          \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) out[i] = EXP(a[i] - shift);                       \
     }
 EXP_ROW(exp_f, float, v_expf)
 EXP_ROW(exp_d, double, v_exp)
@@ -217,7 +217,7 @@ EXP_ROW(exp_d, double, v_exp)
             a[i] *= factor;                                                                        \
     }                                                                                              \
     V_CLONES static void NAME##_shift(const T *a, T shift, T tail, T *out, npy_intp n) {           \
-        _Pragma("GCC ivdep") for (npy_intp i = 0; i < n; i++) out[i] = a[i] - shift - tail;        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) out[i] = a[i] - shift - tail;                     \
     }
 SCALE_ROW(row_f, float)
 SCALE_ROW(row_d, double)

@@ -19,6 +19,14 @@
 #define V_CLONES
 #endif
 
+/* Before a loop: what it writes is not what it reads, or the same elements. Compilers that do not
+   know the pragma look at the addresses themselves. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define V_IVDEP _Pragma("GCC ivdep")
+#else
+#define V_IVDEP
+#endif
+
 /* ---- double: libm, in vector form where glibc has one ---- */
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
