@@ -884,3 +884,21 @@ def test_inherited(x):
     assert y.grad_fn.name() == "ChildBackward"
     y.sum().backward()
     assert x.grad is not None
+
+
+def test_zeros_for_a_result_without_gradient_were_written_once():
+    seen = []
+
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, first, second):
+            seen.append((first._version, second._version, second.tolist()))
+            return first
+
+    x = imode.ones(2, requires_grad=True)
+    Two.apply(x)[0].sum().backward()
+    assert seen == [(0, 1, [0, 0])]

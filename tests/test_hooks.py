@@ -210,3 +210,11 @@ def test_a_retained_gradient_is_a_copy_of_its_own():
     y.register_hook(seen.append)
     y.sum().backward()
     assert y.grad is not seen[0] and y.grad.is_contiguous()
+
+
+@pytest.mark.parametrize("register", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_a_hook_that_returns_an_array_is_named_in_full(register):
+    x = imode.ones(2, requires_grad=True)
+    getattr(x, register)(lambda tensor: imode.ones(2).numpy())
+    with pytest.raises(TypeError, match=r"expected Variable, but hook returned 'numpy\.ndarray'"):
+        x.sum().backward()

@@ -20,7 +20,8 @@ def argument_name(op, i):
     return "input" if i == 0 and op.names[0] == "self" else op.names[i]
 
 
-def _type_name(value):
+def class_name(value):
+    """Return the name of a value's class as PyTorch's messages have it."""
     cls = type(value)
     return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
 
@@ -31,10 +32,10 @@ def refusal(op, is_method, problem, argument, given, value):
     if problem == WRONG_SIZE:
         return TypeError(
             f"{name}(): argument '{op.names[argument]}' failed to unpack the object at pos "
-            f'{given} with error "type must be tuple of ints,but got {_type_name(value)}"'
+            f'{given} with error "type must be tuple of ints,but got {class_name(value)}"'
         )
     if problem in (WRONG_TYPE, WRONG_ELEMENT):
-        expected, found = _KIND_NAMES[op.kinds[argument]], _type_name(value)
+        expected, found = _KIND_NAMES[op.kinds[argument]], class_name(value)
         what = f"{name}(): argument '{argument_name(op, argument)}'"
         if problem == WRONG_ELEMENT and expected == "tuple of Tensors":
             return TypeError(

@@ -2,6 +2,12 @@
 from cpython.object cimport PyObject
 from imode.autograd.node cimport Node
 
+cdef extern from *:
+    """
+    #define IMODE_ITEMS(tuple) (((PyTupleObject*)(tuple))->ob_item)
+    """
+    PyObject** items_of "IMODE_ITEMS"(object)
+
 
 cdef class FunctionNode(Node):
     # The context of one call of a custom function, and the graph's node if the call is recorded.

@@ -1,5 +1,6 @@
 """backward() and grad(): what is asked, checked and handed to the engine."""
 import warnings
+from operator import index as to_index
 
 from cpython.ref cimport Py_DECREF
 from imode._core.allocator cimport empty
@@ -49,7 +50,7 @@ cdef tuple _edge_of(object item):
     """Where a tensor's gradient goes, as (node, result); None: nowhere."""
     cdef Edge edge
     if type(item) is not Tensor:
-        return item.node, item.output_nr
+        return _checked_edge(item)
     if not node_edge(<Tensor>item, &edge):
         return None
     node = <object>edge.node
@@ -57,12 +58,24 @@ cdef tuple _edge_of(object item):
     return node, edge.input_nr
 
 
+cdef tuple _checked_edge(object edge):
+    """A GradientEdge's node and result; anybody can make one."""
+    cdef object number
+    if not isinstance(edge.node, Node):
+        raise RuntimeError("GradientEdge's first object must be an autograd.graph.Node but got "
+                           + type(edge.node).__name__)
+    number = to_index(edge.output_nr)
+    if not 0 <= number < (<Node>edge.node).n_outputs:
+        raise RuntimeError(f"{edge.node.name()} has no result {number}")
+    return edge.node, number
+
+
 cdef list _roots(tuple outputs):
     cdef list roots = []
-    for index, output in enumerate(outputs):
+    for number, output in enumerate(outputs):
         root = _edge_of(output)
         if root is None:
-            raise no_history(index, origin_of(output))
+            raise no_history(number, origin_of(output))
         roots.append(root)
     return roots
 
@@ -71,10 +84,11 @@ cdef list _roots(tuple outputs):
 
 cdef OutputMeta* _look(object edge) except NULL:
     """What the gradient of an edge looks like."""
-    cdef Node node = <Node?>edge.node
-    if not 0 <= edge.output_nr < node.n_outputs or node.outputs[<int>edge.output_nr].typenum < 0:
-        raise RuntimeError(f"{node.name()} has no differentiable result {edge.output_nr}")
-    return &node.outputs[<int>edge.output_nr]
+    cdef Node node
+    node, number = _checked_edge(edge)
+    if node.outputs[<int>number].typenum < 0:
+        raise RuntimeError(f"result {number} of {node.name()} is not differentiable")
+    return &node.outputs[<int>number]
 
 
 cdef list _root_grads(tuple outputs, object grads):

@@ -17,6 +17,7 @@ from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, extras_of
 
 from imode._core.internals import origin_of
+from imode._core.refusal import class_name
 from imode.autograd.handles import RemovableHandle
 from imode.autograd.saved import type_name
 from imode.errors import without_grad
@@ -128,7 +129,7 @@ cdef object _get(PyObject** slot):
 cdef object _checked(object before, object result, object hook):
     """What a hook gave in place of `before`; raises unless it looks like it."""
     if type(result) is not Tensor:
-        raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'. "
+        raise TypeError(f"expected Variable, but hook returned '{class_name(result)}'. "
                         "A hook returns a Tensor, or None to leave the gradient as it is")
     if before is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")
@@ -191,7 +192,7 @@ cdef tuple _as_tuple(PyObject** grads, int n):
 cdef tuple _checked_all(tuple before, object values, object hook):
     """What a hook gave in place of a tuple of gradients."""
     if not isinstance(values, tuple):
-        raise TypeError(f"expected tuple, but hook returned '{type(values).__name__}'. "
+        raise TypeError(f"expected tuple, but hook returned '{class_name(values)}'. "
                         "A node's hook returns one gradient for each that it was given, or None")
     if len(values) != len(before):
         name = getattr(hook, "__name__", "<unknown>")

@@ -20,7 +20,8 @@ from imode._core.tensor cimport (
     Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
-from imode.autograd.node cimport Node, new_node
+from imode.autograd.node cimport Node
+from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)

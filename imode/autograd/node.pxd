@@ -86,6 +86,6 @@ cdef class Node:
 cdef Extras extras_of(Node node)
 cdef object freed(Node node)          # the error of using a node that was released
 cdef void set_observer(int (*function)(Node) except -1) noexcept   # called with each new node
-cdef Node new_node(Derivative derivative)
+cdef str bare_name(Node node)      # without the namespace that some have: that of its class
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1     # False: it needs no gradient
 cdef npy_intp* meta_shape(OutputMeta* meta) noexcept

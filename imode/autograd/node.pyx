@@ -8,16 +8,15 @@ depth; every cycle of ownership in the graph passes through a node.
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
-from imode._core.dispatch cimport tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport wrap
-from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, grad_fn_of, set_show, storage, typenum
+from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
 from imode.autograd.hooks cimport add_hook, new_table
 from imode.autograd.leaves cimport accumulator_of
+from imode.autograd.recorded cimport shown
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 from imode.autograd.task cimport should_compute
 from libc.stdlib cimport calloc
@@ -46,19 +45,7 @@ cdef extern from *:
     #define IMODE_GET_CLEAR(t) (((PyTypeObject*)(t))->tp_clear)
     #define IMODE_SET_TRAVERSE(t, f) (((PyTypeObject*)(t))->tp_traverse = (traverseproc)(f))
     #define IMODE_SET_CLEAR(t, f) (((PyTypeObject*)(t))->tp_clear = (inquiry)(f))
-
-    static void imode_share_memory(PyObject *cls, PyObject *base) {
-        ((PyTypeObject *)cls)->tp_alloc = ((PyTypeObject *)base)->tp_alloc;
-        ((PyTypeObject *)cls)->tp_free = ((PyTypeObject *)base)->tp_free;
-    }
-
-    static void imode_set_class(PyObject *self, PyObject *cls) {
-        Py_INCREF(cls); /* a heap type is owned by its instances */
-        Py_SET_TYPE(self, (PyTypeObject *)cls);
-    }
     """
-    void share_memory "imode_share_memory"(object cls, object base)
-    void set_class "imode_set_class"(object node, object cls)
     traverseproc get_traverse "IMODE_GET_TRAVERSE"(object cls)
     inquiry get_clear "IMODE_GET_CLEAR"(object cls)
     void set_traverse "IMODE_SET_TRAVERSE"(object cls, traverseproc f)
@@ -99,7 +86,8 @@ cdef class Node:
     """
 
     def __init__(self):
-        raise TypeError("Node is made by recording an operation, not from Python")
+        raise TypeError(f"cannot create '{type(self).__name__}' instances: nodes are made by "
+                        "recording operations")
 
     def __cinit__(self):
         global _sequence
@@ -521,7 +509,7 @@ cdef class Node:
             slot = d.shown_names.index(name[11:])
             if self._holds_tensors(slot):
                 return self._raw(slot)
-        raise AttributeError(f"{_bare(self)!r} object has no attribute {name!r}")
+        raise AttributeError(f"{bare_name(self)!r} object has no attribute {name!r}")
 
     def __dir__(self):
         cdef Derivative d = self.derivative
@@ -535,11 +523,10 @@ cdef class Node:
         return names
 
     def __repr__(self):
-        return f"<{_bare(self)} object at {<size_t><PyObject*>self:#x}>"
+        return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"
 
 
-cdef str _bare(Node node):
-    """A node's name without the namespace that some have: that of its class."""
+cdef str bare_name(Node node):
     return node.name().rpartition("::")[2]
 
 
@@ -556,46 +543,6 @@ cdef Extras extras_of(Node node):
 
 cdef object freed(Node node):
     return graph_freed(node.name(), node.released_at)
-
-
-cdef class _OpNode(Node):
-    # The node of an operator from the table. Its memory comes from slabs, which are its free list.
-    pass
-
-
-use_slabs(_OpNode)
-
-
-# Note [Classes of nodes]
-# `type(y.grad_fn).__name__` is the operator's in PyTorch, and tools that draw graphs print it. A
-# class for each operator would cost every recorded operator the free list of slabs and a reference
-# to the class; so a node gets its class, which adds nothing to _OpNode, when Python first sees it.
-cdef dict _classes = {}          # name -> a subclass of _OpNode; grows by operators only
-
-
-cdef object shown(object node):
-    """A node as Python sees it: of a class with the name of its operator's derivative."""
-    cdef str name
-    if type(node) is _OpNode:
-        name = _bare(<Node>node)
-        cls = _classes.get(name)
-        if cls is None:
-            cls = type(name.rpartition("::")[2], (_OpNode,),
-                       {"__slots__": (), "__module__": "builtins"})
-            share_memory(cls, _OpNode)
-            cls = _classes.setdefault(name, cls)
-        set_class(node, cls)
-    return node
-
-
-set_show(shown)
-
-
-cdef Node new_node(Derivative derivative):
-    cdef _OpNode self = _OpNode.__new__(_OpNode)
-    self.derivative = derivative
-    tls().nodes += 1
-    return self
 
 
 cdef npy_intp* meta_shape(OutputMeta* meta) noexcept:
@@ -627,8 +574,6 @@ cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
 
 cdef traverseproc _node_traverse = get_traverse(Node)
 cdef inquiry _node_clear = get_clear(Node)
-cdef traverseproc _op_traverse = get_traverse(_OpNode)
-cdef inquiry _op_clear = get_clear(_OpNode)
 cdef traverseproc _saved_traverse = get_traverse(SavedTensor)
 
 
@@ -653,8 +598,7 @@ cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
     return 0
 
 
-# Classes in other modules reach these through Node's slots; _OpNode's generated functions call
-# Node's original ones directly, so it gets its own.
+# Classes in other modules reach these through Node's slots.
 cdef int _traverse(PyObject* self, visitproc visit, void* arg) noexcept:
     return _visit_arrays(self, visit, arg) or _node_traverse(self, visit, arg)
 
@@ -665,17 +609,5 @@ cdef int _clear(PyObject* self) noexcept:
     return _node_clear(self)
 
 
-cdef int _traverse_op(PyObject* self, visitproc visit, void* arg) noexcept:
-    return _visit_arrays(self, visit, arg) or _op_traverse(self, visit, arg)
-
-
-cdef int _clear_op(PyObject* self) noexcept:
-    (<Node>self)._drop_saved()
-    (<Node>self)._drop_edges()
-    return _op_clear(self)
-
-
 set_traverse(Node, _traverse)
 set_clear(Node, _clear)
-set_traverse(_OpNode, _traverse_op)
-set_clear(_OpNode, _clear_op)

@@ -31,6 +31,7 @@ from imode.places cimport here
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
+from imode._core.refusal import class_name
 from imode._core.words import scalar_name
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
@@ -171,7 +172,7 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
     value = packed.unpack(packed.value)
     if type(value) is not Tensor:
         raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result "
-                        f"of type {type(value).__name__}")
+                        f"of type {class_name(value)}")
     if packed.node is None and not self.requires_grad and not requires_grad(<Tensor>value):
         return value
     alias = alias_of(<Tensor>value)

@@ -16,7 +16,8 @@ from imode._core.tensor cimport (
     current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
-from imode.autograd.node cimport Node, extras_of, freed, new_node, node_edge
+from imode.autograd.node cimport Node, extras_of, freed, node_edge
+from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
 from imode.places cimport here

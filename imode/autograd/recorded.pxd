@@ -1,0 +1,6 @@
+# Nodes of operators from the table. See recorded.pyx for implementation details.
+from imode.autograd.derivative cimport Derivative
+from imode.autograd.node cimport Node
+
+cdef Node new_node(Derivative derivative)    # without edges yet, counted as recorded
+cdef object shown(object node)               # a node as Python sees it
