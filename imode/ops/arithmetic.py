@@ -534,6 +534,7 @@ tensor([0.5000, 1.0000])
 )
 
 
+@np.errstate(all="ignore")
 def _addcmul(self, tensor1, tensor2, value):
     """Of operands that differ in dtype; the number has no say in the result's."""
     self, tensor1, tensor2 = common(self, tensor1, tensor2)
@@ -559,6 +560,7 @@ tensor([ 9., 16.])
 )
 
 
+@np.errstate(all="ignore")
 def _addcdiv(self, tensor1, tensor2, value):
     """Of operands that differ in dtype, or are integers."""
     if tensor1.dtype.kind in "biu" and tensor2.dtype.kind in "biu":
