@@ -214,7 +214,11 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
             slices.edges[i] = node.edges[i]
             if node.edges[i].node != NULL:
                 Py_INCREF(<object>node.edges[i].node)
-    node_edge(base, &slices.edges[slices.base_edge])
+    if node_edge(base, &slices.edges[slices.base_edge]) and slices.base_edge < n and (
+            node.derivative is not None):
+        # The view's node before is no part of the graph any more, and not kept by this one.
+        _replace(&node.edges[edge].node, <object>slices.edges[slices.base_edge].node)
+        node.edges[edge].input_nr = slices.edges[slices.base_edge].input_nr
     move_retained(base, slices, 0)
     base.grad_fn = slices
     base.output_nr = 0

@@ -88,6 +88,12 @@ SCENARIOS = {
         v3 = v1.bool()
         v4 = v1.to(lib.float64)
     """,
+    "a written view's node before is not kept, nor named": """
+        v0 = lib.full((2, 3), 4.0, requires_grad=True) * 1; v1 = v0.view(-1)
+        v1.sqrt_()
+        v1.mul_(2)
+        v1.sum().backward()
+    """,
     "an inference tensor that requires grad is resized as any": """
         with lib.inference_mode():
             v0 = lib.ones(2, 3, requires_grad=True)
