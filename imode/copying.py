@@ -52,7 +52,12 @@ def _storage(array):
     """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
     root = root_of(array)
     dense = root.flags.c_contiguous or root.flags.f_contiguous
-    if root is array or not dense or not (root.base is None or type(root.base) is Borrowed):
+    if (
+        root is array
+        or array.size == 0
+        or not dense
+        or not (root.base is None or type(root.base) is Borrowed)
+    ):
         return array, None
     return root, (array.dtype, array.shape, array.strides, offset_in(root, array))
 

@@ -93,7 +93,7 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False):
+                  bint exact=False, bint bounds=False, bint real=False):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
@@ -103,12 +103,12 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints)
-    config.loops.exact, config.loops.bounds = exact, bounds
+    config.loops.exact, config.loops.bounds, config.loops.real = exact, bounds, real
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints)
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
-        config.scaled_loops.bounds = False
+        config.scaled_loops.bounds = config.scaled_loops.real = False
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -323,6 +323,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         elif loops.ints != ALIKE:
             add_number(&state, <object>args[i])
     code = result(&state)
+    if loops.real and is_complex(code):
+        return run_numpy(op, _otherwise(op, kernel), args)
     if loops.ints >= NO_BOOL:
         if _refused(loops.ints, args, nin):
             return run_numpy(op, _unsupported(op, kernel, code), args)

@@ -133,10 +133,12 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
     cdef Tensor tensor = self.held
     cdef uint64_t version = current(version_of(given))
     cdef int no_grad = tls().no_grad
-    if self.output_nr < 0 and node_edge(tensor, &edge):
-        packed.node = <object>edge.node
-        packed.input_nr = edge.input_nr
-        Py_DECREF(packed.node)
+    if self.output_nr < 0:
+        self.requires_grad = requires_grad(tensor)
+        if node_edge(tensor, &edge):
+            packed.node = <object>edge.node
+            packed.input_nr = edge.input_nr
+            Py_DECREF(packed.node)
     packed.unpack = unpack
     tls().no_grad = 1
     try:
@@ -185,6 +187,8 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
     elif packed.node is not None:
         alias.grad_fn = packed.node
         alias.output_nr = packed.input_nr
+    elif self.requires_grad:          # a view made without recording: it leads nowhere
+        alias.leaf_requires_grad = True
     return alias
 
 

@@ -37,6 +37,8 @@ cdef cnp.ndarray _indices(a):
 
 cdef int _check_range(const cnp.int64_t* at, long count, long rows) except -1:
     cdef long i
+    if rows == 0 and count:
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     for i in range(count):
         if at[i] < 0 or at[i] >= rows:
             raise IndexError("index out of range in self")

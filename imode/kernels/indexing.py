@@ -525,6 +525,9 @@ def scatter(a, dim, index, source, reduce=None):
     dim = check_along("scatter", index, a, dim, None if number else source)
     if number:
         source = cast_number(source, a.dtype)
+    if source is a:  # also where there is nothing to write
+        check_written(a)
+        raise overlap_between()
     if index.size == 0:
         return
     lifted, shape = index.reshape(index.shape or (1,)), a.shape or (1,)

@@ -247,7 +247,8 @@ alias("true_divide", _DIV)
 op(
     "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
     ufunc(loops.floor_divide, otherwise=_floor_divide),
-    derivative={"self": no_derivative("floor_divide"), "other": no_derivative("floor_divide")},
+    derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide")),
+    inplace_derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide_")),
     name="torch::autograd::NotImplemented",
     variants=_ALL,
     doc="""Return the quotient rounded down; integers divided by zero raise RuntimeError.

@@ -4,6 +4,8 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
+from imode.kernels.indexing import broadcast_shape
+from imode.kernels.order import empty_for
 
 from .._core.dtype import result_type
 from .._core.internals import install
@@ -84,7 +86,9 @@ def _bitwise(name, function, kernel, kinds, example):
     op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(kernel)),
-        derivative={"self": no_derivative(f"{name}_")},  # of floats the graph is looked at first
+        # Of floats, which are refused, the graph is looked at first.
+        derivative=dict.fromkeys(("self", "other"), no_derivative(name)),
+        inplace_derivative=dict.fromkeys(("self", "other"), no_derivative(f"{name}_")),
         name="torch::autograd::NotImplemented",
         variants=_ALL,
         doc=f"""Combine the bits of integers ({name}); floats raise NotImplementedError.
@@ -288,7 +292,7 @@ def _greater_of(name, function, loses):
 
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real=True),
         derivative={
             "self": lambda grad, self, other: share(grad, self == other, loses(self, other)),
             "other": lambda grad, self, other: share(grad, self == other, loses(other, self)),
@@ -309,7 +313,7 @@ _greater_of("minimum", np.minimum, lambda self, other: self > other)
 def _greater_number(name, function, self_wins):
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name)),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real=True),
         derivative={
             "self": lambda grad, self, other: grad.masked_fill(
                 (self_wins(self, other) | other.isnan()).logical_not(), 0
@@ -350,7 +354,9 @@ def _clamp(self, min, max):
         return (np.minimum if min is None else np.maximum)(self, bounds[0])
     if len(bounds) == 2:
         return loops.clamp(self, *bounds)
-    return (loops.clamp_max if min is None else loops.clamp_min)(self, *bounds)
+    bounded = loops.clamp_max if min is None else loops.clamp_min
+    shape = broadcast_shape(self.shape, bounds[0].shape)
+    return bounded(self, *bounds, out=empty_for((self, *bounds), shape, self.dtype))
 
 
 def _clamp_self(grad, self, min, max):
@@ -376,7 +382,7 @@ def _clamp_bounds(grad, self, min, max, needs):
 
 op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp, bounds=True),
+    ufunc(loops.clamp, otherwise=_clamp, bounds=True, real=True),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
     doc="""Return the elements moved between those of two tensors, either of which may be None.
@@ -389,7 +395,7 @@ alias(
     "clip",
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True),
+        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True, real=True),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
         variants=_ALL,

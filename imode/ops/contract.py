@@ -10,7 +10,7 @@ from imode import ops
 from imode.kernels import composed, layers
 
 from . import dims
-from .schema import composite, functions
+from .schema import composite, functions, out_form
 
 # ---- matmul ----
 
@@ -74,12 +74,17 @@ def _batched(tensor1, tensor2):
     return ops._unsafe_view(left.bmm(right), shape)
 
 
-def _matmul(self, other):
+def _check_dims(self, other):
     dim1, dim2 = self.dim(), other.dim()
     if not dim1 or not dim2:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {dim1}D and {dim2}D"
         )
+    return dim1, dim2
+
+
+def _matmul(self, other):
+    dim1, dim2 = _check_dims(self, other)
     if dim1 == 1 and dim2 == 1:
         return self.dot(other)
     if dim1 == 2 and dim2 == 1:
@@ -93,7 +98,7 @@ def _matmul(self, other):
     return _batched(self, other)
 
 
-composite(
+_MATMUL = composite(
     "matmul(Tensor self, Tensor other) -> Tensor",
     variants="function method out",
     doc="""Multiply matrices, vectors or stacks of matrices, whose leading dimensions broadcast.
@@ -105,6 +110,16 @@ composite(
     imode.Size([5, 2, 4])
     """,
 )(composed.matmul(_matmul))
+
+_MATMUL_OUT = _MATMUL.out
+
+
+def _matmul_into(functional, arguments, out):
+    _check_dims(*arguments)  # before what requires grad is refused
+    return _MATMUL_OUT(*arguments, out=out)
+
+
+out_form(_MATMUL, _matmul_into)
 
 # ---- linear ----
 
@@ -195,9 +210,9 @@ def _tensordot(self, other, dims1, dims2):
     for dim1, dim2 in zip(dims1, dims2, strict=True):
         size1, size2 = first.size(dim1), second.size(dim2)
         if size2 == 1:
-            first = first.sum(dim1, keepdim=True)
+            first = first.sum(dim1, keepdim=True, dtype=first.dtype)
         elif size1 == 1:
-            second = second.sum(dim2, keepdim=True)
+            second = second.sum(dim2, keepdim=True, dtype=second.dtype)
         elif size1 != size2:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {size1} in dim {dim1} "

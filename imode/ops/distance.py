@@ -237,9 +237,6 @@ op(
 
 def _check_cdist(x1, x2, p):
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
-    for name, x in (("X1", x1), ("X2", x2)):
         if x.dtype.kind != "f":
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x.dtype)}"
@@ -280,14 +277,26 @@ def _cdist_backward(grad, x1, x2, result, p, needs):
 
 
 op(
-    "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
+    "_cdist_forward(Tensor x1, Tensor x2, float p, str? compute_mode) -> Tensor",
     _cdist,
     derivative={("x1", "x2"): _cdist_backward},
     shows={"p": lambda p: float(p)},
+    name="CdistBackward0",
+    variants="",
+)
+
+
+@composite(
+    "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
     variants="function",
-    doc="""Return the distances of order `p` between the rows of two matrices, or stacks of them.
+)
+def cdist(x1, x2, p, compute_mode):
+    """Return the distances of order `p` between the rows of two matrices, or stacks of them.
 
     >>> imode.cdist(imode.zeros(1, 2), imode.tensor([[3.0, 4.0]]))
     tensor([[5.]])
-    """,
-)
+    """
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dim() < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    return ops._cdist_forward(x1, x2, p, compute_mode)

@@ -120,6 +120,8 @@ def _check_constant(function, argument, weight):
 def _nll(input, target, weight, reduction, ignore_index):
     """nll_loss over any number of dimensions, by the reduction's number."""
     dim = input.dim()
+    if dim == 0:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
     _check_constant("nll_loss_forward" if dim <= 2 else "nll_loss2d_forward", "weight", weight)
     if dim <= 2:
         return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
@@ -129,6 +131,11 @@ def _nll(input, target, weight, reduction, ignore_index):
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({found})."
         )
     if dim == 4:
+        if target.dim() != 3:
+            raise RuntimeError(
+                "only batches of spatial targets supported (3D tensors) but got targets of "
+                f"dimension: {target.dim()}"
+            )
         return ops._nll_loss2d(input, target, weight, reduction, ignore_index)[0]
     n, classes, *places = input.shape
     if list(target.shape[1:]) != places:
@@ -237,13 +244,13 @@ def cross_entropy(
     """
     number = _reduction(size_average, reduce, reduction)
     if input.dim() == target.dim() and input.shape == target.shape:
-        if input.dim() == 0:
-            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
         if not target.is_floating_point():
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
                 f"{scalar_name(target.dtype)}"
             )
+        if input.dim() == 0:
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _probabilities_loss(input, target, weight, number, label_smoothing)

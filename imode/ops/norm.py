@@ -165,6 +165,11 @@ def batch_norm(
 
 
 def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    if input.numel() == 0:  # of any shape: one number of each is enough to record them
+        result = input.clone() if weight is None else input * weight[0]
+        return result if bias is None else result + bias[0]
+    if input.dim() == 1:
+        input.size(1)  # raises: there are no channels
     if is_grad_enabled():
         _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
     return ops._native_batch_norm(
@@ -199,7 +204,7 @@ def batch_norm_functional(
     >>> imode.nn.functional.batch_norm(x, None, None, training=True, eps=0.0).tolist()
     [[-1.0], [1.0]]
     """
-    if training and input.size(0) == 1:
+    if training and input.shape[0] == 1:
         _check_batch(input.shape)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")

@@ -11,7 +11,7 @@ from .._core.words import not_implemented
 from . import dims
 from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
-from .schema import composite, conj, op
+from .schema import composite, conj, op, out_form, recorded
 
 # ---- running sums and products ----
 
@@ -115,7 +115,7 @@ def _logsumexp_backward(grad, self, result, dim, keepdim):
     return grad * conj((self - result).exp())
 
 
-op(
+_LOGSUMEXP = op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     reduce.kernel("logsumexp", _logsumexp, dim=1),
     derivative={"self": _logsumexp_backward},
@@ -126,6 +126,20 @@ op(
     tensor(0.6931)
     """,
 )
+
+
+def _into_floats(functional, arguments, out):
+    floating = out.is_floating_point() or out.is_complex()
+    if not recorded((*arguments, out)) and not floating:
+        raise RuntimeError(
+            "logsumexp(): Expected floating point type for result tensor, but got: "
+            + dims.type_name(out.dtype.numpy)
+        )
+    return _LOGSUMEXP_OUT(*arguments, out=out)
+
+
+_LOGSUMEXP_OUT = _LOGSUMEXP.out
+out_form(_LOGSUMEXP, _into_floats)
 
 # ---- softmax and its logarithm ----
 

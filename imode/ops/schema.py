@@ -91,13 +91,23 @@ class ufunc:
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
+    `real`: `otherwise` refuses complex operands, before their shapes are looked at.
     """
 
-    __slots__ = ("bounds", "exact", "ints", "otherwise", "scaled", "ufunc")
+    __slots__ = ("bounds", "exact", "ints", "otherwise", "real", "scaled", "ufunc")
 
-    def __init__(self, ufunc, ints="same", otherwise=None, scaled=None, exact=False, bounds=False):
+    def __init__(
+        self,
+        ufunc,
+        ints="same",
+        otherwise=None,
+        scaled=None,
+        exact=False,
+        bounds=False,
+        real=False,
+    ):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
-        self.exact, self.bounds = exact, bounds
+        self.exact, self.bounds, self.real = exact, bounds, real
         self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
 
 
@@ -203,7 +213,7 @@ def op(
         )
         of_inplace = compiled_derivative
         if inplace_derivative is not None:
-            node = _camel(parsed.name) + "Backward1"
+            node = name if "::" in (name or "") else _camel(parsed.name) + "Backward1"
             of_inplace = Derivative(base, inplace_derivative, node, parsed.result_names)
         inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
@@ -329,6 +339,7 @@ def _compile_kernel(name, kernel):
             kernel.scaled,
             kernel.exact,
             kernel.bounds,
+            kernel.real,
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")

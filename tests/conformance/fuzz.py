@@ -39,6 +39,8 @@ def check(lib, reference, seed, rules, length=14, before=None, generator=Generat
 
 def intended(mismatch, rules):
     """Whether the page of differences has a rule for everything in this mismatch."""
+    if any("INTERNAL ASSERT" in str(theirs) for _, _, theirs in mismatch.found):
+        return True  # PyTorch fails in a check of its own
     for path, ours, theirs in mismatch.found:
         observable = path if path == "outcome" else path.partition(".")[2]
         names = (

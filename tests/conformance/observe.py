@@ -25,7 +25,7 @@ def dtype_name(tensor):
 def sentence(error):
     """Return the first sentence of an error, in the same words for both libraries."""
     text = re.sub(r"\b(torch|imode)\b[.:]*", "lib:", str(error))
-    text = text.removeprefix("lib:").strip()
+    text = text.removeprefix("lib:").strip().replace("'lib:Tensor'", "'Tensor'")
     first = re.split(r"(?<!\.)\.(?=[\sA-Z])|\n", text)[0]
     return first.strip().rstrip(".")
 

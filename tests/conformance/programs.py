@@ -6,6 +6,7 @@ A program is a list of statements: source text that names the library `lib` and 
 
 import contextlib
 import copy
+import pickle
 import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -44,8 +45,10 @@ class Machine:
 
     def __init__(self, lib):
         self.lib = lib
-        self.names = {"lib": lib, "log": [], "copy": copy, "thread": thread, "saved": saved_by(lib)}
-        self.names["M"] = lib.nn.Module()
+        lib.manual_seed(7)
+        self.names = {"lib": lib, "log": [], "copy": copy, "pickle": pickle, "saved": saved_by(lib)}
+        self.names |= {"thread": thread, "hold": hold, "wait": wait}
+        self.names |= {"M": lib.nn.Module(), "N": lib.nn.BatchNorm1d(3), "L": lib.nn.Linear(3, 2)}
         self.steps = []
         self.tensors = {}
         self.births = {}  # variable -> (the tensor it is, the version it had when first seen)
@@ -63,7 +66,9 @@ class Machine:
     def block(self, block):
         """Enter a block; the caller runs its body."""
         try:
-            with eval(block.mode, self.names):
+            with contextlib.ExitStack() as stack:
+                for mode in eval(f"[{block.mode}]", self.names):
+                    stack.enter_context(mode)
                 self.record(f"with {block.mode}:", "ok")
                 yield
                 if block.raises:
@@ -158,6 +163,26 @@ def thread(function):
         return pool.submit(function).result()
 
 
+def hold(mode, function):
+    """Yield what a function gives in a mode, twice: the mode is on while this is suspended."""
+    with mode:
+        yield function()
+        yield function()
+
+
+def wait(mode, function):
+    """Return what a function gives in a mode that a coroutine enters."""
+
+    async def coroutine():
+        with mode:
+            return function()
+
+    try:
+        coroutine().send(None)
+    except StopIteration as end:
+        return end.value
+
+
 def saved_by(lib):
     """Return a function that shows what a tensor's node has saved: names and tensors."""
 
@@ -204,7 +229,10 @@ class Mismatch:
     @property
     def kind(self):
         """What must stay while a program is shrunk: the observable without the variable."""
-        return self.found[0][0].partition(".")[2] or self.found[0][0]
+        observable, ours, theirs = self.found[0]
+        if observable == "outcome":
+            return re.sub(r"\d+", "", f"{ours} {theirs}")
+        return observable.partition(".")[2] or observable
 
     def __str__(self):
         rows = [f"    {name}: {ours!r} here, {theirs!r} in PyTorch" for name, ours, theirs in
@@ -258,11 +286,18 @@ def script(program, lib="imode"):
     body = "\n".join(_lines(program, ""))
     helpers = {
         "copy.": "import copy",
+        "pickle.": "import pickle",
         "M.": "M = lib.nn.Module()",
+        "N": "N = lib.nn.BatchNorm1d(3)",
+        "L": "lib.manual_seed(7); L = lib.nn.Linear(3, 2)",
         "thread(": "from tests.conformance.programs import thread",
+        "hold(": "from tests.conformance.programs import hold",
+        "wait(": "from tests.conformance.programs import wait",
         "saved(": "from tests.conformance.programs import saved_by; saved = saved_by(lib)",
     }
-    lines += [line for name, line in helpers.items() if re.search(rf"\b{re.escape(name)}", body)]
+    lines += [
+        line for name, line in helpers.items() if re.search(rf"\b{re.escape(name)}(?!\w)", body)
+    ]
     return "\n".join([*lines, "", body]) + "\n"
 
 

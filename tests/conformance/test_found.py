@@ -176,6 +176,64 @@ FOUND = {
         v3 = v1 * 2
         v3.sum().backward()
     """,
+    "batch_norm of nothing, and of what has no channels": """
+        v0 = lib.ones(0, 3); v1 = lib.ones(3); v2 = lib.ones(3, requires_grad=True)
+        v3 = N(v0)
+        v4 = lib.nn.functional.batch_norm(lib.tensor([]), None, None, v2, v2, training=True)
+        v5 = lib.nn.functional.batch_norm(v1, None, None, training=True)
+    """,
+    "clamp by one tensor keeps the layout": """
+        v0 = lib.ones(3, 2).t(); v1 = lib.zeros(2, 3)
+        v2 = lib.clamp(v0, max=v1)
+        v3 = lib.clamp(v1, min=v0)
+        v4 = lib.clamp(v0, max=lib.zeros(4, 2, 3))
+        v5 = lib.clamp(v0, max=lib.zeros(4))
+    """,
+    "complex numbers are refused before their shapes": """
+        v0 = lib.ones(2, dtype=lib.complex64); v1 = lib.ones(3)
+        v2 = lib.maximum(v0, v1)
+        v2 = lib.fmin(v1, v0)
+        v0.clamp_(v1, v1)
+    """,
+    "integers contract over a dimension of length 1": """
+        v0 = lib.tensor([[1, -2, 3]], dtype=lib.int32)
+        v1 = lib.tensordot(v0, v0, 1)
+    """,
+    "stale views and empty parts are pickled": """
+        v0 = lib.ones(2, 2, requires_grad=True) * 1
+        with lib.no_grad():
+            v1 = v0[0]
+        v0.mul_(2)
+        v2 = pickle.loads(pickle.dumps(v1))
+        v3 = lib.ones(2, 1, 3)[1:, 1:][1:, 1:]
+        v4 = pickle.loads(pickle.dumps(v3))
+    """,
+    "a parameter that requires grad is given no integers by assign=True": """
+        v0 = lib.ones(2, 3, dtype=lib.int64)
+        L.load_state_dict({'weight': v0}, strict=False, assign=True)
+    """,
+    "hooks bring back that a saved view required grad": """
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x[1:])
+                return x * 2
+            @staticmethod
+            def backward(ctx, g):
+                log.append([(t.requires_grad, t.is_leaf) for t in ctx.saved_tensors])
+                return g
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+            v1 = F.apply(v0)
+        v1.sum().backward()
+    """,
+    "what matmul and logsumexp say of out=": """
+        v0 = lib.tensor(1.5, requires_grad=True); v1 = lib.ones(2, requires_grad=True)
+        lib.matmul(v0, v0, out=lib.empty(0))
+        lib.matmul(v1, v1, out=lib.empty(0))
+        lib.logsumexp(v1.detach(), 0, out=lib.empty(0).long())
+        lib.logsumexp(v1, 0, out=lib.empty(0).long())
+    """,
     "losses without dimensions, and targets of another dtype": """
         v0 = lib.tensor(1.5); v1 = lib.ones(3)
         v2 = lib.nn.functional.cross_entropy(v0, v0)

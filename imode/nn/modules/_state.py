@@ -121,6 +121,10 @@ def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected
             )
             continue
         if assign:
+            floating = value.is_floating_point() or value.is_complex()
+            if is_parameter(target) and target.requires_grad and not floating:
+                errors.append(f'"{key}": a parameter that requires grad cannot be {value.dtype}.')
+                continue
             writes.append(_assigner(module, name, target, value))
         else:
             writes.append(_copier(key, target, value))
