@@ -7,7 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import along, reduce
 
-from .._core.words import not_implemented
+from .._core.words import not_implemented, scalar_name
 from . import dims
 from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
@@ -133,7 +133,7 @@ def _into_floats(functional, arguments, out):
     if not recorded((*arguments, out)) and not floating:
         raise RuntimeError(
             "logsumexp(): Expected floating point type for result tensor, but got: "
-            + dims.type_name(out.dtype.numpy)
+            + scalar_name(out.dtype.numpy)
         )
     return _LOGSUMEXP_OUT(*arguments, out=out)
 
