@@ -295,12 +295,17 @@ def _right_gradient(grad, mat1, mat2_columns, alpha):
 
 
 def _size_left(outputs, left, right):
-    """The shape of the left factor: of it, or of the right one and the product's."""
-    return left.shape if left is not None else type(right.shape)((outputs[0][0], right.shape[0]))
+    """The shape of the left factor: of it, or of the right one and the product's; None where
+    neither is saved, as when addmm's first argument alone requires grad."""
+    if left is not None:
+        return left.shape
+    return None if right is None else type(right.shape)((outputs[0][0], right.shape[0]))
 
 
 def _size_right(outputs, left, right):
-    return right.shape if right is not None else type(left.shape)((left.shape[1], outputs[0][1]))
+    if right is not None:
+        return right.shape
+    return None if left is None else type(left.shape)((left.shape[1], outputs[0][1]))
 
 
 op(
