@@ -6,6 +6,7 @@ The program that is running stands in build/fuzz/last.py, in case it takes the i
 """
 
 import argparse
+import faulthandler
 import importlib
 import sys
 import time
@@ -75,6 +76,7 @@ def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     begun, seed, kinds = time.monotonic(), options.seed, {}
     while time.monotonic() < begun + options.seconds and len(kinds) < options.most:
+        faulthandler.dump_traceback_later(60)  # where a program hangs
         found = check(
             lib, reference, seed, rules, options.length,
             before=lambda program: FOLDER.joinpath("last.py").write_text(script(program)),
@@ -89,6 +91,7 @@ def main():
                                                          .join(['"""', ""]))  # fmt: skip
             kinds[key] = kinds.get(key, 0) + 1
         seed += 1
+    faulthandler.cancel_dump_traceback_later()
     print(f"{seed - options.seed} programs from seed {options.seed}: {len(kinds)} kinds of "
           f"difference, {sum(kinds.values())} programs that differ")  # fmt: skip
     sys.exit(bool(kinds))
