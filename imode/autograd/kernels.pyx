@@ -107,7 +107,7 @@ cdef bint _gives_integers(Derivative d, PyObject** args) noexcept:
 
 
 cdef int _refuse_complex(str name, object result) except -1:
-    for item in result if type(result) is tuple else (result,):
+    for item in result if isinstance(result, tuple) else (result,):
         if type(item) is Tensor and is_complex(code_of[typenum(<Tensor>item)]):
             raise RuntimeError(
                 f"{name} does not support automatic differentiation for outputs with complex "
