@@ -1,9 +1,10 @@
-"""Tensors are recycled (imode/_core/tensor.pyx): nothing of a dead one is seen in the next."""
+"""Tensors and arrays are recycled (making, allocator): nothing of a dead one is seen in the next."""
 
 import gc
 import sys
 import weakref
 
+import numpy as np
 import pytest
 
 import imode
@@ -93,3 +94,50 @@ def test_a_freed_graphs_memory_serves_the_next():
 def test_a_node_is_four_cache_lines():
     node = (imode.ones(1, requires_grad=True) + 1).grad_fn
     assert sys.getsizeof(node) <= 256  # with the collector's header
+
+
+# ---- large arrays (Note [Kept arrays]) ----
+
+MANY = 1 << 18  # floats: large
+
+
+def test_the_memory_of_a_large_tensor_serves_the_next():
+    x = imode.ones(MANY)
+    address = x.data_ptr()
+    del x
+    y = imode.ones(512, MANY // 512) * 2  # another number of dimensions: another array
+    z = imode.ones(MANY)
+    assert z.data_ptr() == address
+    assert (y.stride(), z.stride()) == ((MANY // 512, 1), (1,))
+    assert bool((y == 2).all())
+
+
+def test_memory_that_somebody_looks_at_is_not_kept():
+    x = imode.ones(MANY)
+    array, view, seen = x.numpy(), imode.zeros(MANY), memoryview(imode.full((MANY,), 3.0))
+    part = view[1:]
+    address = view.data_ptr()
+    del x, view
+    made = [imode.full((MANY,), 7.0) for _ in range(20)]
+    assert array[0] == 1
+    assert part[0] == 0
+    assert seen[0] == 3
+    assert address not in [t.data_ptr() for t in made]
+
+
+def test_no_more_than_64_megabytes_are_kept():
+    x = [imode.zeros(1 << 22) for _ in range(8)]  # 16 MiB each
+    addresses = {t.data_ptr() for t in x}
+    del x
+    again = [imode.empty(1 << 22) for _ in range(8)]
+    assert len(addresses & {t.data_ptr() for t in again[:4]}) == 4
+
+
+def test_read_only_and_borrowed_memory_is_not_kept():
+    array = np.ones(MANY, np.float32)
+    array.flags.writeable = False
+    tensors = [imode.from_numpy(array), imode.from_numpy(np.ones(MANY, np.float32))]
+    del tensors
+    made = [imode.zeros(MANY) for _ in range(20)]
+    assert array[0] == 1
+    assert all(not t.any() for t in made)

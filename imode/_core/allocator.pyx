@@ -9,7 +9,14 @@ dimensions and class, and the next `empty` of that kind only writes the shape, t
 flags. A shape never outgrows its class, so freeing the array through NumPy is always right too.
 Headers of views are recycled in the same way; they own nothing.
 
-Thread rule: the free lists are touched with the GIL held.
+# Note [Kept arrays]
+Large memory comes from the system in pages that are cleared when they are first touched, one after
+another for all threads of a process: for a pointwise operator that is as much work as the operator
+itself, and threads wait for each other. So the last arrays of LARGE to LARGEST bytes that died are
+kept, KEPT of them and KEPT_BYTES in all, for the next ones of as many bytes, the same dtype and
+number of dimensions.
+
+Thread rule: the free lists and the kept arrays are touched with the GIL held.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -59,10 +66,22 @@ cdef enum:
     OWNDATA = 0x4
     ALIGNED_WRITEABLE = 0x100 | 0x400
     WRITEABLE = 0x400
+    KEEPABLE = 0x1 | 0x4 | 0x100 | 0x400      # contiguous, owned, aligned, writeable
 
 ctypedef struct FreeList:
     int n
     PyObject* items[DEPTH]
+
+cdef enum:
+    LARGE = 1 << 18           # bytes
+    LARGEST = 1 << 24
+    KEPT = 16
+    KEPT_BYTES = 1 << 26
+
+cdef PyObject* _kept[KEPT]                # oldest first
+cdef npy_intp _kept_sizes[KEPT]
+cdef npy_intp _kept_bytes = 0
+cdef int _n_kept = 0
 
 cdef FreeList _arrays[N_DTYPES][MAX_DIMS + 1][N_CLASSES]
 cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
@@ -107,14 +126,68 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
 
 cdef ndarray _new_plain(int code, int nd, npy_intp* dims):
     """An array that is not recycled; NumPy gives empty ones strides of 0, PyTorch does not."""
-    cdef ndarray array = <ndarray>new_array(_descrs[code], nd, dims)
+    cdef npy_intp nbytes = _large_bytes(code, nd, dims)
+    cdef ndarray array
     cdef npy_intp stride = _itemsize[code]
     cdef int i
+    for i in range(_n_kept - 1, -1, -1):
+        if _kept_sizes[i] == nbytes and fields(_kept[i]).nd == nd and (
+                fields(_kept[i]).descr == _descrs[code]):
+            array = <ndarray>_kept[i]
+            _forget(i)
+            _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
+            return array
+    array = <ndarray>new_array(_descrs[code], nd, dims)
     if cnp.PyArray_SIZE(array) == 0:
         for i in range(nd - 1, -1, -1):
             fields(<PyObject*>array).strides[i] = stride
             stride *= dims[i] if dims[i] else 1
     return array
+
+
+cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
+    """The bytes of an array that may be kept; 0: it may not."""
+    cdef npy_intp nbytes = _itemsize[code]
+    cdef int i
+    for i in range(nd):
+        if not 0 < dims[i] <= LARGEST:
+            return 0
+        nbytes *= dims[i]
+        if nbytes > LARGEST:
+            return 0
+    return nbytes if nbytes >= LARGE else 0
+
+
+cdef void _forget(int which) noexcept:
+    """Take a kept array out; the caller may own it, who then has its reference to give back."""
+    global _n_kept, _kept_bytes
+    cdef PyObject* array = _kept[which]
+    cdef int i
+    _kept_bytes -= _kept_sizes[which]
+    _n_kept -= 1
+    for i in range(which, _n_kept):
+        _kept[i], _kept_sizes[i] = _kept[i + 1], _kept_sizes[i + 1]
+    Py_DECREF(<object>array)
+
+
+cdef bint _keep(PyObject* array) noexcept:
+    """Keep an array that dies; False: it is not of the kind."""
+    global _n_kept, _kept_bytes
+    cdef Fields* header = fields(array)
+    cdef int code = code_of[header.descr.type_num]
+    cdef npy_intp nbytes
+    if header.base != NULL or header.weakreflist != NULL or header.descr != _descrs[code] or (
+            header.flags & KEEPABLE) != KEEPABLE or not PyArray_CheckExact(array):
+        return False
+    nbytes = _large_bytes(code, header.nd, header.dimensions)
+    if nbytes == 0:
+        return False
+    while _n_kept == KEPT or _kept_bytes + nbytes > KEPT_BYTES:
+        _forget(0)
+    _kept[_n_kept], _kept_sizes[_n_kept] = array, nbytes
+    _n_kept += 1
+    _kept_bytes += nbytes
+    return True
 
 
 cdef void _shape(Fields* array, int nd, npy_intp* dims, npy_intp nbytes, int code) noexcept:
@@ -262,6 +335,8 @@ cdef void release(PyObject* array) noexcept:
                 free.n += 1
                 release(base)
                 return
+    elif _keep(array):
+        return
     Py_DECREF(<object>array)
 
 
