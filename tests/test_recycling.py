@@ -1,4 +1,4 @@
-"""Tensors and arrays are recycled (making, allocator): nothing of a dead one is seen in the next."""
+"""Tensors and arrays are recycled (making, allocator): nothing of a dead one is seen again."""
 
 import gc
 import sys

@@ -21,6 +21,11 @@ FOUND = {
         v3.ne_(v1)
         v1.sum().backward()
     """,
+    "a remainder of expanded bools lies in memory as its operand": """
+        v0 = lib.tensor([[True, False], [True, True]]).expand(2, 2, 2)
+        v1 = v0 % 2
+        v2 = v0.transpose(0, 2) % 3
+    """,
     "xlogy with numbers has one edge": """
         v0 = lib.ones(2, requires_grad=True)
         v1 = lib.xlogy(v0, 2); v2 = lib.xlogy(2, v0); v3 = lib.xlogy(v0, v0)
