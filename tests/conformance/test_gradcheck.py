@@ -140,7 +140,11 @@ def test_same_verdict_of_second_derivatives(lib, torch, seed):
         pytest.skip("an option of gradcheck")
     if not any(recorded(torch, seed)):
         pytest.skip("nothing to differentiate: PyTorch calls the function without arguments")
-    assert verdict(lib, "gradgradcheck", seed) == verdict(torch, "gradgradcheck", seed)
+    ours, theirs = (verdict(library, "gradgradcheck", seed) for library in (lib, torch))
+    if "max(): Expected reduction dim" in str(theirs):  # of an empty Jacobian, in its message
+        assert str(ours).startswith("GradcheckError: Jacobian mismatch")
+    else:
+        assert ours == theirs
 
 
 # ---- derivatives written by hand, wrong in one way each ----
