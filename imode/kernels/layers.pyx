@@ -6,13 +6,16 @@ operators that the function would; for anything else it gives NotImplemented, an
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.allocator cimport Fields
+from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport (
     MAX_ARGS, CKernel, Operator, call, call1, call2, call3, inference_mode_on, operator, tls)
 from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad
 from imode.kernels.plain cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, _array, _dim, _indices, _same_shape)
+from libc.stdint cimport int64_t
+from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
@@ -187,7 +190,6 @@ cdef object _argsort(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef Operator _expand = None
-cdef Operator _remainder = None
 
 
 cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
@@ -195,11 +197,11 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[1])
     cdef int dim, d
-    global _expand, _remainder
+    global _expand
     if args[2] == <PyObject*>None or a.nd == 0 or at.nd != a.nd or not _indices(at):
         return NotImplemented
     dim = _dim(args[2], a.nd)
-    if dim < 0:
+    if dim < 0 or a.dimensions[dim] == 0:
         return NotImplemented
     for d in range(a.nd):
         if d != dim and a.dimensions[d] != at.dimensions[d]:
@@ -210,10 +212,19 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
         if _expand is None:
             _expand = operator("expand")
         source = call2(_expand, source, tuple([a.dimensions[d] for d in range(a.nd)]))
-    if _remainder is None:
-        _remainder = operator("remainder")
-    indices = call2(_remainder, <object>args[1], a.dimensions[dim])
-    return call3(_callee(op), source, dim, indices)
+    return call3(_callee(op), source, dim, _counted(at, a.dimensions[dim]))
+
+
+cdef Tensor _counted(Fields* at, npy_intp length):
+    """Indices counted modulo the length, as tensors of their own."""
+    cdef ndarray made = empty(cnp.NPY_INT64, at.nd, at.dimensions)
+    cdef int64_t* to = <int64_t*>cnp.PyArray_DATA(made)
+    cdef int64_t index
+    cdef npy_intp i
+    for i in range(cnp.PyArray_SIZE(made)):
+        index = (<int64_t*>at.data)[i] % length
+        to[i] = index + length if index < 0 else index
+    return wrap(made)
 
 
 cdef Operator _view = None
