@@ -155,6 +155,21 @@ def test_handing_out_ends():
         assert not imode.from_numpy(array).is_inference()
 
 
+def test_thousands_of_memories_are_told_apart():
+    arrays = [np.full(2, i, np.float32) for i in range(3000)]
+    with imode.inference_mode():
+        tensors = {i: imode.from_numpy(arrays[i]) for i in range(0, 3000, 3)}
+    for i in list(tensors)[::2]:
+        del tensors[i]
+    again = [imode.from_numpy(array) for array in arrays]
+    assert [t.is_inference() for t in again] == [i in tensors for i in range(3000)]
+    handed = [t.numpy(force=True) for t in again]
+    del tensors, again
+    with imode.inference_mode():
+        assert all(imode.from_numpy(array).is_inference() for array in handed)
+    assert [array[0] for array in handed] == list(range(3000))
+
+
 def test_an_unpickled_tensor_shares_with_nobody():
     x = imode.ones(4)
     y = by_buffer(x)

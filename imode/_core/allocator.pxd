@@ -46,7 +46,10 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims)
 
 # A view: `source` gives the storage, the dtype and whether it is writable.
 cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data)
-# The same as elements of any dtype; the caller owns the reference.
+# The same with a base of its own, which keeps the memory where it is
+cdef ndarray view_on(ndarray source, PyObject* base, int nd, npy_intp* dims, npy_intp* strides,
+                     char* data)
+# A view as elements of any dtype; the caller owns the reference.
 cdef PyObject* take_view(
     PyObject* source, int typenum, int nd, npy_intp* dims, npy_intp* strides,
     char* data) except NULL

@@ -230,9 +230,22 @@ cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, cha
     return out
 
 
+cdef ndarray view_on(ndarray source, PyObject* base, int nd, npy_intp* dims, npy_intp* strides,
+                     char* data):
+    cdef PyObject* owned = _take_view_on(<PyObject*>source, base,
+        fields(<PyObject*>source).descr.type_num, nd, dims, strides, data)
+    out = <ndarray>owned
+    Py_DECREF(out)
+    return out
+
+
 cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
                          npy_intp* strides, char* data) except NULL:
-    cdef PyObject* owner = root(source)
+    return _take_view_on(source, root(source), typenum, nd, dims, strides, data)
+
+
+cdef inline PyObject* _take_view_on(PyObject* source, PyObject* base, int typenum, int nd,
+                                    npy_intp* dims, npy_intp* strides, char* data) except NULL:
     cdef Fields* header
     cdef PyObject* array
     cdef FreeList* free
@@ -260,8 +273,8 @@ cdef PyObject* take_view(PyObject* source, int typenum, int nd, npy_intp* dims,
             Py_INCREF(new)
             header = fields(array)
         header.flags = flags | VIEW | _contiguity(_itemsize[code], nd, dims, strides)
-    header.base = owner
-    Py_INCREF(<object>owner)
+    header.base = base
+    Py_INCREF(<object>base)
     return array
 
 
@@ -333,7 +346,10 @@ cdef void release(PyObject* array) noexcept:
                 header.base = NULL
                 free.items[free.n] = array
                 free.n += 1
-                release(base)
+                if PyArray_CheckExact(base):
+                    release(base)
+                else:
+                    Py_DECREF(<object>base)
                 return
     elif _keep(array):
         return

@@ -14,10 +14,10 @@ Borrowed at the end of their chain of views: as long as it lives, one of them do
 """
 cimport cython
 cimport numpy as cnp
-from cpython.long cimport PyLong_AsVoidPtr, PyLong_FromVoidPtr
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_CheckExact
-from imode._core.allocator cimport fields, root
+from imode._core.addresses cimport Addresses, Link, at_address, forget, note_at
+from imode._core.allocator cimport Fields, fields, root, view_on
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS
 from imode._core.making cimport new_tensor
@@ -28,52 +28,34 @@ cnp.import_array()
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
-cdef extern from *:
-    """
-    /* An array over the memory of another, with a base of its own. */
-    static inline PyObject* imode_array_on(PyArrayObject* a, PyObject* base) {
-        PyArray_Descr* descr = PyArray_DESCR(a);
-        PyObject* made;
-        Py_INCREF(descr);
-        made = PyArray_NewFromDescr(&PyArray_Type, descr, PyArray_NDIM(a), PyArray_DIMS(a),
-                                    PyArray_STRIDES(a), PyArray_DATA(a),
-                                    PyArray_FLAGS(a) & (NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE),
-                                    NULL);
-        if (made == NULL) return NULL;
-        Py_INCREF(base);
-        if (PyArray_SetBaseObject((PyArrayObject*)made, base) < 0) Py_CLEAR(made);
-        return made;
-    }
-    """
-    ndarray array_on "imode_array_on"(ndarray a, object base)
-
-# Address of the root, or of the owner -> address of its Lent or Borrowed, which takes itself out.
-cdef dict _lent = {}
-cdef dict _borrowed = {}
+cdef Addresses _lent, _borrowed           # by address of the root; by address of the owner
 
 
+# Neither is counted by the collector, which does not look into the arrays whose base they are.
 @cython.final
-@cython.no_gc_clear           # __dealloc__ needs the root
+@cython.freelist(16)
+@cython.no_gc
 cdef class Lent:
     """A tensor's memory, as the base of the arrays over it; not made from Python."""
 
     def __dealloc__(self):
-        _lent.pop(PyLong_FromVoidPtr(<void*>self.root), None)
+        forget(&_lent, &self.link)
 
 
 @cython.final
-@cython.no_gc_clear
+@cython.freelist(16)
+@cython.no_gc
 cdef class Borrowed:
     """Memory of others, as the base of tensors' arrays; not made from Python."""
 
     def __dealloc__(self):
-        if self.first is None:
-            _borrowed.pop(PyLong_FromVoidPtr(<void*>self.owner), None)
+        forget(&_borrowed, &self.link)
 
 
-cdef object _find(dict table, object key):
-    found = table.get(PyLong_FromVoidPtr(<void*>key))
-    return None if found is None else <object>PyLong_AsVoidPtr(found)
+cdef ndarray _array_on(ndarray array, object base):
+    """A new array over the memory of another, with a base of its own."""
+    cdef Fields* a = fields(<PyObject*>array)
+    return view_on(array, <PyObject*>base, a.nd, a.dimensions, a.strides, a.data)
 
 
 # ---- handing out ----
@@ -82,37 +64,39 @@ cdef object _owner_of(Tensor tensor):
     """What the arrays over a tensor's memory have as base."""
     cdef ndarray array = <ndarray>root(tensor.array)
     cdef PyObject* base = fields(<PyObject*>array).base
+    cdef PyObject* found
     cdef Lent lent
     if base != NULL and type(<object>base) is Borrowed:
         return (<Borrowed>base).owner
-    lent = _find(_lent, array)
-    if lent is None:
-        lent = Lent.__new__(Lent)
-        lent.root = array
-        lent.inference = is_inference(tensor)
-        lent.guard_id, lent.maker = tensor.guard_id, tensor.maker
-        _lent[PyLong_FromVoidPtr(<void*>array)] = PyLong_FromVoidPtr(<void*>lent)
+    found = at_address(&_lent, <void*>array)
+    if found != NULL:
+        return <object>found
+    lent = Lent.__new__(Lent)
+    lent.root = array
+    lent.inference = is_inference(tensor)
+    lent.guard_id, lent.maker = tensor.guard_id, tensor.maker
+    note_at(&_lent, <void*>array, &lent.link, <PyObject*>lent)
     return lent
 
 
 cpdef ndarray lend(Tensor tensor):
     """The elements as a new ndarray that shares the memory: for handing out."""
-    return array_on(storage(tensor), _owner_of(tensor))
+    return _array_on(storage(tensor), _owner_of(tensor))
 
 
 # ---- taking in ----
 
-def source_of(given):
+cpdef object source_of(object given):
     """Whose memory an array, a buffer or a tensor shows: a Lent, or an object that has its own."""
     cdef PyObject* base
     while True:
-        if isinstance(given, Tensor):
-            return _owner_of(<Tensor>given)
         if isinstance(given, cnp.ndarray):
             base = fields(<PyObject*>given).base
             if base == NULL:
                 return given
             given = <object>base
+        elif isinstance(given, Tensor):
+            return _owner_of(<Tensor>given)
         elif type(given) is Borrowed:
             return (<Borrowed>given).owner
         elif type(given) is Lent:
@@ -130,11 +114,16 @@ def source_of(given):
 cdef object _lent_at(char* data):
     """What a tensor has handed out that covers an address, which a capsule does not tell."""
     cdef Lent lent
-    for address in _lent.values():
-        lent = <Lent>PyLong_AsVoidPtr(address)
-        start = <char*>cnp.PyArray_DATA(lent.root)
-        if start <= data < start + cnp.PyArray_NBYTES(lent.root):
-            return lent
+    cdef Link* link
+    cdef size_t i
+    for i in range(_lent.mask + 1 if _lent.n else 0):
+        link = _lent.buckets[i]
+        while link != NULL:
+            lent = <Lent>link.owner
+            start = <char*>cnp.PyArray_DATA(lent.root)
+            if start <= data < start + cnp.PyArray_NBYTES(lent.root):
+                return lent
+            link = link.following
     return None
 
 
@@ -150,7 +139,7 @@ cdef Borrowed _new_borrowed(object owner, TLS* state):
         if Py_REFCNT(<PyObject*>lent.root) > 1:       # a tensor looks at it
             self.inference = lent.inference
             self.guard_id, self.maker = lent.guard_id, lent.maker
-    _borrowed[PyLong_FromVoidPtr(<void*>owner)] = PyLong_FromVoidPtr(<void*>self)
+    note_at(&_borrowed, <void*>owner, &self.link, <PyObject*>self)
     return self
 
 
@@ -163,19 +152,22 @@ cdef Borrowed _again(Borrowed first):
 
 
 cpdef Tensor borrow(ndarray array, object source=None):
+    cdef PyObject* found
     cdef Borrowed borrowed
     cdef Tensor made
     owner = source_of(array if source is None else source)
     if PyCapsule_CheckExact(owner):
         owner = _lent_at(<char*>cnp.PyArray_DATA(array)) or owner
-    borrowed = _find(_borrowed, owner)
-    if borrowed is None:
+    found = at_address(&_borrowed, <void*>owner)
+    if found == NULL:
         borrowed = _new_borrowed(owner, tls())
-    elif array is not owner and type(owner) is not Lent:
-        borrowed = _again(borrowed)
+    else:
+        borrowed = <Borrowed>found
+        if array is not owner and type(owner) is not Lent:
+            borrowed = _again(borrowed)
     if borrowed.kept is None:
         borrowed.kept = array
-    made = new_tensor(array_on(array, borrowed),
+    made = new_tensor(_array_on(array, borrowed),
                       INFERENCE_KEYS if borrowed.inference else NORMAL_KEYS)
     if borrowed.inference:
         made.guard_id, made.maker = borrowed.guard_id, borrowed.maker
