@@ -232,8 +232,9 @@ cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, cha
 
 cdef ndarray view_on(ndarray source, PyObject* base, int nd, npy_intp* dims, npy_intp* strides,
                      char* data):
-    cdef PyObject* owned = _take_view_on(<PyObject*>source, base,
-        fields(<PyObject*>source).descr.type_num, nd, dims, strides, data)
+    cdef int typenum = fields(<PyObject*>source).descr.type_num
+    cdef PyObject* owned = _take_view_on(
+        <PyObject*>source, base, typenum, nd, dims, strides, data)
     out = <ndarray>owned
     Py_DECREF(out)
     return out
