@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import imode
+from imode._core.allocator import free_lists
 
 
 def test_attributes_die_with_their_tensor():
@@ -89,6 +90,38 @@ def test_a_freed_graphs_memory_serves_the_next():
     for _ in range(8):
         run()
     assert resident() - before < 13e6  # one graph of the eight
+
+
+def test_thousands_of_small_arrays_serve_the_next_ones():
+    tensors = [imode.full((3,), float(i)) for i in range(5000)]
+    views = [t[1:] for t in tensors]
+    addresses = sorted(t.data_ptr() for t in tensors)
+    waiting = free_lists()
+    del tensors, views
+    assert [now - before for now, before in zip(free_lists(), waiting)] == [5000, 5000]
+    tensors = [imode.full((2,), float(i)) for i in range(5000)]  # of the same size class
+    assert sorted(t.data_ptr() for t in tensors) == addresses
+    assert all(t.tolist() == [i, i] for i, t in enumerate(tensors))
+
+
+def test_a_full_collection_gives_back_what_waits():
+    tensors = [imode.ones(3) for _ in range(1000)]
+    large = imode.ones(MANY)
+    blocks = sys.getallocatedblocks()
+    del tensors, large
+    gc.collect(0)
+    assert free_lists()[0] >= 1000
+    gc.collect()
+    assert free_lists() == (0, 0)
+    assert sys.getallocatedblocks() < blocks - 1000
+
+
+def test_no_more_than_256_megabytes_of_small_arrays_wait():
+    gc.collect()
+    tensors = [imode.ones(64) for _ in range(700_000)]  # of 256 bytes, and a header
+    del tensors
+    assert 600_000 < free_lists()[0] < (1 << 20) * 256 // (256 + 96)
+    gc.collect()
 
 
 def test_a_node_is_four_cache_lines():

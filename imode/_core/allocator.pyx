@@ -9,6 +9,10 @@ dimensions and class, and the next `empty` of that kind only writes the shape, t
 flags. A shape never outgrows its class, so freeing the array through NumPy is always right too.
 Headers of views are recycled in the same way; they own nothing.
 
+The first DEPTH of a list stay. A long graph that dies leaves many more, up to 256 bytes each, which
+the next one needs: WAITING_BYTES of them wait, too, until a full garbage collection, which drops
+all that waits here, as it drops the interpreter's own free lists.
+
 # Note [Kept arrays]
 Large memory comes from the system in pages that are cleared when they are first touched, one after
 another for all threads of a process: for a pointwise operator that is as much work as the operator
@@ -18,10 +22,13 @@ number of dimensions.
 
 Thread rule: the free lists and the kept arrays are touched with the GIL held.
 """
+import gc
+
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dtype cimport N_DTYPES, code_of, typenum_of
+from imode._core.slab cimport drop_spare_slabs
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -54,7 +61,10 @@ cdef extern from *:
 cdef enum:
     MAX_DIMS = 4              # arrays of more dimensions are not recycled
     N_CLASSES = 5
-    DEPTH = 32                # arrays kept per dtype, dimension count and class
+    DEPTH = 32                # arrays kept per dtype, dimension count and class, in any case
+    DEEPEST = 1               # the largest class of which more wait
+    WAITING_BYTES = 1 << 28   # of all lists
+    HEADER_BYTES = 144        # of an array, without its block
     # NumPy uses bits up to 14 and from 27 up (WAS_PYTHON_INT and its kin: views inherit them).
     RECYCLED = 1 << 18        # flags bit: the block has its class's size
     VIEW = 1 << 19            # flags bit: a header made by `view`
@@ -68,9 +78,9 @@ cdef enum:
     WRITEABLE = 0x400
     KEEPABLE = 0x1 | 0x4 | 0x100 | 0x400      # contiguous, owned, aligned, writeable
 
-ctypedef struct FreeList:
+ctypedef struct FreeList:     # of dead arrays, chained by their field `base`
+    PyObject* first           # owned
     int n
-    PyObject* items[DEPTH]
 
 cdef enum:
     LARGE = 1 << 18           # bytes
@@ -85,6 +95,7 @@ cdef int _n_kept = 0
 
 cdef FreeList _arrays[N_DTYPES][MAX_DIMS + 1][N_CLASSES]
 cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
+cdef npy_intp _waiting_bytes = 0          # of all lists
 cdef npy_intp[5] _class_bytes = [64, 256, 1024, 4096, 16384]
 cdef Descr* _descrs[11]                   # the native descriptor of each Code
 cdef npy_intp[11] _itemsize
@@ -95,6 +106,29 @@ for _i in range(N_DTYPES):
     _descrs[_i] = descr_from_type(typenum_of[_i])
     _itemsize[_i] = (<object><PyObject*>_descrs[_i]).itemsize
     _alignment[_i] = (<object><PyObject*>_descrs[_i]).alignment
+
+
+cdef inline PyObject* _take(FreeList* free, npy_intp nbytes) noexcept:
+    """The last that died, with the list's reference and no base."""
+    global _waiting_bytes
+    cdef PyObject* array = free.first
+    free.first = fields(array).base
+    free.n -= 1
+    _waiting_bytes -= nbytes
+    fields(array).base = NULL
+    return array
+
+
+cdef inline void _put(FreeList* free, PyObject* array, npy_intp nbytes) noexcept:
+    global _waiting_bytes
+    fields(array).base = free.first
+    free.first = array
+    free.n += 1
+    _waiting_bytes += nbytes
+
+
+cdef inline bint _has_room(FreeList* free, int kind) noexcept:
+    return free.n < DEPTH or (kind <= DEEPEST and _waiting_bytes < WAITING_BYTES)
 
 
 cdef ndarray empty(int typenum, int nd, npy_intp* dims):
@@ -112,9 +146,8 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
         kind = size_class(nbytes)
         if kind >= 0:
             free = &_arrays[code][nd][kind]
-            if free.n:
-                free.n -= 1
-                array = free.items[free.n]
+            if free.first != NULL:
+                array = _take(free, HEADER_BYTES + _class_bytes[kind])
                 _shape(fields(array), nd, dims, nbytes, code)
                 fields(array).flags |= RECYCLED | (kind if nd else ONE_ELEMENT) << CLASS_SHIFT
                 out = <ndarray>array
@@ -261,9 +294,8 @@ cdef inline PyObject* _take_view_on(PyObject* source, PyObject* base, int typenu
         header = fields(array)
     else:
         free = &_views[code][nd]
-        if free.n:
-            free.n -= 1
-            array = free.items[free.n]
+        if free.first != NULL:
+            array = _take(free, HEADER_BYTES)
             header = fields(array)
             copy_dims(header.dimensions, dims, nd)
             copy_dims(header.strides, strides, nd)
@@ -335,18 +367,16 @@ cdef void release(PyObject* array) noexcept:
         elif flags & RECYCLED:
             kind = flags >> CLASS_SHIFT & 7
             if header.base == NULL and (kind == ONE_ELEMENT) == (header.nd == 0):
-                free = &_arrays[code][header.nd][0 if kind == ONE_ELEMENT else kind]
-                if free.n < DEPTH:
-                    free.items[free.n] = array
-                    free.n += 1
+                kind = 0 if kind == ONE_ELEMENT else kind
+                free = &_arrays[code][header.nd][kind]
+                if _has_room(free, kind):
+                    _put(free, array, HEADER_BYTES + _class_bytes[kind])
                     return
         elif flags & VIEW:
             free = &_views[code][header.nd]
-            if free.n < DEPTH:
+            if _has_room(free, 0):
                 base = header.base
-                header.base = NULL
-                free.items[free.n] = array
-                free.n += 1
+                _put(free, array, HEADER_BYTES)
                 if PyArray_CheckExact(base):
                     release(base)
                 else:
@@ -364,6 +394,29 @@ cdef PyObject* root(PyObject* array) noexcept:
         array = base
         base = fields(array).base
     return array
+
+
+cdef void _drop(FreeList* free, npy_intp nbytes) noexcept:
+    while free.first != NULL:
+        Py_DECREF(<object>_take(free, nbytes))
+
+
+def collected(phase, info):
+    """What `gc.callbacks` calls: a full collection gives back all memory that waits for reuse."""
+    cdef int code, nd, kind
+    if phase != "stop" or info["generation"] != 2:
+        return
+    for code in range(N_DTYPES):
+        for nd in range(MAX_DIMS + 1):
+            _drop(&_views[code][nd], HEADER_BYTES)
+            for kind in range(N_CLASSES):
+                _drop(&_arrays[code][nd][kind], HEADER_BYTES + _class_bytes[kind])
+    while _n_kept:
+        _forget(0)
+    drop_spare_slabs()
+
+
+gc.callbacks.append(collected)
 
 
 def free_lists():

@@ -4,8 +4,8 @@
  * garbage collector, which counts every new object, walks such a graph again and again while it
  * grows. Blocks from here come from huge pages and are not counted; the collector sees the objects
  * like any others when it runs. Clearing fresh pages costs a third of a long graph's time, so empty
- * slabs are kept for the next graph, of whatever is needed then; the system may take their pages
- * when it needs them. Where the collector's header is another, or without mmap, a type keeps
+ * slabs are kept for the next graph, of whatever is needed then, until a full garbage collection; the
+ * system may take their pages when it needs them. Where the collector's header is another, or without mmap, a type keeps
  * CPython's allocator. Thread rule: used with the GIL held. */
 #include <string.h>
 #if defined(__linux__) && !defined(Py_GIL_DISABLED)
@@ -67,6 +67,10 @@ static void imode_end_slab(imode_slab *slab) {
     munmap(slab, SLAB);
 }
 
+static void imode_drop_spare(void) {
+    while (imode_n_spare > 0) munmap(imode_spare[--imode_n_spare], SLAB);
+}
+
 static inline int imode_slab_full(imode_slab *slab) {
     return slab->free == NULL && slab->fresh + slab->block > (char *)slab + SLAB;
 }
@@ -95,6 +99,8 @@ static inline char *imode_take_block(size_t size) {
     char *block = (char *)slab->free;
     if (block != NULL) {
         slab->free = *(void **)block;
+        for (size_t at = 0; at < size; at += 64) /* the next one, while this one is filled */
+            __builtin_prefetch((char *)slab->free + at);
     } else {
         block = slab->fresh;
         slab->fresh += size;
@@ -150,4 +156,5 @@ static void imode_use_slabs(PyObject *cls, size_t header) {
 }
 #else
 static void imode_use_slabs(PyObject *cls, size_t header) {}
+static void imode_drop_spare(void) {}
 #endif
