@@ -120,7 +120,7 @@ class Writer:
                     "shape": list(arrays[i].shape),
                     "strides": strides,
                     "offset": offset,
-                    "requires_grad": bool(tensor.requires_grad and tensor.is_leaf),
+                    "requires_grad": tensor.requires_grad,
                     "parameter": is_parameter(tensor),
                 }
         text = json.dumps({"tensors": records, "root": root}, separators=(",", ":"))

@@ -320,7 +320,7 @@ def _trim(node_name):
     """``"SplitBackward0"`` -> ``"Split"``, ``"SqueezeBackward1"`` -> ``"Squeeze1"``: how messages
     name the operator of a node."""
     if "::" in node_name:
-        return f"imode::autograd::{node_name.rpartition('::')[2]}"
+        return f"torch::autograd::{node_name.rpartition('::')[2]}"
     name, _, number = node_name.partition("Backward")
     return name if number in ("", "0") else name + number
 

@@ -137,7 +137,7 @@ WRONG = [
         "tensor leaf after",
         "dtype",
         RuntimeError,
-        r"has changed the type of value \(was imode.FloatTensor got imode.DoubleTensor\)",
+        r"has changed the type of value \(was torch.FloatTensor got torch.DoubleTensor\)",
     ),
     ("pre post", 3, TypeError, "expected tuple, but hook returned 'int'"),
     ("pre post", (), RuntimeError, r"an incorrect number of values \(got 0, but expected"),

@@ -83,7 +83,7 @@ def test_flags_and_identity():
     assert found[0] is found[1] and isinstance(found[0], imode.nn.Parameter)
     assert isinstance(found[2], imode.nn.Parameter) and not found[2].requires_grad
     assert found[3].requires_grad and not isinstance(found[3], imode.nn.Parameter)
-    assert found[4].is_leaf and not found[4].requires_grad
+    assert found[4].is_leaf and found[4].requires_grad
 
 
 def test_strides_and_sharing():

@@ -487,10 +487,10 @@ cdef class Tensor:
         return bool(_only_element(self, "Boolean value of Tensor"))
 
     def __float__(self):
-        return float(_real(self))
+        return float(_real(self, "double"))
 
     def __int__(self):
-        return int(_real(self))
+        return int(_real(self, "int64_t"))
 
     def __complex__(self):
         return complex(_element(self))
@@ -537,12 +537,12 @@ cdef object _element(Tensor self):
     return storage(self).item()
 
 
-cdef object _real(Tensor self):
+cdef object _real(Tensor self, str wanted):
     value = _element(self)
     if type(value) is not complex:
         return value
     if value.imag != 0:
-        raise RuntimeError("value cannot be converted to type double without overflow\n"
+        raise RuntimeError(f"value cannot be converted to type {wanted} without overflow\n"
                            f"{value} has an imaginary part; take .real first.")
     return value.real
 

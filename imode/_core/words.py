@@ -38,6 +38,12 @@ def c_name(dtype):
     return C_NAMES.get(dtype.name, dtype.name)
 
 
+def tensor_type(dtype):
+    """The type of a tensor of a dtype, imode's or NumPy's: float32 is torch.FloatTensor."""
+    name = scalar_name(dtype)
+    return f"CPU{name}Type" if name == "Bool" or "Complex" in name else f"torch.{name}Tensor"
+
+
 def not_implemented(kernel, dtype):
     """The error of a kernel, by PyTorch's name of it, that has no loop for a dtype."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")

@@ -18,8 +18,8 @@ from imode.autograd.node cimport Node, extras_of
 
 from imode._core.internals import origin_of
 from imode._core.refusal import class_name
+from imode._core.words import tensor_type
 from imode.autograd.handles import RemovableHandle
-from imode.autograd.saved import type_name
 from imode.errors import without_grad
 
 
@@ -135,8 +135,8 @@ cdef object _checked(object before, object result, object hook):
         raise RuntimeError("can't replace a None gradient with a non-None value")
     name = getattr(hook, "__name__", "<unknown>")
     if typenum(<Tensor>before) != typenum(<Tensor>result):
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {type_name(before)} "
-                           f"got {type_name(result)})")
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {tensor_type(before.dtype)} "
+                           f"got {tensor_type(result.dtype)})")
     if not same_shape(<Tensor>before, <Tensor>result):
         raise RuntimeError(f"hook '{name}' has changed the size of value. It was "
                            f"{list(before.shape)} and became {list(result.shape)}")

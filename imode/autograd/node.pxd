@@ -54,19 +54,19 @@ cdef class Node:
     cdef tuple list_lengths           # per input: length of a Tensor[]; None: no lists
     cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
-    cdef bint released                # its saved values were freed by a backward
+    cdef unsigned int released        # by a backward: a bit for each slot whose tensor is freed
     cdef int released_at              # the user's line that called it: origins.place
 
     # grads: n_outputs borrowed gradients (NULL: none); out: n_edges owned results (NULL: none)
     cdef int apply(self, PyObject** grads, PyObject** out) except -1
-    cdef void release(self)           # free what was saved
+    cdef void release(self)           # free the saved tensors
     cdef int set_edges(self, int n) except -1
     cdef void close_edges(self) noexcept
     cdef int set_outputs(self, int n) except -1
     cdef int set_saved(self, int n) except -1
     cdef void keep(self, int slot, object value)   # its only reference, if it is a SavedTensor
     cdef int describe(self, int output, Tensor tensor) except -1
-    cdef bint _saves_tensors(self)
+    cdef bint _saves_tensors(self, int slot)
     cdef void _drop_saved(self)
     cdef void _drop_edges(self)
     cdef bint _any_grad(self, PyObject** grads) noexcept

@@ -78,6 +78,16 @@ cdef void _give_up(object saved) noexcept:
             forget(item)
 
 
+cdef void _drop(PyObject** items, int n):
+    """Let go of what a node has saved, when it no longer points there: this may run any code."""
+    cdef int i
+    for i in range(n):
+        if items[i] != NULL and Py_REFCNT(items[i]) > 1:
+            _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
+    for i in range(n):
+        Py_XDECREF(items[i])
+
+
 @cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class Node:
     """One recorded operation: what `tensor.grad_fn` shows.
@@ -120,12 +130,9 @@ cdef class Node:
         for i in range(n):
             items[i] = saved[i]
             saved[i] = NULL
-            if items[i] != NULL and Py_REFCNT(items[i]) > 1:
-                _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
         if saved != self.small_saved:
             c_free(saved)
-        for i in range(n):
-            Py_XDECREF(items[i])
+        _drop(items, n)
 
     cdef void _drop_edges(self):
         cdef int i
@@ -209,25 +216,29 @@ cdef class Node:
         self.n_edges = n
 
     cdef void release(self):
-        """Free what was saved; a node that saved no tensor keeps its shapes and may run again."""
-        if self._saves_tensors():
-            self._drop_saved()
-            self.released = True
-
-    cdef bint _saves_tensors(self):
+        """Free the saved tensors. Shapes and numbers stay, to be looked at; a node that has nothing
+        else may run again."""
+        cdef PyObject* items[MAX_SAVED]
+        cdef int n = 0
         cdef int i
         for i in range(self.n_saved):
-            if self.saved[i] == NULL:
-                continue
-            if self.derivative is not None and self.derivative.slots[i].operand:
-                return True               # a number, or a tensor
-            value = <object>self.saved[i]
-            if type(value) is SavedTensor:
-                return True
-            if type(value) is tuple:
-                for item in <tuple>value:
-                    if type(item) is SavedTensor:
-                        return True
+            if self.saved[i] != NULL and self._saves_tensors(i):
+                self.released |= 1 << i
+                items[n] = self.saved[i]
+                self.saved[i] = NULL
+                n += 1
+        _drop(items, n)
+
+    cdef bint _saves_tensors(self, int slot):
+        value = <object>self.saved[slot]
+        if type(value) is SavedTensor:
+            return True
+        if self.derivative is not None and self.derivative.slots[slot].operand:
+            return True                   # a number in a tensor's place
+        if type(value) is tuple:
+            for item in <tuple>value:
+                if type(item) is SavedTensor:
+                    return True
         return False
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
@@ -291,7 +302,7 @@ cdef class Node:
 
     cdef object _unpacked(self, int slot):
         cdef PyObject* item
-        if self.released:             # also by another thread, in the middle of a run
+        if self.released >> slot & 1:     # also by another thread, in the middle of a run
             raise freed(self)
         item = self.saved[slot]
         if item == NULL:
@@ -477,7 +488,7 @@ cdef class Node:
     cdef object _raw(self, int slot):
         """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
         cdef PyObject* item
-        if self.released:
+        if self.released >> slot & 1:
             if self.list_lengths is not None:
                 raise freed(self)
             value = saved_value(None)

@@ -32,7 +32,7 @@ from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
 from imode._core.refusal import class_name
-from imode._core.words import scalar_name
+from imode._core.words import tensor_type
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
 
@@ -367,12 +367,6 @@ cdef object _modified(SavedTensor self, object node):
         maker = _maker(self, node) if self.requires_grad else None
     output_nr = self.output_nr if self.output_nr >= 0 else tensor.output_nr
     return modified(
-        f"imode.{scalar_name(tensor.dtype)}Tensor", tensor.shape, output_nr,
+        tensor_type(tensor.dtype), tensor.shape, output_nr,
         None if maker is None else maker.name(), current(tensor.version), self.version,
         saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
-
-
-def type_name(Tensor tensor not None):
-    """A tensor's type as PyTorch's messages have it, such as "imode.FloatTensor"."""
-    name = scalar_name(tensor.dtype)
-    return f"CPU{name}Type" if tensor.is_complex() else f"imode.{name}Tensor"

@@ -9,7 +9,7 @@ from libc.stdlib cimport free, malloc
 from .channels cimport as_channels_last, contiguous, is_channels_last
 
 import numpy as np
-from imode._core.words import c_name, scalar_name
+from imode._core.words import c_name, scalar_name, tensor_type
 
 cnp.import_array()
 
@@ -157,8 +157,8 @@ cdef int _check_dtypes(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias) except -1:
     if cnp.PyArray_TYPE(w) != kind:
         if _worded_otherwise(x, w, p.groups):
             raise RuntimeError(
-                f"Input type (imode.{scalar_name(x.dtype)}Tensor) and weight type "
-                f"(imode.{scalar_name(w.dtype)}Tensor) should be the same or input "
+                f"Input type ({tensor_type(x.dtype)}) and weight type "
+                f"({tensor_type(w.dtype)}) should be the same or input "
                 "should be a MKLDNN tensor and weight is a dense tensor")
         raise RuntimeError(
             f"expected scalar type {scalar_name(x.dtype)} but found "

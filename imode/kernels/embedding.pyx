@@ -9,18 +9,13 @@ from .channels cimport contiguous
 
 import numpy as np
 
+from imode._core.words import tensor_type
+
 cnp.import_array()
 
 ctypedef fused real:
     float
     double
-
-cdef dict TENSOR_TYPES = {
-    "float32": "imode.FloatTensor", "float64": "imode.DoubleTensor", "int16": "imode.ShortTensor",
-    "int8": "imode.CharTensor", "uint8": "imode.ByteTensor",
-    "bool": "CPUBoolType", "float16": "imode.HalfTensor",
-    "complex64": "CPUComplexFloatType", "complex128": "CPUComplexDoubleType",
-}
 
 
 cdef cnp.ndarray _indices(a):
@@ -31,7 +26,7 @@ cdef cnp.ndarray _indices(a):
         return contiguous(a.astype(np.int64))
     raise RuntimeError(
         "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-        f"Long, Int; but got {TENSOR_TYPES.get(a.dtype.name)} instead (while checking arguments "
+        f"Long, Int; but got {tensor_type(a.dtype)} instead (while checking arguments "
         "for embedding)")
 
 

@@ -11,6 +11,7 @@ from .channels cimport contiguous
 import warnings
 
 import numpy as np
+from imode._core.dtype import can_cast_numpy
 from imode._core.words import not_implemented, scalar_name
 
 cnp.import_array()
@@ -437,7 +438,12 @@ cpdef object smooth_l1(x, y, long reduction, double beta):
 cpdef object huber(x, y, long reduction, double delta):
     """Quadratic up to delta, linear above, in the dtype of x; sizes that differ warn."""
     _warn_of_sizes(x, y)
-    return pairwise(HUBER, x, y, delta, reduction).astype((<object>x).dtype, copy=False)
+    given = (<object>x).dtype
+    common = _common(x, y)
+    if not can_cast_numpy(common, given):
+        raise RuntimeError(f"result type {scalar_name(common)} can't be cast to the desired output "
+                           f"type {scalar_name(given)}")
+    return pairwise(HUBER, x, y, delta, reduction).astype(given, copy=False)
 
 
 cpdef object pairwise_backward(int kind, grad, x, y, double param, long reduction):

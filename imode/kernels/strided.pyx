@@ -19,7 +19,7 @@ from imode._core.tensor cimport Tensor, storage, typenum
 from libc.limits cimport LLONG_MAX
 from numpy cimport ndarray, npy_intp
 
-from imode._core.words import scalar_name
+from imode._core.words import tensor_type
 
 cnp.import_array()
 
@@ -252,12 +252,6 @@ cdef int _view(ndarray a, PyObject** args, Geometry* g) except -1:
     return 0
 
 
-cdef str _type_name(ndarray a):
-    """How PyTorch's messages name the type of a tensor."""
-    name = scalar_name(descr_of(a))
-    return f"torch.{name}Tensor" if descr_of(a).kind in "iuf" else f"CPU{name}Type"
-
-
 cdef int _expand(ndarray a, PyObject** args, Geometry* g) except -1:
     """expand(size): dimensions of length 1 repeated (stride 0) and new ones in front."""
     cdef tuple size = <tuple>args[1]
@@ -266,7 +260,7 @@ cdef int _expand(ndarray a, PyObject** args, Geometry* g) except -1:
     g.nd = nd
     if nd < old_nd:
         raise RuntimeError(
-            f"expand({_type_name(a)}{{{_sizes(a)}}}, size={list(size)}): "
+            f"expand({tensor_type(descr_of(a))}{{{_sizes(a)}}}, size={list(size)}): "
             f"the number of sizes provided ({nd}) must be greater or equal to the number of "
             f"dimensions in the tensor ({old_nd})")
     for i in range(nd - 1, -1, -1):

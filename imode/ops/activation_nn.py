@@ -1,9 +1,13 @@
-"""Activations as nn.functional has them: with an `inplace` parameter, or as compositions."""
+"""Activations as nn.functional has them: with an `inplace` parameter, compositions, gates."""
+
+import numpy as np
 
 from imode import ops
 from imode._core.tensor import Tensor
 
-from .schema import functional
+from .._core.words import not_implemented
+from . import dims
+from .schema import functional, op
 
 # ---- composites ---------------------------------------------------------------------------------
 
@@ -20,18 +24,43 @@ def tanhshrink(input):
     return input - input.tanh()
 
 
+@dims.quiet
+def _glu(self, dim):
+    if self.ndim == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    axis = dims.wrap(dim, self.ndim)
+    size = self.shape[axis]
+    if size % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
+    if self.dtype.kind != "f":
+        raise not_implemented("glu_cpu", self.dtype)
+    first, second = np.split(self, 2, axis)
+    return first / (1 + np.exp(-second))
+
+
+def _glu_self(grad, self, dim):
+    first, second = self.chunk(2, dim)
+    gate = second.sigmoid()
+    return ops.cat([grad * gate, grad * first * gate * (1 - gate)], dim)
+
+
+op(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    _glu,
+    derivative={"self": _glu_self},
+    variants="",
+    doc="""Return the first half along `dim` times the sigmoid of the second half.
+
+>>> imode.ops.glu(imode.tensor([3.0, 0.0]))
+tensor([1.5000])
+""",
+)
+
+
 @functional("glu")
-def glu(input, dim=-1):
+def _glu_function(input, dim=-1):
     """Return the first half along `dim` times the sigmoid of the second half."""
-    if input.dim() == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    if input.shape[dim] % 2:
-        wrapped = dim % input.dim()
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {wrapped} is size {input.shape[dim]}"
-        )
-    first, second = input.chunk(2, dim)
-    return first * second.sigmoid()
+    return ops.glu(input, dim)
 
 
 # ---- nn.functional: with an `inplace` parameter --------------------------------------------------

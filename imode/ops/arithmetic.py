@@ -12,7 +12,7 @@ from .._core.dtype import result_type
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
-from .refuse import as_float, cast, common, no_derivative, zeros
+from .refuse import as_float, cast, check_sub, common, no_derivative, zeros
 from .schema import alias, composite, conj, op, ufunc
 
 _ALL = "function method inplace out"
@@ -33,20 +33,6 @@ def _check_alpha(dtype, alpha):
         )
 
 
-def _check_sub(self, other):
-    bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
-    if all(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. "
-            "Use the `^` or `logical_xor()` operator instead."
-        )
-    if any(bools):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. "
-            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
-
-
 def _add(self, other, alpha):
     self, other = common(self, other)
     _check_alpha(self.dtype, alpha)
@@ -55,7 +41,7 @@ def _add(self, other, alpha):
 
 
 def _sub(self, other, alpha):
-    _check_sub(self, other)
+    check_sub(self, other)
     self, other = common(self, other)
     _check_alpha(self.dtype, alpha)
     with np.errstate(all="ignore"):

@@ -135,10 +135,14 @@ def factory(schema, kernel, **words):
 
 
 _FILLS = ("arange", "linspace", "logspace", "range")  # an out= of as many elements keeps its shape
+_RESIZES = ("empty", "randn")  # which is refused of what requires grad
 
 
 def _into(functional, arguments, out):
-    """Run a factory for its out= form: the dtype is out's, and a stated one must agree."""
+    """Run a factory for its out= form: the dtype is out's, and a stated one must agree.
+
+    Whether `out` requires grad afterwards is what `requires_grad` says, as of a new tensor.
+    """
     names = functional.names
     arguments = dict(zip(names, arguments, strict=True))
     stated = arguments.get("dtype")
@@ -147,11 +151,15 @@ def _into(functional, arguments, out):
             f"dtype {scalar_name(as_numpy(stated))} does not match dtype of out parameter "
             f"({scalar_name(as_numpy(out.dtype))})"
         )
-    arguments["dtype"], arguments["requires_grad"] = out.dtype, False
-    result = functional(**arguments)
-    if functional.name in _FILLS and result.numel() == out.numel():
-        result = result.view(out.shape)
-    return ops._write_out(result, out=out, name=f"aten::{functional.name}")
+    arguments["dtype"] = out.dtype
+    result = functional(**arguments).detach()
+    if functional.name in _RESIZES:
+        out.resize_(arguments["size"])
+    if functional.name != "empty":
+        if functional.name in _FILLS and result.numel() == out.numel():
+            result = result.view(out.shape)
+        ops._write_out(result, out=out, name=f"aten::{functional.name}")
+    return out.requires_grad_(arguments["requires_grad"]) if out.is_leaf else out
 
 
 def same_dtype_out(operator, dtype_of, message, apart=False):

@@ -24,6 +24,13 @@ def wrap(dim, ndim):
     return dim + span if dim < 0 else dim
 
 
+def size(x, dim):
+    """The size of an array along `dim`; one without dimensions is refused."""
+    if x.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return x.shape[wrap(dim, x.ndim)]
+
+
 def wrap_one(dim, ndim):
     """One dimension as a tuple of axes; () for a 0-dim tensor."""
     axis = wrap(dim, ndim)

@@ -10,6 +10,7 @@ from imode.kernels import reduce as fast
 from .._core.words import scalar_name
 from . import dims
 from .dims import FLOATING, accumulate_type, reduced, restore
+from .refuse import check_sub
 from .schema import composite, op
 
 # ---- vector norms ----
@@ -205,12 +206,13 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 @dims.quiet
 def _dist(self, other, p):
     dims.broadcast(self.shape, other.shape)
-    if self.dtype.kind == "b" or other.dtype.kind == "b":
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-            "trying to invert a mask, use the `~` or `logical_not()` operator instead."
-        )
+    check_sub(self, other)
     to = dims.promote(self.dtype, other.dtype)
+    if to.kind not in dims.FLOATING:
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{scalar_name(to)} instead."
+        )
     self, other = self.astype(to, copy=False), other.astype(to, copy=False)
     return _vector_norm(self - other, p, None, False, None)
 

@@ -14,6 +14,7 @@ from imode.kernels.indexing import check_index, check_written, places
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import scalar_name
+from . import dims as dimensions
 from .create import expected_out, same_dtype_out
 from .schema import composite, op
 from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call
@@ -43,6 +44,7 @@ op(
             grad, self_shape, indices, dims
         )
     },
+    shows={"dims": None},
     variants="",
     doc="""Return the elements that index tensors name: integers, or masks of what to take.
 
@@ -316,13 +318,15 @@ def _index_add(self, dim, index, source, alpha):
             f"index_add_(): self ({scalar_name(self.dtype)}) and source "
             f"({scalar_name(source.dtype)}) must have the same scalar type"
         )
-    if source.ndim == 0 and self.ndim:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    length = source.shape[dim] if dim < source.ndim else 1
-    if index.size != length:
+    if dim and dim >= source.ndim:
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim "
+            f"{source.ndim}"
+        )
+    if index.size != (source.shape[dim] if source.ndim else 1):
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to "
-            f"source.size(dim): ({length}), for dim: {dim}"
+            f"source.size(dim): ({dimensions.size(source, dim)}), for dim: {dim}"
         )
     if source.ndim != self.ndim or any(
         m != n for d, (m, n) in enumerate(zip(self.shape, source.shape)) if d != dim
@@ -528,11 +532,12 @@ def take_along_dim(self, indices, dim):
     if dim is None:
         return self.view(-1).gather(0, indices.view(-1))
     dim = wrap_dim(dim, self.dim())
+    length = self.size(dim)  # which refuses a tensor without dimensions
     own, wanted = list(self.shape), list(indices.shape)
     same = own[:dim] == wanted[:dim] and own[dim + 1 :] == wanted[dim + 1 :]
     if same and not self.requires_grad:  # recorded, the expansion shows in the graph
-        return self.gather(dim, indices % own[dim])
-    length, count = own[dim], wanted[dim]
+        return self.gather(dim, indices % length)
+    count = wanted[dim]
     own[dim] = wanted[dim] = 1
     common = list(indexing.broadcast_shape(tuple(own), tuple(wanted)))
     common[dim] = length

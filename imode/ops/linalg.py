@@ -6,7 +6,7 @@ from imode import ops
 from imode.kernels import matmul as fast
 from imode.kernels.order import empty_for
 
-from .._core.words import c_name, scalar_name
+from .._core.words import c_name, scalar_name, tensor_type
 from . import dims
 from .schema import composite, conj, op
 
@@ -28,7 +28,7 @@ def _expand(x, shape):
     lead = len(shape) - x.ndim
     if lead < 0:
         raise RuntimeError(
-            f"expand(torch.{scalar_name(x.dtype)}Tensor{{{_list(x.shape)}}}, "
+            f"expand({tensor_type(x.dtype)}{{{_list(x.shape)}}}, "
             f"size={_list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
             f"({x.ndim})"
@@ -134,7 +134,7 @@ def _bmm(self, mat2):
 
 
 def _mv(self, vec):
-    return _addmv_checked((_size(self, 0),), self, vec, lambda: _product(self, vec))
+    return _addmv_checked((dims.size(self, 0),), self, vec, lambda: _product(self, vec))
 
 
 def _addmv_checked(size, mat, vec, compute, self=None):
@@ -206,15 +206,8 @@ def _addmm(self, mat1, mat2, beta, alpha):
     return _add(_product(mat1, mat2), addend, beta, alpha)
 
 
-def _size(x, dim):
-    """The size of a dimension of what should be a matrix or a stack of them."""
-    if x.ndim == 0:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return x.shape[dims.wrap(dim, x.ndim)]
-
-
 def _baddbmm(self, batch1, batch2, beta, alpha):
-    addend = _expand(self, (_size(batch1, 0), _size(batch1, 1), _size(batch2, 2)))
+    addend = _expand(self, (dims.size(batch1, 0), dims.size(batch1, 1), dims.size(batch2, 2)))
     _check_batches(batch1, batch2)
     if not self.dtype == batch1.dtype == batch2.dtype:
         names = [c_name(x.dtype) for x in (self, batch1, batch2)]
@@ -229,7 +222,7 @@ def _baddbmm(self, batch1, batch2, beta, alpha):
 
 @dims.quiet
 def _addbmm(self, batch1, batch2, beta, alpha):
-    addend = _expand(self, (_size(batch1, 1), _size(batch2, 2)))
+    addend = _expand(self, (dims.size(batch1, 1), dims.size(batch2, 2)))
     _check_batches(batch1, batch2)
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
@@ -515,8 +508,8 @@ def _cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     axis = dims.wrap(dim, self.ndim)
-    if self.ndim == 0 or self.shape[axis] != 3 or other.shape[axis] != 3:
-        sizes = [x.shape[axis] if x.ndim else 1 for x in (self, other)]
+    sizes = [dims.size(x, dim) for x in (self, other)]
+    if sizes != [3, 3]:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"

@@ -15,7 +15,7 @@ from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.tensor import Tensor
-from .._core.words import c_name, not_implemented, scalar_name
+from .._core.words import c_name, not_implemented, scalar_name, tensor_type
 from .refuse import zeros
 from .schema import op
 
@@ -278,15 +278,10 @@ def bernoulli_tensor(array, p, generator):
     choices.bernoulli(array, p, generator)
 
 
-def _old_name(dtype):
-    name = scalar_name(dtype)
-    return f"CPU{name}Type" if dtype.kind in "bc" else f"torch.{name}Tensor"
-
-
 def _cannot_expand(array, p):
     if p.ndim > array.ndim:
         return RuntimeError(
-            f"expand({_old_name(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the "
+            f"expand({tensor_type(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the "
             f"number of sizes provided ({array.ndim}) must be greater or equal to the number of "
             f"dimensions in the tensor ({p.ndim})"
         )

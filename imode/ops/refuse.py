@@ -90,6 +90,21 @@ def common(*operands):
     return [cast(operand, dtype) for operand in operands]
 
 
+def check_sub(self, other):
+    """Refuse a difference that bools are part of."""
+    bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]
+    if all(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    if any(bools):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+
+
 def by_numpy(function):
     """An `otherwise` that calls a NumPy function: for complex operands."""
 

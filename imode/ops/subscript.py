@@ -15,7 +15,7 @@ from imode._core.internals import array_of, wrap_array
 from imode._core.tensor import Tensor
 from imode.kernels.indexing import cast_number
 
-from .._core.words import scalar_name
+from .._core.words import tensor_type
 from .dims import wrap
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
@@ -324,8 +324,7 @@ def _copy_to(view, value):
 def _expand(value, shape):
     own = value.shape
     if len(own) > len(shape):
-        kind = array_of(value).dtype
-        name = value.type() if kind.kind in "iuf" else f"CPU{scalar_name(kind)}Type"
+        name = tensor_type(value.dtype)
         raise RuntimeError(
             f"expand({name}{{{list(own)}}}, size={list(shape)}): the number of sizes "
             f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "

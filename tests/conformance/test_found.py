@@ -244,6 +244,69 @@ FOUND = {
         v2 = lib.nn.functional.cross_entropy(v0, v0)
         v3 = lib.nn.functional.cross_entropy(v1, v1[:2])
     """,
+    "shapes and numbers can be looked at after a backward freed the tensors": """
+        v0 = lib.ones(2, 3, requires_grad=True)
+        v1 = v0.cumprod(1); v2 = lib.addcmul(v0, v0, v0, value=2); v3 = v0[lib.tensor([0, 1])]
+        v4 = v0.sort().values; v5 = lib.nn.functional.group_norm(v0, 1)
+        (v1 + v2 + v3 + v4 + v5).sum().backward()
+        log.append((v1.grad_fn._saved_dim, v2.grad_fn._saved_value))
+        log.append((v3.grad_fn._saved_self_sym_sizes, v4.grad_fn._saved_self_sym_sizes))
+        log.append((v5.grad_fn._saved_eps, v5.grad_fn._saved_weight))
+        v2.grad_fn._saved_tensor1
+        v4.grad_fn._saved_indices
+        v2.sum().backward()
+    """,
+    "glu is one node": """
+        v0 = lib.arange(12.0).reshape(4, 3).requires_grad_()
+        v1 = lib.nn.functional.glu(v0, 0)
+        v2 = saved(v1)
+        v1.sum().backward()
+        v3 = lib.nn.functional.glu(lib.tensor(1.0))
+        v3 = lib.nn.functional.glu(v0, 2)
+        v3 = lib.nn.functional.glu(lib.ones(4).long())
+    """,
+    "what a factory writes into requires grad as it says": """
+        v0 = lib.zeros(4); v1 = lib.ones(4, requires_grad=True); v2 = v1.detach().requires_grad_()
+        lib.ones(4, out=v0, requires_grad=True)
+        with lib.no_grad():
+            lib.ones(4, out=v1)
+            lib.empty(4, out=v2)
+        with lib.inference_mode():
+            lib.zeros(4, out=v2, requires_grad=True)
+            lib.empty(2, out=v2)
+        lib.arange(4, out=v0)
+        lib.empty(4, out=v0)
+        lib.zeros(4, out=lib.zeros(4).long(), requires_grad=True)
+    """,
+    "types in messages: those without a class of their own": """
+        v0 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        v1 = lib.ones(2, requires_grad=True)
+        v2 = v0.exp(); v3 = lib.maximum(v1, v4 := lib.tensor([True]))
+        v2.zero_()
+        v4.zero_()
+        v2.sum().backward()
+        v3.sum().backward()
+    """,
+    "sentences about dimensions that are not there": """
+        v0 = lib.tensor(1.0); v1 = lib.ones(1); v2 = lib.ones(1, 2); v3 = lib.tensor([0])
+        v1.index_add_(0, v3, v0)
+        v2.index_add_(1, v3, v0)
+        v2.index_add_(1, v3, v1)
+        v0.index_add_(0, lib.tensor([0, 0]), v0)
+        v4 = lib.take_along_dim(v0, v3[0], 0)
+        v4 = lib.linalg.cross(v0, v0)
+        v4 = lib.ones(2, dtype=lib.complex64).cumprod(1)
+    """,
+    "dtypes that huber_loss and dist refuse": """
+        v0 = lib.ones(2); v1 = v0.long(); v2 = v0 > 0
+        v3 = lib.nn.functional.huber_loss(v1, v0)
+        v3 = lib.nn.functional.huber_loss(v2, v0)
+        v3 = lib.nn.functional.huber_loss(v0, v0.cfloat())
+        v3 = lib.nn.functional.huber_loss(v0, v0.double())
+        v4 = lib.dist(v1, v1)
+        v4 = lib.dist(v2, v2)
+        log.append(int(lib.tensor(1 + 2j)))
+    """,
 }
 
 

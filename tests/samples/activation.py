@@ -66,6 +66,22 @@ SAMPLES = {
     "celu": activation(S(T(2, 3), 0.5), S(T(2), 0.0, raises=RuntimeError), ints=REFUSED),
     "selu": activation(ints=REFUSED),
     "leaky_relu": activation(S(T(2, 3), 0.2), S(T(2, 3), negative_slope=2), ints=REFUSED),
+    "glu": functional(
+        [
+            S(T(4, 6, low=-2, high=2)),
+            S(T(4, 6, low=-2, high=2), 0),
+            S(T(6, 4, view="transposed"), dim=-2),
+            S(T(2, 4, dtype="float64")),
+            S(T(8, dtype="float16"), grad=False),
+            S(T(values=VALUES), grad=False),
+            S(T(0, 4)),
+            S(T(), raises=RuntimeError),
+            S(T(3), raises=RuntimeError),
+            S(T(2), 1, raises=IndexError),
+            S(T(2, dtype="int64"), raises=REFUSED),
+            S(T(2, dtype="complex64"), raises=REFUSED),
+        ]
+    ),
     "prelu": [
         S(T(2, 3), T(1)),
         S(T(2, 3), T(3)),
