@@ -147,7 +147,7 @@ def test_edges_stand_for_tensors():
         (lambda x: grad(x.sum(), 3), TypeError, "not iterable"),
         (lambda x: grad(x.sum(), imode.ones(1)), RuntimeError, "does not require grad"),
         (lambda x: grad(x.sum(), leaf()), RuntimeError, "appears to not have been used"),
-        (lambda x: grad(x * 2, x, is_grads_batched=True), NotImplementedError, "is_grads_batched"),
+        (lambda x: grad(x.sum(), x, is_grads_batched=True), ValueError, "dimensionality 0"),
         (
             lambda x: grad(x.sum(), x, materialize_grads=True, allow_unused=False),
             ValueError,

@@ -28,7 +28,13 @@ __all__ = [
 ]
 
 
-_GUARDS = ("enable_grad", "inference_mode", "no_grad", "set_grad_enabled")
+_GUARDS = (
+    "enable_grad",
+    "enforce_grad_layout_policy",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+)
 
 
 def __getattr__(name):

@@ -14,6 +14,7 @@ from imode._core.tensor cimport Tensor, storage
 from imode.autograd.engine cimport running_node
 from imode.autograd.node cimport Node, extras_of, set_observer
 
+from imode._core.refusal import class_name
 from imode.autograd.saved import keep_places
 
 cdef bint _enabled = False
@@ -35,8 +36,12 @@ cdef int _record(Node node) except -1:
     return 0
 
 
-def _switch(bint enabled, bint check):
+def _switch(enabled, check):
     global _enabled, _check_nan
+    for place, (name, given) in enumerate((("enabled", enabled), ("check_nan", check)), 1):
+        if type(given) is not bool:
+            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {place}) must be "
+                            f"bool, not {class_name(given)}")
     _enabled, _check_nan = enabled, check
     keep_places(enabled)
     if enabled:

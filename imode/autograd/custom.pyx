@@ -19,7 +19,7 @@ from imode._core.tensor cimport (
 from imode._core.version cimport bump
 from imode.autograd.node cimport Node, OutputMeta, freed, meta_shape
 from imode.autograd.results cimport finish
-from imode.autograd.saved cimport SavedTensor, forget, unpack
+from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 from libc.string cimport memcpy
 
 from imode._core.refusal import class_name
@@ -182,7 +182,7 @@ cdef class FunctionNode(Node):
         """The SavedTensor objects behind `saved_tensors`."""
         if self.released:
             raise freed(self)
-        return self.kept or ()
+        return tuple([saved_value(None) if item is None else item for item in self.kept or ()])
 
     @property
     def requires_grad(self):
@@ -475,6 +475,10 @@ cdef tuple _bound(object forward, tuple args, dict keywords, bint separate):
 
 cdef class Error(Node):
     """A gradient that cannot be differentiated again."""
+
+    def name(self):
+        """The node's name."""
+        return "torch::autograd::Error"
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         raise RuntimeError(self.message)

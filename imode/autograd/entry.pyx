@@ -1,5 +1,6 @@
 """backward() and grad(): what is asked, checked and handed to the engine."""
 import warnings
+from collections.abc import Mapping
 from operator import index as to_index
 
 from cpython.ref cimport Py_DECREF
@@ -40,7 +41,14 @@ cdef tuple _outputs(object value):
 
 cdef tuple _inputs(object value, str function):
     """The tensors and edges whose gradients are wanted."""
-    items = (value,) if type(value) is Tensor or isinstance(value, GradientEdge) else tuple(value)
+    if type(value) is Tensor or isinstance(value, GradientEdge):
+        return (value,)
+    if type(value) is dict:
+        value = value.values()
+    elif isinstance(value, Mapping):
+        raise TypeError(f"`inputs` argument to `{function}()` must be a dict, not "
+                        f"{type(value).__name__}. Other Mapping types are not supported.")
+    items = tuple(value)
     if not items:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
     return items
@@ -91,8 +99,8 @@ cdef OutputMeta* _look(object edge) except NULL:
     return &node.outputs[<int>number]
 
 
-cdef list _root_grads(tuple outputs, object grads):
-    """The gradients to start from: given, or 1 for a scalar."""
+cdef list _root_grads(tuple outputs, object grads, bint batched=False):
+    """The gradients to start from: given, or 1 for a scalar; if `batched`, several of each."""
     made = []
     if grads is None:
         grads = (None,) * len(outputs)
@@ -105,11 +113,16 @@ cdef list _root_grads(tuple outputs, object grads):
         if gradient is None:
             made.append(_implicit(output))
         elif type(gradient) is Tensor:
-            _check_gradient(index, output, <Tensor>gradient)
+            _check_gradient(index, output, <Tensor>gradient, batched)
             made.append(gradient)
         else:
             raise TypeError("gradients can be either Tensors or None, but got "
                             + type(gradient).__name__)
+        if batched and made[index] is not None and made[index].dim() == 0:
+            raise ValueError(
+                "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input "
+                "is a Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. "
+                "With is_grads_batched=True each output needs a gradient that says how many.")
     return made
 
 
@@ -141,7 +154,7 @@ cdef Tensor _one(int number, int nd, npy_intp* shape):
     return wrap(array)
 
 
-cdef int _check_gradient(int index, object output, Tensor gradient) except -1:
+cdef int _check_gradient(int index, object output, Tensor gradient, bint batched) except -1:
     cdef OutputMeta* meta
     cdef int number
     if type(output) is Tensor:
@@ -150,9 +163,16 @@ cdef int _check_gradient(int index, object output, Tensor gradient) except -1:
         meta = _look(output)
         shape = new_size(meta.nd, meta_shape(meta))
         number = meta.typenum
-    if gradient.shape != shape:
+    given = (gradient[0] if batched else gradient).shape
+    if given != shape and batched:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{index}] has a shape of {gradient.shape} and "
+            "If `is_grads_batched=True`, we interpret the first dimension of each grad_output as "
+            "the batch dimension. The sizes of the remaining dimensions are expected to match the "
+            f"shape of corresponding output, but a mismatch was detected: grad_output[{index}] has "
+            f"a shape of {given} and output[{index}] has a shape of {shape}.")
+    if given != shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{index}] has a shape of {given} and "
             f"output[{index}] has a shape of {shape}.")
     if gradient.is_complex() != bool(is_complex(code_of[number])):
         raise RuntimeError(
@@ -171,7 +191,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
     `tensors`: a Tensor, a `graph.GradientEdge`, or a sequence of them. `grad_tensors`: the
     gradients to start from, one of each tensor's shape; None for a scalar. `retain_graph`: keep
     what the graph has saved, to run it again. `create_graph`: record the computation of the
-    gradients. `inputs`: only these tensors get a gradient; those that are no leaves retain theirs.
+    gradients. `inputs`: only these tensors, or a dict's values, get a gradient; those that are no
+    leaves retain theirs.
     Raises RuntimeError if a tensor does not require grad, if a gradient's shape is wrong, or if
     the graph was freed.
 
@@ -205,8 +226,14 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
             elif type(item) is Tensor and not requires_grad(<Tensor>item):
                 retain_grad(item)           # refuses
             wanted.append(_edge_of(item))
-    run(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph, wanted,
-        True)
+    _run(roots, grads, retain_graph, create_graph, wanted, True)
+
+
+cdef list _run(list roots, list grads, retain_graph, create_graph, wanted, bint accumulate):
+    if retain_graph is None:
+        retain_graph = create_graph
+    return run(roots, grads, to_index(retain_graph) != 0, to_index(create_graph) != 0, wanted,
+               accumulate)
 
 
 cdef int _check_input(object item) except -1:
@@ -220,11 +247,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
          only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False):
     """Return the gradients of `outputs` with respect to `inputs`: a tuple of Tensors.
 
-    `outputs`, `inputs`: Tensors or `graph.GradientEdge`s, one or a sequence. `grad_outputs`: the
-    gradients to start from; None for scalars. `allow_unused`: None in the result for an input that
-    the outputs do not depend on (RuntimeError otherwise); `materialize_grads`: zeros there.
-    `retain_graph`: keep what the graph has saved. `create_graph`: record the computation of the
-    gradients. Nothing but the way to the inputs is computed, and no `.grad` changes.
+    `outputs`, `inputs`: Tensors or `graph.GradientEdge`s, one or a sequence; `inputs` may be a
+    dict, and then the result has its keys. `grad_outputs`: the gradients to start from; None for
+    scalars. `allow_unused`: None in the result for an input that the outputs do not depend on
+    (RuntimeError otherwise); `materialize_grads`: zeros there. `retain_graph`: keep what the graph
+    has saved. `create_graph`: record the computation of the gradients. `is_grads_batched`: each of
+    `grad_outputs` has one more dimension, the first, and so have the results: one backward for each
+    index there. Nothing but the way to the inputs is computed, and no `.grad` changes.
 
     >>> import imode
     >>> x = imode.tensor(3.0, requires_grad=True)
@@ -235,18 +264,14 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when "
                          "materialize_grads=True, but got: allow_unused=False.")
-    if is_grads_batched:
-        raise NotImplementedError("grad(): is_grads_batched=True is not supported; call grad() "
-                                  "once per vector")
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). "
                       "To accumulate gradient for other parts of the graph, please use "
                       "imode.autograd.backward.", FutureWarning, stacklevel=2)
-    if allow_unused is None:
-        allow_unused = materialize_grads
+    allowed = to_index(materialize_grads if allow_unused is None else allow_unused) != 0
     starts = _outputs(outputs)
     items = _inputs(inputs, "grad")
-    grads = _root_grads(starts, grad_outputs)
+    grads = _root_grads(starts, grad_outputs, is_grads_batched)
     roots = _roots(starts)
     wanted = []
     for item in items:
@@ -255,20 +280,37 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             raise without_grad("One of the differentiated Tensors does not require grad",
                                origin_of(item))
         wanted.append(_edge_of(item))
-    found = run(roots, grads, create_graph if retain_graph is None else retain_graph, create_graph,
-                wanted, False)
+    if is_grads_batched:
+        found = _batched(roots, grads, retain_graph, create_graph, wanted)
+    else:
+        found = _run(roots, grads, retain_graph, create_graph, wanted, False)
     for index, (item, gradient) in enumerate(zip(items, found)):
         if gradient is None:
-            found[index] = _unused(item, index, allow_unused, materialize_grads)
-    return tuple(found)
+            found[index] = _unused(item, index, allowed, materialize_grads, create_graph)
+    return dict(zip(inputs, found)) if type(inputs) is dict else tuple(found)
 
 
-cdef object _unused(object item, int index, bint allowed, bint materialize):
+cdef list _batched(list roots, list grads, retain_graph, create_graph, list wanted):
+    """One backward for each index into the first dimension of the gradients; the results of all,
+    stacked. A gradient that is not there is not there for any."""
+    sizes = [gradient.shape[0] for gradient in grads]
+    if len(set(sizes)) > 1:
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped "
+                         f"dimension, got sizes {sizes} for the mapped dimension")
+    rows = []
+    for k in range(sizes[0]):
+        last = k == sizes[0] - 1
+        rows.append(_run(roots, [gradient[k] for gradient in grads],
+                         retain_graph if last else True, create_graph, wanted, False))
+    return [None if column[0] is None else operator("stack")(list(column)) for column in zip(*rows)]
+
+
+cdef object _unused(object item, int index, bint allowed, bint materialize, create_graph):
     if materialize:
         if type(item) is not Tensor:
             raise RuntimeError(
                 "materialize_grads cannot be used when the given input is a GradientEdge")
-        return operator("zeros_like")(item, requires_grad=False)
+        return operator("zeros_like")(item, requires_grad=create_graph)
     if not allowed:
         raise RuntimeError(
             f"The differentiated Tensor at index {index} appears to not have been used in the "

@@ -102,10 +102,12 @@ def jacobian(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not "
                 "supported together. Please either set `strict=False` or `vectorize=False`."
             )
-        rows = _rows_of_ones if vectorize else _rows
-        result = tuple(
-            rows(i, output, inputs, create_graph, strict) for i, output in enumerate(outputs)
-        )
+        if vectorize:
+            result = _all_rows(outputs, inputs, create_graph)
+        else:
+            result = tuple(
+                _rows(i, output, inputs, create_graph, strict) for i, output in enumerate(outputs)
+            )
     result = tuple(_given(row, several_in, create_graph) for row in result)
     return result if several_out else result[0]
 
@@ -281,7 +283,7 @@ def _given(tensors, several, create_graph):
 # ---- gradients ----
 
 
-def _grad(outputs, inputs, weights, create_graph, retain_graph=None):
+def _grad(outputs, inputs, weights, create_graph, retain_graph=None, is_grads_batched=False):
     """`autograd.grad` of those outputs that require grad; None for an input without gradient."""
     if weights is None:
         weights = (None,) * len(outputs)
@@ -297,6 +299,7 @@ def _grad(outputs, inputs, weights, create_graph, retain_graph=None):
         allow_unused=True,
         create_graph=create_graph,
         retain_graph=retain_graph,
+        is_grads_batched=is_grads_batched,
     )
 
 
@@ -323,21 +326,23 @@ def _rows(i, output, inputs, create_graph, strict):
     )
 
 
-def _rows_of_ones(i, output, inputs, create_graph, strict):
-    """As `_rows` with the weights written out, so that no elements and complex ones will do."""
-    rows = [[] for _ in inputs]
-    for k in range(output.numel()):
-        weight = imode.zeros(output.numel(), dtype=output.dtype)
-        weight[k] = 1
-        grads = _grad((output.reshape(-1),), inputs, (weight,), create_graph, retain_graph=True)
-        for row, grad, leaf in zip(rows, grads, inputs, strict=True):
-            row.append(imode.zeros_like(leaf) if grad is None else grad)
-    return tuple(
-        imode.stack(row).view(output.shape + leaf.shape)
-        if row
-        else leaf.new_zeros(output.shape + leaf.shape)
-        for row, leaf in zip(rows, inputs, strict=True)
-    )
+def _all_rows(outputs, inputs, create_graph):
+    """The Jacobians of all outputs by every input, in one batch: also of no elements, and of
+    complex ones."""
+    lengths = [t.numel() for t in outputs]
+    ones = imode.eye(sum(lengths)).split(lengths, 1) if sum(lengths) else None
+    grads = (None,) * len(inputs)
+    if ones:
+        flat = [t.reshape(-1) for t in outputs]
+        weights = [w.to(t.dtype) for w, t in zip(ones, outputs, strict=True)]
+        grads = _grad(flat, inputs, weights, create_graph, is_grads_batched=True)
+    columns = []
+    for grad, leaf in zip(grads, inputs, strict=True):
+        if grad is None:
+            grad = leaf.new_zeros((sum(lengths), *leaf.shape))
+        parts = zip(grad.split(lengths), outputs, strict=True)
+        columns.append([part.view(output.shape + leaf.shape) for part, output in parts])
+    return tuple(zip(*columns, strict=True))
 
 
 def _check_forward(inputs, create_graph, strict, vectorize):

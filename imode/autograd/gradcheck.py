@@ -46,13 +46,14 @@ def gradcheck(
     eps: the step. atol, rtol: as in `allclose`. raise_exception: False returns False instead of
     raising GradcheckError. nondet_tol: how far two runs of backward may differ.
     check_undefined_grad: also that no gradient of the results gives none, or zeros, of the inputs.
-    check_grad_dtypes: also that a gradient has its input's dtype. fast_mode: compare products with
-    random vectors, at the cost of a few calls instead of two for each element. masked: zeros only
-    need be close to zero where the gradient of the results is zero.
+    check_grad_dtypes: also that a gradient has its input's dtype. check_batched_grad: changes
+    nothing, since `grad(is_grads_batched=True)` runs backward once for each gradient. fast_mode:
+    compare products with random vectors, at the cost of a few calls instead of two for each
+    element. masked: zeros only need be close to zero where the gradient of the results is zero.
 
     Raises GradcheckError where something differs, ValueError where no input requires grad,
-    RuntimeError for inputs of stride 0, and NotImplementedError for check_batched_grad,
-    check_batched_forward_grad and check_forward_ad: there is no vmap and no forward mode.
+    RuntimeError for inputs of stride 0, and NotImplementedError for check_batched_forward_grad and
+    check_forward_ad: there is no forward mode.
 
     >>> x = imode.tensor([0.3, 0.7], dtype=imode.float64, requires_grad=True)
     >>> imode.autograd.gradcheck(imode.sin, x)
@@ -71,9 +72,7 @@ def gradcheck(
             "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
     if check_forward_ad:
-        raise _not_there("check_forward_ad", "forward-mode differentiation")
-    if check_batched_grad:
-        raise _not_there("check_batched_grad", "vmap")
+        raise _not_there("check_forward_ad")
     check = _Check(
         func, _tuple(inputs), eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode, masked
     )
@@ -130,7 +129,7 @@ def gradgradcheck(
         if given and not check_rev_over_rev:
             raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     if check_fwd_over_rev:
-        raise _not_there("check_fwd_over_rev", "forward-mode differentiation")
+        raise _not_there("check_fwd_over_rev")
     inputs = _tuple(inputs)
     if grad_outputs is None:
         grad_outputs = tuple(
@@ -158,7 +157,6 @@ def gradgradcheck(
         nondet_tol=nondet_tol,
         check_undefined_grad=check_undefined_grad,
         check_grad_dtypes=check_grad_dtypes,
-        check_batched_grad=check_batched_grad,
         fast_mode=fast_mode,
         masked=masked,
     )
@@ -167,10 +165,10 @@ def gradgradcheck(
 # ---- helpers ----
 
 
-def _not_there(option, what):
+def _not_there(option):
     return NotImplementedError(
-        f"{option}=True needs {what}, which imode does not have. Leave the option out: the "
-        "gradients of backward are checked without it."
+        f"{option}=True needs forward-mode differentiation, which imode does not have. Leave the "
+        "option out: the gradients of backward are checked without it."
     )
 
 

@@ -10,7 +10,7 @@ from .edges import GradientEdge
 from .engine import current_task_id, will_run
 from .entry import gradient_edge, increment_version
 from .node import Node
-from .saved import counter_of, disable_hooks, observe_writes, pop_hooks, push_hooks
+from .saved import disable_hooks, observe_writes, pop_hooks, push_hooks
 
 __all__ = [
     "GradientEdge",
@@ -107,8 +107,13 @@ class _Kept:
         self.copied = False
 
 
+def _memory(tensor):
+    """The memory that a tensor, its views and its `.data` share, as a number."""
+    return tensor.untyped_storage().data_ptr()
+
+
 class _Mutations:
-    """The tensors saved in one block, by the version counter that their aliases share."""
+    """The tensors saved in one block, by the memory that their aliases share."""
 
     def __init__(self):
         self._kept = {}
@@ -116,7 +121,7 @@ class _Mutations:
 
     def pack(self, tensor):
         kept = _Kept(tensor.detach())
-        self._kept.setdefault(counter_of(tensor), weakref.WeakSet()).add(kept)
+        self._kept.setdefault(_memory(tensor), weakref.WeakSet()).add(kept)
         return kept
 
     def unpack(self, kept):
@@ -128,7 +133,7 @@ class _Mutations:
         return kept.tensor
 
     def before_write(self, tensor):
-        for kept in self._kept.pop(counter_of(tensor), ()):
+        for kept in self._kept.pop(_memory(tensor), ()):
             kept.tensor = kept.tensor.clone()
             kept.copied = True
 

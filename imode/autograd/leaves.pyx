@@ -1,5 +1,7 @@
 """Leaves: where the graph ends, and how a gradient becomes a leaf's `.grad`."""
+import warnings
 import weakref
+from threading import local
 
 cimport cython
 from cpython.object cimport PyObject
@@ -41,6 +43,8 @@ cdef extern from "numpy/ndarraytypes.h":
     bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
     int PyArray_CopyInto(ndarray target, ndarray source) except -1
 
+cdef object _layout = local()          # .free: this thread asks for no layout of gradients
+cdef bint _warned = False              # of a gradient's layout, once in a process
 cdef Operator _op_add = None
 cdef Operator _op_detach = None
 cdef Operator _op_add_inplace = None
@@ -150,16 +154,43 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
         _find_operators()
     before = meta_of(leaf).grad
     if before is None:
-        if not recording and _may_steal(gradient, arrived) and _same_layout(gradient, leaf):
+        if not recording and _may_steal(gradient, arrived) and (
+                _same_layout(gradient, leaf) or not is_layout_enforced()):
             leaf.meta.grad = gradient if gradient.grad_fn is None and gradient.view is None and (
                 not gradient.leaf_requires_grad) else call1(_op_detach, gradient)
         else:
             leaf.meta.grad = _copy_like(gradient, leaf)
-    elif recording:
-        leaf.meta.grad = call2(_op_add, before, gradient)
+        return 0
+    if recording:
+        leaf.meta.grad = before = call2(_op_add, before, gradient)
     else:
         call2(_op_add_inplace, before, gradient)
+    if not _same_layout(<Tensor>before, leaf):
+        _warn_of_layout(<Tensor>before, leaf)
     return 0
+
+
+cdef int _warn_of_layout(Tensor gradient, Tensor leaf) except -1:
+    global _warned
+    if not _warned and is_layout_enforced():
+        _warned = True
+        warnings.warn("grad and param do not obey the gradient layout contract. This is not an "
+                      "error, but may impair performance.\n"
+                      f"grad.sizes() = {list(gradient.shape)}, strides() = "
+                      f"{list(gradient.stride())}\n"
+                      f"param.sizes() = {list(leaf.shape)}, strides() = {list(leaf.stride())}",
+                      UserWarning, stacklevel=2)
+    return 0
+
+
+def is_layout_enforced():
+    """Whether a leaf's first gradient is laid out in memory as the leaf is, in this thread."""
+    return not getattr(_layout, "free", False)
+
+
+def enforce_layout(enable):
+    """Set whether it is; see `enforce_grad_layout_policy`."""
+    _layout.free = not enable
 
 
 cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:

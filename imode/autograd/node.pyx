@@ -418,10 +418,10 @@ cdef class Node:
     def _input_metadata(self):
         """What the gradient of each result looks like: shape, dtype, device; None where it has
         none."""
-        return tuple([None if self.outputs[i].typenum < 0 else InputMetadata(
-            new_size(self.outputs[i].nd, meta_shape(&self.outputs[i])),
+        return [None if self.outputs[i].typenum < 0 else InputMetadata(
+            list(new_size(self.outputs[i].nd, meta_shape(&self.outputs[i]))),
             dtype_from_typenum(self.outputs[i].typenum), as_device(None))
-            for i in range(self.n_outputs)])
+            for i in range(self.n_outputs)]
 
     def register_hook(self, hook):
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
@@ -532,6 +532,10 @@ cdef class Node:
                     names.append(f"_raw_saved_{name}")
         names += [f"_saved_{name}" for name in (() if d is None else d.computed)]
         return names
+
+    def __reduce__(self):
+        raise TypeError(f"cannot pickle {bare_name(self)!r} object. It is part of a graph that "
+                        "lives in this process: pickle a detach() of the tensor.")
 
     def __repr__(self):
         return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"

@@ -52,7 +52,8 @@ cdef class SavedTensor:
             Py_DECREF(<object>self.counter)
 
     def __init__(self):
-        raise TypeError("SavedTensor is made by the graph, not from Python")
+        raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden. "
+                           "Recorded operations make them.")
 
     def register_hooks(self, pack_hook, unpack_hook):
         """Keep `pack_hook(tensor)` in place of the tensor; `unpack_hook` of that gives it back.
@@ -68,10 +69,7 @@ cdef class SavedTensor:
         >>> y.grad_fn._raw_saved_result.register_hooks(imode.Tensor.numpy, imode.from_numpy)
         >>> y.sum().backward()
         """
-        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
-            if not callable(hook):
-                raise TypeError(f"register_hooks(): incompatible function arguments. {name} is a "
-                                f"{type(hook).__name__}, not a callable")
+        _check_callable("register_hooks", pack_hook, unpack_hook)
         if type(self.held) is Packed:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
@@ -125,6 +123,14 @@ cdef class Defaults:
 
 
 # ---- hooks ----
+
+cdef int _check_callable(str function, pack, unpack) except -1:
+    for name, hook in (("pack_hook", pack), ("unpack_hook", unpack)):
+        if not callable(hook):
+            raise TypeError(f"{function}(): incompatible function arguments. {name} is a "
+                            f"{type(hook).__name__}, not a callable")
+    return 0
+
 
 cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) except -1:
     """Replace the tensor by what the pack hook makes of `given`, with the same storage."""
@@ -205,6 +211,7 @@ cdef Defaults _defaults():
 def push_hooks(pack, unpack):
     """Begin to use a pair of hooks for what this thread saves; RuntimeError if disabled."""
     cdef Defaults defaults = _defaults()
+    _check_callable("_push_saved_tensors_default_hooks", pack, unpack)
     if defaults.refusal is not None:
         raise RuntimeError(defaults.refusal)
     defaults.pairs.append((pack, unpack))
@@ -239,11 +246,6 @@ cdef int before_write(Tensor target) except -1:
     if function is not None and not is_inference(target):
         function(target)
     return 0
-
-
-def counter_of(Tensor tensor not None):
-    """The version counter, which a tensor shares with its aliases."""
-    return version_of(tensor)
 
 
 # ---- saving ----

@@ -417,7 +417,7 @@ tensor([2., 8.])
 op(
     "square(Tensor self) -> Tensor",
     ufunc(loops.square, otherwise=lambda self: _pow(self, 2)),
-    derivative={"self": lambda grad, self: grad * conj(2 * self)},
+    derivative={"self": lambda grad, self: _pow_self(grad, self, 2)},
     name="PowBackward0",
     shows={"exponent": lambda: 2},
     variants=_ALL,

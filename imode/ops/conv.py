@@ -16,6 +16,7 @@ from imode.kernels import direct, layers, pool
 
 from .._core.words import not_implemented
 from .expect import expect, expect_float
+from .refuse import zeros
 from .schema import composite, op
 
 # ---- convolution --------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def _expect_pooled(kernel, grad, x):
 op(
     "_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
     _max_pool2d_backward,
-    derivative={"grad_output": lambda grad, indices: _at_maxima(grad, indices)},
+    derivative={"grad_output": lambda grad, indices: _at_maxima(grad, indices), "self": zeros},
     variants="",
     name="MaxPool2DWithIndicesBackwardBackward0",
 )
@@ -350,7 +351,7 @@ op(
 op(
     f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
     pool.avg_pool2d_backward,
-    derivative={"grad_output": _avg_backward_backward},
+    derivative={"grad_output": _avg_backward_backward, "self": zeros},
     variants="",
     name="AvgPool2DBackwardBackward0",
 )
@@ -423,6 +424,7 @@ op(
         "grad_output": lambda grad, grad_output_shape: ops._adaptive_avg_pool2d(
             grad, tuple(grad_output_shape[-2:])
         ),
+        "self": zeros,
     },
     name="AdaptiveAvgPool2DBackwardBackward0",
     variants="",

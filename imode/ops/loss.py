@@ -17,7 +17,7 @@ from imode.kernels.order import empty_like
 
 from .._core.words import scalar_name
 from .expect import expect, expect_float
-from .refuse import not_implemented
+from .refuse import not_implemented, zeros
 from .schema import composite, op
 
 _NONE, _MEAN, _SUM = 0, 1, 2
@@ -103,6 +103,7 @@ op(
         "grad_output": lambda grad, target, weight, reduction, ignore_index: ops._nll_loss(
             grad, target, weight, reduction, ignore_index
         )[0],
+        "self": zeros,
     },
     variants="",
 )

@@ -386,7 +386,7 @@ def _var_backward(grad, self, dim, correction, keepdim):
         freedom = self.numel() - correction
         away = self - self.mean()
         if freedom <= 0:  # 2 / 0 is infinite, and infinity times 0 is NaN
-            return grad * (away.abs() * math.inf)
+            return grad * (away.detach().abs() * math.inf)
     else:
         freedom = dims.count(self.shape, dim) - correction
         away = self - self.mean(dim, keepdim=True)

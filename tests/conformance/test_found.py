@@ -307,6 +307,142 @@ FOUND = {
         v4 = lib.dist(v2, v2)
         log.append(int(lib.tensor(1 + 2j)))
     """,
+    "gradients that are constant say that they depend on the input": """
+        F = lib.nn.functional
+        v0 = lib.rand(1, 2, 4, 4, requires_grad=True); v1 = lib.tensor(2.0, requires_grad=True)
+        v2 = lib.rand(3, 4, requires_grad=True)
+        calls = [(F.avg_pool2d, v0, (2,)), (F.max_pool2d, v0, (2,)), (lib.square, v1, ()),
+                 (F.adaptive_avg_pool2d, v0, (2,)), (F.adaptive_max_pool2d, v0, (2,)),
+                 (F.nll_loss, v2, (lib.tensor([0, 1, 2]),)), (lib.var, v1, ())]
+        for function, given, rest in calls:
+            grad = function(given, *rest)
+            while grad.requires_grad:
+                grad, = lib.autograd.grad(grad.sum(), given, create_graph=True)
+                log.append([grad.requires_grad, str(grad.tolist())])
+    """,
+    "grad by a dict gives a dict": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, requires_grad=True) * 2
+        v2 = lib.ones(2, requires_grad=True)
+        v3 = lib.autograd.grad((v0 * v1).sum(), {"a": v0, 3: v1}, retain_graph=True)
+        log.append([(k, v3[k].tolist()) for k in v3])
+        v4 = lib.autograd.grad((v0 * v1).sum(), {"a": v0, "b": v2}, materialize_grads=True,
+                               create_graph=True, retain_graph=True)
+        v5 = v4["b"]
+        lib.autograd.grad((v0 * v1).sum(), {})
+        lib.autograd.grad((v0 * v1).sum(), {"a": 3})
+        lib.autograd.grad((v0 * v1).sum(), collections.OrderedDict(a=v0))
+        lib.autograd.backward((v0 * v1).sum(), inputs=collections.OrderedDict(a=v0))
+        lib.autograd.backward((v0 * v1).sum(), inputs={"a": v0})
+    """,
+    "several gradients at once": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(2, 3, requires_grad=True)
+        v2 = lib.ones(2, requires_grad=True); v3 = v0 * v1; v4 = v3.sum()
+        v5 = lib.arange(24.0).reshape(4, 2, 3)
+        grad = lib.autograd.grad; several = {"is_grads_batched": True, "retain_graph": True}
+        v6, = grad(v3, v0, v5, **several)
+        v7, v8 = grad([v3, v3.exp()], [v0, v1], [v5, v5], **several)
+        v9, v10 = grad(v3, [v0, v2], v5, allow_unused=True, **several)
+        v11, = grad(v4, v0, lib.arange(3.0), **several)
+        grad(v3, [v0, v2], v5, **several)
+        grad(v4, v0, **several)
+        grad(v3, v0, lib.ones(2, 3), **several)
+        grad(v3, v0, lib.ones(4, 3, 2), **several)
+        grad(v3, v0, lib.ones(()), **several)
+        grad([v3, v3], v0, [v5, v5[:2]], **several)
+        grad([v3, v4], v0, [v5, None], **several)
+        grad(v3, v0, v5[:0], **several)
+        grad(v4, v0, lib.ones(2, dtype=lib.complex64), **several)
+        v12 = v5.clone().requires_grad_()
+        twice = grad(v3, v0, v12, is_grads_batched=True, create_graph=True)
+        log.append([t.requires_grad for t in twice])
+        (twice[0] * twice[0]).sum().backward()
+        v14, = grad(v0 * v1, v0, v5, is_grads_batched=True)
+        v15 = v0 * v1
+        v16, = grad(v15, v0, v5, is_grads_batched=True)
+        grad(v15, v0, v5, is_grads_batched=True)
+    """,
+    "flags of backward and grad are integers": """
+        v0 = lib.ones(2, requires_grad=True)
+        for flag in ("x", 2.5, []):
+            try: v0.sum().backward(retain_graph=flag)
+            except TypeError as error: log.append(str(error))
+            try: lib.autograd.grad((v0 * v0).sum(), v0, create_graph=flag)
+            except TypeError as error: log.append(str(error))
+            try: lib.autograd.grad((v0 * v0).sum(), v0, allow_unused=flag)
+            except TypeError as error: log.append(str(error))
+        (v0 * v0).sum().backward(create_graph=None)
+        lib.autograd.grad((v0 * v0).sum(), v0, retain_graph=2)
+        lib.autograd.set_detect_anomaly(1)
+        lib.autograd.set_detect_anomaly(True, "x")
+        lib.autograd.detect_anomaly(3).__enter__()
+        log.append([lib.is_anomaly_enabled(), lib.is_anomaly_check_nan_enabled()])
+    """,
+    "hooks of saved tensors that cannot be called": """
+        v0 = lib.ones(2, requires_grad=True)
+        lib.autograd.graph.saved_tensors_hooks(3, lambda t: t).__enter__()
+        lib.autograd.graph.saved_tensors_hooks(lambda t: t, None).__enter__()
+        v1 = v0.exp()
+        v3 = v0 * v0
+        type(v3.grad_fn._raw_saved_self)()
+    """,
+    "a hook that gives bools": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2
+        v1.register_hook(lambda g: g > 0)
+        v1.sum().backward()
+    """,
+    "saved None is a SavedTensor too": """
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x, None)
+                return x * 2
+            @staticmethod
+            def backward(ctx, g):
+                return g
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = F.apply(v0)
+        log.append([type(t).__name__ for t in v1.grad_fn._raw_saved_tensors])
+        log.append([t is None for t in v1.grad_fn.saved_tensors])
+        log.append([v1.grad_fn._input_metadata[0].shape])
+        pickle.dumps(v1.grad_fn)
+        copy.deepcopy(v1.sum().grad_fn)
+    """,
+    "writes through .data are seen where saved tensors may be written to": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.autograd.graph.allow_mutation_on_saved_tensors():
+            v1 = v0 * 3
+            v2 = (v1 * v1).sum()
+            v1.data.mul_(2)
+            v1.detach().mul_(3)
+            v2.backward()
+    """,
+    "the layout of gradients": """
+        v0 = lib.ones(3, 2).t().detach().requires_grad_()
+        (v0 * lib.ones(2, 3)).sum().backward()
+        v1 = v0.grad.stride()
+        with lib.autograd.enforce_grad_layout_policy(False):
+            v2 = v0.detach().requires_grad_()
+            (v2 * lib.ones(2, 3)).sum().backward()
+            v3 = v0.detach().requires_grad_()
+            v3.backward(lib.ones(2, 3))
+        v4 = lib.autograd.enforce_grad_layout_policy(False)(
+            lambda x: (x * lib.ones(2, 3)).sum().backward())
+        v5 = v0.detach().requires_grad_(); v6 = v0.detach().requires_grad_()
+        v4(v5)
+        (v6 * lib.ones(2, 3)).sum().backward()
+        log.append([v2.grad.stride(), v3.grad.stride(), v5.grad.stride(), v6.grad.stride()])
+    """,
+    "Jacobians of several outputs in one batch": """
+        jacobian = lib.autograd.functional.jacobian
+        v0 = lib.tensor([1.0, 2.0])
+        for x in (v0, v0.clone().requires_grad_()):
+            for create in (False, True):
+                both = jacobian(lambda x: (x ** 2, x.sum()), x, create, vectorize=True)
+                log.append([(t.requires_grad, t.tolist()) for t in both])
+        v1, v2 = jacobian(lambda x: (x.sqrt(), (x - 1).sqrt()), v0, vectorize=True)
+        log.append(jacobian(lambda x: x * 1j, v0, vectorize=True).tolist())
+        v5 = jacobian(lambda x: lib.ones(3), v0, vectorize=True)
+    """,
 }
 
 
