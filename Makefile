@@ -8,6 +8,7 @@ PYTHON ?= $(VENV)/bin/python
 CC ?= cc
 SECONDS ?= 60
 SEED ?= 0
+PROGRAMS ?= plain
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '_*.c') \
@@ -32,8 +33,8 @@ fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
 conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
 	$(PYTHON) -m pytest tests/conformance
 
-fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0
-	$(PYTHON) -m tests.conformance.fuzz --seconds $(SECONDS) --seed $(SEED)
+fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0 PROGRAMS=plain|custom|hostile
+	$(PYTHON) -m tests.conformance.fuzz --seconds $(SECONDS) --seed $(SEED) --programs $(PROGRAMS)
 
 stress: $(STAMP) .venv/.test  ## random work in many threads: SECONDS=60 SEED=0
 	$(PYTHON) -m tests.stress --seconds $(SECONDS) --seed $(SEED)

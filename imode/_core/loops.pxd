@@ -12,7 +12,8 @@ cdef enum Ints:                   # what integer and bool operands compute in
     REFUSED = 2
     NO_BOOL = 3                   # themselves; a bool operand goes to `otherwise`
     ALIKE = 4                     # themselves; numbers do not count, unlike tensors: `otherwise`
-    MASK = 5                      # the first operand is a condition and has no say in the dtype
+    TENSORS = 5                   # themselves; numbers do not count
+    MASK = 6                      # the first operand is a condition and has no say in the dtype
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
     int nin

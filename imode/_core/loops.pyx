@@ -320,7 +320,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 nd = array.ndim
         elif args[i] == <PyObject*>None:
             return run_numpy(op, _otherwise(op, kernel), args)
-        elif loops.ints != ALIKE:
+        elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result(&state)
     if loops.real and is_complex(code):
@@ -427,6 +427,8 @@ cdef bint _refused(int ints, PyObject** args, int nin):
     cdef int first = cnp.PyArray_TYPE(storage(<Tensor>args[0])) if is_tensor(args[0]) else -1
     if ints == MASK:
         return first != cnp.NPY_BOOL and first != cnp.NPY_UINT8
+    if ints == TENSORS:
+        return False
     for i in range(nin):
         if ints == ALIKE:
             if is_tensor(args[i]) and cnp.PyArray_TYPE(storage(<Tensor>args[i])) != first:

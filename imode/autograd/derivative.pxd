@@ -53,14 +53,13 @@ cdef class Derivative:
     cdef bint has_lists               # an input is a Tensor[]
     cdef public bint floats_only      # integer results and targets are not recorded (copy_)
     cdef int dtype_at                 # the argument that states the result's dtype, or -1
-    cdef int n_results
+    cdef bint reads_all               # the gradients of all results; else the first alone has one
     cdef str real_only                # not defined for complex results: its name in that error
     cdef bint refused                 # not to be had: its node leads to what requires grad alone
     cdef Derivative with_number       # where `number_at` is a number, and then no input; or None
     cdef int number_at                # argument
 
-    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
-                          tuple result_names) except -1
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots) except -1
     cdef object _shown(self, Operator op, int i)
     cdef int _show(self, Operator op, str name, object how, dict slots,
                    tuple result_names) except -1

@@ -4,6 +4,13 @@ from cpython.object cimport PyObject
 from imode._core.dispatch cimport OPERAND, TENSOR_LIST, Operator
 from libc.stdint cimport uint64_t
 
+cdef dict _SPECIAL = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}
+
+
+cdef tuple _parameters(object function):
+    """The names of a function's parameters."""
+    return function.__code__.co_varnames[:function.__code__.co_argcount]
+
 
 @cython.final
 cdef class Derivative:
@@ -24,7 +31,6 @@ cdef class Derivative:
         self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
         self.functions = []
-        self.n_results = len(result_names)
         of_input = {}
         for key, function in formulas.items():
             for input_name in key if isinstance(key, tuple) else (key,):
@@ -47,8 +53,14 @@ cdef class Derivative:
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
+        # PyTorch's order of packing and unpacking: arguments by name, then results.
+        read = {p for function in self.functions for p in _parameters(function)
+                if p in op.names or p not in _SPECIAL}
+        for parameter in sorted(read, key=lambda p: (p not in op.names and p in result_names, p)):
+            slots[parameter] = len(slots)
+            self._add_slot(op, slots[parameter], parameter, result_names)
         for i, function in enumerate(self.functions):
-            self._add_formula(op, i, function, slots, result_names)
+            self._add_formula(op, i, function, slots)
         self.computed = {}
         for shown, how in (shows or {}).items():
             self._show(op, shown, how, slots, result_names)
@@ -58,8 +70,7 @@ cdef class Derivative:
         self.shown_names = tuple([None if shows is not None and shown in shows and (
             shows[shown] is not True) else shown for shown in names])
 
-    cdef int _add_formula(self, Operator op, int number, object function, dict slots,
-                          tuple result_names) except -1:
+    cdef int _add_formula(self, Operator op, int number, object function, dict slots) except -1:
         cdef Formula* formula = &self.formulas[number]
         cdef int i
         formula.function = <PyObject*>function
@@ -67,17 +78,13 @@ cdef class Derivative:
             if self.formula_of[i] == number:
                 formula.inputs[formula.n_inputs] = i
                 formula.n_inputs += 1
-        code = function.__code__
-        for parameter in code.co_varnames[:code.co_argcount]:
-            special = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}.get(parameter)
-            if special is not None and parameter not in op.names:
-                formula.parameters[formula.n_parameters] = special
-            else:
-                if parameter not in slots:
-                    slots[parameter] = len(slots)
-                    self._add_slot(op, slots[parameter], parameter, result_names)
+        for parameter in _parameters(function):
+            if parameter in slots:
                 self.slots[slots[parameter]].formulas |= <uint64_t>1 << number
                 formula.parameters[formula.n_parameters] = slots[parameter]
+            else:
+                formula.parameters[formula.n_parameters] = _SPECIAL[parameter]
+                self.reads_all |= parameter == "grads"
             formula.n_parameters += 1
         return 0
 
@@ -113,7 +120,7 @@ cdef class Derivative:
         if how is True:
             parameters = (name,)
         else:
-            parameters = how.__code__.co_varnames[:how.__code__.co_argcount]
+            parameters = _parameters(how)
             self.computed[name] = how, parameters
         for parameter in parameters:
             if parameter not in slots and parameter != "outputs":

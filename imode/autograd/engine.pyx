@@ -116,8 +116,9 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
 cdef int _start(Task task, list roots, list grads) except -1:
     """Give the roots their gradients; those that no other node leads to are ready."""
     cdef Entry* entry
-    for (root, number), gradient in zip(roots, grads):
-        gradient = fit_root(<Node>root, number, gradient)
+    cdef int i
+    for i, ((root, number), gradient) in enumerate(zip(roots, grads)):
+        gradient = fit_root(<Node>root, number, gradient, i)
         task.keep.append(gradient)          # the caller's: never stolen as a leaf's .grad
         Py_INCREF(gradient)
         _add(task, task.find(<PyObject*>root), number, <PyObject*>gradient)

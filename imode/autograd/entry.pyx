@@ -322,10 +322,13 @@ cdef object _unused(object item, int index, bint allowed, bint materialize, crea
 
 def gradient_edge(Tensor tensor not None):
     """Where the gradient of a tensor goes, as (node, result); RuntimeError if nowhere."""
-    edge = _edge_of(tensor) if requires_grad(tensor) else None
-    if edge is None:
+    if not requires_grad(tensor):
         raise without_grad("It is not possible to get the gradient edge for a Tensor that does not "
                            "require gradients", origin_of(tensor))
+    edge = _edge_of(tensor)
+    if edge is None:
+        raise AssertionError("Expected gradient function to be set. The tensor is a view that was "
+                             "made without recording: it leads nowhere")
     return edge
 
 

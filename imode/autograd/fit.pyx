@@ -8,7 +8,7 @@ from imode.autograd.node cimport Node, OutputMeta, meta_shape
 from numpy cimport npy_intp
 
 
-cdef Tensor fit_root(Node node, int number, Tensor gradient):
+cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
     """Fit a gradient to a root whose shape was changed behind the graph, or refuse it."""
     cdef OutputMeta* meta = &node.outputs[number]
     cdef npy_intp* shape = meta_shape(meta)
@@ -18,10 +18,10 @@ cdef Tensor fit_root(Node node, int number, Tensor gradient):
         fits = fits and (shape[d] == 1 or shape[d] == storage(gradient).shape[d + lead])
     if not fits and meta.typenum >= 0:
         raise RuntimeError(
-            f"invalid gradient at index {number} - got {list(gradient.shape)} but expected shape "
+            f"invalid gradient at index {i} - got {list(gradient.shape)} but expected shape "
             f"compatible with {[shape[d] for d in range(meta.nd)]}")
     if lead > 0 and meta.typenum >= 0:
-        gradient = _sum_to(node, number, gradient, meta)
+        gradient = _sum_to(node, i, gradient, meta)
     return _convert(gradient, meta.typenum) if meta.typenum >= 0 else gradient
 
 

@@ -7,6 +7,8 @@ with respect to the inputs; `strict` raises where something does not depend on a
 there are zeros otherwise.
 """
 
+import contextlib
+
 import imode
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -25,12 +27,12 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     >>> imode.autograd.functional.vjp(lambda x: x * x, x, imode.ones(2))[1]
     tensor([2., 4.])
     """
-    with imode.enable_grad():
+    with _recording(True):
         several_in, inputs = _renewed(inputs, "inputs", "vjp", create_graph, True)
         several_out, outputs = _outputs(func(*inputs), "vjp", strict)
         missing = "the user-provided function returns a single Tensor with a single element"
         v = _vector(v, outputs, several_out, "vjp", create_graph, missing)
-    with imode.set_grad_enabled(create_graph or imode.is_grad_enabled()):
+    with _recording(create_graph or imode.is_grad_enabled()):
         product = _grad(outputs, inputs, v, create_graph)
         product = _filled(product, inputs, strict, create_graph, "jacobian", _OUTPUT)
     return _given(outputs, several_out, create_graph), _given(product, several_in, create_graph)
@@ -49,7 +51,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     >>> imode.autograd.functional.jvp(lambda x: x * x, x, imode.ones(2))[1]
     tensor([2., 4.])
     """
-    with imode.enable_grad():
+    with _recording(True):
         several_in, inputs = _renewed(inputs, "inputs", "jvp", create_graph, True)
         v = _vector(v, inputs, several_in, "jvp", create_graph, _ONE_INPUT)
         several_out, outputs = _outputs(func(*inputs), "jvp", strict)
@@ -57,7 +59,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         weights = tuple(imode.zeros_like(t, requires_grad=True) for t in outputs)
         grads = _grad(outputs, inputs, weights, True)
         _check_recorded(grads, strict, _GRADIENT)
-    with imode.set_grad_enabled(create_graph or imode.is_grad_enabled()):
+    with _recording(create_graph or imode.is_grad_enabled()):
         product = _grad(grads, weights, v, create_graph)
         product = _filled(product, outputs, strict, create_graph, "jacobian", _WEIGHT)
     return _given(outputs, several_out, create_graph), _given(product, several_out, create_graph)
@@ -89,7 +91,7 @@ def jacobian(
     forward = strategy == "forward-mode"
     if forward:
         _check_forward(inputs, create_graph, strict, vectorize)
-    with imode.enable_grad():
+    with _recording(True):
         several_in, inputs = _renewed(inputs, "inputs", "jacobian", create_graph, True)
         several_out, outputs = _outputs(func(*inputs), None if forward else "jacobian", strict)
         if forward and any(t.is_complex() for t in inputs + outputs):
@@ -164,7 +166,7 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     tensor([ 6., 12.])
     """
     several, inputs, v, output, grads = _first_order(func, inputs, v, "vhp", create_graph, strict)
-    with imode.set_grad_enabled(create_graph or imode.is_grad_enabled()):
+    with _recording(create_graph or imode.is_grad_enabled()):
         product = _grad(grads, inputs, v, create_graph)
         product = _filled(product, inputs, strict, create_graph, "hessian", _JACOBIAN_OF)
     return _given((output,), False, create_graph), _given(product, several, create_graph)
@@ -183,10 +185,10 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
     tensor([ 6., 12.])
     """
     several, inputs, v, output, grads = _first_order(func, inputs, v, "hvp", create_graph, strict)
-    with imode.enable_grad():
+    with _recording(True):
         weights = tuple(imode.zeros_like(t, requires_grad=True) for t in inputs)
         twice = _grad(grads, inputs, weights, True)
-    with imode.set_grad_enabled(create_graph or imode.is_grad_enabled()):
+    with _recording(create_graph or imode.is_grad_enabled()):
         product = _grad(twice, weights, v, create_graph)
         product = _filled(product, inputs, strict, create_graph, "hessian", _ENTRY)
     return _given((output,), False, create_graph), _given(product, several, create_graph)
@@ -194,7 +196,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 
 def _first_order(func, inputs, v, name, create_graph, strict):
     """What vhp and hvp share: the function of one element, and its gradients with a graph."""
-    with imode.enable_grad():
+    with _recording(True):
         several, inputs = _renewed(inputs, "inputs", name, create_graph, True)
         v = _vector(v, inputs, several, name, create_graph, _ONE_INPUT)
         several_out, outputs = _outputs(func(*inputs), name, strict)
@@ -281,6 +283,13 @@ def _given(tensors, several, create_graph):
 
 
 # ---- gradients ----
+
+
+def _recording(on):
+    """A block that is recorded or not; inside inference mode nothing is."""
+    if imode.is_inference_mode_enabled():
+        return contextlib.nullcontext()
+    return imode.set_grad_enabled(on)
 
 
 def _grad(outputs, inputs, weights, create_graph, retain_graph=None, is_grads_batched=False):

@@ -128,11 +128,11 @@ cdef object _get(PyObject** slot):
 
 cdef object _checked(object before, object result, object hook):
     """What a hook gave in place of `before`; raises unless it looks like it."""
+    if before is None:
+        raise RuntimeError("can't replace a None gradient with a non-None value")
     if type(result) is not Tensor:
         raise TypeError(f"expected Variable, but hook returned '{class_name(result)}'. "
                         "A hook returns a Tensor, or None to leave the gradient as it is")
-    if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
     name = getattr(hook, "__name__", "<unknown>")
     if typenum(<Tensor>before) != typenum(<Tensor>result):
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {tensor_type(before.dtype)} "

@@ -289,7 +289,7 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
             raise integer_result(d.name, result.dtype)
         _set_history(<Tensor>result, node, 0)
     elif isinstance(result, tuple):
-        n = <int>len(<tuple>result)
+        n = <int>len(<tuple>result) if d.reads_all else 1
         node.set_outputs(n)
         for i in range(n):
             if type((<tuple>result)[i]) is Tensor:

@@ -88,9 +88,7 @@ cdef class AccumulateGrad(Node):
                 "leaf variable has been moved into the graph interior. It was written to in place, "
                 "while it did not require grad, after this graph was recorded: write to a clone().")
         # A leaf that no longer requires grad receives none, whatever was recorded before.
-        if not self.variable.leaf_requires_grad:
-            return 0
-        if grads[0] != NULL:
+        if grads[0] != NULL and self.variable.leaf_requires_grad:
             _take_turn(self, grads[0])
         if self.variable.meta.post_hooks is not None:
             if call_hooks(self.variable.meta.post_hooks, self.variable) is not self.variable:
@@ -129,6 +127,12 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     return node
 
 
+def forget_graphs(Tensor leaf not None):
+    """Let graphs recorded so far no longer lead to a leaf, whose memory has been replaced."""
+    if leaf.meta is not None:
+        leaf.meta.accumulator = NULL
+
+
 cdef int _take_turn(AccumulateGrad node, PyObject* arrived) except -1:
     """Add to the leaf's gradient when no other thread does."""
     cdef TLS* before = node.owner
@@ -156,8 +160,11 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
     if before is None:
         if not recording and _may_steal(gradient, arrived) and (
                 _same_layout(gradient, leaf) or not is_layout_enforced()):
+            # What a post-hook will be shown is no longer `.grad` itself.
             leaf.meta.grad = gradient if gradient.grad_fn is None and gradient.view is None and (
-                not gradient.leaf_requires_grad) else call1(_op_detach, gradient)
+                not gradient.leaf_requires_grad) and (
+                node.extras is None or node.extras.post_hooks is None) else (
+                call1(_op_detach, gradient))
         else:
             leaf.meta.grad = _copy_like(gradient, leaf)
         return 0
@@ -231,13 +238,13 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
     cdef ndarray like = storage(leaf)
     cdef int i
     if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like) and (
-            array.ndim == like.ndim):
+            same_shape(gradient, leaf)):
         return True
     if not dense(leaf):
         return PyArray_IS_C_CONTIGUOUS(array)
     for i in range(array.ndim):
-        if array.shape[i] != 1 and i >= like.ndim:
-            return False          # the leaf got another shape since
+        if i >= like.ndim:
+            return PyArray_IS_C_CONTIGUOUS(array)      # a hook changed a shape
         if array.shape[i] != 1 and array.strides[i] // array.itemsize != (
                 like.strides[i] // like.itemsize):
             return False

@@ -69,6 +69,8 @@ cdef class Node:
     cdef bint _saves_tensors(self, int slot)
     cdef void _drop_saved(self)
     cdef void _drop_edges(self)
+    cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
+                      PyObject** out) except -1
     cdef bint _any_grad(self, PyObject** grads) noexcept
     cdef object _unpacked(self, int slot)
     cdef object _shown(self, int slot)

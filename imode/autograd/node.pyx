@@ -244,53 +244,57 @@ cdef class Node:
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         """Run the operator's formulas on the gradients of its results."""
         cdef Derivative d = self.derivative
-        cdef PyObject* values[MAX_SAVED]
-        cdef PyObject* owned[MAX_SAVED]
+        cdef PyObject* saved[MAX_SAVED]
         cdef Formula* formula
         cdef object value
-        cdef int number, k, slot
-        cdef int n_owned
-        cdef bint any_grad
+        cdef int number, k
+        cdef int n = 0
         if self.released:
             raise freed(self)
-        any_grad = self._any_grad(grads)
-        for number in range(d.n_formulas):
-            formula = &d.formulas[number]
-            if not any_grad or not self._wanted(formula):
-                # What was saved and written to is refused also where it is not needed.
-                for k in range(formula.n_parameters):
-                    if formula.parameters[k] >= 0:
-                        self._unpacked(formula.parameters[k])
-                continue
-            n_owned = 0
-            try:
-                for k in range(formula.n_parameters):
-                    slot = formula.parameters[k]
-                    if slot == GRAD:
-                        if grads[0] == NULL:
-                            break
-                        values[k] = grads[0]
-                        continue
-                    if slot >= 0:
-                        value = self._unpacked(slot)
-                    elif slot == GRADS:
-                        value = tuple([None if grads[i] == NULL else <object>grads[i]
-                                       for i in range(self.n_outputs)])
-                    else:
-                        value = self._needs(formula)
-                    Py_INCREF(value)
-                    owned[n_owned] = values[k] = <PyObject*>value
-                    n_owned += 1
-                else:
-                    value = PyObject_Vectorcall(formula.function, values, formula.n_parameters,
-                                                NULL)
-                    if formula.n_inputs == 1 and self.list_lengths is None:
-                        self._put(formula.inputs[0], value, out)
-                    else:
-                        self._distribute(formula, value, out)
-            finally:
-                for k in range(n_owned):
-                    Py_DECREF(<object>owned[k])
+        try:
+            # Each once, in the order of slots, which hooks can tell: and what was written to is
+            # refused also where it is not needed.
+            while n < d.n_slots:
+                value = self._unpacked(n) if d.slots[n].formulas else None
+                Py_INCREF(value)
+                saved[n] = <PyObject*>value
+                n += 1
+            if self._any_grad(grads):
+                for number in range(d.n_formulas):
+                    formula = &d.formulas[number]
+                    if d.refused or self._wanted(formula):
+                        self._compute(formula, saved, grads, out)
+        finally:
+            for k in range(n):
+                Py_DECREF(<object>saved[k])
+        return 0
+
+    cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
+                      PyObject** out) except -1:
+        """Run one formula; nothing where the gradient that it reads is not there."""
+        cdef PyObject* values[MAX_SAVED]
+        cdef object arrived, needs
+        cdef int k, slot
+        for k in range(formula.n_parameters):
+            slot = formula.parameters[k]
+            if slot >= 0:
+                values[k] = saved[slot]
+            elif slot == GRAD:
+                if grads[0] == NULL:
+                    return 0
+                values[k] = grads[0]
+            elif slot == GRADS:
+                arrived = tuple([None if grads[i] == NULL else <object>grads[i]
+                                 for i in range(self.n_outputs)])
+                values[k] = <PyObject*>arrived
+            else:
+                needs = self._needs(formula)
+                values[k] = <PyObject*>needs
+        value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
+        if formula.n_inputs == 1 and self.list_lengths is None:
+            self._put(formula.inputs[0], value, out)
+        else:
+            self._distribute(formula, value, out)
         return 0
 
     cdef bint _any_grad(self, PyObject** grads) noexcept:

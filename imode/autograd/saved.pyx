@@ -20,10 +20,12 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.allocator cimport fields
 from imode._core.dispatch cimport tls
+from imode._core.dtype cimport code_of, is_integral
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport alias_of
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, current, grad_fn_of, is_inference, requires_grad, version_of
+from imode._core.tensor cimport (
+    Tensor, current, grad_fn_of, is_inference, requires_grad, typenum, version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
 from imode.autograd.node cimport Edge, Node, freed, node_edge
@@ -189,6 +191,10 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
             alias.grad_fn = _maker(self, node)
             alias.output_nr = self.output_nr
     elif type(packed.node) is AccumulateGrad:
+        if is_integral(code_of[typenum(alias)]):
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients. The "
+                f"unpack hook gave {alias.dtype} for a tensor that requires grad.")
         share_accumulator(<AccumulateGrad>packed.node, alias)
     elif packed.node is not None:
         alias.grad_fn = packed.node

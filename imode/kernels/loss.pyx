@@ -454,6 +454,9 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
     a, b, dtype = _pair(kind, x, y)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
+    if grad.ndim and grad.shape != (<object>a).shape:         # a hook gave another
+        raise RuntimeError(f"loss: expected grad_output of the shape {list((<object>a).shape)}, "
+                           f"but got {list(grad.shape)}")
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
     with nogil:
         if typenum == cnp.NPY_FLOAT:

@@ -9,11 +9,12 @@ import math
 import numpy as np
 
 from imode import ops
-from imode.kernels import loops
+from imode.kernels import loops, strided
 from imode.kernels.order import empty_for
 
 from .._core.dispatch import is_grad_enabled
 from .._core.words import not_implemented, scalar_name
+from .expect import expect
 from .refuse import by_numpy, refusing, zeros
 from .schema import composite, conj, functional, op, ufunc
 
@@ -61,7 +62,7 @@ def _refuse_relu(self):
 op(
     "_threshold_backward(Tensor self, Tensor grad_output, Scalar threshold) -> Tensor",
     ufunc(
-        loops.threshold_backward, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)
+        loops.threshold_backward, ints="tensors", otherwise=refusing("threshold_cpu", numbers=False)
     ),
     derivative={
         "grad_output": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold),
@@ -103,7 +104,7 @@ op(
     "_hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
     ufunc(
         loops.hardtanh_backward,
-        ints="alike",
+        ints="tensors",
         otherwise=refusing("hardtanh_backward_cpu", numbers=False),
     ),
     derivative={
@@ -186,7 +187,7 @@ for _name in ("hardshrink", "softshrink"):
         f"_{_name}_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
         ufunc(
             loops.shrink_backward,
-            ints="alike",
+            ints="tensors",
             otherwise=refusing(f"{_name}_backward_cpu", numbers=False),
         ),
         derivative={
@@ -386,7 +387,7 @@ op(
     "_softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
     ufunc(
         loops.softplus_backward,
-        ints="alike",
+        ints="tensors",
         otherwise=refusing("softplus_backward_cpu", numbers=False),
     ),
     derivative={
@@ -431,7 +432,9 @@ def logsigmoid(input):
 
 op(
     "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale) -> Tensor",
-    ufunc(loops.elu_backward, ints="alike", otherwise=refusing("elu_backward_cpu", numbers=False)),
+    ufunc(
+        loops.elu_backward, ints="tensors", otherwise=refusing("elu_backward_cpu", numbers=False)
+    ),
     derivative={
         "grad_output": lambda grad, self, factor, input_scale: ops._elu_backward(
             grad, self, factor, input_scale
@@ -519,7 +522,7 @@ op(
     "_leaky_relu_backward(Tensor self, Tensor grad_output, Scalar negative_slope) -> Tensor",
     ufunc(
         loops.leaky_relu_backward,
-        ints="alike",
+        ints="tensors",
         otherwise=refusing("leaky_relu_backward_cpu", numbers=False),
     ),
     derivative={
@@ -560,8 +563,9 @@ tensor([-0.1000,  2.0000])
 
 
 def _prelu_slopes(grad_output, self, weight):
+    expect("_prelu_kernel_backward", "grad_output", grad_output, self.shape)
     above = self > 0
-    wide = np.broadcast_to(weight, self.shape)
+    wide = strided.apply(strided.expand, weight, self.shape)
     slopes = []
     for low, high in ((wide * grad_output, grad_output), (self * grad_output, 0)):
         made = empty_for((self, wide, grad_output), self.shape, self.dtype)

@@ -10,11 +10,13 @@ from .._core.dtype import as_numpy
 from .._core.internals import origin_of
 from .._core.overlap import refuse_overlaps
 from .._core.words import c_name, scalar_name
+from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
 from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_in, empty_like
 from ..storage import offset_in, root_of
+from .expect import mismatch
 from .refuse import no_derivative, overflow, zeros
 from .schema import composite, op
 
@@ -34,7 +36,7 @@ def _copy(self, src, non_blocking):
     try:
         source = np.broadcast_to(src, self.shape)
     except ValueError:
-        raise _mismatch(self.shape, src.shape) from None
+        raise mismatch(self.shape, src.shape) from None
     np.copyto(self, _cast(source, self.dtype), casting="unsafe")
 
 
@@ -45,21 +47,6 @@ def _same_elements(a, b):
         and a.shape == b.shape
         and a.strides == b.strides
         and a.__array_interface__["data"] == b.__array_interface__["data"]
-    )
-
-
-def _mismatch(target, source):
-    """PyTorch's words for shapes that do not broadcast together."""
-    for back, s in enumerate(reversed(source[-len(target) :] if target else ()), 1):
-        t = target[-back]
-        if s not in (t, 1) and t != 1:
-            return RuntimeError(
-                f"The size of tensor a ({t}) must match the size of tensor b ({s}) at "
-                f"non-singleton dimension {max(len(target), len(source)) - back}"
-            )
-    shape = np.broadcast_shapes(target, source)
-    return RuntimeError(
-        f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
     )
 
 
@@ -294,7 +281,9 @@ def set_(self, source):
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
         maker, guard_id = origin_of(self if inference else source)
         raise inference_set(guard_id, maker, not inference)
-    return ops._set_(self) if source is None else ops._set_(self, source)
+    done = ops._set_(self) if source is None else ops._set_(self, source)
+    forget_graphs(self)
+    return done
 
 
 def _assign(self, src):

@@ -4,6 +4,8 @@ From the graph, gradients and saved tensors come as the forward left them. A hoo
 hand or an operator called by its inner name can put anything in their place.
 """
 
+import numpy as np
+
 
 def expect(kernel, name, array, shape, dtype=None):
     """Raise RuntimeError unless an argument has the shape, and the dtype where one is given."""
@@ -25,3 +27,18 @@ def expect_float(kernel, name, array, dims):
             f"{kernel}(): expected {name} of floats with {dims[0]} to {dims[1]} dimensions, but "
             f"got {array.dtype} of the shape {list(array.shape)}"
         )
+
+
+def mismatch(target, source):
+    """PyTorch's words for shapes that do not broadcast together."""
+    for back, s in enumerate(reversed(source[-len(target) :] if target else ()), 1):
+        t = target[-back]
+        if s not in (t, 1) and t != 1:
+            return RuntimeError(
+                f"The size of tensor a ({t}) must match the size of tensor b ({s}) at "
+                f"non-singleton dimension {max(len(target), len(source)) - back}"
+            )
+    shape = np.broadcast_shapes(target, source)
+    return RuntimeError(
+        f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
+    )

@@ -9,6 +9,7 @@ from imode.kernels import reduce as fast
 from .._core.words import not_implemented, scalar_name
 from . import dims
 from .dims import FLOATING, reduced, restore
+from .expect import expect
 from .schema import composite, op
 
 _INT64 = np.dtype(np.int64)
@@ -52,6 +53,12 @@ def _amax_backward(grad, self, result, dim, keepdim):
 
 
 def _select(grad, dim, indices, sizes, keepdim):
+    left = list(sizes)
+    if sizes:
+        dim %= len(sizes)
+        left[dim : dim + 1] = [1] if keepdim else []
+    expect("_value_selecting_backward", "grad_output", grad, left)
+    expect("_value_selecting_backward", "indices", indices, left, np.int64)
     out = np.zeros(sizes, grad.dtype)
     if not sizes:
         out[()] = grad

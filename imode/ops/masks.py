@@ -64,7 +64,7 @@ def _masked_select(self, mask):
 
 
 def _masked_select_backward(grad, self, mask):
-    wide = self.expand(np.broadcast_shapes(tuple(self.shape), tuple(mask.shape)))
+    wide = self.expand(_common(self, mask))
     return ops.zeros_like(wide).masked_scatter_(mask, grad)
 
 

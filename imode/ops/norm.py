@@ -271,7 +271,8 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 # ---- group norm ---------------------------------------------------------------------------------
 
 
-def _group_norm_backward(grad, input, weight, groups, eps, result1, result2, needs):
+def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, needs):
+    grad = grads[0]  # the others are of results that nobody sees
     if not is_grad_enabled():
         return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
     n, channels = input.shape[:2]

@@ -12,6 +12,7 @@ from imode.kernels import elements, pieces, shortcuts, strided
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import scalar_name
+from .expect import expect, mismatch
 from .schema import composite, op
 
 # ---- gradients ----------------------------------------------------------------------------------
@@ -578,7 +579,11 @@ def resolve_neg(self):
 def _put(grad, input_sizes, view, *arguments):
     """Zeros of `input_sizes` with `grad` at the part that a view of them shows."""
     result = np.zeros(input_sizes, grad.dtype)
-    strided.apply(view, result, *arguments)[...] = grad
+    part = strided.apply(view, result, *arguments)
+    try:
+        part[...] = grad
+    except ValueError:
+        raise mismatch(part.shape, grad.shape) from None
     return result
 
 
@@ -588,6 +593,9 @@ def _unfold_backward(grad, input_sizes, dim, size, step):
         result[...] = grad.sum()
         return result
     dim %= len(input_sizes)
+    windows = list(input_sizes)
+    windows[dim] = (windows[dim] - size) // step + 1
+    expect("_unfold_backward", "grad_in", grad, [*windows, size])
     span = (grad.shape[dim] - 1) * step + 1
     for k in range(size):
         strided.apply(strided.slice_dim, result, dim, k, k + span, step)[...] += grad[..., k]

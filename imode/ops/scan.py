@@ -11,6 +11,7 @@ from .._core.words import not_implemented, scalar_name
 from . import dims
 from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
+from .expect import expect
 from .schema import composite, conj, op, out_form, recorded
 
 # ---- running sums and products ----
@@ -178,6 +179,7 @@ def _log_softmax(self, dim):
 
 @dims.quiet
 def _softmax_backward_data(grad_output, output, dim):
+    expect("_softmax_backward_data", "grad_output", grad_output, output.shape)
     axes = dims.wrap_one(dim, output.ndim)
     weighted = grad_output * output
     total = np.add.reduce(weighted, axis=axes, keepdims=True)
@@ -186,6 +188,7 @@ def _softmax_backward_data(grad_output, output, dim):
 
 @dims.quiet
 def _log_softmax_backward_data(grad_output, output, dim):
+    expect("_log_softmax_backward_data", "grad_output", grad_output, output.shape)
     axes = dims.wrap_one(dim, output.ndim)
     total = np.add.reduce(grad_output, axis=axes, keepdims=True)
     return reduced(grad_output - np.exp(output) * total, output.dtype)

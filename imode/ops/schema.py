@@ -64,6 +64,7 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.ADInplaceOrView,
     DispatchKey.Autograd,
 )
+_INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
@@ -83,9 +84,9 @@ class ufunc:
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
-    "error"; "nobool", "alike": as "same", but `otherwise` is called where an operand is bool, or
-    where tensors differ in dtype (and numbers have no say in it); "mask": the first operand is a
-    condition (see `where`).
+    "error"; "nobool": as "same", but `otherwise` is called where an operand is bool; "tensors": as
+    "same", but numbers have no say in the dtype; "alike": as that, but `otherwise` is called where
+    tensors differ in dtype; "mask": the first operand is a condition (see `where`).
     `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
@@ -108,7 +109,7 @@ class ufunc:
     ):
         self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
         self.exact, self.bounds, self.real = exact, bounds, real
-        self.ints = ("same", "float", "error", "nobool", "alike", "mask").index(ints)
+        self.ints = _INTS.index(ints)
 
 
 class Results(tuple):

@@ -320,7 +320,7 @@ MODULE = [
     "{n} = N.num_batches_tracked", "N.train({flag})", "N.requires_grad_({flag})", "{n} = N.weight",
     "{n} = copy.deepcopy(N).weight", "N.load_state_dict(copy.deepcopy(N).state_dict())",
     "{n} = L({a})", "{n} = L({a}).relu()", "{n} = L.weight", "{n} = L.bias.data",
-    "L.load_state_dict({{'weight': {a}, 'bias': {b}}})",
+    "L.load_state_dict({{'weight': {a}}}, strict=False)",
     "L.load_state_dict({{'weight': {a}.detach().clone()}}, strict=False, assign=True)",
     "{n} = L.weight.grad", "L.zero_grad()", "lib.optim.SGD(L.parameters(), 0.1).step()",
     "L.double()", "L.float()", "L.requires_grad_({flag})", "N.double()", "N.zero_grad()",

@@ -285,6 +285,7 @@ def script(program, lib="imode"):
     lines += [f"lib = importlib.import_module(sys.argv[1] if sys.argv[1:] else {lib!r})"]
     body = "\n".join(_lines(program, ""))
     helpers = {
+        "log.": "log = []",
         "copy.": "import copy",
         "pickle.": "import pickle",
         "M.": "M = lib.nn.Module()",
