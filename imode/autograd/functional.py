@@ -348,7 +348,7 @@ def _all_rows(outputs, inputs, create_graph):
     columns = []
     for grad, leaf in zip(grads, inputs, strict=True):
         if grad is None:
-            grad = leaf.new_zeros((sum(lengths), *leaf.shape))
+            grad = leaf.new_zeros(leaf.shape).expand(sum(lengths), *leaf.shape)
         parts = zip(grad.split(lengths), outputs, strict=True)
         columns.append([part.view(output.shape + leaf.shape) for part, output in parts])
     return tuple(zip(*columns, strict=True))

@@ -135,8 +135,8 @@ cdef object _checked(object before, object result, object hook):
                         "A hook returns a Tensor, or None to leave the gradient as it is")
     name = getattr(hook, "__name__", "<unknown>")
     if typenum(<Tensor>before) != typenum(<Tensor>result):
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was {tensor_type(before.dtype)} "
-                           f"got {tensor_type(result.dtype)})")
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was "
+                           f"{tensor_type(before.dtype)} got {tensor_type(result.dtype)})")
     if not same_shape(<Tensor>before, <Tensor>result):
         raise RuntimeError(f"hook '{name}' has changed the size of value. It was "
                            f"{list(before.shape)} and became {list(result.shape)}")

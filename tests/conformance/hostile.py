@@ -56,14 +56,16 @@ PLACES = [
 DEEDS = [
     "pass", "pass", "g.mul_(2)", "g.zero_()", "g.resize_(6).fill_(1)", "g.resize_(1).fill_(2)",
     "g.t_()", "g.unsqueeze_(0)", "g.data = lib.ones(5)", "g.data = g.double()",
-    "g.requires_grad_()",     "g.data = g.data * 3", "g[0] = 7", "g.set_(lib.ones(2))", "{n} = g", "{n} = g * g", "1 / 0",
-    "H.remove()", "{r}.grad = None", "{r}.grad = g", "{r}.grad.zero_()", "{r}.grad.resize_(1)",
-    "lib.set_grad_enabled(True)", "lib.set_grad_enabled(False)", "{r} = None", "del {r}",
-    "{r}.sum().backward()", "{r}.sum().backward(retain_graph=True)", "{r}.data.resize_(0)",
+    "g.requires_grad_()", "g.data = g.data * 3", "g[0] = 7", "g.set_(lib.ones(2))", "{n} = g",
+    "{n} = g * g", "1 / 0", "H.remove()", "{r}.grad = None", "{r}.grad = g", "{r}.grad.zero_()",
+    "{r}.grad.resize_(1)", "lib.set_grad_enabled(True)", "lib.set_grad_enabled(False)",
+    "{r} = None", "del {r}", "{r}.sum().backward()", "{r}.sum().backward(retain_graph=True)",
+    "{r}.data.resize_(0)",
     "lib.autograd.grad({r}.sum(), [{s}], retain_graph=True, allow_unused=True)",
     "{r}.grad_fn; {r}.register_hook({h})", "{r}.requires_grad_(False)", "{r}.detach_()",
-    "{r}.data = lib.ones(5)", "{r}.grad = lib.ones(5)", "{r}.grad_fn.register_prehook({h})", "{n} = g[0]", "g.detach_()",
-    "with lib.inference_mode(): {n} = g * 2", "with lib.enable_grad(): {n} = g * {r}",
+    "{r}.data = lib.ones(5)", "{r}.grad = lib.ones(5)", "{r}.grad_fn.register_prehook({h})",
+    "{n} = g[0]", "g.detach_()", "with lib.inference_mode(): {n} = g * 2",
+    "with lib.enable_grad(): {n} = g * {r}",
 ]  # fmt: skip
 # What it returns in place of a tensor, and in place of several.
 ONE = [
