@@ -10,7 +10,7 @@ it, so it imports nothing of the package but `origins`, what the numbers of tens
 """
 
 from imode._core.origins import Now, operator_name, place
-from imode._core.words import c_name, scalar_name
+from imode._core.words import c_name, class_name, scalar_name
 
 
 def _lines(*lines):
@@ -522,6 +522,6 @@ def shown(value):
 def guard_argument(name, value):
     """A guard's argument is neither a bool nor something to decorate."""
     return TypeError(
-        f"{name}(): argument 'mode' must be bool, not {type(value).__name__}: {shown(value)}. "
-        "To decorate, give it a function."
+        f"{name}(): argument 'mode' must be bool, not {class_name(value)}: {shown(value)}. "
+        "Give it a bool(...); or, to decorate, a function."
     )

@@ -14,6 +14,7 @@ from imode._core.tensor cimport Tensor
 from imode._core.tensor cimport is_inference as _tensor_is_inference
 
 from imode import errors
+from imode._core.words import class_name
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -103,7 +104,7 @@ cdef object _make_set_grad_enabled(
     if mode is not True and mode is not False:
         raise TypeError(
             "set_grad_enabled(): argument 'enabled' (position 1) must be bool, "
-            f"not {type(mode).__name__}")
+            f"not {class_name(mode)}")
     guard = new_guard(set_grad_enabled, GRAD if mode else NO_GRAD)
     set_grad(guard)
     return guard

@@ -4,6 +4,7 @@ The first sentence of each is PyTorch's.
 """
 
 from .bind import REQUIRED
+from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
 
@@ -18,12 +19,6 @@ _KIND_NAMES = (
 def argument_name(op, i):
     """Return an argument's name as messages have it."""
     return "input" if i == 0 and op.names[0] == "self" else op.names[i]
-
-
-def class_name(value):
-    """Return the name of a value's class as PyTorch's messages have it."""
-    cls = type(value)
-    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
 
 
 def refusal(op, is_method, problem, argument, given, value):

@@ -2,6 +2,7 @@
 import warnings
 
 from imode import errors
+from imode._core.words import class_name
 
 cimport cython
 cimport numpy as cnp
@@ -198,7 +199,7 @@ cdef class Tensor:
         if type(requires_grad) is not bool:
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
-                f"{type(requires_grad).__name__}")
+                f"{class_name(requires_grad)}")
         set_requires_grad(self, requires_grad)
         return self
 

@@ -1,4 +1,4 @@
-"""How PyTorch's messages name the types of elements: by a word, and by the C++ type."""
+"""How PyTorch's messages name types: of elements, by a word and by the C++ type, and of values."""
 
 WORDS = {
     "bool": "Bool",
@@ -42,6 +42,12 @@ def tensor_type(dtype):
     """The type of a tensor of a dtype, imode's or NumPy's: float32 is torch.FloatTensor."""
     name = scalar_name(dtype)
     return f"CPU{name}Type" if name == "Bool" or "Complex" in name else f"torch.{name}Tensor"
+
+
+def class_name(value):
+    """Return the name of a value's class as PyTorch's messages have it."""
+    cls = type(value)
+    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
 
 
 def not_implemented(kernel, dtype):

@@ -22,7 +22,7 @@ from imode.autograd.results cimport finish
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 from libc.string cimport memcpy
 
-from imode._core.refusal import class_name
+from imode._core.words import class_name
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(object f, PyObject** args, size_t n, PyObject* names)

@@ -17,8 +17,7 @@ from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, extras_of
 
 from imode._core.internals import origin_of
-from imode._core.refusal import class_name
-from imode._core.words import tensor_type
+from imode._core.words import class_name, tensor_type
 from imode.autograd.handles import RemovableHandle
 from imode.errors import without_grad
 

@@ -33,8 +33,7 @@ from imode.places cimport here
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
-from imode._core.refusal import class_name
-from imode._core.words import tensor_type
+from imode._core.words import class_name, tensor_type
 from imode.errors import graph_freed, inference_saved, modified, saved_detached
 
 

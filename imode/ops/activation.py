@@ -417,6 +417,7 @@ op(
     "_log_sigmoid(Tensor self) -> Tensor",
     ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu")),
     derivative={"self": lambda grad, self: grad * (-self).sigmoid()},
+    shows={"buffer": lambda self: (-self.detach().abs()).exp()},
     variants="",
 )
 

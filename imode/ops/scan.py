@@ -39,10 +39,8 @@ def _cumsum(self, dim, dtype):
 def _cumprod(self, dim, dtype):
     if self.dtype.kind == "c" and self.size:
         self = np.array(self)
-        axis = dims.wrap(dim, self.ndim)
-        np.moveaxis(self.reshape(self.shape or 1), axis, 0)[:1] *= (
-            1  # beside infinity 0 becomes NaN
-        )
+        lanes = np.moveaxis(self.reshape(self.shape or 1), dims.wrap(dim, self.ndim), 0)
+        lanes[:1] *= 1  # beside infinity 0 becomes NaN
     return _running("cumprod", np.multiply.accumulate, self, dim, dtype)
 
 

@@ -443,6 +443,14 @@ FOUND = {
         log.append(jacobian(lambda x: x * 1j, v0, vectorize=True).tolist())
         v5 = jacobian(lambda x: lib.ones(3), v0, vectorize=True)
     """,
+    "what a layer computes on the side carries no gradient": """
+        v0 = lib.ones(4, 3, requires_grad=True)
+        v1 = lib.nn.functional.batch_norm(v0, None, None, training=True)
+        v2 = lib.nn.functional.layer_norm(v0, (3,))
+        v3 = lib.nn.functional.nll_loss(v0, lib.tensor([0, 1, 2, 0]))
+        v4 = lib.nn.functional.group_norm(v0, 1); v5 = lib.nn.functional.logsigmoid(v0)
+        v6 = saved(v1); v7 = saved(v2); v8 = saved(v3); v9 = saved(v4); v10 = saved(v5)
+    """,
 }
 
 
