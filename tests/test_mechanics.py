@@ -7,9 +7,56 @@ import uuid
 import pytest
 
 import imode
-from imode import nn
+from imode import nn, optim
+from imode.autograd import Function, grad
+from imode.autograd.functional import jacobian
 
-# ---- How autograd encodes the history: saved tensors ----
+# ---- How autograd encodes the history ----
+
+
+def test_the_graph_leads_from_outputs_to_the_inputs_that_are_leaves():
+    a, b = imode.ones(2, requires_grad=True), imode.ones(2, requires_grad=True)
+    y = ((a * b).exp() + a).sum()
+    leaves, nodes, waiting = [], set(), [y.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        nodes.add(node.name())
+        if not node.next_functions:
+            leaves.append(node.variable)
+        waiting += [n for n, _ in node.next_functions if n is not None]
+    assert nodes == {
+        *("SumBackward0", "AddBackward0", "ExpBackward0", "MulBackward0"),
+        "torch::autograd::AccumulateGrad",
+    }
+    assert all(any(leaf is x for leaf in leaves) for x in (a, b)) and len(leaves) == 3
+
+
+def test_functions_are_applied_to_evaluate_the_graph():
+    x = imode.tensor(0.5, requires_grad=True)
+    y = (x * 3).sin()
+    through_sin = y.grad_fn(imode.tensor(1.0))
+    by_hand, _ = y.grad_fn.next_functions[0][0](through_sin)
+    assert by_hand.equal(grad(y, x)[0])
+
+
+# ---- Saved tensors ----
+
+
+def test_saved_tensors_of_a_custom_function():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * grad * x
+
+    x = imode.tensor([3.0], requires_grad=True)
+    Square.apply(x).sum().backward()
+    assert x.grad.item() == 6
 
 
 def test_saved_tensors_of_pow():
@@ -27,6 +74,12 @@ def test_saved_tensors_of_exp():
     assert y.data_ptr() == y.grad_fn._saved_result.data_ptr()
 
 
+def test_an_output_of_another_grad_fn_is_saved_as_it_is():
+    y = imode.randn(5, requires_grad=True).exp()
+    z = y * 2.0 * y
+    assert z.grad_fn._saved_other is y
+
+
 def test_the_graph_is_made_anew_in_every_iteration():
     x = imode.tensor(1.0, requires_grad=True)
     for n in range(1, 5):
@@ -37,7 +90,30 @@ def test_the_graph_is_made_anew_in_every_iteration():
         assert grad.item() == 2**n
 
 
-# ---- Locally disabling gradient computation ----
+# ---- Locally disabling gradient computation: setting requires_grad ----
+
+
+def test_requires_grad_is_false_by_default_and_true_of_parameters():
+    assert not imode.ones(2).requires_grad
+    assert nn.Parameter(imode.ones(2)).requires_grad
+    assert all(p.requires_grad for p in nn.Linear(2, 2).parameters())
+
+
+def test_an_operation_is_recorded_where_one_of_its_inputs_requires_grad():
+    x, y = imode.ones(2), imode.ones(2, requires_grad=True)
+    assert (x * 2).grad_fn is None and (x * y).grad_fn is not None
+    z = x * y
+    z.sum().backward()
+    assert y.grad.tolist() == [1, 1] and x.grad is None
+    with pytest.warns(UserWarning, match="The .grad attribute of a Tensor that is not a leaf"):
+        assert z.grad is None
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_requires_grad_of_a_module_is_that_of_its_parameters(train):
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 2))
+    assert model.requires_grad_(train) is model
+    assert all(p.requires_grad is train for p in model.parameters())
 
 
 def test_setting_requires_grad_freezes_parts_of_a_model():
@@ -63,6 +139,24 @@ def test_non_leaf_tensors_require_grad():
         (x * 2).requires_grad = False
 
 
+# ---- Grad modes ----
+
+
+@pytest.mark.parametrize("guard", [imode.enable_grad, imode.no_grad, imode.inference_mode])
+def test_modes_are_context_managers_and_decorators(guard):
+    x = imode.ones(2, requires_grad=True)
+
+    @guard()
+    def decorated():
+        return x * 2
+
+    with guard():
+        y = x * 2
+    recorded = guard is imode.enable_grad  # no other mode heeds requires_grad
+    assert y.requires_grad is decorated().requires_grad is recorded
+    assert (x * 2).requires_grad
+
+
 def test_no_grad_mode_records_nothing_and_gives_tensors_for_later():
     x = imode.ones(2, requires_grad=True)
     with imode.no_grad():
@@ -81,12 +175,33 @@ def test_no_grad_mode_in_an_optimizer():
     (p * 2).sum().backward()
 
 
+def test_no_grad_mode_in_nn_init():
+    p = nn.Parameter(imode.empty(2, 3))
+    before = p._version
+    nn.init.ones_(p)
+    assert p.is_leaf and p.requires_grad and p.tolist() == [[1, 1, 1], [1, 1, 1]]
+    assert p._version > before
+
+
 def test_inference_mode_gives_tensors_that_cannot_be_recorded():
     x = imode.ones(2, requires_grad=True)
     with imode.inference_mode():
         y = x * 2
     with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
         y * x
+
+
+def test_inference_mode_records_nothing_and_gives_way_to_no_grad():
+    x = imode.ones(2, requires_grad=True)
+    for guard in (imode.inference_mode, imode.no_grad):
+        with guard():
+            y = x * 2
+        assert y.grad_fn is None and y.is_inference() is (guard is imode.inference_mode)
+    (y * x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+# ---- Evaluation mode ----
 
 
 @pytest.mark.parametrize("train", [True, False])
@@ -113,6 +228,36 @@ def test_in_place_operations_can_overwrite_what_is_needed():
     y.add_(1)
     with pytest.raises(RuntimeError, match="one of the variables needed for gradient computation"):
         z.sum().backward()
+
+
+def test_in_place_operations_change_the_creator_of_all_that_share_the_storage():
+    x = imode.ones(2, 2, requires_grad=True)
+    y = x * 1
+    part, turned = y[0], y.t()
+    part.mul_(2)
+    assert part.grad_fn.name() == "AsStridedBackward0" and type(y.grad_fn).__name__ == "CopySlices"
+    assert turned.grad_fn.name() == "AsStridedBackward0"
+    assert turned.grad_fn.next_functions[0][0] is y.grad_fn
+    y.sum().backward()
+    assert x.grad.tolist() == [[2, 2], [1, 1]]
+
+
+def test_in_place_operations_on_some_views_are_refused():
+    first, _ = (imode.ones(2, requires_grad=True) * 1).unbind()
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        first.add_(1)
+
+
+# ---- In-place correctness checks ----
+
+
+def test_no_error_means_correct_gradients():
+    x = imode.ones(2, requires_grad=True)
+    y = x * 2
+    z = y + 1
+    y.mul_(5)  # add saved nothing: nothing is lost
+    (z.sum() + y.sum()).backward()
+    assert x.grad.tolist() == [12, 12]
 
 
 def test_in_place_correctness_checks():
@@ -159,6 +304,64 @@ def test_multithreaded_autograd():
     assert len(grads) == 10 and all(g.equal(imode.full((5, 5), 4.5)) for g in grads)
 
 
+def test_concurrency_on_cpu():
+    both = threading.Barrier(2)
+    met = []
+
+    def work():
+        y = imode.ones(2, requires_grad=True) * 2
+        y.register_hook(lambda grad: met.append(both.wait(timeout=60)))  # until the other is there
+        y.sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(met) == [0, 1]
+
+
+def test_non_determinism_is_avoided_with_grad():
+    x = imode.ones(3, requires_grad=True)
+    found = []
+    threads = [
+        threading.Thread(target=lambda k=k: found.append((k, grad((x * k).sum(), x)[0].tolist())))
+        for k in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [(k, [k] * 3) for k in range(8)] and x.grad is None
+
+
+def test_thread_safety_on_autograd_nodes():
+    class Twice(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert ctx.saved_tensors[0].shape == grad.shape
+            return grad * 2
+
+    x = imode.ones(4, requires_grad=True)
+    y = x * 1
+    y[1:] *= 3.0  # CopySlices
+    z = Twice.apply(y).sum()
+    threads = [
+        threading.Thread(target=lambda: [z.backward(retain_graph=True) for _ in range(50)])
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert x.grad.tolist() == [400, 1200, 1200, 1200]
+
+
 def test_graph_retaining():
     x = imode.ones(3, requires_grad=True)
     shared = x.exp()
@@ -192,16 +395,62 @@ def disk(tmp_path):
     return tmp_path, SelfDeletingTempFile, pack_hook, unpack_hook
 
 
+@pytest.mark.parametrize("kind", ["tensor", "tuple", "string"])
+def test_a_pack_hook_may_return_any_object(kind):
+    kept = {}
+
+    def pack_hook(x):
+        kept["name"] = x.detach()
+        return {"tensor": x.detach(), "tuple": (x.detach(), 3), "string": "name"}[kind]
+
+    def unpack_hook(packed):
+        packed = packed[0] if kind == "tuple" else packed
+        return kept[packed] if kind == "string" else packed
+
+    x = imode.randn(5, requires_grad=True)
+    with imode.autograd.graph.saved_tensors_hooks(pack_hook, unpack_hook):
+        y = x.exp()
+    y.sum().backward()
+    assert x.grad.equal(y)
+
+
+def test_what_unpack_hook_returns_is_connected_anew():
+    x = imode.randn(5, requires_grad=True)
+    other = imode.zeros(5, requires_grad=True)
+    y = x.pow(3)
+    y.grad_fn._raw_saved_self.register_hooks(lambda x: x.detach(), lambda x: (x + other) * 1)
+    assert y.grad_fn._saved_self.requires_grad and y.grad_fn._saved_self.is_leaf
+    (first,) = grad(y.sum(), x, create_graph=True)
+    (second,) = grad(first.sum(), x)
+    assert second.allclose(6 * x)
+
+
+def test_in_place_operations_on_the_input_of_pack_hook_are_refused():
+    x = imode.ones(5, requires_grad=True)
+    y = x.pow(2)
+    with pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input"):
+        y.grad_fn._raw_saved_self.register_hooks(lambda x: x.mul_(2), lambda x: x)
+
+
 def test_registering_hooks_for_a_saved_tensor(disk):
     folder, _, pack_hook, unpack_hook = disk
     x = imode.randn(5, requires_grad=True)
     y = x.pow(2)
     y.grad_fn._raw_saved_self.register_hooks(pack_hook, unpack_hook)
-    assert len(list(folder.iterdir())) == 1
-    assert y.grad_fn._saved_self.equal(x)
+    assert len(list(folder.iterdir())) == 1  # packed at once
+    first, second = y.grad_fn._saved_self, y.grad_fn._saved_self
+    assert first.equal(x) and first is not second  # unpacked each time
     y.sum().backward()
     assert x.grad.equal(2 * x)
     assert list(folder.iterdir()) == []
+
+
+def test_registering_hooks_after_the_release_is_refused():
+    y = imode.ones(5, requires_grad=True).pow(2)
+    saved = y.grad_fn._raw_saved_self
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="on a saved tensor after it has been freed"):
+        saved.register_hooks(lambda x: x, lambda x: x)
 
 
 def test_registering_default_hooks_for_saved_tensors(disk):
@@ -210,7 +459,7 @@ def test_registering_default_hooks_for_saved_tensors(disk):
 
     def pack_hook(x):
         if x.numel() < SAVE_ON_DISK_THRESHOLD:
-            return x.detach()
+            return x
         temp_file = SelfDeletingTempFile()
         imode.save(x, temp_file.name)
         return temp_file
@@ -233,7 +482,8 @@ def test_registering_default_hooks_for_saved_tensors(disk):
     model = Model()
     x = imode.randn(20, 10)
     plain = imode.autograd.grad(model.layers(x).sum(), list(model.parameters()))
-    output = model(x)
+    net = nn.DataParallel(model)
+    output = net(x)
     assert len(list(folder.iterdir())) >= 2
     output.sum().backward()
     assert list(folder.iterdir()) == []
@@ -248,6 +498,15 @@ def test_default_hooks_are_thread_local():
         thread.start()
         thread.join()
     assert calls == []
+
+
+def test_default_hooks_around_data_parallel():
+    # The note's "what not to do": here there is no other thread that the hooks fail to reach.
+    packed = []
+    net = nn.DataParallel(nn.Linear(2, 2))
+    with imode.autograd.graph.saved_tensors_hooks(lambda x: packed.append(x) or x, lambda x: x):
+        output = net(imode.ones(1, 2))
+    assert output.requires_grad and packed
 
 
 def test_default_hooks_disable_the_sharing_of_tensor_objects():
@@ -297,6 +556,69 @@ def test_optimisation_over_complex_parameters_takes_the_steepest_descent():
     assert z.allclose(target, atol=1e-3)
 
 
+OPTIMIZERS = [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad]
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_existing_optimizers_work_with_complex_parameters(optimizer):
+    target = imode.tensor([1 + 2j, -3 + 0.5j])
+    z = nn.Parameter(imode.zeros(2, dtype=imode.complex64))
+    steps = optimizer([z], lr=0.1)
+    losses = []
+    for _ in range(50):
+        steps.zero_grad()
+        loss = (z - target).abs().pow(2).sum()
+        loss.backward()
+        steps.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.8 * losses[0]
+
+
+def test_the_steps_of_both_parts_are_one_complex_step():
+    z = imode.tensor([0.3 - 0.7j], requires_grad=True)
+    parts = imode.view_as_real(z.detach()).clone().requires_grad_()
+    loss = lambda z: (z.sin() * z.conj()).real.square().sum()
+    (by_z,) = grad(loss(z), z)
+    (by_parts,) = grad(loss(imode.view_as_complex(parts)), parts)
+    assert imode.view_as_real(by_z).allclose(by_parts)
+
+
+def test_a_real_function_that_is_complex_inside():
+    x = imode.tensor([0.5, -2.0], requires_grad=True)
+    inside = (imode.exp(1j * x) * (x + 0j)).abs().square()
+    (found,) = grad(inside.sum(), x)
+    assert found.dtype == imode.float32 and found.allclose(2 * x.detach())
+
+
+FUNCTIONS = {
+    "c z": lambda z: 3.0 * z,
+    "z^2": lambda z: z * z,
+    "sin": imode.sin,
+    "exp": imode.exp,
+    "conjugate": lambda z: z.conj(),
+    "z conj(z)": lambda z: z * z.conj(),
+    "real part": lambda z: z.real + 0j,
+    "z |z|": lambda z: z * z.abs(),
+    "z^2 / conj(z)": lambda z: z * z / z.conj(),
+}
+HOLOMORPHIC = {"c z", "z^2", "sin", "exp"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_derivative_is_that_of_wirtinger_by_the_definition(name):
+    function = FUNCTIONS[name]
+    at = imode.tensor([0.8, -0.6], dtype=imode.float64)
+    plane = lambda p: imode.view_as_real(function(imode.view_as_complex(p)))
+    (ux, uy), (vx, vy) = jacobian(plane, at).tolist()
+    by_x, by_y = ux + 1j * vx, uy + 1j * vy
+    by_z, by_conj = (by_x - 1j * by_y) / 2, (by_x + 1j * by_y) / 2
+    assert (abs(by_conj) < 1e-12) is (name in HOLOMORPHIC)  # Cauchy and Riemann
+    z = imode.view_as_complex(at).requires_grad_()
+    g = 0.5 + 2j
+    (found,) = grad(function(z), z, imode.tensor(g, dtype=imode.complex128))
+    assert abs(found.item() - (g.conjugate() * by_conj + g * by_z.conjugate())) < 1e-12
+
+
 def test_holomorphic_and_cross_domain_functions():
     z = imode.tensor([1 + 2j], requires_grad=True)
     c = 3.0
@@ -307,3 +629,12 @@ def test_holomorphic_and_cross_domain_functions():
     x = imode.tensor([2.0], requires_grad=True)
     (grad,) = imode.autograd.grad((x * (1 + 1j)).abs().pow(2).sum(), x)
     assert grad.dtype == imode.float32 and grad.allclose(imode.tensor([8.0]))  # R -> C -> R
+
+
+def test_a_function_from_real_to_complex_numbers():
+    x = imode.tensor([0.7], dtype=imode.float64, requires_grad=True)
+    s = imode.exp(2j * x)
+    g = 1.5 - 0.5j
+    (found,) = grad(s, x, imode.tensor([g], dtype=imode.complex128))
+    slope = 2j * s.item()
+    assert abs(found.item() - (g.conjugate() * slope).real) < 1e-12

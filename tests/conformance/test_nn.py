@@ -57,6 +57,7 @@ MODULES = [
     ("Dropout1d(0.5)", SEQUENCE),
     ("Flatten()", IMAGE),
     ("Flatten(0, 2)", IMAGE),
+    ("DataParallel(nn.Linear(3, 2))", (2, 3)),
     ("Unflatten(1, (2, 3))", ROW),
     ("MaxPool1d(2)", SEQUENCE),
     ("MaxPool2d(2)", IMAGE),

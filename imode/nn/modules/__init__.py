@@ -12,6 +12,7 @@ from . import (
     module,
     norm,
     padding,
+    parallel,
     parameters,
     pooling,
 )
@@ -26,6 +27,7 @@ from .loss import *  # noqa: F403
 from .module import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .padding import *  # noqa: F403
+from .parallel import *  # noqa: F403
 from .parameters import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
@@ -41,6 +43,7 @@ _families = (
     module,
     norm,
     padding,
+    parallel,
     parameters,
     pooling,
 )

@@ -1,0 +1,24 @@
+"""DataParallel: scripts that use it run on the one device that there is."""
+
+from .module import Module
+
+__all__ = ["DataParallel"]
+
+
+class DataParallel(Module):
+    """Calls `module`, as PyTorch's does where there is no device to split a batch for.
+
+    Its state dict has the prefix `module.`. `device_ids`, `output_device` and `dim` have no effect.
+
+    >>> net = imode.nn.DataParallel(imode.nn.Linear(2, 3))
+    >>> net(imode.ones(4, 2)).shape
+    imode.Size([4, 3])
+    """
+
+    def __init__(self, module, device_ids=None, output_device=None, dim=0):
+        super().__init__()
+        self.module = module
+        self.device_ids = []
+
+    def forward(self, *inputs, **kwargs):
+        return self.module(*inputs, **kwargs)
