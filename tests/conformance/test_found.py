@@ -441,7 +441,7 @@ FOUND = {
                 log.append([(t.requires_grad, t.tolist()) for t in both])
         v1, v2 = jacobian(lambda x: (x.sqrt(), (x - 1).sqrt()), v0, vectorize=True)
         log.append(jacobian(lambda x: x * 1j, v0, vectorize=True).tolist())
-        v5 = jacobian(lambda x: lib.ones(3), v0, vectorize=True)
+        log.append(jacobian(lambda x: lib.ones(3), v0, vectorize=True).tolist())
     """,
     "what a layer computes on the side carries no gradient": """
         v0 = lib.ones(4, 3, requires_grad=True)
