@@ -237,8 +237,8 @@ def _all_of(tensors, fn):
     for tensor in tensors:
         if not tensor.requires_grad:
             raise AssertionError(
-                "Expected gradient function to be set: register_multi_grad_hook waits for tensors "
-                "that require grad"
+                "Expected gradient function to be set. register_multi_grad_hook waits for tensors "
+                "that require grad."
             )
         nodes.append(gradient_edge(tensor)[0])
     lock = threading.Lock()

@@ -451,6 +451,31 @@ FOUND = {
         v4 = lib.nn.functional.group_norm(v0, 1); v5 = lib.nn.functional.logsigmoid(v0)
         v6 = saved(v1); v7 = saved(v2); v8 = saved(v3); v9 = saved(v4); v10 = saved(v5)
     """,
+    "a hook is asked once for what several formulas read": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.full((2,), 3.0, requires_grad=True)
+        n = []
+        pack = lambda t: (n.append("pack"), t)[1]
+        unpack = lambda t: (n.append("unpack"), t)[1]
+        with lib.autograd.graph.saved_tensors_hooks(pack, unpack):
+            v2 = v0 / v1
+            v3 = v0 ** v1
+            v4 = v0.index_put((lib.tensor([0]),), v1[:1])
+        log.append(len(n))
+        for v5 in (v2, v3, v4):
+            v5.sum().backward(retain_graph=True)
+            log.append(len(n))
+            lib.autograd.grad(v5.sum(), v0)
+            log.append(len(n))
+    """,
+    "views that no gradient goes on from": """
+        v0 = lib.ones(2, 3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0[0]
+        lib.autograd.graph.get_gradient_edge(v1)
+        lib.autograd.graph.register_multi_grad_hook([v0, v1], print)
+        lib.autograd.graph.get_gradient_edge(v0.detach())
+        lib.autograd.graph.register_multi_grad_hook([v0.detach()], print)
+    """,
 }
 
 
