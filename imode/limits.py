@@ -139,7 +139,7 @@ def broadcast_shapes(*shapes):
     >>> imode.broadcast_shapes((2, 1), (3,))
     imode.Size([2, 3])
     """
-    shapes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    shapes = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
     ndim = max(map(len, shapes), default=0)
     common = [1] * ndim
     for at, shape in enumerate(shapes):

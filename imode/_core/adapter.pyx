@@ -19,6 +19,7 @@ from imode._core.overlap cimport refuse_self_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray, npy_intp
 
+from imode._core.broadcast import broadcast_shape
 from imode._core.words import c_name, scalar_name
 
 cnp.import_array()
@@ -68,7 +69,7 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
         if "could not be broadcast" in str(error):    # NumPy's words for it
             if args[op.nargs] != NULL and op.role == INPLACE:
                 refuse_self_overlap(<Tensor>args[0])
-            _raise_shapes(op, args)
+            _refuse_shapes(op, args)
         raise
     if op.role == VIEW:
         return _deliver_views(op, result, <Tensor>args[op.tensors[0]])
@@ -82,22 +83,12 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
     return _deliver_new(op, result, args)
 
 
-cdef int _raise_shapes(Operator op, PyObject** args) except -1:
-    """PyTorch's words for the first two tensor arguments that do not broadcast, if any do not."""
+cdef int _refuse_shapes(Operator op, PyObject** args) except -1:
+    """PyTorch's words for tensor arguments that do not broadcast, if any do not."""
     cdef int i
-    cdef Py_ssize_t back
-    cdef tuple so_far = (), shape
-    for i in range(op.n_tensors):
-        if not is_tensor(args[op.tensors[i]]):
-            continue
-        shape = (<object>(<Tensor>args[op.tensors[i]]).array).shape
-        for back in range(1, min(len(so_far), len(shape)) + 1):
-            a, b = so_far[len(so_far) - back], shape[len(shape) - back]
-            if a != b and a != 1 and b != 1:
-                raise RuntimeError(
-                    f"The size of tensor a ({a}) must match the size of tensor b ({b}) at "
-                    f"non-singleton dimension {max(len(so_far), len(shape)) - back}")
-        so_far = np.broadcast_shapes(so_far, shape)
+    broadcast_shape(*[
+        (<object>(<Tensor>args[op.tensors[i]]).array).shape for i in range(op.n_tensors)
+        if is_tensor(args[op.tensors[i]])])
     return 0
 
 
@@ -213,11 +204,11 @@ cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint res
             f"{shape_str(array.ndim, array.shape)}, which does not match the required output "
             f"shape {shape_str(nd, dims)}. Resize it to 0 elements first, with t.resize_(0), "
             "or give out= a tensor of the right shape.", UserWarning, stacklevel=2)
-    resize_storage(target, nd, dims)
+    _resize_storage(target, nd, dims)
     return 0
 
 
-cdef void resize_storage(Tensor target, int nd, npy_intp* dims):
+cdef int _resize_storage(Tensor target, int nd, npy_intp* dims) except -1:
     """A C-contiguous array of the shape, over the same storage where that is large enough."""
     cdef ndarray before = storage(target)
     cdef ndarray owner = <ndarray>root(target.array)
@@ -238,6 +229,7 @@ cdef void resize_storage(Tensor target, int nd, npy_intp* dims):
         after = np.zeros(offset + need // cnp.PyArray_ITEMSIZE(before), before.dtype)
         after = after[offset:].reshape(shape)
     replace_array(target, after)
+    return 0
 
 
 cdef int copy_into(Tensor target, ndarray result) except -1:

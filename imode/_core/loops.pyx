@@ -5,6 +5,8 @@ and strides. `ufunc_kernel` finds the operands' common dtype by PyTorch's rules,
 collapses the dimensions and calls the loop; there is no other path. What a loop cannot take as it
 lies (another dtype, memory that the result partly overlaps) is copied first.
 """
+from numpy import array as _np_array
+
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport (
@@ -13,9 +15,9 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES,
-    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
-    dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
+    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, UINT8,
+    ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
+    is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport GIL_FREE, NDIM, Operand, empty_like, iterate, layout, run
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
@@ -25,6 +27,8 @@ from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
+
+from imode._core.broadcast import broadcast_shape
 
 cnp.import_array()
 
@@ -71,7 +75,7 @@ cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
 
 
 cdef inline int code_of_type(int typenum) noexcept:
-    return code_of[typenum] if 0 <= typenum < 24 else NO_DTYPE
+    return code_of[typenum] if 0 <= typenum < N_TYPENUMS else NO_DTYPE
 
 
 cdef bint _has(UFunc* u, int typenum) noexcept:
@@ -139,7 +143,7 @@ cdef bint _scales(Loops* loops, PyObject** args) noexcept:
 
 # ---- the kernel ----
 
-cdef npy_intp[11] _sizes          # bytes per element of each Code
+cdef npy_intp[N_DTYPES] _sizes    # bytes per element of each Code
 cdef int _i
 for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
@@ -488,9 +492,7 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
             length = array.shape[d]
             if length != 1 and length != dims[offset + d]:
                 if dims[offset + d] != 1:
-                    raise RuntimeError(
-                        f"The size of tensor a ({dims[offset + d]}) must match the size of tensor "
-                        f"b ({length}) at non-singleton dimension {offset + d}")
+                    broadcast_shape([dims[i] for i in range(nd)], (<object>array).shape)  # raises
                 dims[offset + d] = length
     return 0
 
@@ -527,6 +529,3 @@ cdef object _wrapped(long long value, int code):
     if code == INT32:
         return <int32_t>value
     return value
-
-
-from numpy import array as _np_array

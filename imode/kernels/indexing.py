@@ -13,8 +13,10 @@ import warnings
 
 import numpy as np
 
+from imode._core.broadcast import broadcast_shape
+from imode._core.numbers import number_as
 from imode._core.overlap import refuse_shared
-from imode._core.words import not_implemented, scalar_name
+from imode._core.words import c_name, not_implemented, scalar_name
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
@@ -332,91 +334,20 @@ def add_rows(target, index, values):
 # ---- masks ---------------------------------------------------------------------------------------
 
 
-def check_mask(mask, text):
-    """Refuse a mask that is not boolean, with the operator's own words."""
-    if mask.dtype != np.bool_:
-        names = {"uint8": "unsigned char", "int64": "long int", "int32": "int"}
-        names |= {"float32": "float", "float64": "double", "int16": "short int"}
-        names |= {"complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
-        raise RuntimeError(f"{text}{names.get(mask.dtype.name, mask.dtype.name)}")
-
-
-def broadcast_error(a, b):
-    """The error for two shapes that do not broadcast."""
-    nd = max(len(a), len(b))
-    first, second = (1,) * (nd - len(a)) + tuple(a), (1,) * (nd - len(b)) + tuple(b)
-    for dim in range(nd - 1, -1, -1):
-        m, n = first[dim], second[dim]
-        if m != n and m != 1 and n != 1:
-            return RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
-                f"non-singleton dimension {dim}"
-            )
-    return None
-
-
-def broadcast_shape(*shapes):
-    """The common shape, or PyTorch's error."""
-    result = shapes[0]
-    for shape in shapes[1:]:
-        error = broadcast_error(result, shape)
-        if error is not None:
-            try:
-                raise error
-            finally:
-                del error  # it holds this frame
-        result = np.broadcast_shapes(result, shape)
-    return result
-
-
-_C_NAMES = {
-    "float32": "float",
-    "float64": "double",
-    "float16": "at::Half",
-    "int64": "int64_t",
-    "int32": "int",
-    "int16": "short",
-    "int8": "signed char",
-    "uint8": "unsigned char",
-}
-
-
 def cast_number(value, dtype):
-    """A Python number as a 0-dim array of `dtype`; refuses what its range does not hold."""
-    kind = dtype.kind
-    if -128 < value.real < 128 and type(value) is not complex:  # holds in all, and for NaN is False
-        return np.array(int(value) % 256 if kind == "u" else value, dtype)
-    if isinstance(value, complex) and kind not in "cb" and value.imag != 0:
-        raise _overflow(dtype)
-    if kind in "iu":
-        value = value.real
-        if value != value or abs(value) == np.inf:
-            raise _overflow(dtype)
-        value, info = int(value), np.iinfo(dtype)
-        if not (info.min or -info.max) <= value <= info.max:
-            raise _overflow(dtype)
-        if value < 0 and kind == "u":  # wraps around, as in C
-            value += info.max + 1
-    elif kind == "f":
-        value = value.real
-        if value == value and _largest(dtype) < abs(value) < np.inf:
-            raise _overflow(dtype)
+    """A Python number as a 0-dim array of `dtype`; refuses what does not fit."""
+    if not 0 <= value.real <= 127 or type(value) is complex:  # else it fits in all of them
+        value = number_as(value, dtype)
     return np.array(value, dtype)
-
-
-def _largest(dtype):
-    """The largest finite value of a floating dtype."""
-    return float(np.finfo(dtype).max)
-
-
-def _overflow(dtype):
-    name = _C_NAMES.get(dtype.name, dtype.name)
-    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def masked_fill(a, mask, value):
     """Write a number or 0-dim array where `mask` is true, in place."""
-    check_mask(mask, "masked_fill_ only supports boolean masks, but got mask with dtype ")
+    if mask.dtype != np.bool_:
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{c_name(mask.dtype)}"
+        )
     if isinstance(value, np.ndarray):
         if value.ndim:
             raise RuntimeError(
@@ -425,10 +356,10 @@ def masked_fill(a, mask, value):
             )
         value = value.item()
     value = cast_number(value, a.dtype)
-    if broadcast_shape(a.shape, mask.shape) != a.shape:
+    shape = broadcast_shape(a.shape, mask.shape)
+    if shape != a.shape:
         raise RuntimeError(
-            f"output with shape {list(a.shape)} doesn't match the broadcast shape "
-            f"{list(np.broadcast_shapes(a.shape, mask.shape))}"
+            f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}"
         )
     check_written(a, expanded="masked_fill_")
     np.copyto(a, value, where=mask)

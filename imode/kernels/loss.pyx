@@ -11,7 +11,8 @@ from .channels cimport contiguous
 import warnings
 
 import numpy as np
-from imode._core.dtype import can_cast_numpy
+from imode._core.broadcast import broadcast_shape
+from imode._core.dtype import can_cast
 from imode._core.words import not_implemented, scalar_name
 
 cnp.import_array()
@@ -345,20 +346,11 @@ cdef tuple _pair(int kind, x, y):
         try:
             x, y = np.broadcast_arrays(x, y)
         except ValueError:
-            _raise_shapes((<object>x).shape, (<object>y).shape)
+            broadcast_shape((<object>x).shape, (<object>y).shape)
+            raise
     computed = np.float32 if dtype.itemsize < 4 else dtype
     return contiguous(x.astype(computed, copy=False)), contiguous(
         y.astype(computed, copy=False)), dtype
-
-
-cdef int _raise_shapes(tuple a, tuple b) except -1:
-    for i in range(1, min(len(a), len(b)) + 1):
-        m, n = a[len(a) - i], b[len(b) - i]
-        if m != n and m != 1 and n != 1:
-            raise RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at "
-                f"non-singleton dimension {max(len(a), len(b)) - i}")
-    return 0
 
 
 cdef bint _within(const real* x, long n) noexcept nogil:
@@ -440,7 +432,7 @@ cpdef object huber(x, y, long reduction, double delta):
     _warn_of_sizes(x, y)
     given = (<object>x).dtype
     common = _common(x, y)
-    if not can_cast_numpy(common, given):
+    if not can_cast(common, given):
         raise RuntimeError(f"result type {scalar_name(common)} can't be cast to the desired output "
                            f"type {scalar_name(given)}")
     return pairwise(HUBER, x, y, delta, reduction).astype(given, copy=False)

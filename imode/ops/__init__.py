@@ -41,6 +41,7 @@ MODULES = (
     "sort",
     "conv",
     "norm",
+    "class_loss",
     "loss",
     "nn",
 )

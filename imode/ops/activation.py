@@ -13,6 +13,7 @@ from imode.kernels import loops, strided
 from imode.kernels.order import empty_for
 
 from .._core.dispatch import is_grad_enabled
+from .._core.numbers import largest
 from .._core.words import not_implemented, scalar_name
 from .expect import expect
 from .refuse import by_numpy, refusing, zeros
@@ -225,9 +226,9 @@ def softshrink(self, lambd):
     """
     if not self.is_floating_point():
         raise not_implemented("softshrink_check", self.dtype.numpy)
-    if not 0 <= lambd <= np.finfo(self.dtype.numpy).max:
+    if not 0 <= lambd <= largest(self.dtype.numpy):
         raise RuntimeError(
-            f"lambda must be in range [0, {np.finfo(self.dtype.numpy).max:g}] for input dtype "
+            f"lambda must be in range [0, {largest(self.dtype.numpy):g}] for input dtype "
             f"{scalar_name(self.dtype.numpy)}, but found {lambd:g}"
         )
     return ops._softshrink(self, lambd)

@@ -6,8 +6,8 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
-from imode.kernels.indexing import broadcast_shape
 
+from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name

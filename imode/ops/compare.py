@@ -4,9 +4,9 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
-from imode.kernels.indexing import broadcast_shape
 from imode.kernels.order import empty_for
 
+from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
 from .._core.internals import install
 from .._core.words import not_implemented, scalar_name

@@ -9,6 +9,7 @@ import math
 from imode import ops
 from imode.kernels import composed, layers
 
+from .._core.broadcast import broadcast_shape
 from . import dims
 from .schema import composite, functions, out_form
 
@@ -62,7 +63,7 @@ def _batched(tensor1, tensor2):
             return _matmul(tensor1.squeeze(0), tensor2)
         if batch2 == (1,) and tensor2.requires_grad:
             return _matmul(tensor1, tensor2.squeeze(0))
-    batch = dims.broadcast(batch1, batch2)
+    batch = broadcast_shape(batch1, batch2)
     count, m = math.prod(batch), tensor1.size(-1)
     left = tensor1.expand((*batch, n, m)).reshape((count, n, m))
     if tensor2.dim() == 1:

@@ -8,6 +8,7 @@ from imode import ops
 
 from .._core.dtype import as_numpy
 from .._core.internals import origin_of
+from .._core.numbers import number_as
 from .._core.overlap import refuse_overlaps
 from .._core.words import c_name, scalar_name
 from ..autograd.leaves import forget_graphs
@@ -17,7 +18,7 @@ from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import empty_in, empty_like
 from ..storage import offset_in, root_of
 from .expect import mismatch
-from .refuse import no_derivative, overflow, zeros
+from .refuse import no_derivative, zeros
 from .schema import composite, op
 
 
@@ -26,7 +27,7 @@ def _copy(self, src, non_blocking):
         _refuse_read_only(self)
         return
     given, src = src, np.asarray(src)
-    if src.dtype.kind == "c" and self.dtype.kind != "c":
+    if src.dtype.kind == "c" and self.dtype.kind not in "cb":
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
@@ -108,23 +109,7 @@ op(
 
 def _fill(self, value):
     _refuse_read_only(self)
-    kind = self.dtype.kind
-    if isinstance(value, complex) and kind != "c":
-        if value.imag:
-            raise overflow(self.dtype)
-        value = value.real
-    if kind in "iu":
-        if value != value or value in (np.inf, -np.inf):
-            raise overflow(self.dtype)
-        value = int(value)
-        limits = np.iinfo(self.dtype)
-        # A negative number may wrap around in an unsigned dtype.
-        if not (limits.min or -limits.max) <= value <= limits.max:
-            raise overflow(self.dtype)
-        value = np.array(value).astype(self.dtype)
-    elif kind == "f" and np.isfinite(value) and abs(value) > np.finfo(self.dtype).max:
-        raise overflow(self.dtype)
-    np.copyto(self, value, casting="unsafe")
+    np.copyto(self, number_as(value, self.dtype), casting="unsafe")
 
 
 def _fill_tensor(self, value):

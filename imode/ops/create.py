@@ -16,10 +16,10 @@ from imode.kernels import data, fresh, ingest, order
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
+from .._core.numbers import number_as
 from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
 from .._core.words import c_name, scalar_name
-from .refuse import overflow
 from .schema import op, out_form, recorded
 
 OPTIONS = (
@@ -75,43 +75,6 @@ def allocate_like(array, dtype, memory_format, operator):
 
 
 # ---- numbers ------------------------------------------------------------------------------------
-
-_LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
-
-
-def number_as(value, dtype):
-    """`value` converted to an np.dtype as a C++ Scalar is: RuntimeError where it does not fit.
-
-    Fractions are cut off; negative integers wrap round in an unsigned dtype.
-    """
-    kind = dtype.kind
-    if isinstance(value, complex) and kind != "c":
-        if value.imag != 0 and kind != "b":
-            raise overflow(dtype)
-        value = value.real if kind != "b" else value != 0
-    if kind == "b":
-        return bool(value)
-    if kind == "c":
-        return complex(value)
-    if kind == "f":
-        value = float(value)
-        if math.isfinite(value) and abs(value) > _LARGEST[dtype.itemsize]:
-            raise overflow(dtype)
-        return value
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise overflow(dtype)
-        whole = int(value)
-        if kind == "u" and value < 0:
-            raise overflow(dtype)
-    else:
-        whole = int(value)
-    info = np.iinfo(dtype)
-    if kind == "u" and -info.max <= whole < 0:
-        return whole + info.max + 1
-    if not info.min <= whole <= info.max:
-        raise overflow(dtype)
-    return whole
 
 
 def dtype_of_number(value):

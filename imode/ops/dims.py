@@ -83,19 +83,6 @@ def reduced(values, dtype):
     return np.asarray(values, dtype=dtype, order="C")
 
 
-def broadcast(first, second):
-    """The shape two shapes broadcast to."""
-    ndim = max(len(first), len(second))
-    a, b = ((1,) * (ndim - len(shape)) + tuple(shape) for shape in (first, second))
-    for i in range(ndim - 1, -1, -1):
-        if a[i] != b[i] and 1 not in (a[i], b[i]):
-            raise RuntimeError(
-                f"The size of tensor a ({a[i]}) must match the size of tensor b ({b[i]}) at "
-                f"non-singleton dimension {i}"
-            )
-    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
-
-
 def promote(*dtypes):
     """The common dtype, where an integer does not widen a floating point type."""
     floating = [dtype for dtype in dtypes if dtype.kind in FLOATING]

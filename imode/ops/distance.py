@@ -7,6 +7,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import reduce as fast
 
+from .._core.broadcast import broadcast_shape
 from .._core.words import scalar_name
 from . import dims
 from .dims import FLOATING, accumulate_type, reduced, restore
@@ -205,7 +206,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 
 @dims.quiet
 def _dist(self, other, p):
-    dims.broadcast(self.shape, other.shape)
+    broadcast_shape(self.shape, other.shape)
     check_sub(self, other)
     to = dims.promote(self.dtype, other.dtype)
     if to.kind not in dims.FLOATING:

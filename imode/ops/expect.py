@@ -4,7 +4,7 @@ From the graph, gradients and saved tensors come as the forward left them. A hoo
 hand or an operator called by its inner name can put anything in their place.
 """
 
-import numpy as np
+from imode._core.broadcast import broadcast_shape
 
 
 def expect(kernel, name, array, shape, dtype=None):
@@ -30,15 +30,8 @@ def expect_float(kernel, name, array, dims):
 
 
 def mismatch(target, source):
-    """PyTorch's words for shapes that do not broadcast together."""
-    for back, s in enumerate(reversed(source[-len(target) :] if target else ()), 1):
-        t = target[-back]
-        if s not in (t, 1) and t != 1:
-            return RuntimeError(
-                f"The size of tensor a ({t}) must match the size of tensor b ({s}) at "
-                f"non-singleton dimension {max(len(target), len(source)) - back}"
-            )
-    shape = np.broadcast_shapes(target, source)
+    """The error for a source that does not broadcast to the target; may raise it itself."""
+    shape = broadcast_shape(target, source)
     return RuntimeError(
         f"output with shape {list(target)} doesn't match the broadcast shape {list(shape)}"
     )

@@ -13,6 +13,7 @@ from imode.kernels.index import compiled
 from imode.kernels.indexing import check_index, check_written, places
 from imode.kernels.strided import wrap_dim
 
+from .._core.broadcast import broadcast_shape
 from .._core.words import scalar_name
 from . import dims as dimensions
 from .create import expected_out, same_dtype_out
@@ -539,7 +540,7 @@ def take_along_dim(self, indices, dim):
         return self.gather(dim, indices % length)
     count = wanted[dim]
     own[dim] = wanted[dim] = 1
-    common = list(indexing.broadcast_shape(tuple(own), tuple(wanted)))
+    common = list(broadcast_shape(own, wanted))
     common[dim] = length
     source = self.expand(common)
     common[dim] = count

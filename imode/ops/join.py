@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from imode import ops
+from imode._core.broadcast import broadcast_shape
 from imode._core.dtype import result_type
 from imode.kernels import fresh
-from imode.kernels.indexing import broadcast_shape
 from imode.kernels.strided import wrap_dim
 
 from .schema import alias, composite, functions, op

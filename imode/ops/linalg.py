@@ -6,6 +6,7 @@ from imode import ops
 from imode.kernels import matmul as fast
 from imode.kernels.order import empty_for
 
+from .._core.broadcast import broadcast_shape
 from .._core.words import c_name, scalar_name, tensor_type
 from . import dims
 from .schema import composite, conj, op
@@ -519,7 +520,7 @@ def _cross(self, other, dim):
             f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
         )
     _no_bool("cross", self)
-    shape = np.broadcast_shapes(self.shape, other.shape)
+    shape = broadcast_shape(self.shape, other.shape)
     a, b = (np.moveaxis(np.broadcast_to(x, shape), axis, 0) for x in (self, other))
     parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     return np.asarray(np.stack(parts, axis), order="C")

@@ -1,4 +1,4 @@
-"""Losses: of classes, of differences, of probabilities.
+"""Losses of differences and of probabilities.
 
 The kernels are `imode.kernels.loss`'s. A public loss takes `reduction` by name and hands its number
 to a private operator, which is the one that is recorded. Backward passes that are themselves
@@ -10,44 +10,25 @@ import warnings
 import numpy as np
 
 from imode import ops
-from imode._core.dispatch import is_grad_enabled
 from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
 from imode.kernels.order import empty_like
 
-from .._core.words import scalar_name
-from .expect import expect, expect_float
-from .refuse import not_implemented, zeros
+from .._core.broadcast import broadcast_shape
+from .._core.words import not_implemented
+from ..limits import broadcast_shapes
+from .reduction import (
+    MEAN,
+    NONE,
+    check_constant,
+    reduce_losses,
+    reduction_number,
+)
 from .schema import composite, op
 
-_NONE, _MEAN, _SUM = 0, 1, 2
-_REDUCTIONS = {"none": _NONE, "mean": _MEAN, "sum": _SUM}
 _SQUARED, _SMOOTH, _HUBER, _ENTROPY, _LOGITS = range(5)
 
 _LEGACY = "bool? size_average=None, bool? reduce=None, str reduction='mean'"
-
-
-def _reduction(size_average, reduce, reduction):
-    """The number of a reduction; the two older booleans outrank its name."""
-    if size_average is not None or reduce is not None:
-        mean = size_average is None or size_average
-        reduction = ("mean" if mean else "sum") if reduce is None or reduce else "none"
-        warnings.warn(
-            "size_average and reduce args will be deprecated, "
-            f"please use reduction='{reduction}' instead.",
-            UserWarning,
-            stacklevel=3,
-        )
-    try:
-        return _REDUCTIONS[reduction]
-    except KeyError:
-        raise ValueError(f"{reduction} is not a valid value for reduction") from None
-
-
-def _reduce(losses, reduction):
-    if reduction == _NONE:
-        return losses
-    return losses.mean() if reduction == _MEAN else losses.sum()
 
 
 def _warn_of_sizes(input, target):
@@ -62,210 +43,11 @@ def _warn_of_sizes(input, target):
         ops.broadcast_tensors([input.detach(), target.detach()])
 
 
-# ---- classes ------------------------------------------------------------------------------------
-
-for _name, _node in (("_nll_loss", "NllLoss"), ("_nll_loss2d", "NllLoss2D")):
-    op(
-        f"{_name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
-        "-> (Tensor result, Tensor total_weight)",
-        direct.compiled("_nll_loss", kernels.nll),
-        derivative={
-            "self": lambda grad, self, target, weight, reduction, ignore_index, total_weight: (
-                ops._nll_loss_backward(
-                    grad, self, target, weight, reduction, ignore_index, total_weight
-                )
-            ),
-        },
-        name=f"{_node}Backward0",
-        variants="",
-    )
-
-
-def _nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight):
-    name = "_nll_loss_backward"
-    expect_float(name, "self", x, (1, 64))
-    each = x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()
-    if x.ndim > 1 or target.ndim:  # one target for one row may also be a vector
-        expect(name, "target", target, each or (1,))
-    classes = x.shape[1 if x.ndim > 1 else 0]
-    if weight is not None:
-        expect(name, "weight", weight, (classes,), x.dtype)
-    expect(name, "grad_output", grad, () if reduction else target.shape, x.dtype)
-    expect(name, "total_weight", total_weight, ())
-    return kernels.nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight)
-
-
-op(
-    "_nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
-    "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-    _nll_backward,
-    derivative={
-        "grad_output": lambda grad, target, weight, reduction, ignore_index: ops._nll_loss(
-            grad, target, weight, reduction, ignore_index
-        )[0],
-        "self": zeros,
-    },
-    variants="",
-)
-
-
-def _check_constant(function, argument, weight):
-    """Refuse a weight that requires grad: the losses have no derivative by their weights."""
-    if weight is not None and weight.requires_grad and is_grad_enabled():
-        raise RuntimeError(
-            f"The function '{function}' is not differentiable with respect to argument "
-            f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
-        )
-
-
-def _nll(input, target, weight, reduction, ignore_index):
-    """nll_loss over any number of dimensions, by the reduction's number."""
-    dim = input.dim()
-    if dim == 0:
-        raise ValueError("Expected 1 or more dimensions (got 0)")
-    _check_constant("nll_loss_forward" if dim <= 2 else "nll_loss2d_forward", "weight", weight)
-    if dim <= 2:
-        return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
-    if target.dim() == 0 or input.shape[0] != target.shape[0]:
-        found = target.shape[0] if target.dim() else 0
-        raise ValueError(
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size ({found})."
-        )
-    if dim == 4:
-        if target.dim() != 3:
-            raise RuntimeError(
-                "only batches of spatial targets supported (3D tensors) but got targets of "
-                f"dimension: {target.dim()}"
-            )
-        return ops._nll_loss2d(input, target, weight, reduction, ignore_index)[0]
-    n, classes, *places = input.shape
-    if list(target.shape[1:]) != places:
-        raise RuntimeError(f"Expected target size {[n, *places]}, got {list(target.shape)}")
-    flat = input.reshape(n, classes, 1, -1) if input.numel() else input.reshape(n, classes, 0, 0)
-    at = target.reshape(n, 1, -1) if target.numel() else target.reshape(n, 0, 0)
-    result = ops._nll_loss2d(flat, at, weight, reduction, ignore_index)[0]
-    return result.view(n, *places) if reduction == _NONE else result
-
-
-@composite(
-    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
-    "int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
-    shortcut=layers.nll_loss,
-    variants="nn",
-)
-def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
-    """Return minus the log-probabilities of the target classes.
-
-    `input` is (classes) or (n, classes, ...) of log-probabilities, `target` () or (n, ...) of class
-    numbers; `weight` is per class, and the mean is weighted by it. Raises IndexError for a target
-    that is no class, ValueError or RuntimeError where shapes do not fit.
-
-    >>> logs = imode.tensor([[0.5, 0.25]]).log()
-    >>> round(imode.nn.functional.nll_loss(logs, imode.tensor([0])).item(), 4)
-    0.6931
-    """
-    number = _reduction(size_average, reduce, reduction)
-    return _nll(input, target, weight, number, ignore_index)
-
-
-def _check_smoothing(label_smoothing):
-    if label_smoothing > 1:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
-
-
-def _per_class(weight, log_probabilities):
-    """The weights of the classes, shaped to multiply."""
-    if log_probabilities.dim() > 1:
-        return weight.view([1, -1] + [1] * (log_probabilities.dim() - 2))
-    return weight
-
-
-def _probabilities_loss(input, target, weight, reduction, label_smoothing):
-    """Cross entropy with a probability for each class."""
-    dim = 0 if input.dim() == 1 else 1
-    classes = input.shape[dim] if input.dim() else 1
-    if weight is not None and tuple(weight.shape) != (classes,):
-        raise RuntimeError(
-            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
-            f"no classes but got weight tensor of shape: {list(weight.shape)}"
-        )
-    logs = ops.log_softmax(input, dim)
-    if label_smoothing > 0:
-        _check_smoothing(label_smoothing)
-        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
-    losses = logs * target
-    if weight is not None:
-        losses = losses * _per_class(weight, logs)
-    if reduction == _NONE:
-        return -losses.sum(dim)
-    if reduction == _SUM:
-        return -losses.sum()
-    return -losses.sum() / (logs.numel() / classes if logs.numel() else 0.0)
-
-
-def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothing):
-    """Cross entropy with class numbers, part of it spread over all classes."""
-    _check_smoothing(label_smoothing)
-    dim = 0 if input.dim() == 1 else 1
-    logs = ops.log_softmax(input, dim)
-    exact = _nll(logs, target, weight, reduction, ignore_index)
-    each = logs if weight is None else logs * _per_class(weight, logs)
-    ignored = target == ignore_index
-    spread = (-each.sum(dim)).masked_fill(ignored, 0.0)
-    if reduction == _SUM:
-        spread = spread.sum()
-    elif reduction == _MEAN and weight is None:
-        spread = spread.sum() / ops.logical_not(ignored).sum()
-    elif reduction == _MEAN:
-        counted = target.masked_select(ops.logical_not(ignored)).flatten()
-        spread = spread.sum() / weight.gather(0, counted).sum()
-    return (1 - label_smoothing) * exact + spread * (label_smoothing / input.shape[dim])
-
-
-@composite(
-    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
-    "int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) "
-    "-> Tensor",
-    shortcut=layers.cross_entropy,
-    variants="nn",
-)
-def cross_entropy(
-    input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
-):
-    """Return the cross entropy of logits and target classes, or target probabilities.
-
-    `input` is (classes) or (n, classes, ...). A `target` of the same shape holds probabilities, one
-    without the class dimension class numbers. `label_smoothing` mixes in the uniform distribution.
-    Raises IndexError for a target that is no class, ValueError or RuntimeError where shapes or
-    dtypes do not fit.
-
-    >>> loss = imode.nn.functional.cross_entropy(imode.zeros(1, 2), imode.tensor([0]))
-    >>> round(loss.item(), 4)
-    0.6931
-    """
-    number = _reduction(size_average, reduce, reduction)
-    if input.dim() == target.dim() and input.shape == target.shape:
-        if not target.is_floating_point():
-            raise RuntimeError(
-                "Expected floating point type for target with class probabilities, got "
-                f"{scalar_name(target.dtype)}"
-            )
-        if input.dim() == 0:
-            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
-        if ignore_index >= 0:
-            raise RuntimeError("ignore_index is not supported for floating point target")
-        return _probabilities_loss(input, target, weight, number, label_smoothing)
-    if label_smoothing > 0:
-        return _smoothed_loss(input, target, weight, number, ignore_index, label_smoothing)
-    logs = ops.log_softmax(input, 0 if input.dim() == 1 else 1)
-    return _nll(logs, target, weight, number, ignore_index)
-
-
 # ---- differences --------------------------------------------------------------------------------
 
 
 def _per_element(grad, self, reduction):
-    return grad / self.numel() if reduction == _MEAN else grad
+    return grad / self.numel() if reduction == MEAN else grad
 
 
 def _squared_bend(grad, self, target, reduction, parameter):
@@ -284,9 +66,9 @@ def _slope_operator(kind, name, node, bend):
     """The gradient of a loss of differences as an operator; `bend`: by its second derivative."""
 
     def of_grad_output(grad, grad_output, self, target, reduction, parameter):
-        given = grad if reduction == _NONE else ops.ones_like(grad_output)
+        given = grad if reduction == NONE else ops.ones_like(grad_output)
         slope = getattr(ops, name)(given, self, target, reduction, parameter)
-        return slope if reduction == _NONE else (slope * grad).sum()
+        return slope if reduction == NONE else (slope * grad).sum()
 
     op(
         f"{name}(Tensor grad_output, Tensor self, Tensor target, int reduction, float parameter) "
@@ -358,7 +140,7 @@ def _alike(input, target):
     if input.shape == target.shape:
         return input, target
     _warn_of_sizes(input, target)
-    shape = np.broadcast_shapes(input.shape, target.shape)
+    shape = broadcast_shape(input.shape, target.shape)
     return [t if t.shape == shape else t.expand(shape) for t in (input, target)]
 
 
@@ -367,11 +149,11 @@ def _weighted(losses, weight, input, reduction, total=True):
     if weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
     losses = losses * weight
-    if reduction == _NONE:
+    if reduction == NONE:
         return losses
-    if reduction == _MEAN and not total:
+    if reduction == MEAN and not total:
         return losses.mean()
-    return losses.sum() / weight.sum() if reduction == _MEAN else losses.sum()
+    return losses.sum() / weight.sum() if reduction == MEAN else losses.sum()
 
 
 @composite(
@@ -388,7 +170,7 @@ def mse_loss(input, target, size_average, reduce, reduction, weight):
     >>> imode.nn.functional.mse_loss(imode.tensor([1.0, 3.0]), imode.zeros(2)).item()
     5.0
     """
-    number = _reduction(size_average, reduce, reduction)
+    number = reduction_number(size_average, reduce, reduction)
     if weight is not None:
         _warn_of_sizes(input, target)
         return _weighted((input - target).square(), weight, input, number)
@@ -406,10 +188,14 @@ def l1_loss(input, target, size_average, reduce, reduction, weight):
     >>> imode.nn.functional.l1_loss(imode.tensor([1.0, -3.0]), imode.zeros(2)).item()
     2.0
     """
-    number = _reduction(size_average, reduce, reduction)
+    number = reduction_number(size_average, reduce, reduction)
     input, target = _alike(input, target)
     losses = (input - target).abs()
-    return _reduce(losses, number) if weight is None else _weighted(losses, weight, input, number)
+    return (
+        reduce_losses(losses, number)
+        if weight is None
+        else _weighted(losses, weight, input, number)
+    )
 
 
 @composite(
@@ -424,12 +210,12 @@ def smooth_l1_loss(input, target, size_average, reduce, reduction, beta):
     >>> imode.nn.functional.smooth_l1_loss(imode.tensor([3.0]), imode.zeros(1)).item()
     2.5
     """
-    number = _reduction(size_average, reduce, reduction)
+    number = reduction_number(size_average, reduce, reduction)
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         input, target = _alike(input, target)
-        return _reduce((input - target).abs(), number)
+        return reduce_losses((input - target).abs(), number)
     return ops._smooth_l1_loss(*_alike(input, target), number, beta)
 
 
@@ -446,12 +232,12 @@ def huber_loss(input, target, reduction, delta, weight):
     >>> imode.nn.functional.huber_loss(imode.tensor([3.0]), imode.zeros(1), delta=2.0).item()
     4.0
     """
-    number = _reduction(None, None, reduction)
+    number = reduction_number(None, None, reduction)
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
         return ops._huber_loss(*_alike(input, target), number, delta)
-    losses = ops._huber_loss(*_alike(input, target), _NONE, delta)
+    losses = ops._huber_loss(*_alike(input, target), NONE, delta)
     return _weighted(losses, weight, input, number, total=False)
 
 
@@ -472,7 +258,7 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
     0.0
     """
     batch = reduction == "batchmean"
-    number = _reduction(size_average, reduce, "sum" if batch else reduction)
+    number = reduction_number(size_average, reduce, "sum" if batch else reduction)
     for tensor in (input, target):
         if tensor.is_complex():
             raise RuntimeError("kl_div: Complex inputs not supported.")
@@ -482,7 +268,7 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
         losses = target.exp() * (target - input)
     else:
         losses = ops.xlogy(target, target) - target * input
-    result = _reduce(losses, number)
+    result = reduce_losses(losses, number)
     return result / input.shape[0] if batch and input.dim() else result
 
 
@@ -498,21 +284,21 @@ def _entropy(self, target, weight, reduction):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None:
         return kernels.pairwise(_ENTROPY, self, target, 0.0, reduction)
-    return _reduce_array(kernels.pairwise(_ENTROPY, self, target, 0.0, _NONE) * weight, reduction)
+    return _reduce_array(kernels.pairwise(_ENTROPY, self, target, 0.0, NONE) * weight, reduction)
 
 
 def _reduce_array(losses, reduction):
-    if reduction == _NONE:
+    if reduction == NONE:
         return losses
     total = losses.sum(dtype=losses.dtype)
-    return total / losses.dtype.type(losses.size) if reduction == _MEAN else total
+    return total / losses.dtype.type(losses.size) if reduction == MEAN else total
 
 
 def _entropy_backward(grad, self, target, weight, reduction, needs):
     grad_self = grad_target = None
     if weight is not None:
         grad = grad * weight
-    if reduction == _MEAN:
+    if reduction == MEAN:
         grad = grad / self.numel()
     if needs[0]:
         grad_self = (self - target) / (self * (1 - self)).clamp(min=1e-12) * grad
@@ -545,15 +331,21 @@ def binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
     >>> round(loss.item(), 4)
     0.6931
     """
-    number = _reduction(size_average, reduce, reduction)
+    number = reduction_number(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size "
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
     if weight is not None:
-        weight = weight.expand(np.broadcast_shapes(weight.shape, target.shape))
-        _check_constant("binary_cross_entropy", "weight", weight)
+        shape = broadcast_shapes(target.shape, weight.shape)
+        if shape != input.shape:
+            raise RuntimeError(
+                f"output with shape {list(input.shape)} doesn't match the broadcast shape "
+                f"{list(shape)}"
+            )
+        weight = weight.expand(shape)
+        check_constant("binary_cross_entropy", "weight", weight)
     return ops._binary_cross_entropy(input, target, weight, number)
 
 
@@ -565,7 +357,7 @@ def _logits(self, target, weight, pos_weight, reduction):
     plain = pos_weight is None and weight is None and self.dtype == target.dtype
     if plain and self.flags.c_contiguous and target.flags.c_contiguous:
         return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)
-    factor = kernels.pairwise(_LOGITS, self, np.ones_like(self), 0.0, _NONE)
+    factor = kernels.pairwise(_LOGITS, self, np.ones_like(self), 0.0, NONE)
     if pos_weight is not None:
         factor = ((pos_weight - 1) * target + 1) * factor
     losses = empty_like(target)  # of the target's dtype, too
@@ -583,7 +375,7 @@ def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
     grad_self = grad_target = None
     if weight is not None:
         grad = grad * weight
-    if reduction == _MEAN:
+    if reduction == MEAN:
         grad = grad / self.numel()
     if needs[0] and pos_weight is None:
         grad_self = grad * (self.sigmoid() - target)
@@ -626,11 +418,11 @@ def binary_cross_entropy_with_logits(
     >>> round(loss.item(), 4)
     0.6931
     """
-    number = _reduction(size_average, reduce, reduction)
+    number = reduction_number(size_average, reduce, reduction)
     if target.shape != input.shape:
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
         )
     for name, given in (("weight", weight), ("pos_weight", pos_weight)):
-        _check_constant("binary_cross_entropy_with_logits", name, given)
+        check_constant("binary_cross_entropy_with_logits", name, given)
     return ops._binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)

@@ -8,6 +8,7 @@ from imode import ops
 from imode.kernels import arrange, indexing, rearrange, strided
 from imode.kernels.indexing import check_index, check_written
 
+from .._core.broadcast import broadcast_shape
 from .._core.words import scalar_name
 from . import compare  # noqa: F401 - the first overload of `where`
 from .create import same_dtype_out
@@ -21,7 +22,7 @@ _MASKED = {"self": lambda grad, mask: grad.masked_fill(mask, 0)}
 
 def _common(self, mask, *rest):
     """The shape of a masked result: self and mask broadcast together."""
-    return indexing.broadcast_shape(mask.shape, self.shape)
+    return broadcast_shape(mask.shape, self.shape)
 
 
 written(

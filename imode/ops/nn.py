@@ -12,8 +12,8 @@ from imode.kernels import choices, direct, draw, order, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
 
+from .._core.numbers import number_as
 from .._core.words import not_implemented, scalar_name
-from .create import number_as
 from .expect import expect
 from .schema import composite, functional, op
 

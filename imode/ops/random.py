@@ -14,15 +14,13 @@ from imode.kernels import generator as generators
 from .._core.bind import name_generator_class
 from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
+from .._core.numbers import largest
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name, tensor_type
 from .refuse import zeros
 from .schema import op
 
 # ---- checks -------------------------------------------------------------------------------------
-
-
-_LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
 
 
 def shown(number):
@@ -61,7 +59,7 @@ def _check_uniform(array, low, high):
     real = array.real.dtype
     if real.kind != "f":
         raise not_implemented("check_uniform_bounds", array.dtype)
-    most = _LARGEST[real.itemsize]
+    most = largest(real)
     _in_range("from", low, -most, most, real)
     _in_range("to", high, -most, most, real)
     if low > high:
@@ -118,7 +116,7 @@ def _nearest_to(stop, dtype):
 
 def _check_bounds(start, last, dtype):
     if dtype.kind == "f":
-        most = float(np.finfo(dtype).max)
+        most = largest(dtype)
         exact = 1 << digits(dtype)
         for name, value in (("from", start), ("to - 1", last)):
             _in_range(name, value, -most, most, dtype)

@@ -7,7 +7,9 @@ import numpy as np
 from imode.kernels import fresh, order, series
 
 from .. import ops
+from .._core.broadcast import broadcast_shape
 from .._core.dtype import as_numpy
+from .._core.numbers import number_as, scalar_as
 from .._core.words import not_implemented, scalar_name
 from .create import (
     OPTIONS,
@@ -16,7 +18,6 @@ from .create import (
     dtype_of_number,
     expected_out,
     factory,
-    number_as,
     same_dtype_out,
 )
 from .schema import conj, op
@@ -26,7 +27,7 @@ from .schema import conj, op
 
 def _scalar_tensor(s, dtype, *options):
     made = allocate((), dtype)
-    made.fill(number_as(s, made.dtype))
+    made[...] = scalar_as(s, made.dtype)
     return made
 
 
@@ -356,23 +357,9 @@ def _check_parts(first, second):
 def _pair(first, second):
     """An empty complex array of the two parts' common shape."""
     _check_parts(first, second)
-    try:
-        shape = np.broadcast_shapes(first.shape, second.shape)
-    except ValueError:
-        raise shapes_differ(first.shape, second.shape) from None
+    shape = broadcast_shape(first.shape, second.shape)
     dtype = np.dtype(np.complex128 if first.dtype.itemsize == 8 else np.complex64)
     return order.empty_for((first, second), shape, dtype)
-
-
-def shapes_differ(a, b):
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            dim = max(len(a), len(b)) - back
-            return RuntimeError(
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) "
-                f"at non-singleton dimension {dim}"
-            )
-    return RuntimeError(f"shapes {list(a)} and {list(b)} do not broadcast")
 
 
 def _complex(real, imag):

@@ -26,15 +26,6 @@ def refusing(kernel, numbers=True):
     return refuse
 
 
-def saying(message):
-    """An `otherwise` that raises NotImplementedError with a message."""
-
-    def refuse(*operands):
-        raise NotImplementedError(message)
-
-    return refuse
-
-
 def zeros(grad):
     """The formula of what is constant but for its jumps."""
     return ops.zeros_like(grad)
@@ -48,25 +39,6 @@ def no_derivative(name, namespace="aten::"):
 
     refuse.refuses_all = bool(namespace)  # as PyTorch's fallback, which keeps no place for the rest
     return refuse
-
-
-# Numbers' types by the names that C's headers give them.
-_FIXED_WIDTH = {
-    "uint8": "uint8_t",
-    "int8": "int8_t",
-    "int16": "int16_t",
-    "int32": "int",
-    "int64": "int64_t",
-    "float16": "c10::Half",
-    "float32": "float",
-    "float64": "double",
-}
-
-
-def overflow(dtype):
-    """The error of a number that a dtype cannot hold."""
-    name = _FIXED_WIDTH.get(dtype.name, dtype.name)
-    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def as_float(dtype):

@@ -7,6 +7,7 @@ import numpy as np
 
 from imode.kernels import choices, draw, random
 
+from .._core.broadcast import broadcast_shape
 from .._core.dtype import as_numpy, from_numpy_dtype
 from .._core.words import not_implemented, scalar_name
 from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory, same_dtype_out
@@ -20,7 +21,6 @@ from .random import (
     shown,
     uniform,
 )
-from .ranges import shapes_differ
 from .refuse import no_derivative, zeros
 from .schema import op
 
@@ -194,10 +194,7 @@ def _normal_number_tensor(mean, std, generator):
 
 def _normal_tensors(mean, std, generator):
     _check_std(std)
-    try:
-        shape = np.broadcast_shapes(mean.shape, std.shape)
-    except ValueError:
-        raise shapes_differ(mean.shape, std.shape) from None
+    shape = broadcast_shape(mean.shape, std.shape)
     made = _standard(shape, mean.dtype, 1.0, generator)
     with np.errstate(all="ignore"):
         np.multiply(made, std, out=made, casting="unsafe")

@@ -12,8 +12,8 @@ import numpy as np
 
 from imode import ops
 from imode._core.internals import array_of, wrap_array
+from imode._core.numbers import scalar_as
 from imode._core.tensor import Tensor
-from imode.kernels.indexing import cast_number
 
 from .._core.words import tensor_type
 from .dims import wrap
@@ -285,7 +285,7 @@ def _check_value(self, value):
 
 def _as_tensor(self, value):
     """A number as a 0-dim tensor of the tensor's dtype."""
-    return wrap_array(cast_number(value, array_of(self).dtype))
+    return wrap_array(scalar_as(value, array_of(self).dtype))
 
 
 def _as_values(self, value):

@@ -476,6 +476,38 @@ FOUND = {
         lib.autograd.graph.get_gradient_edge(v0.detach())
         lib.autograd.graph.register_multi_grad_hook([v0.detach()], print)
     """,
+    "numbers that a dtype cannot hold": """
+        v0 = lib.zeros(2, dtype=lib.uint8); v1 = lib.zeros(2, dtype=lib.int8)
+        v2 = lib.zeros(2, dtype=lib.float16); v3 = lib.zeros(2, dtype=lib.complex64)
+        v4 = lib.tensor([True, False])
+        v0.fill_(-1.5)
+        v0.fill_(255.5)
+        v0.fill_(-200)
+        v0.masked_fill_(v4, 300)
+        v0.index_fill_(0, lib.tensor([0]), -0.5)
+        v1.fill_(127.5)
+        v1.masked_fill_(v4, 127.5)
+        v1.scatter_(0, lib.tensor([1]), -128.5)
+        v5 = lib.full((2,), 127.5, dtype=lib.int8)
+        v2.masked_fill_(v4, 70000.0)
+        v3.fill_(1e300)
+        v6 = lib.full((2,), 1e300j, dtype=lib.complex64)
+        v7 = lib.scalar_tensor(70000.0, dtype=lib.float16)
+    """,
+    "complex numbers as bools": """
+        v0 = lib.zeros(2, dtype=lib.bool)
+        v0.fill_(1j)
+        v0.copy_(lib.tensor([0j, 2j]))
+        v0.fill_(lib.tensor(3j))
+    """,
+    "shapes that do not broadcast": """
+        v0 = lib.zeros(2, 3)
+        lib.linalg.cross(v0, lib.zeros(3, 3))
+        lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4))
+        lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4, 2, 3))
+        lib.normal(v0, lib.ones(4))
+        v0.copy_(lib.ones(4, 2, 3))
+    """,
 }
 
 

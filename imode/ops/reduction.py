@@ -1,0 +1,48 @@
+"""How losses reduce their elements: by name, as older programs said it, by the name's number."""
+
+import warnings
+
+from imode._core.dispatch import is_grad_enabled
+
+NONE, MEAN, SUM = 0, 1, 2
+_NUMBERS = {"none": NONE, "mean": MEAN, "sum": SUM}
+
+
+def older_reduction(size_average, reduce, stacklevel):
+    """The name that the two older booleans stand for; None means True. Warns (0: does not)."""
+    mean = size_average is None or size_average
+    name = ("mean" if mean else "sum") if reduce is None or reduce else "none"
+    if stacklevel:
+        warnings.warn(
+            "size_average and reduce args will be deprecated, "
+            f"please use reduction='{name}' instead.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+    return name
+
+
+def reduction_number(size_average, reduce, reduction):
+    """The number of a reduction; the two older booleans outrank its name."""
+    if size_average is not None or reduce is not None:
+        reduction = older_reduction(size_average, reduce, 3)
+    try:
+        return _NUMBERS[reduction]
+    except KeyError:
+        raise ValueError(f"{reduction} is not a valid value for reduction") from None
+
+
+def reduce_losses(losses, reduction):
+    """The losses' mean, sum, or themselves."""
+    if reduction == NONE:
+        return losses
+    return losses.mean() if reduction == MEAN else losses.sum()
+
+
+def check_constant(function, argument, weight):
+    """Refuse a weight that requires grad: the losses have no derivative by their weights."""
+    if weight is not None and weight.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument "
+            f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
+        )
