@@ -151,6 +151,8 @@ def test_missing_kernel_names_operator_key_and_the_keys_that_have_one():
     x = imode.ones(2)
     with pytest.raises(NotImplementedError, match=message):
         imode.ops.mul.redispatch(DispatchKeySet("Meta"), x, x)
+    with pytest.raises(NotImplementedError, match="none"):
+        imode.ops.mul.redispatch(DispatchKeySet(), x, x)
 
 
 def test_a_kernel_can_be_registered_and_taken_back():

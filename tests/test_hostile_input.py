@@ -200,3 +200,27 @@ def test_memory_is_held_while_a_kernel_runs_without_the_gil():
     finally:
         sys.setswitchinterval(before)
     assert (x >= 1).all()
+
+
+# ---- memory that is not there ----
+
+SHORT_OF_MEMORY = """
+import imode, resource
+x = imode.zeros(1, 20_000_000, dtype=imode.float16)    # a row is copied to float32
+functions = [imode.softmax, imode.log_softmax, imode.logsumexp]
+for function in functions:
+    function(x[:, :1000], 1)
+have = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (have + (100 << 20),) * 2)
+for function in functions:
+    try:
+        function(x, 1)
+    except MemoryError:
+        print(function.__name__)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process on Linux")
+def test_a_row_that_finds_no_memory_for_its_copy_raises():
+    done = subprocess.run([sys.executable, "-c", SHORT_OF_MEMORY], capture_output=True, text=True)
+    assert done.stdout.split() == ["softmax", "log_softmax", "logsumexp"], done.stderr

@@ -19,21 +19,7 @@ cdef extern from "numpy/ndarraytypes.h":
         PyObject* weakreflist
 
 
-cdef extern from *:
-    """
-    #ifndef IMODE_COPY_DIMS
-    #define IMODE_COPY_DIMS
-    /* A few numbers: gcc would make it a call of memcpy, which costs more than they do. */
-    static inline void imode_copy_dims(npy_intp* to, const npy_intp* from, int n) {
-        for (int i = 0; i < n; i++) {
-            to[i] = from[i];
-    #ifdef __GNUC__
-            __asm__ volatile("" ::: "memory");
-    #endif
-        }
-    }
-    #endif
-    """
+cdef extern from "allocator.h":
     void copy_dims "imode_copy_dims"(npy_intp* to, const npy_intp* source, int n) noexcept nogil
 
 

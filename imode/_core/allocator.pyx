@@ -97,9 +97,9 @@ cdef FreeList _arrays[N_DTYPES][MAX_DIMS + 1][N_CLASSES]
 cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
 cdef npy_intp _waiting_bytes = 0          # of all lists
 cdef npy_intp[5] _class_bytes = [64, 256, 1024, 4096, 16384]
-cdef Descr* _descrs[11]                   # the native descriptor of each Code
-cdef npy_intp[11] _itemsize
-cdef npy_intp[11] _alignment
+cdef Descr* _descrs[N_DTYPES]             # the native descriptor of each Code
+cdef npy_intp[N_DTYPES] _itemsize
+cdef npy_intp[N_DTYPES] _alignment
 
 cdef int _i
 for _i in range(N_DTYPES):
@@ -192,7 +192,7 @@ cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
 
 
 cdef void _forget(int which) noexcept:
-    """Take a kept array out; the caller may own it, who then has its reference to give back."""
+    """Take a kept array out and drop the reference to it; a caller that uses it has its own."""
     global _n_kept, _kept_bytes
     cdef PyObject* array = _kept[which]
     cdef int i

@@ -11,16 +11,14 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
-    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT,
-    GENERATOR_OPT, INT,
-    INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR, TENSOR_LIST,
-    TENSOR_OPT, Operator, call, redispatch, set_binder, written)
+    ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT,
+    INT, INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
+    TENSOR_LIST, TENSOR_OPT, Operator, call, redispatch, set_binder, written)
 from imode._core.dtype cimport (
     FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code, plain_number)
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport (
     Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
-
 from libc.stdlib cimport calloc
 
 cdef extern from "Python.h":
@@ -559,7 +557,7 @@ cdef list _texts = []             # names and documentation that definitions poi
 
 cdef PyMethodDef* _definition(str name, object doc) except NULL:
     """A method definition; it lives as long as the process, as the function does."""
-    cdef PyMethodDef* definition = <PyMethodDef*>calloc(1, 64)
+    cdef PyMethodDef* definition = <PyMethodDef*>calloc(1, sizeof(PyMethodDef))
     cdef bytes encoded_name = name.encode()
     cdef bytes encoded_doc = doc.encode()
     if definition == NULL:
@@ -570,8 +568,8 @@ cdef PyMethodDef* _definition(str name, object doc) except NULL:
     return definition
 
 
-def _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
-    """Call an operator object from Python; with `keys`, redispatch with them instead."""
+def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):
+    """Operator.redispatch with the arguments of a Python call."""
     cdef Bound bound
     cdef Mismatch why
     cdef PyObject* values[2 * MAX_ARGS]
@@ -586,8 +584,6 @@ def _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
     for i, name in enumerate(names):
         values[n + i] = <PyObject*>kwargs[name]
     cdef PyObject* keywords = <PyObject*>names if names else NULL
-    if keys == 0:
-        return _call(op, NULL, values, n, keywords)
     try:
         if not bind(op, NULL, values, n, keywords, &bound, &why):
             raise _refusal(op, &why, False)
@@ -603,4 +599,4 @@ cdef object _vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject*
     return _call(<Operator>op, NULL, args, <Py_ssize_t>(n << 1 >> 1), keywords)
 
 
-set_binder(<void*>_vectorcall_entry, _bound_call)
+set_binder(<void*>_vectorcall_entry, _bound_redispatch)

@@ -16,7 +16,7 @@ cdef extern from "tls.h":
         uint64_t nodes            # graph nodes made
         uint64_t views            # view records made
         uint64_t bumps            # version bumps
-        PyObject* guard_top       # the innermost guard that is on, a guards.Guard; NULL: none
+        PyObject* guard_top       # the innermost guard that is on, a guard.Guard; NULL: none
         PyObject* trace           # list that the dispatch trace appends to; NULL: off
         PyObject* task            # the call of backward that runs here, autograd's Task; NULL: none
         PyObject* saving          # default hooks of saved tensors, autograd's Defaults; NULL: none

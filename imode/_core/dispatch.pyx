@@ -136,6 +136,7 @@ cdef void _name_results(Operator op, object result) noexcept:
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+    object PyVectorcall_Call(object f, object args, object kwargs)
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
 
 
@@ -199,7 +200,7 @@ cdef object _python_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef CKernel kernel = <CKernel>op.kernels[key]
     cdef uint64_t before = imode_state.excluded
     cdef size_t n = op.nargs + (args[op.nargs] != NULL and op.role == OUT)
-    if key > 2:
+    if not BACKENDS >> key & 1:
         return kernel.config(DispatchKeySet.new(keys), *_args_tuple(args, n))
     imode_state.excluded = before | BIT_AUTOGRAD | BIT_AD
     try:
@@ -339,7 +340,7 @@ cdef class Operator:
         run and a lower key serves)."""
         return {key_object(i): "fallthrough" if self.kernels[i] is None else self.kernels[i].where
                 for i in reversed(range(N_KEYS))
-                if self.kernels[i] is not None or i >= 3}
+                if self.kernels[i] is not None or not BACKENDS >> i & 1}
 
     @property
     def differentiable(self):
@@ -384,13 +385,13 @@ cdef class Operator:
         if not isinstance(keyset, DispatchKeySet):
             raise TypeError(
                 f"redispatch(): expected a DispatchKeySet, got {type(keyset).__name__}")
-        return _bound_call(self, (<DispatchKeySet>keyset).bits, args, kwargs)
+        return _bound_redispatch(self, (<DispatchKeySet>keyset).bits, args, kwargs)
 
     def __call__(self, *args, **kwargs):
-        return _bound_call(self, 0, args, kwargs)
+        return PyVectorcall_Call(self, args, kwargs)
 
     def _link(self, *, Operator functional=None, Operator inplace=None, Operator out=None,
-              Operator next_overload=None, derivative=None, CKernel shortcut=None, int varargs=-2):
+              Operator next_overload=None, derivative=None, CKernel shortcut=None):
         """Set relatives and the derivative; used once, while the table is built."""
         self.functional = functional or self.functional
         self.inplace = inplace or self.inplace
@@ -414,19 +415,13 @@ cdef class Operator:
         return get_operator, (self.qualified_name,)
 
 
-cdef object _bound_call_function = None
-
-
-cdef object _bound_call(Operator op, keyset_t keys, tuple args, dict kwargs):
-    return _bound_call_function(op, keys, args, kwargs)
-
-
+cdef object _bound_redispatch = None      # both are the binder's, a layer above
 cdef void* _vectorcall = NULL
 
 
-cdef void set_binder(void* vectorcall, object bound_call) noexcept:
-    global _bound_call_function, _vectorcall
-    _bound_call_function = bound_call
+cdef void set_binder(void* vectorcall, object bound_redispatch) noexcept:
+    global _bound_redispatch, _vectorcall
+    _bound_redispatch = bound_redispatch
     _vectorcall = vectorcall
 
 

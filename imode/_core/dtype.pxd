@@ -17,6 +17,9 @@ cdef enum Code:               # dtypes in the order of the promotion table
     N_DTYPES = 11
     NO_DTYPE = -1
 
+cdef enum:
+    N_TYPENUMS = 24           # NumPy type numbers looked at: those of its own types
+
 
 cdef class dtype:
     cdef readonly str name    # "float32"
@@ -31,8 +34,8 @@ ctypedef struct ResultType:   # operands seen so far, by how strongly they promo
     int wrapped               # Code of the Python numbers
 
 
-cdef int[24] code_of          # NumPy type number -> Code; NO_DTYPE: not supported
-cdef int[11] typenum_of       # Code -> NumPy type number
+cdef int[N_TYPENUMS] code_of  # NumPy type number -> Code; NO_DTYPE: not supported
+cdef int[N_DTYPES] typenum_of  # Code -> NumPy type number
 cdef bint _can_cast(int source, int target) noexcept
 cdef dtype dtype_from_code(int code)
 cdef dtype dtype_from_typenum(int typenum)

@@ -74,7 +74,7 @@ cdef dtype _new_dtype(int code, str name):
 
 
 cdef int _i
-for _i in range(24):
+for _i in range(N_TYPENUMS):
     code_of[_i] = NO_DTYPE
 
 cdef tuple _NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64",
@@ -102,7 +102,7 @@ cdef dtype dtype_from_code(int code):
 
 
 cdef dtype dtype_from_typenum(int typenum):
-    if not 0 <= typenum < 24 or code_of[typenum] == NO_DTYPE:
+    if not 0 <= typenum < N_TYPENUMS or code_of[typenum] == NO_DTYPE:
         raise TypeError(
             f"can't convert np.ndarray of type {np.dtype(cnp.PyArray_DescrFromType(typenum))}. "
             f"The only supported types are: {', '.join(_NAMES)}.")
@@ -119,7 +119,7 @@ cdef int code_from_object(object value) except -2:
         return _BY_PYTHON_TYPE[value]
     if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
         descr = np.dtype(value)
-        if descr.num < 24 and code_of[descr.num] != NO_DTYPE and descr.isnative:
+        if descr.num < N_TYPENUMS and code_of[descr.num] != NO_DTYPE and descr.isnative:
             return code_of[descr.num]
     raise TypeError(f"expected an imode.dtype, got {value!r}")
 
@@ -127,7 +127,7 @@ cdef int code_from_object(object value) except -2:
 def from_numpy_dtype(descr):
     """The dtype of an np.dtype; TypeError if there is none."""
     descr = np.dtype(descr)
-    if descr.num >= 24 or code_of[descr.num] == NO_DTYPE or not descr.isnative:
+    if descr.num >= N_TYPENUMS or code_of[descr.num] == NO_DTYPE or not descr.isnative:
         raise TypeError(
             f"can't convert np.ndarray of type {_type_name(descr)}. The only supported types are: "
             "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, "
@@ -291,11 +291,6 @@ cdef bint _can_cast(int source, int target) noexcept:
     if is_float(source) and is_integral(target):
         return False
     return source == BOOL or target != BOOL
-
-
-def can_cast_numpy(source, target):
-    """`can_cast` for np.dtypes."""
-    return bool(_can_cast(code_of[source.num], code_of[target.num]))
 
 
 # ---- Size ----

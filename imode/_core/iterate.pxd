@@ -1,6 +1,7 @@
 # An inner loop over arrays of any layout: the result's strides, dimensions collapsed, threads.
 # See iterate.pyx for implementation details.
 
+from cpython.object cimport PyObject
 from numpy cimport ndarray, npy_intp
 
 # A typed inner loop, as NumPy's ufuncs have them.
@@ -35,3 +36,12 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
 # Call an inner loop over all of the result.
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
                  npy_intp* dims, ndarray out) except -1
+
+
+cdef extern from "Python.h":
+    PyObject* PyErr_Occurred() noexcept
+
+
+cdef inline int raise_left() except -1:
+    """Raise what a loop left behind: one over rows may find no memory for its copies."""
+    return 0 if PyErr_Occurred() == NULL else -1

@@ -153,7 +153,6 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
         data[i] = operands[i].data
     data[nin] = <char*>cnp.PyArray_DATA(out)
     if m == 0:
-        total = 1
         for i in range(nin + 1):
             steps[i] = 0
         run(loop, loop_data, nin + 1, data, 1, steps)

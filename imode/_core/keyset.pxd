@@ -24,18 +24,13 @@ cdef enum:
     BIT_AUTOGRAD = 1 << 4
     BIT_TRACER = 1 << 5
     BIT_PYTHON = 1 << 6
-    BACKENDS = 7                  # CPU | Meta | PrivateUse1
-    ALL_KEYS = 127
-    NORMAL_KEYS = 1 | 1 << 3 | 1 << 4      # a normal CPU tensor: CPU | ADInplaceOrView | Autograd
-    INFERENCE_KEYS = 1                     # an inference CPU tensor: CPU alone
+    BACKENDS = BIT_CPU | BIT_META | BIT_PRIVATEUSE1
+    ALL_KEYS = (1 << N_KEYS) - 1
+    NORMAL_KEYS = BIT_CPU | BIT_AD | BIT_AUTOGRAD     # a normal CPU tensor
+    INFERENCE_KEYS = BIT_CPU                          # an inference CPU tensor
 
 
-cdef extern from *:
-    """
-    static inline int imode_highest_key(unsigned long long keys) {
-        return 63 - __builtin_clzll(keys);
-    }
-    """
+cdef extern from "keyset.h":
     int highest_key "imode_highest_key"(keyset_t keys) noexcept nogil   # keys must not be 0
 
 

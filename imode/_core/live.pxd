@@ -1,27 +1,5 @@
 # Live objects, counted in debug builds only: each module that cimports this counts one class.
-cdef extern from *:
-    """
-    #ifdef IMODE_DEBUG
-    static Py_ssize_t imode_live = 0;
-    static destructor imode_free_uncounted = NULL;
-    static inline void imode_born(void) { imode_live++; }
-    static inline void imode_died(void) { imode_live--; }
-    static inline PyObject* imode_alive(void) { return PyLong_FromSsize_t(imode_live); }
-    static inline void imode_free_counted(PyObject* o) {
-        imode_live--;
-        imode_free_uncounted(o);
-    }
-    static inline void imode_count_deaths(PyObject* type) {
-        imode_free_uncounted = ((PyTypeObject*)type)->tp_dealloc;
-        ((PyTypeObject*)type)->tp_dealloc = imode_free_counted;
-    }
-    #else
-    static inline void imode_born(void) {}
-    static inline void imode_died(void) {}
-    static inline PyObject* imode_alive(void) { Py_RETURN_NONE; }
-    static inline void imode_count_deaths(PyObject* type) { (void)type; }
-    #endif
-    """
+cdef extern from "live.h":
     void born "imode_born"() noexcept
     void died "imode_died"() noexcept
     object alive "imode_alive"()                        # their number; None in release builds

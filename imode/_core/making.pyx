@@ -57,7 +57,6 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     void PyObject_GC_UnTrack(PyObject*) noexcept
-    object PyLong_FromSsize_t(Py_ssize_t)
 
 
 def live_tensors():

@@ -10,7 +10,8 @@ from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
-    as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at, plain_number)
+    BOOL, FLOAT16, as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at,
+    plain_number)
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
@@ -48,7 +49,7 @@ cdef class Tensor:
     """
 
     def __init__(self, *args, **kwargs):
-        pass                      # made already: see construct in making
+        pass                      # made already: see _construct in making
 
     def __dealloc__(self):
         free_array(self)
@@ -378,7 +379,7 @@ cdef class Tensor:
         return call1(sign(Sign.NEG), self)
 
     def __pos__(self):
-        if code_of[typenum(self)] == 0:
+        if code_of[typenum(self)] == BOOL:
             raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self
 
@@ -386,7 +387,7 @@ cdef class Tensor:
         return call1(sign(Sign.ABS), self)
 
     def __invert__(self):
-        if code_of[typenum(self)] >= 6:
+        if code_of[typenum(self)] >= FLOAT16:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type "
                             f"tensors\nGot one of dtype {dtype_from_typenum(typenum(self))}.")
         return call1(sign(Sign.BITWISE_NOT), self)
@@ -497,7 +498,7 @@ cdef class Tensor:
         return complex(_element(self))
 
     def __index__(self):
-        if code_of[typenum(self)] >= 6 or cnp.PyArray_SIZE(storage(self)) != 1:
+        if code_of[typenum(self)] >= FLOAT16 or cnp.PyArray_SIZE(storage(self)) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(_scalar(self))
 
@@ -535,7 +536,7 @@ cdef object _element(Tensor self):
     """The only element, for Python's own conversions."""
     if cnp.PyArray_SIZE(storage(self)) != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
-    return storage(self).item()
+    return number_at(fields(self.array).data, code_of[typenum(self)])
 
 
 cdef object _real(Tensor self, str wanted):
@@ -549,7 +550,7 @@ cdef object _real(Tensor self, str wanted):
 
 
 cdef bint _may_require_grad(Tensor self) noexcept:
-    return code_of[cnp.PyArray_TYPE(storage(self))] >= 6
+    return code_of[cnp.PyArray_TYPE(storage(self))] >= FLOAT16
 
 
 # ---- autograd's view of a tensor ----

@@ -28,7 +28,6 @@ cdef extern from "Python.h":
     object PyObject_Vectorcall(object f, PyObject** args, size_t n, PyObject* names)
     bytes PyBytes_FromStringAndSize(char*, Py_ssize_t)
     char* PyBytes_AS_STRING(object)
-    PyObject* PyTuple_GET_ITEM(object, Py_ssize_t)
     Py_ssize_t PyTuple_GET_SIZE(object)
     object PyTuple_New(Py_ssize_t)
     void PyTuple_SET_ITEM(object, Py_ssize_t, object)

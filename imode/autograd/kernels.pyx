@@ -13,7 +13,8 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
-from imode._core.dtype cimport code_of, dtype, dtype_from_typenum, is_complex, is_integral
+from imode._core.dtype cimport (
+    FLOAT16, code_of, dtype, dtype_from_typenum, is_complex, is_integral)
 from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
@@ -128,7 +129,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)
-    if d.floats_only and code_of[typenum(self)] < 6:
+    if d.floats_only and code_of[typenum(self)] < FLOAT16:
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_inplace(op.name, self)
     node = _prepare(op, d, args, True)
@@ -285,7 +286,7 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
     cdef int n
     if type(result) is Tensor:
         node.set_outputs(1)
-        if code_of[typenum(<Tensor>result)] < 6 and not d.floats_only:
+        if code_of[typenum(<Tensor>result)] < FLOAT16 and not d.floats_only:
             raise integer_result(d.name, result.dtype)
         _set_history(<Tensor>result, node, 0)
     elif isinstance(result, tuple):
@@ -298,7 +299,7 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
 
 
 cdef int _set_history(Tensor result, Node node, int output) except -1:
-    if code_of[typenum(result)] < 6:
+    if code_of[typenum(result)] < FLOAT16:
         return 0                  # integers and bools carry no gradient
     node.describe(output, result)
     result.grad_fn = node

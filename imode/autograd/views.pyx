@@ -25,11 +25,9 @@ from libc.stdint cimport uint64_t
 
 from imode._core.origins import operator_name
 from imode.errors import (
-    inference_write, leaf_write, view_custom_function, view_mode,
-    view_multi_output)
+    inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
 
 cdef extern from "Python.h":
-    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
 

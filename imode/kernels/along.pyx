@@ -12,6 +12,7 @@ from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum, is_complex,
     is_integral, typenum_of)
+from imode._core.iterate cimport raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
@@ -311,7 +312,7 @@ cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) e
             _run_lanes(loop, data, nargs, block, args, buffer)
     if buffer != small:
         free(buffer)
-    return 0
+    return raise_left()
 
 
 cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):

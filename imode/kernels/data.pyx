@@ -8,7 +8,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator, call1, operator
 from imode._core.dtype cimport (
-    FLOAT32, FLOAT64, INT64, NO_DTYPE, code_of, default_code, dtype, typenum_of)
+    FLOAT32, FLOAT64, INT64, N_TYPENUMS, NO_DTYPE, code_of, default_code, dtype, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.lending cimport borrow
 from imode._core.making cimport wrap
@@ -126,7 +126,7 @@ cdef object _from_numpy(Operator op, keyset_t keys, PyObject** args):
     if type(<object>args[0]) is not ndarray:
         return _borrowed(op, keys, args)
     a = fields(args[0])
-    code = code_of[a.descr.type_num] if 0 <= a.descr.type_num < 24 else NO_DTYPE
+    code = code_of[a.descr.type_num] if 0 <= a.descr.type_num < N_TYPENUMS else NO_DTYPE
     if code == NO_DTYPE or not a.flags & ALIGNED or not cnp.PyArray_ISNOTSWAPPED(
             <ndarray>args[0]):
         return _borrowed(op, keys, args)

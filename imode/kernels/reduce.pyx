@@ -21,6 +21,7 @@ from imode._core.dispatch cimport OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
     is_integral, typenum_of)
+from imode._core.iterate cimport raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
@@ -51,7 +52,7 @@ cdef enum Finish:                 # what is done with the folded values
     NOTHING
     MEAN
 
-cdef npy_intp[11] _itemsize
+cdef npy_intp[N_DTYPES] _itemsize
 cdef int _i
 for _i in range(N_DTYPES):
     _itemsize[_i] = np.dtype(cnp.PyArray_DescrFromType(typenum_of[_i])).itemsize
@@ -391,6 +392,7 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     else:
         with nogil:
             _fold(lanes, &plan, data, result)
+    raise_left()
     return out
 
 
@@ -406,6 +408,7 @@ cdef ndarray _folded_last(_Reduction self, Lanes* lanes, ndarray x, long long ax
     rows.kept.size[0] = m
     rows.kept.stride[0] = n * _itemsize[lanes.compute]
     _fold(lanes, &rows, <char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out))
+    raise_left()
     return out
 
 
