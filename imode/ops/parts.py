@@ -1,4 +1,4 @@
-"""Views of parts: one index, a range, pieces, diagonals, windows; and views as other elements.
+"""Views of parts: one index, a range, pieces, diagonals, windows; of all with another history.
 
 The kernels are those of `imode.kernels.strided` and `pieces`; here are their schemas and
 derivatives, the operators that are compositions of them, and those that their backward passes call.
@@ -476,102 +476,6 @@ _detach_in_place = op(
 )
 _detach_in_place.register("Autograd", FORGET_HISTORY)
 _detach_in_place.register("ADInplaceOrView", None)  # nothing is written
-
-# ---- complex numbers ----------------------------------------------------------------------------
-
-op(
-    "view_as_real(Tensor(a) self) -> Tensor(a)",
-    elements.view_as_real,
-    derivative={"self": lambda grad: ops.view_as_complex(grad.contiguous())},
-    variants="function",
-    doc="""Return a complex tensor as pairs (real, imaginary) along a new last dimension.
-
-    >>> imode.view_as_real(imode.tensor([1 + 2j]))
-    tensor([[1., 2.]])
-    """,
-)
-
-op(
-    "view_as_complex(Tensor(a) self) -> Tensor(a)",
-    elements.view_as_complex,
-    derivative={"self": lambda grad: ops.view_as_real(grad.contiguous())},
-    variants="function",
-    doc="""Return a tensor whose last dimension holds pairs (real, imaginary) as a complex one.
-
-    >>> imode.view_as_complex(imode.tensor([[1.0, 2.0]]))
-    tensor([1.+2.j])
-    """,
-)
-
-
-@composite("real(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
-def real(self):
-    """Return the real part: a view of a complex tensor, a real tensor itself."""
-    return ops.view_as_real(self).select(self.dim(), 0) if self.is_complex() else self
-
-
-@composite("imag(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
-def imag(self):
-    """Return the imaginary part of a complex tensor, as a view."""
-    if not self.is_complex():
-        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-    return ops.view_as_real(self).select(self.dim(), 1)
-
-
-op(
-    "_conj(Tensor self) -> Tensor",
-    np.conjugate,
-    derivative={"self": lambda grad: grad.conj()},
-    variants="",
-    name="ConjBackward0",
-)
-op(
-    "_conj_physical(Tensor self) -> Tensor",
-    np.conjugate,
-    derivative={"self": lambda grad: grad.conj()},
-    variants="",
-    name="ConjPhysicalBackward0",
-)
-
-
-@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method")
-def conj(self):
-    """Return the complex conjugate (a copy); a real tensor itself."""
-    return ops._conj(self) if self.is_complex() else self
-
-
-@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
-def conj_physical(self):
-    """Return the complex conjugate (a copy); a real tensor itself."""
-    return ops._conj_physical(self) if self.is_complex() else self
-
-
-def _conj_in_place(self):
-    if self.dtype.kind == "c":
-        np.conjugate(self, out=self)
-
-
-op(
-    "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
-    _conj_in_place,
-    derivative={"self": lambda grad: grad.conj()},
-    variants="method",
-    name="ConjPhysicalBackward1",
-    doc="""Conjugate the tensor's elements in place, and return it.""",
-)
-
-
-@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")
-def resolve_conj(self):
-    """Return the tensor itself: conjugation is never left pending."""
-    return self
-
-
-@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method")
-def resolve_neg(self):
-    """Return the tensor itself: negation is never left pending."""
-    return self
-
 
 # ---- what backward passes call ------------------------------------------------------------------
 

@@ -1,13 +1,11 @@
-"""Ranges, the identity matrix, triangles of matrices, and complex numbers from two parts."""
+"""Ranges, the identity matrix, triangles of matrices."""
 
 import math
 
 import numpy as np
 
-from imode.kernels import fresh, order, series
+from imode.kernels import fresh, series
 
-from .. import ops
-from .._core.broadcast import broadcast_shape
 from .._core.dtype import as_numpy
 from .._core.numbers import number_as, scalar_as
 from .._core.words import not_implemented, scalar_name
@@ -20,7 +18,7 @@ from .create import (
     factory,
     same_dtype_out,
 )
-from .schema import conj, op
+from .schema import op
 
 # ---- numbers and ranges -------------------------------------------------------------------------
 
@@ -336,87 +334,3 @@ for _name, _upper in (("tril_indices", False), ("triu_indices", True)):
         imode.Size([2, 3])
         """,
     )
-
-
-# ---- complex numbers ----------------------------------------------------------------------------
-
-
-def _check_parts(first, second):
-    if first.dtype.kind != "f" or second.dtype.kind != "f":
-        raise RuntimeError(
-            "Expected both inputs to be Half, Float or Double tensors but got "
-            f"{scalar_name(first.dtype)} and {scalar_name(second.dtype)}"
-        )
-    if first.dtype != second.dtype:
-        raise RuntimeError(
-            f"Expected object of scalar type {scalar_name(first.dtype)} but got scalar type "
-            f"{scalar_name(second.dtype)} for second argument"
-        )
-
-
-def _pair(first, second):
-    """An empty complex array of the two parts' common shape."""
-    _check_parts(first, second)
-    shape = broadcast_shape(first.shape, second.shape)
-    dtype = np.dtype(np.complex128 if first.dtype.itemsize == 8 else np.complex64)
-    return order.empty_for((first, second), shape, dtype)
-
-
-def _complex(real, imag):
-    made = _pair(real, imag)
-    made.real, made.imag = real, imag
-    return made
-
-
-def _polar(abs, angle):
-    made = _pair(abs, angle)
-    if abs.dtype.itemsize == 2:
-        raise NotImplementedError("\"polar_cpu\" not implemented for 'Half'")
-    made.real, made.imag = abs * np.cos(angle), abs * np.sin(angle)
-    return made
-
-
-def _polar_backward(grad, result, needs):
-    turned = conj(grad)
-    size = ops.real(turned * ops.sgn(result)) if needs[0] else None
-    angle = ops.real(turned * (result * 1j)) if needs[1] else None
-    return size, angle
-
-
-_of_parts = op(
-    "complex(Tensor real, Tensor imag) -> Tensor",
-    _complex,
-    # PyTorch saves each part for its gradient, though the gradient does not depend on it.
-    derivative={
-        "real": lambda grad, real: ops.real(grad),
-        "imag": lambda grad, imag: ops.imag(grad),
-    },
-    variants="function out",
-    doc="""Return complex numbers of the given real and imaginary parts.
-
-    >>> imode.complex(imode.ones(1), imode.zeros(1))
-    tensor([1.+0.j])
-    """,
-)
-_of_angles = op(
-    "polar(Tensor abs, Tensor angle) -> Tensor",
-    _polar,
-    derivative={("abs", "angle"): _polar_backward},
-    variants="function out",
-    doc="""Return complex numbers of the given absolute values and angles.
-
-    >>> imode.polar(imode.ones(1), imode.zeros(1))
-    tensor([1.+0.j])
-    """,
-)
-
-
-def _expected_object(wanted, found):
-    return (
-        f"Expected object of scalar type {scalar_name(wanted)} but got scalar type "
-        f"{scalar_name(found)} for argument 'out'"
-    )
-
-
-for _pairing in (_of_parts, _of_angles):
-    same_dtype_out(_pairing, lambda first, second: first.dtype.to_complex(), _expected_object)

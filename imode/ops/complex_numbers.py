@@ -1,0 +1,191 @@
+"""Complex numbers: seen as pairs of real ones, conjugated, made of two tensors."""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import elements, order, shortcuts
+
+from .._core.broadcast import broadcast_shape
+from .._core.words import not_implemented, scalar_name
+from .create import same_dtype_out
+from .schema import composite, op
+from .schema import conj as conjugate
+
+# ---- parts, and conjugates ----------------------------------------------------------------------
+
+op(
+    "view_as_real(Tensor(a) self) -> Tensor(a)",
+    elements.view_as_real,
+    derivative={"self": lambda grad: ops.view_as_complex(grad.contiguous())},
+    variants="function",
+    doc="""Return a complex tensor as pairs (real, imaginary) along a new last dimension.
+
+    >>> imode.view_as_real(imode.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """,
+)
+
+op(
+    "view_as_complex(Tensor(a) self) -> Tensor(a)",
+    elements.view_as_complex,
+    derivative={"self": lambda grad: ops.view_as_real(grad.contiguous())},
+    variants="function",
+    doc="""Return a tensor whose last dimension holds pairs (real, imaginary) as a complex one.
+
+    >>> imode.view_as_complex(imode.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """,
+)
+
+
+@composite("real(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
+def real(self):
+    """Return the real part: a view of a complex tensor, a real tensor itself."""
+    return ops.view_as_real(self).select(self.dim(), 0) if self.is_complex() else self
+
+
+@composite("imag(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
+def imag(self):
+    """Return the imaginary part of a complex tensor, as a view."""
+    if not self.is_complex():
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return ops.view_as_real(self).select(self.dim(), 1)
+
+
+op(
+    "_conj(Tensor self) -> Tensor",
+    np.conjugate,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="",
+    name="ConjBackward0",
+)
+op(
+    "_conj_physical(Tensor self) -> Tensor",
+    np.conjugate,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="",
+    name="ConjPhysicalBackward0",
+)
+
+
+@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method")
+def conj(self):
+    """Return the complex conjugate (a copy); a real tensor itself."""
+    return ops._conj(self) if self.is_complex() else self
+
+
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
+def conj_physical(self):
+    """Return the complex conjugate (a copy); a real tensor itself."""
+    return ops._conj_physical(self) if self.is_complex() else self
+
+
+def _conj_in_place(self):
+    if self.dtype.kind == "c":
+        np.conjugate(self, out=self)
+
+
+op(
+    "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
+    _conj_in_place,
+    derivative={"self": lambda grad: grad.conj()},
+    variants="method",
+    name="ConjPhysicalBackward1",
+    doc="""Conjugate the tensor's elements in place, and return it.""",
+)
+
+
+@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")
+def resolve_conj(self):
+    """Return the tensor itself: conjugation is never left pending."""
+    return self
+
+
+@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method")
+def resolve_neg(self):
+    """Return the tensor itself: negation is never left pending."""
+    return self
+
+
+# ---- from two parts -----------------------------------------------------------------------------
+
+
+def _check_parts(first, second):
+    if first.dtype.kind != "f" or second.dtype.kind != "f":
+        raise RuntimeError(
+            "Expected both inputs to be Half, Float or Double tensors but got "
+            f"{scalar_name(first.dtype)} and {scalar_name(second.dtype)}"
+        )
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"Expected object of scalar type {scalar_name(first.dtype)} but got scalar type "
+            f"{scalar_name(second.dtype)} for second argument"
+        )
+
+
+def _pair(first, second):
+    """An empty complex array of the two parts' common shape."""
+    _check_parts(first, second)
+    shape = broadcast_shape(first.shape, second.shape)
+    dtype = np.dtype(np.complex128 if first.dtype.itemsize == 8 else np.complex64)
+    return order.empty_for((first, second), shape, dtype)
+
+
+def _complex(real, imag):
+    made = _pair(real, imag)
+    made.real, made.imag = real, imag
+    return made
+
+
+def _polar(abs, angle):
+    made = _pair(abs, angle)
+    if abs.dtype.itemsize == 2:
+        raise not_implemented("polar_cpu", abs.dtype)
+    made.real, made.imag = abs * np.cos(angle), abs * np.sin(angle)
+    return made
+
+
+def _polar_backward(grad, result, needs):
+    turned = conjugate(grad)
+    size = ops.real(turned * ops.sgn(result)) if needs[0] else None
+    angle = ops.real(turned * (result * 1j)) if needs[1] else None
+    return size, angle
+
+
+_of_parts = op(
+    "complex(Tensor real, Tensor imag) -> Tensor",
+    _complex,
+    # PyTorch saves each part for its gradient, though the gradient does not depend on it.
+    derivative={
+        "real": lambda grad, real: ops.real(grad),
+        "imag": lambda grad, imag: ops.imag(grad),
+    },
+    variants="function out",
+    doc="""Return complex numbers of the given real and imaginary parts.
+
+    >>> imode.complex(imode.ones(1), imode.zeros(1))
+    tensor([1.+0.j])
+    """,
+)
+_of_angles = op(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    _polar,
+    derivative={("abs", "angle"): _polar_backward},
+    variants="function out",
+    doc="""Return complex numbers of the given absolute values and angles.
+
+    >>> imode.polar(imode.ones(1), imode.zeros(1))
+    tensor([1.+0.j])
+    """,
+)
+
+
+def _expected_object(wanted, found):
+    return (
+        f"Expected object of scalar type {scalar_name(wanted)} but got scalar type "
+        f"{scalar_name(found)} for argument 'out'"
+    )
+
+
+for _pairing in (_of_parts, _of_angles):
+    same_dtype_out(_pairing, lambda first, second: first.dtype.to_complex(), _expected_object)
