@@ -1,7 +1,11 @@
 """Many threads in autograd at once: the right answer or an error, never a crash or a lost node."""
 
 import gc
+import re
+import sys
+import sysconfig
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,11 @@ import pytest
 import imode
 from imode.autograd import graph
 from tests import stress
+
+ROOT = Path(__file__).parents[1]
+from_source = pytest.mark.skipif(
+    not (ROOT / "setup.py").exists(), reason="runs where the source is"
+)
 
 
 def in_threads(function, n=8):
@@ -151,3 +160,40 @@ def test_graphs_are_collected_while_others_run():
 @pytest.mark.parametrize("seed", range(3))
 def test_random_work(seed):
     stress.run(seconds=0.5, seed=seed, say=lambda text: None)
+
+
+# ---- the rules, as written ----
+
+RULE = re.compile(r"thread|GIL|immutable|owned by|lives for one call", re.IGNORECASE)
+
+
+@from_source
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "imode").rglob("*.pxd")),
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_every_shared_class_states_its_rule(path):
+    text = path.read_text()
+    head = re.match(r"(#.*\n)*", text).group()
+    for name, said in re.findall(r"^cdef class (\w+).*:\n((?: +#.*\n)*)", text, re.MULTILINE):
+        assert RULE.search(said) or RULE.search(head) or "(Node)" in text, name
+
+
+@from_source
+def test_the_page_names_every_module_with_state_of_its_own():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    section = page.partition("\n## Threads\n")[2].partition("\n## ")[0]
+    stateful = {
+        path.stem
+        for path in (ROOT / "imode").rglob("*.pyx")
+        if re.search(r"^ +global ", path.read_text(), re.MULTILINE)
+    }
+    assert stateful and not {name for name in stateful if not re.search(rf"[`/]{name}`", section)}
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has a GIL"
+)
+def test_a_free_threaded_interpreter_turns_the_gil_on():
+    assert sys._is_gil_enabled()

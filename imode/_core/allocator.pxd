@@ -1,4 +1,4 @@
-# Small ndarrays, recycled. See allocator.pyx for implementation details.
+# Small ndarrays, recycled. See allocator.pyx. Thread rule: with the GIL held.
 from cpython.object cimport PyObject
 from numpy cimport ndarray, npy_intp
 

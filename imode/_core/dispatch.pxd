@@ -1,5 +1,5 @@
 # The dispatcher: the thread-local state, the operator table, and the call.
-# See dispatch.pyx for implementation details.
+# See dispatch.pyx. Thread rules: a TLS is its thread's own; the table changes with the GIL held.
 from cpython.object cimport PyObject
 from imode._core.keyset cimport (
     BACKENDS, BIT_AD, BIT_AUTOGRAD, BIT_CPU, N_KEYS, highest_key, keyset_t)

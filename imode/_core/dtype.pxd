@@ -1,5 +1,5 @@
 # dtype, Size and device; PyTorch's type promotion.
-# See dtype.pyx for implementation details.
+# See dtype.pyx. Immutable, but for the default dtype, which is changed with the GIL held.
 from numpy cimport npy_intp
 
 cdef enum Code:               # dtypes in the order of the promotion table

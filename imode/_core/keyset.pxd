@@ -1,5 +1,5 @@
 # DispatchKey, in priority order, and the set of them as one 64-bit word.
-# See keyset.pyx for the Python faces.
+# See keyset.pyx for the Python faces, which are immutable.
 from libc.stdint cimport uint64_t
 
 ctypedef uint64_t keyset_t        # bit i set: key i is in the set

@@ -1,5 +1,5 @@
 # A NumPy ufunc as a kernel: its typed inner loops, called directly.
-# See loops.pyx for implementation details.
+# See loops.pyx. Loops are filled in when an operator is declared, and immutable from then on.
 from imode._core.dispatch cimport CKernel
 from imode._core.dtype cimport N_DTYPES
 from imode._core.iterate cimport MAX_IN, loop_t

@@ -1,4 +1,5 @@
 # Slabs: memory for the objects that long graphs are made of. See slab.h for implementation details.
+# Thread rule: with the GIL held.
 
 # Let a final class, of which no object is alive yet, take its memory from slabs.
 cdef void use_slabs(object cls)

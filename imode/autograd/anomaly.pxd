@@ -1,4 +1,5 @@
 # Anomaly mode: where the forward pass recorded the node that fails. See anomaly.pyx.
+# Thread rule: on or off for all threads, switched with the GIL held.
 from cpython.object cimport PyObject
 from imode.autograd.node cimport Node
 

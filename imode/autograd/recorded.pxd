@@ -1,4 +1,5 @@
 # Nodes of operators from the table. See recorded.pyx for implementation details.
+# Thread rule: classes are added with the GIL held, and stay.
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node
 

@@ -1,4 +1,5 @@
 # Task: one call of backward() or grad(), and what it knows of the nodes it runs. See task.pyx.
+# Thread rule: which task is the one that marks nodes is settled with the GIL held.
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 

@@ -1,4 +1,5 @@
-# Pooling of planes over ndarrays: (n, c, h, w) or (c, h, w). See pool.pyx.
+# Pooling of planes over ndarrays: (n, c, h, w) or (c, h, w). See pool.pyx. What is described here
+# lives for one call, on its stack; the GIL is released while the loops run.
 
 ctypedef struct axis_t:       # the windows along one dimension of the planes
     long size                 # of the plane

@@ -1,4 +1,4 @@
-# From a C table of inner loops to ufunc objects, see _loops.h for the table.
+# From a C table of inner loops to ufunc objects, see _loops.h for the table. Both are immutable.
 
 from numpy cimport (
     PyUFunc_FromFuncAndDataAndSignature,
