@@ -89,10 +89,13 @@ class Writer:
         return node
 
     def tensor(self, tensor, place):
-        from imode._core.internals import array_of
+        from imode._core.internals import array_of, is_parameter
+        from imode.utils.hooks import warn_if_has_hooks
 
         if id(tensor) not in self.seen:
             self.seen[id(tensor)] = len(self.tensors)
+            if not is_parameter(tensor):
+                warn_if_has_hooks(tensor)
             array = array_of(tensor)
             if array is None:
                 raise TypeError(f"save: cannot save {place}: a tensor without values (meta)")

@@ -7,6 +7,7 @@ import numpy as np
 from ._core.internals import array_of, is_parameter, make_parameter, wrap_array
 from ._core.lending import Borrowed, source_of
 from .storage import offset_in, root_of
+from .utils.hooks import warn_if_has_hooks
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
@@ -43,6 +44,7 @@ def copy_tensor(tensor):
     copied = tensor.data
     if is_parameter(tensor):
         return make_parameter(copied, tensor.requires_grad)
+    warn_if_has_hooks(tensor)
     if not copied.is_inference():
         copied.set_(copied)  # as in `rebuild_tensor`
     return copied.requires_grad_(tensor.requires_grad)
@@ -68,6 +70,8 @@ def reduce_tensor(tensor):
     Pickle keeps one object one, so naming the root array in each view is all that sharing takes.
     """
     array, layout = _storage(array_of(tensor))
+    if not is_parameter(tensor):
+        warn_if_has_hooks(tensor)
     arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
     return unpickle_tensor, arguments
 

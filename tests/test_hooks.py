@@ -1,6 +1,10 @@
 """Hooks: their order, what they are given, what they may return, handles."""
 
+import copy
 import gc
+import io
+import pickle
+import warnings
 import weakref
 
 import pytest
@@ -218,3 +222,28 @@ def test_a_hook_that_returns_an_array_is_named_in_full(register):
     getattr(x, register)(lambda tensor: imode.ones(2).numpy())
     with pytest.raises(TypeError, match=r"expected Variable, but hook returned 'numpy\.ndarray'"):
         x.sum().backward()
+
+
+def test_copies_and_files_warn_of_hooks_that_they_lack():
+    x = leaf()
+    y = x * 2
+    parameter = imode.nn.Parameter(imode.ones(2))
+    for tensor in (x, y, parameter):
+        tensor.register_hook(print)
+    ways = (copy.copy, pickle.dumps, lambda tensor: imode.save(tensor, io.BytesIO()))
+    for way in ways[:2]:
+        for tensor in (x, y):
+            with pytest.warns(UserWarning, match="backward hook <built-in function print> on tens"):
+                way(tensor)
+    with pytest.warns(UserWarning, match="will not be serialized"):
+        ways[2](x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        copy.deepcopy(x)
+        for way in ways:
+            way(parameter)
+            way(leaf())
+        marked = leaf()
+        marked.register_hook(imode.utils.hooks.unserializable_hook(lambda grad: None))
+        for way in ways:
+            way(marked)

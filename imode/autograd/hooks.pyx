@@ -66,6 +66,14 @@ def register_hook(Tensor self not None, hook):
     return add_hook(table, hook)
 
 
+def hooks_on(Tensor self not None):
+    """The hooks that `register_hook` put on a tensor: a list."""
+    table = None if self.meta is None else self.meta.hooks
+    if self.grad_fn is not None and (<Node>self.grad_fn).extras is not None:
+        table = ((<Node>self.grad_fn).extras.tensor_hooks or {}).get(self.output_nr)
+    return [] if table is None else list(table.values())
+
+
 def register_post_accumulate_grad_hook(Tensor self not None, hook):
     """Call `hook(tensor)` after backward has added to a leaf's `.grad`.
 
