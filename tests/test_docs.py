@@ -23,3 +23,14 @@ def test_program_of_the_page_prints_what_it_says(page, program):
     with contextlib.redirect_stdout(printed):
         exec(compile(program, f"docs/{page}", "exec"), {"__name__": "__main__"})
     assert printed.getvalue().splitlines() == re.findall(r"# prints (.*)$", program, re.M)
+
+
+@pytest.mark.skipif(not PROGRAMS, reason="the pages are not beside the tests")
+def test_the_picture_shows_what_its_program_draws():
+    names = {"__name__": "__main__"}
+    program = next(p.values[1] for p in PROGRAMS if "graph.draw" in p.values[1])
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(program, names)
+    labels = re.findall(r'label="([^"]*)"', str(names["picture"]))
+    drawn = re.findall(r"<text.*>(.*)</text>", (DOCS / "graph.svg").read_text())
+    assert labels and sorted(drawn) == sorted(line for x in labels for line in x.split("\\n"))
