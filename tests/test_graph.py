@@ -431,10 +431,30 @@ def test_a_picture_shows_operators_shapes_and_what_is_saved():
         graph.draw(3)
 
 
+def test_a_picture_shows_what_was_written_to_since_it_was_saved():
+    y = leaf() * 1
+    y.add_(1)
+    z = y.exp() * y
+    assert 'other\\nfloat32 [2]\\nversion 1"' in str(graph.draw(z))
+    y.add_(1)
+    assert 'other\\nfloat32 [2]\\nversion 1, now 2"' in str(graph.draw(z))
+
+
 def test_a_picture_of_packed_tensors():
     with graph.saved_tensors_hooks(lambda t: "there", lambda t: t):
         y = leaf().exp()
     assert "packed: str" in str(graph.draw(y.grad_fn))
+    with imode.inference_mode():
+        other = imode.ones(2)
+    with graph.saved_tensors_hooks(lambda t: other, lambda t: t):
+        y = leaf().exp()
+    assert 'result\\nfloat32 [2]", style' in str(graph.draw(y))
+
+
+def test_names_in_a_picture_are_quoted():
+    x = leaf()
+    text = str(graph.draw(x, names={'a "b"\n\\c': x}))
+    assert 'label="a \\"b\\"\\n\\\\c\\nfloat32 [2]' in text
 
 
 def test_a_picture_is_saved(tmp_path, monkeypatch):

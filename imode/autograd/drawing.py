@@ -6,6 +6,7 @@ import subprocess
 from imode._core.tensor import Tensor
 
 from .node import Node
+from .saved import version_of_saved
 
 __all__ = ["Picture", "draw"]
 
@@ -95,13 +96,14 @@ class _Sheet:
         if thing.grad_fn is not None:
             self.lines.append(f"  {self._number(thing.grad_fn)} -> {box}{_output(thing)}")
 
-    def _tensor(self, tensor, colour, label=None):
+    def _tensor(self, tensor, colour, label=None, version=None):
         known = tensor if colour == _LEAF else object()
         if id(known) in self.numbers:
             return self.numbers[id(known)]
         self.keep.append(known)
         box = self.numbers[id(known)] = f"t{len(self.numbers)}"
-        lines = [label or self.names.get(id(tensor)), _look(tensor), _version(tensor)]
+        version = version or _version(tensor)
+        lines = [label or self.names.get(id(tensor)), _look(tensor), version]
         text = "\\n".join(_quoted(line) for line in lines if line)
         self.lines.append(f'  {box} [label="{text}", style=filled, fillcolor="{colour}"]')
         return box
@@ -139,7 +141,8 @@ class _Sheet:
             held = getattr(node, name)
             for item in held if isinstance(held, tuple) else (held,):
                 if isinstance(item.data, Tensor):
-                    other = self._tensor(item.data, _SAVED, name.removeprefix("_raw_saved_"))
+                    label = name.removeprefix("_raw_saved_")
+                    other = self._tensor(item.data, _SAVED, label, _saved_version(item))
                     self.lines.append(f"  {other} -> {box} [style=dashed, arrowhead=none]")
                 elif item.data is not None:
                     other = f"p{len(self.lines)}"
@@ -156,9 +159,17 @@ def _version(tensor):
     return None if tensor.is_inference() else f"version {tensor._version}"
 
 
+def _saved_version(saved):
+    """The version that was saved; also today's, where a write since makes backward raise."""
+    if saved.unpack_hook is not None:  # what the hook made is not compared
+        return None
+    then, now = version_of_saved(saved), saved.data._version
+    return f"version {then}" if now == then else f"version {then}, now {now}"
+
+
 def _output(tensor):
     return f' [label="{tensor.output_nr}"]' if len(tensor.grad_fn._input_metadata) > 1 else ""
 
 
 def _quoted(text):
-    return str(text).replace("\\", "\\\\").replace('"', '\\"')
+    return str(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

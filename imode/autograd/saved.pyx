@@ -269,6 +269,11 @@ cdef SavedTensor saved_value(object value):
     return self
 
 
+def version_of_saved(SavedTensor saved not None):
+    """The version of the tensor when it was saved."""
+    return saved.version
+
+
 cdef void forget(object saved) noexcept:
     cdef SavedTensor self
     if type(saved) is SavedTensor:
