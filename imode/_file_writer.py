@@ -83,8 +83,7 @@ class Writer:
             node = {"odict" if kind is OrderedDict else "dict": found}
             extra = getattr(obj, "_metadata", None)  # versions that modules attach to state dicts
             if isinstance(extra, dict):
-                node["odict"] = [found, self.node(extra, f"{place}._metadata", depth + 1)]
-                node = {"state": node["odict"]}
+                node = {"state": [found, self.node(extra, f"{place}._metadata", depth + 1)]}
         self.open.discard(id(obj))
         return node
 

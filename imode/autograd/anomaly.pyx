@@ -117,9 +117,10 @@ class detect_anomaly:
     line that recorded the failing node, and, with `check_nan`, a gradient with NaN in it is an
     error. Slow; for debugging.
 
+    >>> import warnings
     >>> import imode
     >>> x = imode.tensor(0.0, requires_grad=True)
-    >>> with imode.autograd.detect_anomaly():   # doctest: +SKIP
+    >>> with warnings.catch_warnings(action="ignore"), imode.autograd.detect_anomaly():
     ...     (x * float("nan")).backward()
     Traceback (most recent call last):
     RuntimeError: Function 'MulBackward0' returned nan values in its 0th output.

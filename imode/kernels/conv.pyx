@@ -68,7 +68,7 @@ cdef int _check_list(str name, tuple values, int ndim) except -1:
 
 
 def bias_dtype_error(x, bias):
-    """An input and a bias of different dtypes, """
+    """The error of an input and a bias of different dtypes."""
     return RuntimeError(
         f"Input type ({c_name(x)}) and bias type ({c_name(bias)}) should be the same")
 

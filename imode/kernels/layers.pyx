@@ -234,7 +234,7 @@ cdef object _outer(Operator op, keyset_t keys, PyObject** args):
     """outer(self, vec2)."""
     global _view
     cdef Fields* a = _array(args[0])
-    if a.nd != 1 or _array(args[1]).nd != 1 or not a.flags & 1:
+    if a.nd != 1 or _array(args[1]).nd != 1 or not a.flags & cnp.NPY_ARRAY_C_CONTIGUOUS:
         return NotImplemented
     if _view is None:
         _view = operator("view")

@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented
 from . import dims
@@ -28,7 +29,7 @@ def tanhshrink(input):
 def _glu(self, dim):
     if self.ndim == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
-    axis = dims.wrap(dim, self.ndim)
+    axis = wrap_dim(dim, self.ndim)
     size = self.shape[axis]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")

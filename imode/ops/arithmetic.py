@@ -11,7 +11,6 @@ from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
-from . import dims
 from .refuse import as_float, cast, check_sub, common, no_derivative, zeros
 from .schema import alias, composite, conj, op, ufunc
 
@@ -207,7 +206,7 @@ def _rounded(grad, formula, rounding_mode):
     return zeros(grad) if rounding_mode is not None else formula()
 
 
-_DIV_MODE = op(
+op(
     "div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
     _div_mode,
     derivative={
@@ -462,7 +461,7 @@ def float_power_(self, exponent):
     """
     dtype = _float_power_type(self, exponent)
     if self.dtype != dtype:
-        had, needed = (scalar_name(dims.numpy_dtype(d)) for d in (self.dtype, dtype))
+        had, needed = (scalar_name(d) for d in (self.dtype, dtype))
         raise RuntimeError(
             f"the base given to float_power_ has dtype {had} but the operation's result requires "
             f"dtype {needed}"

@@ -2,38 +2,24 @@
 
 import numpy as np
 
+from imode.kernels.strided import wrap_dim
+
 FLOATING = "fc"  # dtype kinds that have fractions
 
 # For kernels: no warning where a result is infinite or NaN; PyTorch has none.
 quiet = np.errstate(all="ignore")
 
 
-def numpy_dtype(dtype):
-    """The NumPy dtype of an imode dtype; NumPy's own pass through."""
-    return dtype if isinstance(dtype, np.dtype) else np.dtype(dtype.numpy)
-
-
-def wrap(dim, ndim):
-    """`dim` counted from the front; a 0-dim tensor is treated as having one dimension."""
-    span = ndim or 1
-    if not -span <= dim < span:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-span}, {span - 1}], but got {dim})"
-        )
-    return dim + span if dim < 0 else dim
-
-
 def size(x, dim):
     """The size of an array along `dim`; one without dimensions is refused."""
     if x.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return x.shape[wrap(dim, x.ndim)]
+    return x.shape[wrap_dim(dim, x.ndim)]
 
 
 def wrap_one(dim, ndim):
     """One dimension as a tuple of axes; () for a 0-dim tensor."""
-    axis = wrap(dim, ndim)
+    axis = wrap_dim(dim, ndim)
     return (axis,) if ndim else ()
 
 
@@ -43,7 +29,7 @@ def wrap_all(dim, ndim):
         return tuple(range(ndim))
     axes = []
     for each in dim:
-        axis = wrap(each, ndim)
+        axis = wrap_dim(each, ndim)
         if axis in axes:
             raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
         axes.append(axis)

@@ -6,8 +6,10 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import reduce as fast
+from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
+from .._core.dtype import as_numpy
 from .._core.words import scalar_name
 from . import dims
 from .dims import FLOATING, accumulate_type, reduced, restore
@@ -42,7 +44,7 @@ def _vector_norm(self, ord, dim, keepdim, dtype):
         )
     to = self.dtype
     if dtype is not None:
-        to = dims.numpy_dtype(dtype)
+        to = as_numpy(dtype)
         if to.kind not in FLOATING:
             raise RuntimeError(
                 "linalg.vector_norm: dtype should be floating point or complex, "
@@ -140,7 +142,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
         )
     if len(dim) != 2:
         raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + str(dim))
-    row, column = (dims.wrap(each, self.dim()) for each in dim)
+    row, column = (wrap_dim(each, self.dim()) for each in dim)
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
     if ord == "fro":

@@ -5,6 +5,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import along
 from imode.kernels import reduce as fast
+from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented, scalar_name
 from . import dims
@@ -27,7 +28,7 @@ def _need_elements(name, x, dim, error=RuntimeError):
             )
         return
     for each in (dim,) if isinstance(dim, int) else dim:
-        axis = dims.wrap(each, x.ndim)
+        axis = wrap_dim(each, x.ndim)
         if x.ndim and x.shape[axis] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {each} to have non-zero size.")
 
@@ -115,7 +116,7 @@ def _make_several(name, reduce, kernel):
 
 def _make_one(name, find):
     def one(self, dim, keepdim):
-        axis = dims.wrap(dim, self.ndim)
+        axis = wrap_dim(dim, self.ndim)
         _need_elements(name, self, axis)
         if self.dtype.kind == "c":
             raise RuntimeError(f"{name}(): does not support complex input")
@@ -140,7 +141,7 @@ def _make_where(name, find):
             _need_elements(name, self, None, IndexError)
             found = find(self, axis=None)
             return reduced(np.reshape(found, (1,) * self.ndim if keepdim else ()), _INT64)
-        axis = dims.wrap(dim, self.ndim)
+        axis = wrap_dim(dim, self.ndim)
         if self.ndim == 0:
             return np.zeros((), _INT64)
         _need_elements(name, self, axis)
@@ -233,7 +234,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
 
 def _aminmax(self, dim, keepdim):
     if dim is not None:
-        dims.wrap(dim, self.ndim)
+        wrap_dim(dim, self.ndim)
         if self.dtype.kind == "c" and self.ndim == 0:
             raise RuntimeError(f"aminmax not implemented for {scalar_name(self.dtype)}")
     _need_order("aminmax_cpu", self)
@@ -310,7 +311,7 @@ def _median(self):
 
 
 def _median_dim(self, dim, keepdim):
-    axis = dims.wrap(dim, self.ndim)
+    axis = wrap_dim(dim, self.ndim)
     if self.ndim and self.shape[axis] == 0:
         raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
     _need_median(self, "median_out")
@@ -353,7 +354,7 @@ op(
 
 def _running(name, better):
     def run(self, dim):
-        axis = dims.wrap(dim, self.ndim)
+        axis = wrap_dim(dim, self.ndim)
         if self.dtype.kind not in FLOATING + "biu" or self.dtype.kind == "c":
             raise not_implemented(f"{name}_cpu", self.dtype)
         if self.ndim == 0:

@@ -61,18 +61,16 @@ def _cat(tensors, dim):
     return result
 
 
-def _cat_backward(grad, tensors_shapes, dim, needs):
+def _cat_backward(grad, tensors_shapes, dim):
     shapes = [tuple(s) for s in tensors_shapes]
-    wanted = needs[0] if isinstance(needs[0], (tuple, list)) else needs
     nd = next((len(s) for s in shapes if not _skipped(s)), 1)
     dim = wrap_dim(dim, nd)
     parts, at = [], 0
-    for i, shape in enumerate(shapes):
+    for shape in shapes:
         if _skipped(shape):
             parts.append(grad.new_zeros(shape))
             continue
-        needed = wanted[i] if i < len(wanted) else True
-        parts.append(grad.narrow(dim, at, shape[dim]) if needed else None)
+        parts.append(grad.narrow(dim, at, shape[dim]))
         at += shape[dim]
     return parts
 
@@ -80,9 +78,7 @@ def _cat_backward(grad, tensors_shapes, dim, needs):
 _cat_op = op(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     fresh.cat(_cat),
-    derivative={"tensors": lambda grad, tensors_shapes, dim: _cat_backward(
-        grad, tensors_shapes, dim, [True] * len(tensors_shapes)
-    )},
+    derivative={"tensors": _cat_backward},
     variants="function out",
     doc="""Return the tensors joined along `dim`; in the other dimensions they must agree.
 

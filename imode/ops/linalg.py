@@ -5,6 +5,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import matmul as fast
 from imode.kernels.order import empty_for
+from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
 from .._core.words import c_name, scalar_name, tensor_type
@@ -508,7 +509,7 @@ op(
 def _cross(self, other, dim):
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    axis = dims.wrap(dim, self.ndim)
+    axis = wrap_dim(dim, self.ndim)
     sizes = [dims.size(x, dim) for x in (self, other)]
     if sizes != [3, 3]:
         raise RuntimeError(

@@ -11,6 +11,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import reduce as fast
 
+from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
 from . import dims
 from .create import computes_in_out
@@ -23,7 +24,7 @@ from .schema import composite, conj, op
 def _result_type(x, dtype):
     """The dtype of a sum or product: as asked, else int64 for integers and booleans."""
     if dtype is not None:
-        return dims.numpy_dtype(dtype)
+        return as_numpy(dtype)
     return x.dtype if x.dtype.kind in FLOATING else np.dtype(np.int64)
 
 
@@ -82,7 +83,7 @@ def _nansum_dim(self, dim, keepdim, dtype):
     if self.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
     if dtype is not None and dtype.is_complex:
-        raise not_implemented("nansum_cpu", dims.numpy_dtype(dtype))
+        raise not_implemented("nansum_cpu", dtype)
     if self.dtype.kind == "f":
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return _sum_dim(self, dim, keepdim, dtype)
@@ -106,7 +107,7 @@ op(
 
 
 def _mean_type(x, dtype):
-    to = x.dtype if dtype is None else dims.numpy_dtype(dtype)
+    to = x.dtype if dtype is None else as_numpy(dtype)
     if to.kind not in FLOATING:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
@@ -182,12 +183,12 @@ def nanmean(self, dim, keepdim, dtype):
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype "
-            f"but got {scalar_name(dims.numpy_dtype(self.dtype))}"
+            f"but got {scalar_name(self.dtype)}"
         )
     if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(
             "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
-            f"point or complex dtype. Got: {scalar_name(dims.numpy_dtype(dtype))}"
+            f"point or complex dtype. Got: {scalar_name(dtype)}"
         )
     total = ops.nansum(self, dim, keepdim, dtype=dtype)
     return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)

@@ -6,7 +6,9 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import along, reduce
+from imode.kernels.strided import wrap_dim
 
+from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
 from . import dims
 from .create import computes_in_out
@@ -19,9 +21,9 @@ from .schema import composite, conj, op, out_form, recorded
 
 @dims.quiet
 def _running(name, accumulate, self, dim, dtype):
-    axis = dims.wrap(dim, self.ndim)
+    axis = wrap_dim(dim, self.ndim)
     if dtype is not None:
-        to = dims.numpy_dtype(dtype)
+        to = as_numpy(dtype)
     else:
         to = self.dtype if self.dtype.kind in FLOATING else np.dtype(np.int64)
     if to.kind == "b" and self.size and self.ndim:
@@ -39,7 +41,7 @@ def _cumsum(self, dim, dtype):
 def _cumprod(self, dim, dtype):
     if self.dtype.kind == "c" and self.size:
         self = np.array(self)
-        lanes = np.moveaxis(self.reshape(self.shape or 1), dims.wrap(dim, self.ndim), 0)
+        lanes = np.moveaxis(self.reshape(self.shape or 1), wrap_dim(dim, self.ndim), 0)
         lanes[:1] *= 1  # beside infinity 0 becomes NaN
     return _running("cumprod", np.multiply.accumulate, self, dim, dtype)
 
@@ -147,7 +149,7 @@ out_form(_LOGSUMEXP, _into_floats)
 
 
 def _check_softmax(name, self, dim):
-    axis = dims.wrap(dim, self.ndim)
+    axis = wrap_dim(dim, self.ndim)
     if self.dtype.kind != "f" and self.size:
         last = "_lastdim" if self.ndim == 0 or axis == self.ndim - 1 else ""
         raise not_implemented(f"{name}{last}_kernel_impl", self.dtype)

@@ -14,9 +14,9 @@ from imode import ops
 from imode._core.internals import array_of, wrap_array
 from imode._core.numbers import scalar_as
 from imode._core.tensor import Tensor
+from imode.kernels.strided import wrap_dim
 
 from .._core.words import tensor_type
-from .dims import wrap
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
@@ -52,7 +52,7 @@ def getitem(self, index):
 
 def _length(shape, dim):
     """The length of a dimension; a second `...` in an index may lead beyond the last one."""
-    return shape[wrap(dim, len(shape))] if shape else 0
+    return shape[wrap_dim(dim, len(shape))] if shape else 0
 
 
 def _select(self, dim, index, place):
