@@ -14,6 +14,7 @@ cdef extern from "tls.h":
         int operator_id           # the operator called last; see Note [Who made a tensor]
         uint64_t hops             # kernels entered
         uint64_t nodes            # graph nodes made
+        uint64_t sequence         # the number of the next graph node
         uint64_t views            # view records made
         uint64_t bumps            # version bumps
         PyObject* guard_top       # the innermost guard that is on, a guard.Guard; NULL: none

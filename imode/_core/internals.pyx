@@ -53,6 +53,12 @@ def make_normal(Tensor data not None):
     return new_tensor(storage(data).copy(), NORMAL_KEYS)
 
 
+def has_node(Tensor tensor not None):
+    """Whether a node made it, as it stands: that of a view whose base was written to is not
+    renewed, nor refused."""
+    return tensor.grad_fn is not None
+
+
 def is_parameter(value):
     """Whether `value` is a tensor made by `nn.Parameter`."""
     return isinstance(value, Tensor) and bool((<Tensor>value).parameter)

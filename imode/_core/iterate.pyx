@@ -53,8 +53,8 @@ cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a,
     for i in range(nin):
         if operands[i].nd == 0:
             continue
-        stride_a = _stride_of(&operands[i], nd, a)
-        stride_b = _stride_of(&operands[i], nd, b)
+        stride_a = _stride_of(&operands[i], nd, dims, a)
+        stride_b = _stride_of(&operands[i], nd, dims, b)
         if stride_a == 0 or stride_b == 0:
             continue
         if stride_a < stride_b:
@@ -64,10 +64,10 @@ cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a,
     return 0
 
 
-cdef inline npy_intp _stride_of(Operand* operand, int nd, int d) noexcept nogil:
-    """The operand's stride in dimension d of the broadcast shape."""
+cdef inline npy_intp _stride_of(Operand* operand, int nd, npy_intp* dims, int d) noexcept nogil:
+    """The operand's stride in dimension d of the broadcast shape, 0 where it is broadcast."""
     cdef int own = d - (nd - operand.nd)
-    return 0 if own < 0 or operand.dims[own] == 1 else operand.strides[own]
+    return 0 if own < 0 or operand.dims[own] != dims[d] else operand.strides[own]
 
 
 # ---- running a loop ----
@@ -131,7 +131,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     for d in range(m):
         length[d] = dims[perm[d]]
         for i in range(nin):
-            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, perm[d])
+            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, dims, perm[d])
         strides[nin][d] = out.strides[perm[d]]
     # Neighbours that every operand steps through evenly become one.
     k = 0

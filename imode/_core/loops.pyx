@@ -97,7 +97,7 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False, bint real=False):
+                  bint exact=False, bint bounds=False, int real=0):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
@@ -112,7 +112,7 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints)
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
-        config.scaled_loops.bounds = config.scaled_loops.real = False
+        config.scaled_loops.bounds, config.scaled_loops.real = False, 0
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -209,6 +209,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if data[i] == NULL:
+            if model != NULL and target == NULL and not _in_row_order(model):
+                return _general(op, kernel, loops, args, target)
             if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
                     _small_number(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
@@ -241,6 +243,20 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if n:
         run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
+
+
+cdef inline bint _in_row_order(Fields* array) noexcept:
+    """Whether the strides of a contiguous array say so, those of its dimensions of size 1, too.
+
+    PyTorch orders a result by them where a number stands beside the tensor.
+    """
+    cdef int d
+    for d in range(1, array.nd):
+        if array.strides[d - 1] < array.strides[d] or (
+                array.strides[d - 1] == array.strides[d]
+                and array.dimensions[d - 1] < array.dimensions[d]):
+            return False
+    return True
 
 
 cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept:
@@ -314,6 +330,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef ndarray out
     cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
     cdef bint resized = False     # out= had another shape: it takes the result's strides
+    cdef bint unbound = False     # an operand is None
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -323,11 +340,12 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if array.ndim > nd:
                 nd = array.ndim
         elif args[i] == <PyObject*>None:
-            return run_numpy(op, _otherwise(op, kernel), args)
+            unbound = True
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result(&state)
-    if loops.real and is_complex(code):
+    if loops.real and is_complex(code) and (loops.real == 1 or is_complex(
+            code_of[cnp.PyArray_TYPE(storage(<Tensor>args[0]))])):
         return run_numpy(op, _otherwise(op, kernel), args)
     if loops.ints >= NO_BOOL:
         if _refused(loops.ints, args, nin):
@@ -360,7 +378,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             raise RuntimeError(
                 f"In-place {op.functional.name} is not supported for complex tensors. Its result "
                 f"is real: use {op.functional.name}() and its result")
-    if loops.loop[code] == NULL:
+    if unbound or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     if target != NULL:
         if op.role == OUT:

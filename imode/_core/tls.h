@@ -13,6 +13,7 @@ typedef struct {
     int operator_id;      /* the operator called last: what makes the next tensor, for messages */
     uint64_t hops;        /* kernels entered */
     uint64_t nodes;       /* graph nodes made */
+    uint64_t sequence;    /* the number of the next graph node */
     uint64_t views;       /* view records made */
     uint64_t bumps;       /* version bumps */
     PyObject *guard_top;  /* the innermost guard that is on, a guard.Guard; NULL: none */

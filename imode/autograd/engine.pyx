@@ -137,7 +137,7 @@ def _body(Task task, list roots, list grads, bint accumulate, size_t parent, lis
     cdef TLS* given = <TLS*>parent
     state.included, state.excluded = given.included, given.excluded
     state.no_grad, state.guard_id = given.no_grad, given.guard_id
-    state.trace, state.saving = given.trace, given.saving
+    state.trace, state.saving, state.sequence = given.trace, given.saving, given.sequence
     state.hops, state.nodes, state.views, state.bumps = (
         given.hops, given.nodes, given.views, given.bumps)
     try:
@@ -148,6 +148,7 @@ def _body(Task task, list roots, list grads, bint accumulate, size_t parent, lis
         given.hops, given.nodes, given.views, given.bumps = (
             state.hops, state.nodes, state.views, state.bumps)
         state.trace = state.saving = NULL
+        given.sequence = state.sequence
         lock.release()
 
 

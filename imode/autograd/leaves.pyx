@@ -237,16 +237,15 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
     cdef ndarray array = storage(gradient)
     cdef ndarray like = storage(leaf)
     cdef int i
-    if PyArray_IS_C_CONTIGUOUS(array) and PyArray_IS_C_CONTIGUOUS(like) and (
-            same_shape(gradient, leaf)):
-        return True
     if not dense(leaf):
         return PyArray_IS_C_CONTIGUOUS(array)
     for i in range(array.ndim):
         if i >= like.ndim:
             return PyArray_IS_C_CONTIGUOUS(array)      # a hook changed a shape
-        if array.shape[i] != 1 and array.strides[i] // array.itemsize != (
-                like.strides[i] // like.itemsize):
+        if array.shape[i] == 1:
+            if array.strides[i] == 0:
+                return False      # expanded
+        elif array.strides[i] * like.itemsize != like.strides[i] * array.itemsize:
             return False
     return True
 

@@ -45,7 +45,7 @@ cdef class Node:
     cdef int n_outputs
     cdef unsigned int place           # a hint: where a task's table has it; see task.pxd
     cdef Edge small_edges[SMALL]
-    cdef uint64_t sequence            # the order of recording; backward runs newest first
+    cdef uint64_t sequence            # of recording, in its thread; backward runs newest first
     cdef Derivative derivative        # None: a node of a class of its own
     cdef PyObject** saved  # owned: SavedTensor, tuple or plain value per slot; NULL: not saved
     cdef PyObject* small_saved[SMALL]

@@ -8,6 +8,7 @@ depth; every cycle of ownership in the graph passes through a node.
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from imode._core.dispatch cimport TLS, tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.live cimport alive, born, died
 from imode._core.making cimport wrap
@@ -54,8 +55,6 @@ cdef extern from *:
 InputMetadata = namedtuple("InputMetadata", "shape dtype device is_nested_tensor",
                            defaults=(False,))
 cdef tuple _NUMBERS = (bool, int, float, complex)
-cdef uint64_t _sequence = 0
-
 ctypedef int (*observer_t)(Node node) except -1
 cdef observer_t _observer = NULL
 
@@ -100,13 +99,13 @@ cdef class Node:
                         "recording operations")
 
     def __cinit__(self):
-        global _sequence
+        cdef TLS* state = tls()
         born()
         self.edges = self.small_edges
         self.saved = self.small_saved
         self.outputs = &self.small_output
-        self.sequence = _sequence
-        _sequence += 1
+        self.sequence = state.sequence
+        state.sequence += 1
         if _observer != NULL:
             _observer(self)
 

@@ -15,6 +15,7 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
+from imode.kernels.order cimport empty_like
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
     PyLong_CheckExact, _same_shape)
@@ -114,6 +115,8 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
             not _plain_cast(source, target)):
         return run_numpy(op, _function(op, keys), args)
+    if cnp.PyArray_SIZE(array) == 0:
+        return wrap(empty_like(array, cnp.PyArray_DescrFromType(typenum_of[target])))
     out = empty(typenum_of[target], array.ndim, array.shape)
     cnp.PyArray_CopyInto(out, array)
     return wrap(out)

@@ -152,10 +152,10 @@ cdef int _view_as_complex(ndarray a, PyObject** args, Geometry* g) except -1:
         raise RuntimeError("Input tensor must have one or more dimensions")
     if a.shape[nd - 1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if a.strides[nd - 1] != item and cnp.PyArray_SIZE(a):
+    if a.strides[nd - 1] != item:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     for i in range(nd - 1):
-        if a.shape[i] != 1 and a.strides[i] % (2 * item) and cnp.PyArray_SIZE(a):
+        if a.shape[i] != 1 and a.strides[i] % (2 * item):
             raise RuntimeError(
                 "Tensor must have a stride divisible by 2 for all but last dimension")
     if _offset(a) // item % 2:

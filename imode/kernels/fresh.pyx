@@ -13,6 +13,7 @@ from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
+from imode.kernels.order cimport empty_like
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value,
     _only_defaults, repeat_item)
@@ -174,6 +175,8 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         return wrap(out)
     if args[1] != <PyObject*>None:
         return run_numpy(op, config.function, args)
+    if cnp.PyArray_SIZE(source) == 0:
+        return wrap(empty_like(source))
     out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
     memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
     return wrap(out)

@@ -10,7 +10,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport highest_key, keyset_t
@@ -252,7 +252,8 @@ cdef ndarray _bmm_arrays(ndarray x, ndarray y):
 
 cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** args):
     """The result as a new tensor or in the one of an in-place or out= call; None: try again."""
-    if out is None:
+    if out is None or op.role == INPLACE and not cnp.PyArray_SAMESHAPE(
+            out, storage(<Tensor>args[0])):
         return run_numpy(op, _otherwise(op, keys), args)
     if args[op.nargs] != NULL:
         check_out_dtype(op, out, <object>args[op.nargs])

@@ -2,6 +2,7 @@
 import numpy as np
 
 cimport numpy as cnp
+from imode._core.allocator cimport empty, view
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -107,7 +108,10 @@ def empty_in(order, tuple shape, dtype):
 
 
 cpdef ndarray empty_like(ndarray a, object dtype=None):
-    """Return an uninitialised array of a's shape, dense, its axes in the order of a's."""
+    """Return an uninitialised array of a's shape, dense, its axes in the order of a's.
+
+    One without elements has a's strides, whatever they are.
+    """
     cdef int axes[MAX_DIMS]
     cdef npy_intp sorted_shape[MAX_DIMS]
     cdef npy_intp back[MAX_DIMS]
@@ -115,6 +119,12 @@ cpdef ndarray empty_like(ndarray a, object dtype=None):
     cdef int i, nd
     cdef ndarray made
     dtype = a.dtype if dtype is None else np.dtype(dtype)
+    if cnp.PyArray_SIZE(a) == 0:
+        made = empty(dtype.num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+        for i in range(cnp.PyArray_NDIM(a)):
+            back[i] = a.strides[i] // a.itemsize * dtype.itemsize
+        return view(made, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), back,
+                    <char*>cnp.PyArray_DATA(made))
     if cnp.PyArray_IS_C_CONTIGUOUS(a):
         return np.empty((<object> a).shape, dtype)
     nd = order_axes(a, axes)

@@ -261,7 +261,7 @@ def allclose(self, other, rtol, atol, equal_nan):
     >>> imode.allclose(imode.tensor([1.]), imode.tensor([1. + 1e-9]))
     True
     """
-    return bool(_isclose(self, other, rtol, atol, equal_nan).all())
+    return bool(_isclose(self.detach(), other.detach(), rtol, atol, equal_nan).all())
 
 
 op(
@@ -292,7 +292,7 @@ def _greater_of(name, function, loses):
 
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real=True),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real="any"),
         derivative={
             "self": lambda grad, self, other: share(grad, self == other, loses(self, other)),
             "other": lambda grad, self, other: share(grad, self == other, loses(other, self)),
@@ -313,7 +313,7 @@ _greater_of("minimum", np.minimum, lambda self, other: self > other)
 def _greater_number(name, function, self_wins):
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real=True),
+        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real="any"),
         derivative={
             "self": lambda grad, self, other: grad.masked_fill(
                 (self_wins(self, other) | other.isnan()).logical_not(), 0
@@ -343,6 +343,8 @@ def _clamp(self, min, max):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
     given = self.dtype
+    if given.kind != "c" and any(isinstance(bound, complex) for bound in bounds):
+        raise RuntimeError("value cannot be converted to type double without overflow")
     self, *bounds = common(self, *bounds)
     if self.dtype.kind == "c":
         if given.kind != "c" and len(bounds) == 1:
@@ -382,7 +384,7 @@ def _clamp_bounds(grad, self, min, max, needs):
 
 op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp, bounds=True, real=True),
+    ufunc(loops.clamp, otherwise=_clamp, bounds=True, real="first"),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
     doc="""Return the elements moved between those of two tensors, either of which may be None.
@@ -395,7 +397,7 @@ alias(
     "clip",
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True, real=True),
+        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="first"),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
         variants=_ALL,

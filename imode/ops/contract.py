@@ -67,7 +67,8 @@ def _batched(tensor1, tensor2):
     count, m = math.prod(batch), tensor1.size(-1)
     left = tensor1.expand((*batch, n, m)).reshape((count, n, m))
     if tensor2.dim() == 1:
-        right = tensor2.expand((*batch, m)).reshape((count, m)).unsqueeze(2)
+        k = tensor2.size(0)
+        right = tensor2.expand((*batch, k)).reshape((count, k)).unsqueeze(2)
         return ops._unsafe_view(left.bmm(right).squeeze(-1), (*batch, n))
     k = tensor2.size(-2)
     right = tensor2.expand((*batch, k, p)).reshape((count, k, p))

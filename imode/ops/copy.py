@@ -181,12 +181,17 @@ def _resize(self, size, memory_format):
         return _resize(self, [size[d] for d in order], None).transpose(np.argsort(order))
     root = root_of(self)
     offset = offset_in(root, self)
-    if root.flags.c_contiguous and offset + n * self.itemsize <= root.nbytes:
-        return np.ndarray(size, self.dtype, root.reshape(-1).view(np.uint8), offset)
-    fresh = np.zeros(size, self.dtype)
-    kept = min(self.size, n)
-    fresh.reshape(-1)[:kept] = self.reshape(-1)[:kept]
-    return fresh
+    end = offset + n * self.itemsize
+    if not root.flags.c_contiguous:  # memory of NumPy's, in another order
+        fresh = np.zeros(size, self.dtype)
+        kept = min(self.size, n)
+        fresh.reshape(-1)[:kept] = self.reshape(-1)[:kept]
+        return fresh
+    memory = root.reshape(-1).view(np.uint8)
+    if end > root.nbytes:  # more of it, in which all elements keep their places
+        memory = np.zeros(end, np.uint8)
+        memory[: root.nbytes] = root.reshape(-1).view(np.uint8)
+    return np.ndarray(size, self.dtype, memory, offset)
 
 
 op(

@@ -246,13 +246,9 @@ def _check_cdist(x1, x2, p):
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x.dtype)}"
             )
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
-        )
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1.dtype != x2.dtype:
+    if x1.dtype != x2.dtype and x1.size and x2.size:
         raise RuntimeError(
             f"expected scalar type {scalar_name(x1.dtype)} but found {scalar_name(x2.dtype)}"
         )
@@ -264,8 +260,8 @@ def _cdist(x1, x2, p, compute_mode):
     if x1.dtype == np.float16:
         raise NotImplementedError("\"cdist\" not implemented for 'Half'")
     away = x1[..., :, None, :] - x2[..., None, :, :]
-    if away.shape[-1] == 0:
-        return np.zeros(away.shape[:-1], away.dtype)
+    if away.size == 0:
+        return np.zeros(away.shape[:-1], x1.dtype)
     return _vector_norm(away, p, (-1,), False, None)
 
 
@@ -291,6 +287,10 @@ op(
 )
 
 
+_EUCLID = "use_mm_for_euclid_dist"
+_COMPUTE_MODES = (None, f"{_EUCLID}_if_necessary", _EUCLID, f"donot_{_EUCLID}")
+
+
 @composite(
     "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
     variants="function",
@@ -301,7 +301,14 @@ def cdist(x1, x2, p, compute_mode):
     >>> imode.cdist(imode.zeros(1, 2), imode.tensor([[3.0, 4.0]]))
     tensor([[5.]])
     """
+    if compute_mode not in _COMPUTE_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     for name, x in (("X1", x1), ("X2", x2)):
         if x.dim() < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    if x1.size(-1) != x2.size(-1):
+        raise RuntimeError(
+            "X1 and X2 must have the same number of columns. "
+            f"X1: {x1.size(-1)} X2: {x2.size(-1)}"
+        )
     return ops._cdist_forward(x1, x2, p, compute_mode)

@@ -11,7 +11,7 @@ from imode.kernels import data, ingest
 
 from .. import ops
 from .._core.dtype import as_numpy
-from .._core.internals import install
+from .._core.internals import has_node, install
 from .._core.lending import lend
 from .._core.tensor import Tensor
 from .._core.words import scalar_name
@@ -239,7 +239,7 @@ def asarray(obj, dtype, device, copy, requires_grad):
     elif copy:
         made = made.clone()
     wanted = made.requires_grad if requires_grad is None else requires_grad
-    if not made.is_leaf and not wanted:
+    if has_node(made) and not wanted:
         return made.detach()
     if wanted and not (made.is_floating_point() or made.is_complex()):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")

@@ -1,5 +1,7 @@
 """Products of matrices and vectors. What they are composed into is in contract.py."""
 
+from functools import partial
+
 import numpy as np
 
 from imode import ops
@@ -8,7 +10,7 @@ from imode.kernels.order import empty_for
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
-from .._core.words import c_name, scalar_name, tensor_type
+from .._core.words import c_name, not_implemented, scalar_name, tensor_type
 from . import dims
 from .schema import composite, conj, op
 
@@ -46,9 +48,33 @@ def _expand(x, shape):
     return np.broadcast_to(x, shape)
 
 
-def _no_bool(kernel, x):
-    if x.dtype.kind == "b":
-        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
+def _target(self, shape, dtype, inplace):
+    """The addend broadcast to the result's shape; written in place, it must have that already."""
+    if inplace and self.dtype != dtype:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor dtype {c_name(self.dtype)} and output tensor dtype "
+            f"{c_name(dtype)} should match"
+        )
+    if inplace and self.shape != shape:
+        raise RuntimeError(
+            f"Bad in-place call: input tensor size {_list(self.shape)} and output tensor size "
+            f"{_list(shape)} should match"
+        )
+    return _expand(self, shape)
+
+
+def _no_bool(kernel, x, y):
+    """Bools have no products, but are taken where nothing is multiplied."""
+    if x.dtype.kind == "b" and x.size and y.size:
+        raise not_implemented(kernel, x.dtype)
+
+
+def _no_bool_sum(kernel, x, y, addend, beta):
+    """The same where `beta` times something is added: the number is no bool."""
+    _no_bool(kernel, x, y)
+    if x.dtype.kind == "b" and addend.size and beta != 0:
+        kind = "Float" if isinstance(beta, float) else "Long"
+        raise RuntimeError(f"result type {kind} can't be cast to the desired output type Bool")
 
 
 def _check_multiply(mat1, mat2):
@@ -120,26 +146,30 @@ def _mm(self, mat2):
             "expected m1 and m2 to have the same dtype, but got: "
             f"{c_name(self.dtype)} != {c_name(mat2.dtype)}"
         )
-    _no_bool("addmm_impl_cpu_", self)
+    _no_bool("addmm_impl_cpu_", self, mat2)
     return _product(self, mat2)
 
 
 def _bmm(self, mat2):
     _check_batches(self, mat2)
     _check_batch_sizes(self, mat2)
+    _no_bool("bmm", self, mat2)
     if self.dtype != mat2.dtype:
+        if not self.size or not mat2.size:  # the result is of the second one's dtype
+            return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
         raise RuntimeError(
             f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(mat2.dtype)}"
         )
-    _no_bool("bmm", self)
     return _product(self, mat2)
 
 
 def _mv(self, vec):
-    return _addmv_checked((dims.size(self, 0),), self, vec, lambda: _product(self, vec))
+    _check_mv((dims.size(self, 0),), self, vec)
+    _no_bool("addmv_impl_cpu", self, vec)
+    return _product(self, vec)
 
 
-def _addmv_checked(size, mat, vec, compute, self=None):
+def _check_mv(size, mat, vec, self=None):
     given = vec.ndim if self is None else self.ndim
     if mat.ndim != 2 or vec.ndim != 1 or (self is not None and self.ndim > 1):
         raise RuntimeError(
@@ -157,8 +187,6 @@ def _addmv_checked(size, mat, vec, compute, self=None):
             "addmv input tensors must have the same dtype, but got "
             f"{names}, and {scalar_name(vec.dtype)}"
         )
-    _no_bool("addmv_impl_cpu", mat)
-    return compute()
 
 
 def _check_dot(self, other):
@@ -175,7 +203,8 @@ def _check_dot(self, other):
             f"have the same number of elements, but got {self.size} and {other.size} elements "
             "respectively"
         )
-    _no_bool("dot", self)
+    if self.dtype.kind == "b":
+        raise not_implemented("dot", self.dtype)
 
 
 def _dot(self, tensor):
@@ -196,29 +225,31 @@ def _same(first, second, names):
         )
 
 
-def _addmm(self, mat1, mat2, beta, alpha):
+def _addmm(self, mat1, mat2, beta, alpha, inplace=False):
     _same(self, mat2, "self and mat2")
     _same(mat1, mat2, "mat1 and mat2")
     for name, mat in (("mat1", mat1), ("mat2", mat2)):
         if mat.ndim != 2:
             raise RuntimeError(f"{name} must be a matrix, got {mat.ndim}-D tensor")
     _check_multiply(mat1, mat2)
-    _no_bool("addmm_impl_cpu_", mat1)
-    addend = _expand(self, (mat1.shape[0], mat2.shape[1]))
+    addend = _target(self, (mat1.shape[0], mat2.shape[1]), mat2.dtype, inplace)
+    _no_bool_sum("addmm_impl_cpu_", mat1, mat2, addend, beta)
     return _add(_product(mat1, mat2), addend, beta, alpha)
 
 
-def _baddbmm(self, batch1, batch2, beta, alpha):
-    addend = _expand(self, (dims.size(batch1, 0), dims.size(batch1, 1), dims.size(batch2, 2)))
+def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
+    shape = dims.size(batch1, 0), dims.size(batch1, 1), dims.size(batch2, 2)
+    addend = _expand(self, shape)
     _check_batches(batch1, batch2)
+    _check_batch_sizes(batch1, batch2)
+    _target(self, shape, batch2.dtype, inplace)
     if not self.dtype == batch1.dtype == batch2.dtype:
         names = [c_name(x.dtype) for x in (self, batch1, batch2)]
         raise RuntimeError(
             "Input dtypes must be the same, got: "
             f"input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
         )
-    _check_batch_sizes(batch1, batch2)
-    _no_bool("baddbmm", batch1)
+    _no_bool_sum("baddbmm", batch1, batch2, addend, beta)
     return _add(_product(batch1, batch2), addend, beta, alpha)
 
 
@@ -238,25 +269,28 @@ def _addbmm(self, batch1, batch2, beta, alpha):
         )
     _same(self, batch2, "self and mat2")
     _same(batch1, batch2, "mat1 and mat2")
-    _no_bool("addmm_impl_cpu_", batch1)
+    _no_bool_sum("addmm_impl_cpu_", batch1, batch2, addend, beta)
     total = np.add.reduce(_product(batch1, batch2), axis=0, dtype=self.dtype)
     return _add(total, addend, beta, alpha)
 
 
-def _addmv(self, mat, vec, beta, alpha):
-    size = self.shape if self.ndim else (1,)
-
-    def compute():
-        return _add(_product(mat, vec), _expand(self, mat.shape[:1]), beta, alpha)
-
-    return _addmv_checked(size, mat, vec, compute, self)
+def _addmv(self, mat, vec, beta, alpha, inplace=False):
+    _check_mv(self.shape if self.ndim else (1,), mat, vec, self)
+    addend = _target(self, mat.shape[:1], vec.dtype, inplace)
+    _no_bool("addmv_impl_cpu", mat, vec)
+    return _add(_product(mat, vec), addend, beta, alpha)
 
 
 @dims.quiet
-def _addr(self, vec1, vec2, beta, alpha):
+def _addr(self, vec1, vec2, beta, alpha, inplace=False):
     for name, vec in (("vec1", vec1), ("vec2", vec2)):
         if vec.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vec.ndim}-D")
+    if inplace and self.ndim != 2:
+        raise RuntimeError(f"2D tensor expected, got {self.ndim}D tensor for input")
+    if inplace and self.shape != vec1.shape + vec2.shape:
+        sizes = [f"{n}: {_list(x.shape)}" for n, x in (("v1", vec1), ("v2", vec2))]
+        raise RuntimeError(f"size mismatch, input: {_list(self.shape)}, {', '.join(sizes)}")
     addend = _expand(self, (vec1.size, vec2.size))
     dtype = dims.promote(self.dtype, vec1.dtype, vec2.dtype)
     result = empty_for((addend, vec1[:, None], vec2[None]), addend.shape, dtype)
@@ -393,6 +427,7 @@ op(
         "mat2_sym_sizes": lambda outputs, mat1, mat2: _size_right(outputs, mat1, mat2),
     },
     variants="function method inplace out",
+    inplace_kernel=fast.addmm(partial(_addmm, inplace=True)),
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
 
     Where beta is 0 `self` is not looked at: a NaN in it does not spread.
@@ -411,6 +446,7 @@ op(
         "batch2": lambda grad, batch1, alpha: _times(_mh(batch1).bmm(grad), alpha),
     },
     variants="function method inplace out",
+    inplace_kernel=fast.baddbmm(partial(_baddbmm, inplace=True)),
     doc="""Return beta * self + alpha * bmm(batch1, batch2); `self` broadcasts.
 
     >>> imode.baddbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
@@ -459,6 +495,7 @@ op(
         "vec": lambda grad, mat, alpha: _times(conj(mat.t()).mv(grad), alpha),
     },
     variants="function method inplace out",
+    inplace_kernel=fast.addmv(partial(_addmv, inplace=True)),
     doc="""Return beta * self + alpha * (mat @ vec).
 
     >>> imode.addmv(imode.ones(2), imode.ones(2, 3), imode.ones(3))
@@ -474,6 +511,7 @@ op(
         "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1).to(grad.dtype)), alpha),
     },
     variants="function method inplace out",
+    inplace_kernel=partial(_addr, inplace=True),
     doc="""Return beta * self + alpha * outer(vec1, vec2).
 
     >>> imode.addr(imode.zeros(1), imode.ones(2), imode.ones(2))
@@ -485,7 +523,8 @@ op(
 
 @dims.quiet
 def _trace(self):
-    _no_bool("trace", self)
+    if self.dtype.kind == "b":
+        raise not_implemented("trace", self.dtype)
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     to = self.dtype if self.dtype.kind in dims.FLOATING else np.dtype(np.int64)
@@ -520,7 +559,7 @@ def _cross(self, other, dim):
         raise RuntimeError(
             f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
         )
-    _no_bool("cross", self)
+    _no_bool("cross", self, other)
     shape = broadcast_shape(self.shape, other.shape)
     a, b = (np.moveaxis(np.broadcast_to(x, shape), axis, 0) for x in (self, other))
     parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]

@@ -89,12 +89,13 @@ same_dtype_out(
 
 
 def _masked_scatter(self, mask, source):
-    mask = strided.apply(strided.expand, mask, self.shape)
+    check_written(self)
     if self.dtype != source.dtype:
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"
             f"{scalar_name(self.dtype)} and {scalar_name(source.dtype)}"
         )
+    mask = strided.apply(strided.expand, mask, self.shape)
     if mask.dtype != np.bool_:
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
@@ -103,14 +104,17 @@ def _masked_scatter(self, mask, source):
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    check_written(self, mask, *(() if source is self else (source,)))
-    if source is self and self.ndim:
-        for at, place in enumerate(zip(*mask.nonzero())):  # one after the other: it reads its own
-            self[place] = self[np.unravel_index(at, self.shape)]
+    source = np.ascontiguousarray(source).reshape(-1)
+    if np.may_share_memory(self, source) or np.may_share_memory(self, mask):
+        at = 0
+        for place in np.ndindex(self.shape):  # one after the other: it reads what it has written
+            if mask[place] and at < source.size:
+                self[place] = source[at]
+                at += 1
     elif self.ndim:
-        self[mask] = source.reshape(-1)[:count]
+        self[mask] = source[:count]
     elif count:
-        self[...] = source.reshape(-1)[0]
+        self[...] = source[0]
 
 
 def _masked_scatter_source(grad, mask, source_shape):

@@ -269,10 +269,14 @@ def _below(rows, columns, diagonal):
     return np.arange(rows)[:, None] + diagonal >= np.arange(columns)
 
 
+def _check_matrix(name, x):
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
 def _triangle(name, upper):
     def kernel(self, diagonal):
-        if self.ndim < 2:
-            raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+        _check_matrix(name, self)
         return series.triangle(self, diagonal, upper)
 
     return series.compiled(name, kernel)
@@ -304,8 +308,16 @@ _triu = op(
 )
 
 
-for _triangular in (_tril, _triu):
-    same_dtype_out(_triangular, lambda self, *rest: self.dtype, expected_out)
+def _triangle_out(operator):
+    def dtype_of(self, diagonal):
+        _check_matrix(operator.name, self)  # which is said before the dtype of out=
+        return self.dtype
+
+    same_dtype_out(operator, dtype_of, expected_out)
+
+
+_triangle_out(_tril)
+_triangle_out(_triu)
 
 
 def _indices(name, upper):

@@ -31,6 +31,8 @@ import sys
 from functools import partial
 from operator import itemgetter
 
+import numpy as np
+
 from .._core.adapter import numpy_ckernel
 from .._core.bind import make_function, make_method
 from .._core.dispatch import (
@@ -55,6 +57,7 @@ from ..autograd.kernels import (
     TRACK_VIEW,
 )
 from ..errors import out_requires_grad
+from ..kernels.order import empty_for
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
@@ -80,6 +83,23 @@ class Entry:
         self.variants, self.doc, self.result_names = variants, doc, result_names
 
 
+def laid_out(function):
+    """`function`, its result laid out in memory as PyTorch lays out that of its operands."""
+
+    def kernel(*operands):
+        result = function(*operands)
+        if type(result) is not np.ndarray or result.ndim < 2:
+            return result
+        arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
+        made = empty_for(arrays, result.shape, result.dtype)
+        if made.strides == result.strides:
+            return result
+        made[...] = result
+        return made
+
+    return function and kernel
+
+
 class ufunc:
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
@@ -92,7 +112,8 @@ class ufunc:
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
-    `real`: `otherwise` refuses complex operands, before their shapes are looked at.
+    `real`: `otherwise` refuses a complex operand ("any", or the "first"), before the shapes of
+    all are looked at.
     """
 
     __slots__ = ("bounds", "exact", "ints", "otherwise", "real", "scaled", "ufunc")
@@ -105,10 +126,11 @@ class ufunc:
         scaled=None,
         exact=False,
         bounds=False,
-        real=False,
+        real=None,
     ):
-        self.ufunc, self.otherwise, self.scaled = ufunc, otherwise, scaled
-        self.exact, self.bounds, self.real = exact, bounds, real
+        self.ufunc, self.otherwise, self.scaled = ufunc, laid_out(otherwise), scaled
+        self.exact, self.bounds = exact, bounds
+        self.real = (None, "any", "first").index(real)
         self.ints = _INTS.index(ints)
 
 
@@ -156,6 +178,7 @@ def op(
     real_only=None,
     number=None,
     inplace_derivative=None,
+    inplace_kernel=None,
     shows=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
@@ -163,7 +186,8 @@ def op(
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative is the
     in-place form's; the others' results are not differentiable (comparisons).
-    `inplace_derivative`: that of the in-place form, whose node ends in "Backward1". `floats_only`:
+    `inplace_derivative`: that of the in-place form, whose node ends in "Backward1".
+    `inplace_kernel`: that of the in-place form, where it checks more. `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
     `number`: the node's name in the in-place form where the last operand is a number.
@@ -218,7 +242,9 @@ def op(
             of_inplace = Derivative(base, inplace_derivative, node, parsed.result_names)
         inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
-        inplace.register(_CPU, compiled)
+        inplace.register(
+            _CPU, compiled if inplace_kernel is None else _compile_kernel(name, inplace_kernel)
+        )
         inplace.register(_ADINPLACEORVIEW, BUMP_INPLACE)
         inplace.register(_AUTOGRAD, RECORD_INPLACE)
         _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")

@@ -115,6 +115,7 @@ def intended(mismatch, rules):
         names = (
             f"program {mismatch.source}", f"raises {mismatch.raised}",
             f"here {ours}", f"there {theirs}",
+            f"program {mismatch.source} raises {mismatch.raised}",
         )  # fmt: skip
         if not any(rules.allow(name, observable) for name in names):
             return False

@@ -38,7 +38,8 @@ CREATE = [
     "{n} = lib.tensor({data}, dtype=lib.int64)", "{n} = lib.tensor({data}, dtype=lib.bool)",
     "{n} = lib.full_like({a}, {x}, dtype=lib.{dtype})", "{n} = lib.nn.Parameter({a}.data)",
     "{n} = lib.nn.Parameter({a}[0])", "{n} = lib.asarray({a})", "{n} = {a}.new_ones({shape})",
-    "{n} = lib.from_numpy({a}.detach().clone().numpy())",
+    "{n} = lib.from_numpy({a}.detach().clone().numpy())", "{n} = copy.copy({a})",
+    "{n}, {n} = copy.copy([{a}, {b}])", "{n} = copy.deepcopy(copy.copy({a}))",
 ]  # fmt: skip
 FUNCTIONAL = [
     "{n} = {a}.sin()", "{n} = {a}.tanh()", "{n} = {a}.neg()", "{n} = {a}.relu()",
@@ -112,6 +113,14 @@ FUNCTIONAL = [
     "{n} = {a}[{a} > 0, ...]", "{n} = {a}[lib.tensor(0)]", "{n} = {a}[True]",
     "{n} = {a}[[[0]], ...]", "{n} = lib.hstack([{a}, {b}])", "{n} = {a}.mul({x}).add_({b})",
     "{n} = {a}.clone().mul_({b})", "{n} = ({a} * {b}).relu_()", "{n} = lib.rsqrt({a} * {a} + 1)",
+    "{n} = {a}.clamp_min({b})", "{n} = lib.clamp_max({a}, {b})", "{n}, {n} = {a}.cummax({d})",
+    "{n}, {n} = {a}.cummin({d})", "{n} = lib.complex({a}, {b})", "{n} = lib.cdist({a}, {b})",
+    "{n} = lib.kron({a}, {b})", "{n} = lib.tensordot({a}, {b}, 1)",
+    "{n} = lib.einsum('ij,kj->ik', {a}, {b})", "{n} = lib.einsum('ij->ji', {a})",
+    "{n} = lib.einsum('i,i', {a}, {b})", "{n} = lib.einsum('...i,...i->...', {a}, {b})",
+    "{n} = {a}.scatter(0, lib.zeros_like({a}, dtype=lib.int64), {b})", "{n} = {a}.addmm({b}, {c})",
+    "{n} = lib.nn.functional.batch_norm({a}[None], None, None, training=True)",
+    "{n} = lib.baddbmm({a}, {b}, {c})", "{n} = lib.matmul({a}, {b})", "{n} = {a}.inner({b})",
 ]  # fmt: skip
 VIEW = [
     "{n} = {a}.view(-1)", "{n} = {a}.t()", "{n} = {a}.transpose(0, -1)", "{n} = {a}[0]",
@@ -199,6 +208,10 @@ INPLACE = [
     "{a}.detach()[0].add_({x})", "{a}.view_as({a}).mul_({x})", "{a}.real.add_({x})",
     "{a}.requires_grad_().mul_({x})", "{a}.detach_().mul_({x})", "{a}.clone().copy_({b})",
     "{a}.masked_fill_({b} > 0, {x})", "{a}.add_({b}, alpha=2).sub_({c})", "{a}.sinh_()",
+    "{a}.clamp_max_({b})", "{a}.masked_scatter_({a} > 0, {a})",
+    "{a}.masked_scatter_({a} > 0, {b})", "{a}.addmm_({e}, {f})",
+    "lib.nn.init.eye_({a})", "{a}.addmv_({e}, {f})", "{a}.addr_({e}, {f})",
+    "{a}.scatter_(0, lib.zeros_like({a}, dtype=lib.int64), {b})",
 ]  # fmt: skip
 ASSIGN = [
     "{a}[0] = {x}", "{a}[...] = {b}", "{a}[1:] = {b}", "{a}[{a} > 0] = {x}", "{a}[0] = {b}",
@@ -237,7 +250,7 @@ METADATA = [
     "{a}.T.t_()", "{a}.unbind()[0].unsqueeze_(0)", "{a}.squeeze_().mul_({x})",
 ]  # fmt: skip
 READ = [
-    "{n} = saved({r})", "{n} = saved({r})", "{n} = saved({r})", "{n} = {a}._version",
+    "{n} = saved({r})", "{n} = saved({r})", "{n} = saved({r})", "{a}._version",
     "{n} = {a}.is_leaf", "{n} = {r}.grad_fn", "{n} = {r}.grad_fn.next_functions", "{n} = {a}._base",
     "{n} = {a}.tolist()", "{n} = lib.is_grad_enabled(), lib.is_inference_mode_enabled()",
     "{n} = {a}.item()", "{n} = float({a})", "{n} = bool({a})", "{n} = lib.is_inference({a})",

@@ -134,8 +134,10 @@ class Machine:
             return version
         born = self.births.get(name)
         if born is None or born[0] is not tensor:
-            shared = self.births.get(seen.get("shares_memory_with"))
-            start = shared[1] if shared and 0 <= shared[1] <= version else version
+            owner = seen.get("shares_memory_with")
+            shared = self.births.get(owner)
+            current = shared and shared[0] is self.tensors.get(owner)
+            start = shared[1] if current and 0 <= shared[1] <= version else version
             born = self.births[name] = tensor, start
         return version - born[1]
 
