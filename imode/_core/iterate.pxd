@@ -2,6 +2,7 @@
 # See iterate.pyx for implementation details.
 
 from cpython.object cimport PyObject
+from imode._core.allocator cimport Fields
 from numpy cimport ndarray, npy_intp
 
 # A typed inner loop, as NumPy's ufuncs have them.
@@ -19,6 +20,19 @@ ctypedef struct Operand:
     npy_intp* strides
     int nd
     int code
+
+
+# Whether the strides of a contiguous array are those of a new one, in dimensions of size 1, too.
+# NumPy does not care; PyTorch lays out results by them.
+cdef inline bint in_row_order(Fields* array, npy_intp item) noexcept nogil:
+    cdef npy_intp step = item
+    cdef int d
+    for d in range(array.nd - 1, -1, -1):
+        if array.strides[d] != step:
+            return False
+        if array.dimensions[d]:
+            step *= array.dimensions[d]
+    return True
 
 
 # The result's array: dense, its dimensions in the operands' order of strides.

@@ -131,7 +131,8 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     for d in range(m):
         length[d] = dims[perm[d]]
         for i in range(nin):
-            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(&operands[i], nd, dims, perm[d])
+            strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(
+                &operands[i], nd, dims, perm[d])
         strides[nin][d] = out.strides[perm[d]]
     # Neighbours that every operand steps through evenly become one.
     k = 0

@@ -23,8 +23,8 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     int out[N_DTYPES]             # Code of the result
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
     bint exact                    # out= must have the result's dtype
-    int real                      # 1: complex operands go to `otherwise` whatever their shapes
-                                  # are; 2: where the first one is complex
+    int real                      # complex operands go to `otherwise`, whatever their shapes are:
+    #                               1: any, 2: the first; 0: none
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 

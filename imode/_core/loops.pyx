@@ -18,7 +18,8 @@ from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, UINT8,
     ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
     is_complex, is_float, is_integral, no_operands, result, typenum_of)
-from imode._core.iterate cimport GIL_FREE, NDIM, Operand, empty_like, iterate, layout, run
+from imode._core.iterate cimport (
+    GIL_FREE, NDIM, Operand, empty_like, in_row_order, iterate, layout, run)
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
@@ -209,7 +210,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if data[i] == NULL:
-            if model != NULL and target == NULL and not _in_row_order(model):
+            if model != NULL and target == NULL and not in_row_order(
+                    model, _sizes[code]):
                 return _general(op, kernel, loops, args, target)
             if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
                     _small_number(args[i], code, <char*>&numbers[i])):
@@ -243,20 +245,6 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if n:
         run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
-
-
-cdef inline bint _in_row_order(Fields* array) noexcept:
-    """Whether the strides of a contiguous array say so, those of its dimensions of size 1, too.
-
-    PyTorch orders a result by them where a number stands beside the tensor.
-    """
-    cdef int d
-    for d in range(1, array.nd):
-        if array.strides[d - 1] < array.strides[d] or (
-                array.strides[d - 1] == array.strides[d]
-                and array.dimensions[d - 1] < array.dimensions[d]):
-            return False
-    return True
 
 
 cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept:
@@ -406,12 +394,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for d in range(nd):
         size *= dims[d]
 
+    if resized:
+        out = storage(<Tensor>target)
+        if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
+            replace_array(<Tensor>target, array_view(
+                out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
-        if resized and not layout(
-                operands, nin, nd, dims, _sizes[out_code], strides):
-            out = array_view(out, nd, dims, strides, <char*>cnp.PyArray_DATA(out))
-            replace_array(<Tensor>target, out)
     else:
         out = empty_like(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])

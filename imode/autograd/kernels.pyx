@@ -194,11 +194,17 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
     cdef Py_ssize_t k
     if not d.has_lists:
         node.set_edges(d.n_inputs)
+        edge = 0
         for i in range(d.n_inputs):
             if is_tensor(args[d.inputs[i]]):
-                node.connect(i, <Tensor>args[d.inputs[i]])
+                if d.refused:         # a place only for what requires grad
+                    if requires_grad(<Tensor>args[d.inputs[i]]):
+                        node.connect(edge, <Tensor>args[d.inputs[i]])
+                        edge += 1
+                else:
+                    node.connect(i, <Tensor>args[d.inputs[i]])
         if d.refused:
-            node.close_edges()
+            node.n_edges = edge
     else:
         lengths = [len(<tuple>args[d.inputs[i]]) if op.kinds[d.inputs[i]] == TENSOR_LIST else None
                    for i in range(d.n_inputs)]

@@ -61,7 +61,6 @@ cdef class Node:
     cdef int apply(self, PyObject** grads, PyObject** out) except -1
     cdef void release(self)           # free the saved tensors
     cdef int set_edges(self, int n) except -1
-    cdef void close_edges(self) noexcept
     cdef int set_outputs(self, int n) except -1
     cdef int set_saved(self, int n) except -1
     cdef void keep(self, int slot, object value)   # its only reference, if it is a SavedTensor

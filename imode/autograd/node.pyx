@@ -202,18 +202,6 @@ cdef class Node:
         if not node_edge(tensor, &self.edges[edge]):
             self.edges[edge].node = NULL
 
-    cdef void close_edges(self) noexcept:
-        """Leave out the edges that lead nowhere."""
-        cdef int i
-        cdef int n = 0
-        for i in range(self.n_edges):
-            if self.edges[i].node != NULL:
-                if i != n:
-                    self.edges[n] = self.edges[i]
-                    self.edges[i].node = NULL
-                n += 1
-        self.n_edges = n
-
     cdef void release(self):
         """Free the saved tensors. Shapes and numbers stay, to be looked at; a node that has nothing
         else may run again."""
@@ -261,7 +249,8 @@ cdef class Node:
             if self._any_grad(grads):
                 for number in range(d.n_formulas):
                     formula = &d.formulas[number]
-                    if d.refused or self._wanted(formula):
+                    if d.refused or self._wanted(formula) or (
+                            d.name == "torch::autograd::NotImplemented"):
                         self._compute(formula, saved, grads, out)
         finally:
             for k in range(n):

@@ -10,6 +10,7 @@ from imode._core.adapter cimport run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
+from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
@@ -118,7 +119,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
         out = empty(typenum_of[code], nd, dims)
     elif config.dtype > 0 and config.default == OWN:
         model = fields((<Tensor>args[0]).array)
-        if not model.flags & C_CONTIGUOUS:
+        if not in_row_order(model, cnp.PyArray_ITEMSIZE(storage(<Tensor>args[0]))):
             return run_numpy(op, config.function, args)
         out = empty(typenum_of[code], model.nd, model.dimensions)
     else:
@@ -175,9 +176,10 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         return wrap(out)
     if args[1] != <PyObject*>None:
         return run_numpy(op, config.function, args)
-    if cnp.PyArray_SIZE(source) == 0:
-        return wrap(empty_like(source))
-    out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
+    if in_row_order(fields((<Tensor>args[0]).array), cnp.PyArray_ITEMSIZE(source)):
+        out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
+    else:
+        out = empty_like(source)
     memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
     return wrap(out)
 

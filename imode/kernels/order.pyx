@@ -3,6 +3,7 @@ import numpy as np
 
 cimport numpy as cnp
 from imode._core.allocator cimport empty, view
+from libc.string cimport memcmp
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -110,27 +111,30 @@ def empty_in(order, tuple shape, dtype):
 cpdef ndarray empty_like(ndarray a, object dtype=None):
     """Return an uninitialised array of a's shape, dense, its axes in the order of a's.
 
-    One without elements has a's strides, whatever they are.
+    It has the very strides of one that is dense itself, or has no elements: those of dimensions of
+    size 1, too.
     """
     cdef int axes[MAX_DIMS]
-    cdef npy_intp sorted_shape[MAX_DIMS]
-    cdef npy_intp back[MAX_DIMS]
-    cdef cnp.PyArray_Dims permutation
-    cdef int i, nd
+    cdef npy_intp strides[MAX_DIMS]
+    cdef npy_intp *shape = cnp.PyArray_DIMS(a)
+    cdef npy_intp step = 1, item
+    cdef int i, nd = cnp.PyArray_NDIM(a)
+    cdef bint dense = True
     cdef ndarray made
     dtype = a.dtype if dtype is None else np.dtype(dtype)
-    if cnp.PyArray_SIZE(a) == 0:
-        made = empty(dtype.num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
-        for i in range(cnp.PyArray_NDIM(a)):
-            back[i] = a.strides[i] // a.itemsize * dtype.itemsize
-        return view(made, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), back,
-                    <char*>cnp.PyArray_DATA(made))
-    if cnp.PyArray_IS_C_CONTIGUOUS(a):
-        return np.empty((<object> a).shape, dtype)
-    nd = order_axes(a, axes)
+    made = empty(dtype.num, nd, shape)
+    item = cnp.PyArray_ITEMSIZE(a)
+    if cnp.PyArray_SIZE(a) and not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        order_axes(a, axes)
+        for i in range(nd):
+            strides[axes[i]] = step
+            dense = dense and (shape[axes[i]] == 1 or a.strides[axes[i]] == step * item)
+            step *= shape[axes[i]]
+    if dense:
+        for i in range(nd):
+            strides[i] = a.strides[i] // item
     for i in range(nd):
-        sorted_shape[i] = cnp.PyArray_DIM(a, axes[nd - 1 - i])
-        back[axes[nd - 1 - i]] = i
-    made = np.empty(tuple([sorted_shape[i] for i in range(nd)]), dtype)
-    permutation.ptr, permutation.len = back, nd
-    return <ndarray> cnp.PyArray_Transpose(made, &permutation)
+        strides[i] *= cnp.PyArray_ITEMSIZE(made)
+    if memcmp(strides, made.strides, nd * sizeof(npy_intp)) == 0:
+        return made
+    return view(made, nd, shape, strides, <char*>cnp.PyArray_DATA(made))

@@ -10,6 +10,7 @@ from imode import ops
 from imode.kernels import composed, layers
 
 from .._core.broadcast import broadcast_shape
+from .._core.dispatch import is_grad_enabled
 from . import dims
 from .schema import composite, functions, out_form
 
@@ -118,6 +119,8 @@ _MATMUL_OUT = _MATMUL.out
 
 def _matmul_into(functional, arguments, out):
     _check_dims(*arguments)  # before what requires grad is refused
+    if not is_grad_enabled():  # then what requires grad does not decide how it is computed
+        arguments = [argument.detach() for argument in arguments]
     return _MATMUL_OUT(*arguments, out=out)
 
 

@@ -257,11 +257,11 @@ def _check_cdist(x1, x2, p):
 @dims.quiet
 def _cdist(x1, x2, p, compute_mode):
     _check_cdist(x1, x2, p)
-    if x1.dtype == np.float16:
-        raise NotImplementedError("\"cdist\" not implemented for 'Half'")
     away = x1[..., :, None, :] - x2[..., None, :, :]
     if away.size == 0:
         return np.zeros(away.shape[:-1], x1.dtype)
+    if x1.dtype == np.float16:
+        raise NotImplementedError("\"cdist\" not implemented for 'Half'")
     return _vector_norm(away, p, (-1,), False, None)
 
 
@@ -308,7 +308,6 @@ def cdist(x1, x2, p, compute_mode):
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
     if x1.size(-1) != x2.size(-1):
         raise RuntimeError(
-            "X1 and X2 must have the same number of columns. "
-            f"X1: {x1.size(-1)} X2: {x2.size(-1)}"
+            f"X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}"
         )
     return ops._cdist_forward(x1, x2, p, compute_mode)

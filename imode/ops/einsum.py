@@ -192,8 +192,18 @@ def _einsum(equation, operands):
             have = operand.size(dim)
             if have != 1:
                 if size not in (1, have):
+                    label = names.get(dim, "...")
+                    if label == "...":
+                        labels = inputs[i]
+                        missing = hidden - (operands[i].dim() - len(labels) + 1)
+                        own = labels.index("...") + dim - places["..."] - missing
+                        raise RuntimeError(
+                            f"einsum(): dimension {own} covered by ellipsis in operand {i}has size "
+                            f"{have} which does not broadcast with previously seen ellipsis with "
+                            f"size {size} for the respective dimension"
+                        )
                     raise RuntimeError(
-                        f"einsum(): subscript {names.get(dim, '...')} has size {have} for operand "
+                        f"einsum(): subscript {label} has size {have} for operand "
                         f"{i} which does not broadcast with previously seen size {size}"
                     )
                 size = have

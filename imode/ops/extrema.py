@@ -359,8 +359,8 @@ def _running(name, better):
             raise not_implemented(f"{name}_cpu", self.dtype)
         if self.ndim == 0:
             return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
-        x = np.moveaxis(self, axis, 0)
-        values, indices = np.empty(x.shape, x.dtype), np.zeros(x.shape, _INT64)
+        results = np.empty(self.shape, self.dtype), np.zeros(self.shape, _INT64)
+        x, values, indices = (np.moveaxis(array, axis, 0) for array in (self, *results))
         for i in range(x.shape[0]):
             if i == 0:
                 values[0] = x[0]
@@ -370,16 +370,15 @@ def _running(name, better):
                 take |= np.isnan(x[i])
             values[i] = np.where(take, x[i], values[i - 1])
             indices[i] = np.where(take, i, indices[i - 1])
-        return (
-            reduced(np.moveaxis(values, 0, axis), self.dtype),
-            reduced(np.moveaxis(indices, 0, axis), _INT64),
-        )
+        return results
 
     return run
 
 
 def _running_backward(grad, self, indices, dim):
-    if grad.dim() == 0 or grad.numel() == 0:
+    if grad.numel() == 0:
+        return self  # as PyTorch has it: as good as any gradient of nothing
+    if grad.dim() == 0:
         return grad
     return ops.zeros(self.shape, dtype=grad.dtype).scatter_add(dim, indices, grad)
 

@@ -262,7 +262,7 @@ def _index_select(self, dim, index):
 def _check_select(self, index, dim):
     size = self.shape[dim]
     if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
-        if dim == 1 and self.ndim > 1:
+        if self.ndim > 1 and (dim == 1 or self.size == 0 != size):
             bad = int(index[(index < 0) | (index >= size)][0])
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={size}")
         raise IndexError("index out of range in self")
@@ -382,6 +382,7 @@ written(
 
 def _index_copy(self, dim, index, source):
     dim = wrap_dim(dim, self.ndim)
+    check_written(self, index, source)
     if index.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     if source.ndim == 0 and index.size != 1:
@@ -423,7 +424,6 @@ def _index_copy(self, dim, index, source):
         )
     index = index.reshape(-1)
     check_index(index, (self.shape or (1,))[dim], dim, IndexError, "index_copy_(): ")
-    check_written(self, index, source)
     if self.ndim:
         self[(slice(None),) * dim + (index,)] = source
     elif index.size:

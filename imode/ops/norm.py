@@ -164,6 +164,10 @@ def batch_norm(
     return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
+def _in_order(x):
+    return x.is_contiguous() or (x.dim() == 4 and x.is_contiguous(memory_format="channels_last"))
+
+
 def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if input.numel() == 0:  # of any shape: one number of each is enough to record them
         result = input.clone() if weight is None else input * weight[0]
@@ -172,6 +176,8 @@ def _normalise(input, weight, bias, running_mean, running_var, training, momentu
         input.size(1)  # raises: there are no channels
     if is_grad_enabled():
         _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    if training and not (input.is_floating_point() or input.is_complex() or _in_order(input)):
+        input.mean()  # raises: of what lies in another order PyTorch takes the mean apart
     return ops._native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )[0]

@@ -62,18 +62,24 @@ class SGD(Optimizer):
                 if grad is not None:
                     param.add_(grad, alpha=down)
             return
-        for param, grad in self._with_gradient(group):
-            if momentum:
-                grad = self._with_momentum(param, grad, group)
-            param.add_(grad, alpha=down)
+        if not momentum:
+            for param, grad in self._with_gradient(group):
+                param.add_(grad, alpha=down)
+            return
+        # Looked up before the first step: a parameter that is there twice starts twice.
+        buffers = [
+            self.state[param].get("momentum_buffer")
+            for param in group["params"]
+            if param.grad is not None
+        ]
+        for (param, grad), buffer in zip(self._with_gradient(group), buffers, strict=True):
+            param.add_(self._with_momentum(param, grad, buffer, group), alpha=down)
 
-    def _with_momentum(self, param, grad, group):
-        state = self.state[param]
+    def _with_momentum(self, param, grad, buffer, group):
         momentum = group["momentum"]
-        buffer = state.get("momentum_buffer")
         if buffer is None:
             with normal_mode():
-                buffer = state["momentum_buffer"] = grad.detach().clone()
+                buffer = self.state[param]["momentum_buffer"] = grad.detach().clone()
         else:
             buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
         return grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer

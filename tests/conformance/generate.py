@@ -509,8 +509,10 @@ class Generator:
         """Put variables and numbers into a template."""
         rng, live = self.rng, self.machine.tensors
         inside = self.machine.lib.is_inference_mode_enabled()
-        apart = ("requires_grad", "pickle", "assign")  # docs/differences.md has a section on those
-        if inside and any(word in template for word in apart):
+        others = ("requires_grad", "pickle", "assign")  # docs/differences.md has a section on those
+        if any(is_leaf(tensor) for tensor in live.values()):
+            others += ("copy.copy", "deepcopy")
+        if (inside or "with {mode}" in template) and any(word in template for word in others):
             template = "{n} = {a}.detach()"
         names = list(live)
         if writes and rng.random() < 0.8 and self.machine.lib.is_grad_enabled():
@@ -541,6 +543,8 @@ class Generator:
         def other():
             return rng.choice((same if rng.random() < 0.6 else fits or same) or ["v0"])
 
+        apart = re.search(r"\.(t\(\)|m?T)\b", template) and not (names and live[a].is_contiguous())
+
         def foreign():
             kept = [n for n in names if not writes or storage(live[n]) != storage(live[a])]
             return rng.choice([n for n in same if n in kept] or kept or ["lib.ones(2, 3)"])
@@ -549,8 +553,10 @@ class Generator:
             "g": rng.choice(graded or grads), "p": rng.choice(leaves or grads),
             "flag": rng.choice(["True", "False"]), "q": rng.choice(leaves or grads),
             "mode": rng.choice(MODES[:9]),
-            "a": a, "b": other(), "c": other(), "e": foreign(), "f": foreign(),
-            "r": rng.choice(grads), "s": rng.choice(grads),
+            # Read and written in two orders: PyTorch refuses it where the memory has no gaps, and
+            # elsewhere reads some elements after it has written them.
+            "a": a, "b": foreign() if writes and apart else other(), "c": other(),
+            "e": foreign(), "f": foreign(), "r": rng.choice(grads), "s": rng.choice(grads),
             "x": rng.choice([2, -1, 0.5, 1.5, 0]), "d": rng.randrange(-dims, dims),
             "k": rng.randint(0, 4), "shape": rng.choice(SHAPES[:-1] if rng.random() < 0.95 else
             SHAPES), "dtype": rng.choice(DTYPES), "data": self.data(),

@@ -507,6 +507,197 @@ FOUND = {
         lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4, 2, 3))
         lib.normal(v0, lib.ones(4))
         v0.copy_(lib.ones(4, 2, 3))
+    "tril names a vector before the dtype of out=": """
+        v0 = lib.ones(3); v1 = lib.ones(3, dtype=lib.bool)
+        lib.tril(v0, out=v1)
+        lib.triu(v0, out=v1)
+        lib.tril(lib.ones(2, 2), out=v1)
+    """,
+    "products of nothing take any dtype, and give the second one's": """
+        v0 = lib.tensor([]); v1 = v0.double(); v2 = lib.ones(2, 0); v3 = v2.double(); v4 = v0.bool()
+        v5 = lib.einsum('i,i', v0, v1); v6 = lib.einsum('i,i', v1, v0)
+        v7 = lib.einsum('ij,kj->ik', v2, v3); v8 = lib.bmm(v2[None], v3[None].mT)
+        v9 = lib.einsum('i,i', v4, v1); v10 = lib.einsum('i,i', v4, v4)
+        v11 = v2.bool() @ v4; v12 = v2.bool() @ v2.bool().t()
+        v13 = lib.zeros(2).bool().addmv(v2.bool(), v4)
+        v14 = lib.ones(2, 2).bool().addmm(v2.bool(), v2.bool().t())
+        v15 = v4.dot(v4)
+        v16 = lib.bmm(lib.ones(1, 2, 1).bool(), lib.ones(1, 1, 2))
+    """,
+    "a stack times a vector that does not fit": """
+        v0 = lib.ones(3, 2, 1, 4).transpose(0, 3); v1 = lib.ones(5)
+        v2 = v0 @ v1
+        v2 = v0[1:] @ v1
+    """,
+    "sums into a product's addend of another shape": """
+        v0 = lib.ones(1, 3); v1 = lib.ones(2, 2); v2 = lib.ones(2, 2, 2); v3 = lib.ones(2)
+        v0.addmm_(lib.ones(1, 2), lib.ones(2, 1))
+        v0.addmm_(v1, lib.ones(2, 3))
+        lib.ones(2).bool().addmm_(v1.bool(), v1.bool())
+        lib.ones(1).addmv_(v1, v3)
+        lib.ones(1, 2, 2).baddbmm_(v2, v2)
+        v2.baddbmm_(v2, v2.double())
+        v3.addr_(v3, v3)
+        v3.addr_(v1, v3)
+        v0.addr_(v3, v3)
+        lib.ones(5, 2, 2).addr_(v3, v3)
+    """,
+    "clamp by a complex tensor: the shapes before the dtype, but for the input's": """
+        v0 = lib.zeros(2, 2); v1 = lib.ones(1, 3, dtype=lib.complex64); v2 = v1[:, :2]
+        v3 = v0.clamp(max=v1)
+        v3 = v0.clamp(v1, v1)
+        v3 = v0.clamp(max=v2)
+        v3 = v1.clamp(v0, v0)
+        v0.clamp_(max=v2)
+        v0[:1, :1].clamp_(max=v1)
+        lib.clamp(v0, v2, out=lib.zeros(3))
+        v3 = v0.clamp(max=1j)
+    """,
+    "cdist names the columns before the dtypes": """
+        v0 = lib.zeros(2, 2); v1 = lib.zeros(2, 3); v2 = v1.bool()
+        v3 = lib.cdist(v0, v2)
+        v3 = lib.cdist(v2, v2)
+        v3 = lib.cdist(v1, v1.double()[:0])
+        v4 = lib.cdist(v2, v2, compute_mode='x')
+    """,
+    "masked_scatter_ from any part of itself": """
+        v0 = lib.tensor([[1.0, -1.0, 2.0], [3.0, 4.0, 0.5]])
+        v0.masked_scatter_(v0 > 0, v0.view(-1)[1:])
+        v0.t().masked_scatter_(v0.t() > 1, v0)
+        v0.t().masked_scatter_(v0.t() > 1, v0.t())
+        v1 = lib.tensor([[1, 0, 1], [0, 1, 1]]).bool()
+        v1.masked_scatter_(v1.view(-1)[3:], ~v1)
+        v1.view(-1)[1:].masked_scatter_(v1.view(-1)[:-1], ~v1)
+        v1[0].expand(2, 3).masked_scatter_(v1, v0)
+    """,
+    "index_copy_ into what overlaps": """
+        v0 = lib.ones(1, 2).expand(3, 2)
+        v0.index_copy_(0, lib.tensor([0]), lib.ones(1, 2).double())
+        v0.index_copy_(0, lib.tensor([5]), lib.ones(1, 3))
+    """,
+    "results follow the strides of dimensions of size 1": """
+        v0 = lib.tensor([[1.0, 2.0, 3.0]]).T.contiguous(); v1 = lib.ones(2, 1)
+        v2 = lib.einsum('ij,kj->ik', v0 * 1, v1 * 1)
+        v3 = v0[:, None] * v1[None]
+        v4 = lib.tensor([[2.0], [1.0]]).unfold(-2, 2, 1); v5 = lib.tensor([[2.0], [1.0]])
+        v6 = lib.addcdiv(v4, v5, v4 * v4 + 1.5)
+        v7 = lib.where(v4 > 0, v5, v5)
+        v8 = lib.zeros(3, 3).unfold(0, 1, 1)
+        v9 = v8.clone().stride(), v8.double().stride(), lib.zeros_like(v8).stride()
+        v10 = lib.kron(v8.double(), lib.ones(2, 3))
+    """,
+    "complex results are laid out as real ones": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=lib.complex64); v1 = v0.movedim(0, -1)
+        v2 = lib.logaddexp(v1, v0)
+        v3 = v1 ** v0
+    """,
+    "copies of nothing keep its strides": """
+        v0 = lib.zeros(1, 3).nonzero()
+        v1 = v0.float().stride(), v0.clone().stride(), lib.ones(0, 2).t().double().stride()
+        v2 = lib.view_as_complex(v0.float())
+        v3 = lib.view_as_complex(lib.ones(2, 0).t())
+    """,
+    "gradients of nothing in inference mode": """
+        v0 = lib.tensor([], requires_grad=True); v1 = lib.ones(2, 0, requires_grad=True)
+        v2 = v0.sum(); v3 = v1.sum(0)
+        with lib.inference_mode():
+            v2.backward(v2.detach())
+            v3.backward(v3.detach())
+    """,
+    "asarray and allclose do not look at the graph of a stale view": """
+        v0 = lib.ones(2, 1, requires_grad=True)
+        v1 = v0.clone().view(-1); v2 = v1.unbind()[-1][None]
+        v1.floor_()
+        v3 = lib.asarray(v2)
+        v4 = lib.allclose(v2, v2)
+        v5 = lib.isclose(v2, v2)
+    """,
+    "what has no derivative at all is refused also where it is the end": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
+        v1.set_(v1.data)
+        v1.sum().backward(inputs=v1)
+    """,
+    "nodes are counted thread by thread": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        v1 = v0 * 1; v2 = v1[:, 0].unique(); v3 = v1[:, None]
+        thread(lambda: v3.mul_(v3))
+        ((v3 - v2) ** 2).mean().backward()
+    """,
+    "memory that grows keeps what was in it": """
+        v0 = lib.tensor([1.0, 2.0, 3.0])[1:]
+        v0.resize_(3)[2:].fill_(5)
+        v1 = v0.as_strided((4,), (1,), 0)
+    """,
+    "complex tensors that were written to": """
+        v0 = lib.ones(2, 3, dtype=lib.complex64, requires_grad=True)
+        v1 = v0.prod(1)
+        v1.zero_()
+        v1.sum().backward()
+    """,
+    "of several saved tensors the first by name is refused": """
+        v0 = lib.tensor(-1.5, requires_grad=True); v1 = v0.detach()
+        v2 = lib.clamp(v1, v1, v0)
+        v1.atan2_(v2)
+        v2.sum().backward()
+    """,
+    "a parameter that is in a group twice": """
+        v0 = lib.ones(3, requires_grad=True)
+        O = lib.optim.SGD([v0, v0], lr=0.1, nesterov=True, momentum=0.5)
+        (v0 * v0).sum().backward()
+        O.step()
+        O.step()
+    """,
+    "running extrema of columns": """
+        v0 = lib.tensor([[1.0], [2.0]]); v1 = lib.ones(2, 3)
+        v2, v3 = v0.cummax(1)
+        v4 = lib.einsum('ij,kj->ik', v3 * 1.0, v1)
+        v5 = lib.tensor([], requires_grad=True)
+        v6, v7 = v5.cummin(0)
+        v6.sum().backward()
+        v5.grad.zero_()
+    """,
+    "what cannot be differentiated has a place for each input that requires grad": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0[:1]
+        v2 = v1 // 2; v3 = v1 // v1; v4 = v1 // v0; v5 = v0 // lib.ones(3); v6 = lib.ones(3) // v1
+        v7 = v2.grad_fn.next_functions, v3.grad_fn.next_functions, v6.grad_fn.next_functions
+        v2.sum().backward()
+    """,
+    "an out= of another dtype that grows is laid out as the operands": """
+        v0 = lib.ones(2, 3).half().mT
+        v1 = lib.sub(v0, v0, out=lib.empty(2, 1, 3))
+        v2 = lib.sin(v0.float(), out=lib.empty(0).double())
+    """,
+    "dimensions of an ellipsis that do not fit": """
+        v0 = lib.ones(3, 1); v1 = lib.ones(2, 3); v2 = lib.ones(5, 3, 2); v3 = lib.ones(4, 3, 2)
+        v4 = lib.einsum('...i,...i->...', v0, v1)
+        v4 = lib.einsum('...,...', v2, v1)
+        v4 = lib.einsum('...i,j...->...ij', v2, v3)
+    """,
+    "matmul into out= is folded by what lies in memory alone": """
+        v0 = lib.ones(2, 1, 3); v1 = lib.ones(2, 3, requires_grad=True)
+        with lib.no_grad():
+            v2 = lib.matmul(v1, v0, out=lib.empty(0))
+            v3 = lib.matmul(v1, v0.mT, out=lib.empty(0))
+    """,
+    "cdist of half numbers, if there are any": """
+        v0 = lib.ones(2, 0).half()
+        v1 = lib.cdist(v0, v0)
+        v2 = lib.cdist(v0.view(0, 2), v0.view(0, 2))
+        v3 = lib.cdist(v0 + lib.ones(2, 1).half(), v0)
+        v4 = lib.cdist(lib.ones(2, 2).half(), lib.ones(2, 2).half())
+    """,
+    "a gradient that no longer fits is named by the tensor's place": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0[..., 0]
+        v1.data = v1[0]
+        lib.autograd.backward([v0, v1], [v0.detach(), lib.ones_like(v1)])
+    """,
+    "batch_norm of integers in another order": """
+        v0 = lib.ones(2, 3, 3)
+        v1 = lib.nn.functional.batch_norm(v0.int(), None, None, training=True)
+        v1 = lib.nn.functional.batch_norm(v0.int().mT, None, None, training=True)
+        v1 = lib.nn.functional.batch_norm((v0 + 1j).mT, None, None, training=True)
     """,
 }
 
