@@ -507,6 +507,7 @@ FOUND = {
         lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4, 2, 3))
         lib.normal(v0, lib.ones(4))
         v0.copy_(lib.ones(4, 2, 3))
+    """,
     "tril names a vector before the dtype of out=": """
         v0 = lib.ones(3); v1 = lib.ones(3, dtype=lib.bool)
         lib.tril(v0, out=v1)
