@@ -300,6 +300,8 @@ _METHODS = {
     "register_hook": hooks.register_hook,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook,
     "retain_grad": hooks.retain_grad,
+    "_backward_hooks": property(hooks.backward_hooks),
+    "_post_accumulate_grad_hooks": property(hooks.post_accumulate_grad_hooks),
     "__array__": __array__,
     "__array_wrap__": __array_wrap__,
     "__copy__": __copy__,

@@ -66,12 +66,17 @@ def register_hook(Tensor self not None, hook):
     return add_hook(table, hook)
 
 
-def hooks_on(Tensor self not None):
-    """The hooks that `register_hook` put on a tensor: a list."""
-    table = None if self.meta is None else self.meta.hooks
-    if self.grad_fn is not None and (<Node>self.grad_fn).extras is not None:
-        table = ((<Node>self.grad_fn).extras.tensor_hooks or {}).get(self.output_nr)
-    return [] if table is None else list(table.values())
+def backward_hooks(Tensor self not None):
+    """What `register_hook` put on the tensor's value, by the handles' ids; None before the first."""
+    if self.grad_fn is None:
+        return None if self.meta is None else self.meta.hooks
+    extras = (<Node>self.grad_fn).extras
+    return None if extras is None else (extras.tensor_hooks or {}).get(self.output_nr)
+
+
+def post_accumulate_grad_hooks(Tensor self not None):
+    """What `register_post_accumulate_grad_hook` put on a leaf; None before the first."""
+    return None if self.meta is None else self.meta.post_hooks
 
 
 def register_post_accumulate_grad_hook(Tensor self not None, hook):

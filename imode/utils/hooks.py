@@ -3,7 +3,6 @@
 import warnings
 
 from imode.autograd.handles import RemovableHandle
-from imode.autograd.hooks import hooks_on
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
@@ -22,7 +21,7 @@ def unserializable_hook(hook):
 
 def warn_if_has_hooks(tensor):
     """Warn of each hook on a tensor: a copy or a file of the tensor does not have it."""
-    for hook in hooks_on(tensor):
+    for hook in list((tensor._backward_hooks or {}).values()):
         if not hasattr(hook, "__torch_unserializable__"):
             warnings.warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "

@@ -126,6 +126,19 @@ SCENARIOS = {
         v2.backward(lib.ones(5), retain_graph=True)
         lib.autograd.backward([v0.sum(), v2], [None, lib.ones(5)])
     """,
+    "the tables of a tensor's hooks": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2; v2 = lib.ones(2)
+        tables = lambda t: (t._backward_hooks, t._post_accumulate_grad_hooks)
+        show = lambda t: log.append([k and len(k) for k in tables(t)])
+        show(v0); show(v1); show(v2)
+        H = v0.register_hook(lambda g: None)
+        v0.register_post_accumulate_grad_hook(lambda t: None)
+        v1.register_hook(lambda g: None)
+        show(v0); show(v1); show(v0.detach()); show(v1.view(-1))
+        v1.mul_(2)
+        H.remove()
+        show(v0); show(v1)
+    """,
     "functional derivatives inside of inference mode": """
         v0 = lib.ones(3)
         with lib.inference_mode():
