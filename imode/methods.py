@@ -138,12 +138,20 @@ def get_device(self):
 
 
 def is_nonzero(input):
-    """Whether the only element is not zero. RuntimeError unless there is exactly one."""
+    """Whether the only element is not zero. RuntimeError unless there is exactly one.
+
+    >>> imode.is_nonzero(imode.ones(1))
+    True
+    """
     return bool(input)
 
 
 def is_same_size(input, other):
-    """Whether the shapes are equal."""
+    """Whether the shapes are equal.
+
+    >>> imode.is_same_size(imode.ones(2), imode.zeros(2))
+    True
+    """
     if not isinstance(other, Tensor):
         raise TypeError(
             "is_same_size(): argument 'other' (position 2) must be Tensor, not "
@@ -153,7 +161,11 @@ def is_same_size(input, other):
 
 
 def is_signed(input):
-    """Whether the dtype holds negative numbers."""
+    """Whether the dtype holds negative numbers.
+
+    >>> imode.is_signed(imode.ones(1))
+    True
+    """
     return input.dtype.is_signed
 
 
@@ -343,20 +355,36 @@ def install_methods():
 
 
 def is_tensor(obj):
-    """Whether `obj` is a Tensor."""
+    """Whether `obj` is a Tensor.
+
+    >>> imode.is_tensor(imode.ones(1)), imode.is_tensor(1.0)
+    (True, False)
+    """
     return isinstance(obj, Tensor)
 
 
 def is_floating_point(input):
-    """Whether the dtype of `input` is float16, float32 or float64."""
+    """Whether the dtype of `input` is float16, float32 or float64.
+
+    >>> imode.is_floating_point(imode.ones(1))
+    True
+    """
     return input.is_floating_point()
 
 
 def is_complex(input):
-    """Whether the dtype of `input` is complex64 or complex128."""
+    """Whether the dtype of `input` is complex64 or complex128.
+
+    >>> imode.is_complex(imode.ones(1))
+    False
+    """
     return input.is_complex()
 
 
 def numel(input):
-    """The number of elements of `input`."""
+    """The number of elements of `input`.
+
+    >>> imode.numel(imode.ones(2, 3))
+    6
+    """
     return input.numel()

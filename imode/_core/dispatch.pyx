@@ -486,7 +486,12 @@ def is_grad_enabled():
 
 
 def is_inference_mode_enabled():
-    """Whether inference mode is on in this thread."""
+    """Whether inference mode is on in this thread.
+
+    >>> with imode.inference_mode():
+    ...     imode.is_inference_mode_enabled()
+    True
+    """
     return bool(inference_mode_on(&imode_state))
 
 

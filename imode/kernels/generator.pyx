@@ -43,7 +43,7 @@ cdef class Generator:
 
     Thread-safety: one generator may be used from many threads; each call draws as one.
 
-    >>> g = Generator().manual_seed(3)
+    >>> g = imode.Generator().manual_seed(3)
     >>> g.initial_seed()
     3
     """
@@ -92,7 +92,7 @@ cdef class Generator:
     def manual_seed(self, seed):
         """Start the stream that belongs to `seed` (an int in [-2**63, 2**64)); return self.
 
-        >>> Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+        >>> imode.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
         True
         """
         cdef uint64_t value
@@ -229,7 +229,7 @@ default_generator.seed()
 def manual_seed(seed):
     """Seed the default generator with int(seed); return it.
 
-    >>> manual_seed(0).initial_seed()
+    >>> imode.manual_seed(0).initial_seed()
     0
     """
     return default_generator.manual_seed(int(seed))
@@ -241,12 +241,21 @@ def seed():
 
 
 def initial_seed():
-    """Return the seed that the default generator began with."""
+    """Return the seed that the default generator began with.
+
+    >>> _ = imode.manual_seed(7)
+    >>> imode.initial_seed()
+    7
+    """
     return default_generator.initial_seed()
 
 
 def get_rng_state():
-    """Return the state of the default generator as 5056 bytes."""
+    """Return the state of the default generator as 5056 bytes.
+
+    >>> imode.get_rng_state().shape
+    imode.Size([5056])
+    """
     return default_generator.get_state()
 
 

@@ -239,7 +239,11 @@ op(
 
 @functional("logsigmoid")
 def logsigmoid(input):
-    """Return the logarithm of the sigmoid of every element."""
+    """Return the logarithm of the sigmoid of every element.
+
+    >>> imode.nn.functional.logsigmoid(imode.zeros(1))
+    tensor([-0.6931])
+    """
     return ops._log_sigmoid(input)
 
 

@@ -15,13 +15,21 @@ from .schema import functional, op
 
 @functional("softsign")
 def softsign(input):
-    """Return ``x / (1 + abs(x))``."""
+    """Return ``x / (1 + abs(x))``.
+
+    >>> imode.nn.functional.softsign(imode.ones(1))
+    tensor([0.5000])
+    """
     return input / (input.abs() + 1)
 
 
 @functional("tanhshrink")
 def tanhshrink(input):
-    """Return ``x - tanh(x)``."""
+    """Return ``x - tanh(x)``.
+
+    >>> imode.nn.functional.tanhshrink(imode.ones(1))
+    tensor([0.2384])
+    """
     return input - input.tanh()
 
 
@@ -60,7 +68,11 @@ tensor([1.5000])
 
 @functional("glu")
 def _glu_function(input, dim=-1):
-    """Return the first half along `dim` times the sigmoid of the second half."""
+    """Return the first half along `dim` times the sigmoid of the second half.
+
+    >>> imode.nn.functional.glu(imode.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
     return ops.glu(input, dim)
 
 
@@ -69,19 +81,31 @@ def _glu_function(input, dim=-1):
 
 @functional("relu")
 def _relu(input, inplace=False):
-    """Return the elements, negative ones replaced by 0."""
+    """Return the elements, negative ones replaced by 0.
+
+    >>> imode.relu(imode.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
     return ops.relu_(input) if inplace else ops.relu(input)
 
 
 @functional("relu6")
 def _relu6(input, inplace=False):
-    """Return the elements moved into [0, 6]."""
+    """Return the elements moved into [0, 6].
+
+    >>> imode.nn.functional.relu6(imode.tensor([-1.0, 2.0, 9.0]))
+    tensor([0., 2., 6.])
+    """
     return _hardtanh(input, 0.0, 6.0, inplace)
 
 
 @functional("hardtanh")
 def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """Return the elements moved into [min_val, max_val]."""
+    """Return the elements moved into [min_val, max_val].
+
+    >>> imode.nn.functional.hardtanh(imode.tensor([-3.0, 0.5]))
+    tensor([-1.0000,  0.5000])
+    """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if isinstance(input, Tensor) and not input.is_floating_point():
@@ -93,37 +117,61 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
 
 @functional("hardsigmoid")
 def _hardsigmoid(input, inplace=False):
-    """Return ``relu6(x + 3) / 6``."""
+    """Return ``relu6(x + 3) / 6``.
+
+    >>> imode.nn.functional.hardsigmoid(imode.tensor([-4.0, 0.0]))
+    tensor([0.0000, 0.5000])
+    """
     return ops.hardsigmoid_(input) if inplace else ops.hardsigmoid(input)
 
 
 @functional("hardswish")
 def _hardswish(input, inplace=False):
-    """Return ``x * relu6(x + 3) / 6``."""
+    """Return ``x * relu6(x + 3) / 6``.
+
+    >>> imode.nn.functional.hardswish(imode.tensor([-4.0, 3.0]))
+    tensor([-0.,  3.])
+    """
     return ops.hardswish_(input) if inplace else ops.hardswish(input)
 
 
 @functional("silu")
 def _silu_function(input, inplace=False):
-    """Return ``x * sigmoid(x)``."""
+    """Return ``x * sigmoid(x)``.
+
+    >>> imode.nn.functional.silu(imode.zeros(2))
+    tensor([0., 0.])
+    """
     return ops.silu_(input) if inplace else ops.silu(input)
 
 
 @functional("mish")
 def _mish(input, inplace=False):
-    """Return ``x * tanh(softplus(x))``."""
+    """Return ``x * tanh(softplus(x))``.
+
+    >>> imode.nn.functional.mish(imode.ones(1))
+    tensor([0.8651])
+    """
     return ops.mish_(input) if inplace else ops.mish(input)
 
 
 @functional("leaky_relu")
 def _leaky_relu(input, negative_slope=0.01, inplace=False):
-    """Return the elements, negative ones times `negative_slope`."""
+    """Return the elements, negative ones times `negative_slope`.
+
+    >>> imode.nn.functional.leaky_relu(imode.tensor([-1.0, 2.0]), 0.5)
+    tensor([-0.5000,  2.0000])
+    """
     return (ops.leaky_relu_ if inplace else ops.leaky_relu)(input, negative_slope)
 
 
 @functional("elu")
 def _elu(input, alpha=1.0, inplace=False):
-    """Return the elements, x below 0 replaced by ``alpha * (exp(x) - 1)``."""
+    """Return the elements, x below 0 replaced by ``alpha * (exp(x) - 1)``.
+
+    >>> imode.nn.functional.elu(imode.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
     return (ops.elu_ if inplace else ops.elu)(input, alpha)
 
 
@@ -135,11 +183,19 @@ def _selu(input, inplace=False):
 
 @functional("celu")
 def _celu_function(input, alpha=1.0, inplace=False):
-    """Return the elements, x below 0 replaced by ``alpha * (exp(x / alpha) - 1)``."""
+    """Return the elements, x below 0 replaced by ``alpha * (exp(x / alpha) - 1)``.
+
+    >>> imode.celu(imode.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
     return (ops.celu_ if inplace else ops.celu)(input, alpha)
 
 
 @functional("threshold")
 def _threshold(input, threshold, value, inplace=False):
-    """Return the elements, those not above `threshold` replaced by `value`."""
+    """Return the elements, those not above `threshold` replaced by `value`.
+
+    >>> imode.threshold(imode.tensor([0.5, 2.0]), 1, -1)
+    tensor([-1.,  2.])
+    """
     return (ops.threshold_ if inplace else ops.threshold)(input, threshold, value)

@@ -40,13 +40,21 @@ op(
 
 @composite("real(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
 def real(self):
-    """Return the real part: a view of a complex tensor, a real tensor itself."""
+    """Return the real part: a view of a complex tensor, a real tensor itself.
+
+    >>> imode.real(imode.tensor([1 + 2j]))
+    tensor([1.])
+    """
     return ops.view_as_real(self).select(self.dim(), 0) if self.is_complex() else self
 
 
 @composite("imag(Tensor(a) self) -> Tensor(a)", variants="function", shortcut=shortcuts.part)
 def imag(self):
-    """Return the imaginary part of a complex tensor, as a view."""
+    """Return the imaginary part of a complex tensor, as a view.
+
+    >>> imode.imag(imode.tensor([1 + 2j]))
+    tensor([2.])
+    """
     if not self.is_complex():
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return ops.view_as_real(self).select(self.dim(), 1)
@@ -97,13 +105,21 @@ op(
 
 @composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")
 def resolve_conj(self):
-    """Return the tensor itself: conjugation is never left pending."""
+    """Return the tensor itself: conjugation is never left pending.
+
+    >>> imode.tensor([1 + 2j]).conj().resolve_conj()
+    tensor([1.-2.j])
+    """
     return self
 
 
 @composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method")
 def resolve_neg(self):
-    """Return the tensor itself: negation is never left pending."""
+    """Return the tensor itself: negation is never left pending.
+
+    >>> imode.ones(1).neg().resolve_neg()
+    tensor([-1.])
+    """
     return self
 
 

@@ -159,7 +159,11 @@ def expand_as(self, other):
     shortcut=shortcuts.broadcast_to,
 )
 def broadcast_to(self, size):
-    """Return the tensor broadcast to `size` without a copy."""
+    """Return the tensor broadcast to `size` without a copy.
+
+    >>> imode.broadcast_to(imode.ones(3), (2, 3)).stride()
+    (0, 1)
+    """
     return self.expand(size)
 
 
@@ -254,7 +258,11 @@ def unflatten(self, dim, sizes):
 
 @composite("ravel(Tensor(a) self) -> Tensor(a)", variants="function method")
 def ravel(self):
-    """Return the tensor with all dimensions merged into one; a copy only where it must be."""
+    """Return the tensor with all dimensions merged into one; a copy only where it must be.
+
+    >>> imode.ones(2, 3).ravel().shape
+    imode.Size([6])
+    """
     return self.contiguous().view(-1)
 
 
@@ -393,7 +401,11 @@ op(
 
 
 def _swap(self, dim0, dim1):
-    """Return the tensor with two dimensions exchanged (NumPy's name of `transpose`)."""
+    """Return the tensor with two dimensions exchanged (NumPy's name of `transpose`).
+
+    >>> imode.ones(2, 3).swapaxes(0, 1).shape
+    imode.Size([3, 2])
+    """
     return self.transpose(dim0, dim1)
 
 
@@ -437,7 +449,11 @@ def _movedim(self, source, destination):
 
 
 def _movedim_int(self, source, destination):
-    """Return the tensor with dimension `source` moved to the place `destination`."""
+    """Return the tensor with dimension `source` moved to the place `destination`.
+
+    >>> imode.ones(2, 3, 4).movedim(0, 2).shape
+    imode.Size([3, 4, 2])
+    """
     return _movedim(self, (source,), (destination,))
 
 
@@ -472,7 +488,12 @@ for _name in ("movedim", "moveaxis"):
 
 @composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method")
 def adjoint(self):
-    """Return the conjugate of the tensor with its last two dimensions exchanged."""
+    """Return the conjugate of the tensor with its last two dimensions exchanged.
+
+    >>> imode.adjoint(imode.tensor([[1j, 2]]))
+    tensor([[0.-1.j],
+            [2.-0.j]])
+    """
     if self.dim() == 1:
         raise RuntimeError(
             "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor."
