@@ -67,7 +67,7 @@ def register_hook(Tensor self not None, hook):
 
 
 def backward_hooks(Tensor self not None):
-    """What `register_hook` put on the tensor's value, by the handles' ids; None before the first."""
+    """What `register_hook` put on the tensor's value, by the handles' ids; None: nothing yet."""
     if self.grad_fn is None:
         return None if self.meta is None else self.meta.hooks
     extras = (<Node>self.grad_fn).extras

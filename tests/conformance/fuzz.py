@@ -13,6 +13,7 @@ import pickle
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from . import known
@@ -59,9 +60,10 @@ def check_apart(lib, reference, seeds, rules, **options):
             with os.fdopen(writing, "wb") as out:
                 try:
                     _check_all(lib, reference, seeds, rules, out, options)
-                finally:
-                    out.flush()
                     os._exit(0)
+                except BaseException:
+                    traceback.print_exc()
+                    os._exit(1)
         os.close(writing)
         doing = None
         with os.fdopen(reading, "rb") as told:
@@ -95,6 +97,7 @@ def _check_all(lib, reference, seeds, rules, out, options):
             say("differs", found)
         say("next", seed)
     say("met", rules.met)
+    signal.alarm(0)
 
 
 def _messages(file):

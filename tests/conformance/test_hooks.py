@@ -67,23 +67,7 @@ class Program:
     def step(self):
         pick = self.random
         a, b = self.any(), self.any()
-        kind = pick.choice(
-            [
-                "add",
-                "mul",
-                "mul",
-                "number",
-                "exp",
-                "tanh",
-                "sum",
-                "chunk",
-                "unbind",
-                "cat",
-                "inplace",
-                "view",
-                "write",
-            ]
-        )
+        kind = pick.choice(STEPS)
         made = []
         if kind == "add":
             made = [a + b]
@@ -124,20 +108,7 @@ class Program:
 
     def hook(self):
         pick = self.random
-        kind = pick.choice(
-            [
-                "tensor",
-                "tensor",
-                "leaf",
-                "pre",
-                "post",
-                "retain",
-                "after",
-                "acc_pre",
-                "acc_post",
-                "multi",
-            ]
-        )
+        kind = pick.choice(HOOKS)
         if kind in ("tensor", "pre", "post", "retain"):
             self.register(pick.choice(self.tensors), kind)
         elif kind == "multi":
