@@ -232,3 +232,9 @@ def test_distances():
     b, y = matrix((5, 3))
     close(imode.cdist(a, b), np.sqrt(((x[:, None] - y) ** 2).sum(-1)))
     close(imode.dist(a, a + 1, 1), np.float32(12))
+
+
+def test_chain_matmul_is_deprecated():
+    x = imode.ones(2, 2)
+    with pytest.warns(UserWarning, match="^imode.chain_matmul is deprecated and will be removed"):
+        assert imode.chain_matmul(x, x).tolist() == (x @ x).tolist()

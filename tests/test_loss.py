@@ -111,3 +111,12 @@ def test_logits_without_dimensions_take_a_weight_of_positives():
     x, y, w = imode.tensor(0.5), imode.tensor(1.0), imode.tensor(2.0)
     loss = F.binary_cross_entropy_with_logits(x, y, pos_weight=w)
     assert loss.item() == pytest.approx(2 * math.log1p(math.exp(-0.5)), rel=1e-6)
+
+
+def test_the_mean_of_kl_div_warns():
+    x = imode.ones(2, 2)
+    with pytest.warns(
+        UserWarning, match="^reduction: 'mean' divides the total loss by both the ba"
+    ):
+        F.kl_div(x, x)
+    F.kl_div(x, x, reduction="batchmean")  # a warning is an error here

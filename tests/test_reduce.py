@@ -229,3 +229,27 @@ def test_out_is_resized_and_must_be_of_the_dtype():
     assert out.tolist() == [6, 10]
     with pytest.raises(RuntimeError, match="Expected out tensor to have dtype long int"):
         imode.argmax(x, 0, out=imode.empty(0))
+
+
+# ---- warnings ----
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [((), {}), ((1,), {"dim": 0}), ((1, 3), {"dim": (0,)}), ((2,), {"correction": 2}), ((0,), {})],
+)
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float16, imode.complex64])
+def test_no_degrees_of_freedom(name, shape, options, dtype):
+    x = imode.ones(shape, dtype=dtype)
+    with pytest.warns(
+        UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0\. Corr"
+    ) as seen:
+        getattr(imode, name)(x, **options)
+    assert [w.filename for w in seen] == [__file__]
+
+
+def test_degrees_of_freedom_that_are_there():
+    imode.ones(2).var()  # a warning is an error here
+    imode.ones(1).std(correction=0)
+    imode.var_mean(imode.ones(3, 2, dtype=imode.complex64), 0)

@@ -531,6 +531,8 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
         return run_numpy(op, self.otherwise, args)
     make_plan(x, axes, keepdim, &plan)
     var = empty(typenum_of[code], plan.nd, plan.dims)
+    if cnp.PyArray_SIZE(x) <= correction * cnp.PyArray_SIZE(var):
+        return run_numpy(op, self.otherwise, args)       # warns
     mean = empty(typenum_of[code], plan.nd, plan.dims)
     if plan.lane.n > 1 or plan.kept.n > 1 or (
             plan.lane.stride[0] != _itemsize[code] and cnp.PyArray_SIZE(x) >= COPY):

@@ -5,6 +5,7 @@ as PyTorch calls them.
 """
 
 import math
+import warnings
 
 from imode import ops
 from imode.kernels import composed, layers
@@ -331,6 +332,12 @@ def chain_matmul(*matrices):
     tensor([[3.],
             [3.]])
     """
+    warnings.warn(
+        "imode.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+        "imode.linalg.multi_dot instead, which takes one list of matrices.",
+        UserWarning,
+        stacklevel=2,
+    )
     return ops.linalg_multi_dot(matrices) if len(matrices) > 1 else matrices[0]
 
 

@@ -258,6 +258,14 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
     0.0
     """
     batch = reduction == "batchmean"
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.",
+            UserWarning,
+            stacklevel=3,
+        )
     number = reduction_number(size_average, reduce, "sum" if batch else reduction)
     for tensor in (input, target):
         if tensor.is_complex():

@@ -5,6 +5,7 @@ indices are in extrema.py.
 """
 
 import math
+import warnings
 
 import numpy as np
 
@@ -337,14 +338,22 @@ op(
 
 
 @dims.quiet
-def _moments(x, dim, correction, keepdim, name="std and var"):
+def _moments(x, dim, correction, keepdim, name):
     """Variance and mean along `dim`, in the type they are accumulated in."""
     if x.dtype.kind not in FLOATING:
-        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+        which = name if "mean" in name else "std and var"
+        raise RuntimeError(f"{which} only support floating point and complex dtypes")
     axes = dims.wrap_all(dim, x.ndim)
     wide = x.astype(accumulate_type(x.dtype), copy=False)
     count = dims.count(x.shape, axes)
     freedom = max(count - (1 if correction is None else correction), 0)
+    if freedom == 0 or x.size == 0:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel).",
+            UserWarning,
+            stacklevel=4,
+        )
     mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.real.dtype.type(count)
     away = wide - mean
     if away.dtype.kind == "c":
@@ -362,11 +371,11 @@ def _real_type(x):
 
 
 def _var(self, dim, correction, keepdim):
-    return reduced(_moments(self, dim, correction, keepdim)[0], _real_type(self))
+    return reduced(_moments(self, dim, correction, keepdim, "var")[0], _real_type(self))
 
 
 def _std(self, dim, correction, keepdim):
-    var = _moments(self, dim, correction, keepdim)[0]
+    var = _moments(self, dim, correction, keepdim, "std")[0]
     return reduced(np.sqrt(var), _real_type(self))
 
 
