@@ -115,8 +115,6 @@ def test_logits_without_dimensions_take_a_weight_of_positives():
 
 def test_the_mean_of_kl_div_warns():
     x = imode.ones(2, 2)
-    with pytest.warns(
-        UserWarning, match="^reduction: 'mean' divides the total loss by both the ba"
-    ):
+    with pytest.warns(UserWarning, match="^reduction: 'mean' divides the total loss by"):
         F.kl_div(x, x)
     F.kl_div(x, x, reduction="batchmean")  # a warning is an error here
