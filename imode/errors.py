@@ -9,7 +9,7 @@ it, so it imports nothing of the package but `origins`, what the numbers of tens
 `words` for dtypes.
 """
 
-from imode._core.origins import Now, operator_name, place
+from imode._core.origins import ASSIGNMENT, Now, operator_name, place
 from imode._core.words import c_name, class_name, scalar_name
 
 
@@ -142,7 +142,7 @@ _VIEW_MODES = {  # what PyTorch calls the mode and its opposite, and what a user
 
 def _as_written(writer):
     """A write as the user wrote it; `writer` is the operator, by which assignments are made too."""
-    return "`t[...] = v`" if Now.assigning() else writer or "a write"
+    return ASSIGNMENT if Now.assigning() else writer or "a write"
 
 
 def _write(writer, target):

@@ -13,6 +13,8 @@ _places = {}
 _place_ids = {}
 _MAX_PLACES = 1 << 16  # for programs that make code as they run; others have far fewer lines
 
+ASSIGNMENT = "`t[...] = v`"  # how messages write an assignment to items
+
 # Operators, and others who make tensors:
 _operators = {}
 _operator_ids = {}

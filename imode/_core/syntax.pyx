@@ -8,7 +8,11 @@ from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call, call1, call2, call3, operator
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad, storage
+from imode._core.version cimport VersionCounter, current, is_saved, rename_writer
+from libc.stdint cimport uint64_t
 from numpy cimport ndarray, npy_intp
+
+from imode._core.origins import ASSIGNMENT, operator_id
 
 cnp.import_array()
 
@@ -95,7 +99,22 @@ cdef object _basic(Tensor self, object index):
     return None
 
 
+cdef int _assignment = operator_id(ASSIGNMENT)
+
+
 cdef int set_item(Tensor self, object index, object value) except -1:
+    cdef VersionCounter counter = self.version
+    cdef uint64_t before
+    if counter is None or not is_saved(counter):
+        return _write(self, index, value)
+    before = current(counter)
+    _write(self, index, value)
+    if current(counter) != before:
+        rename_writer(counter, _assignment)      # for messages: what the user wrote
+    return 0
+
+
+cdef int _write(Tensor self, object index, object value) except -1:
     if not _write_plain(self, index, value):
         syntax.setitem(self, index, value)
     return 0

@@ -40,5 +40,10 @@ cdef inline void name_writer(VersionCounter counter, int operator_id, int place)
     store_relaxed(&counter.writer, <uint64_t>operator_id << 32 | <uint64_t>place)
 
 
+cdef inline void rename_writer(VersionCounter counter, int operator_id) noexcept:
+    """Say by what the last write was made; its place stays."""
+    name_writer(counter, operator_id, <int>load_relaxed(&counter.writer))
+
+
 cdef tuple writer_of(VersionCounter counter)     # (operator, place), or (0, 0)
 cdef VersionCounter new_counter()
