@@ -236,8 +236,9 @@ def _isclose(self, other, rtol, atol, equal_nan):
         return close
     if not inexact:
         self, other = self * 1.0, other * 1.0
+    allowed = atol + (rtol * other).abs()
     error = (self - other).abs()
-    return close | (error.isfinite() & (error <= atol + (rtol * other).abs()))
+    return close | (error.isfinite() & (error <= allowed))
 
 
 composite(

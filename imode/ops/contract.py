@@ -140,7 +140,8 @@ def _linear(input, weight, bias):
         return ops.matmul(input, weight.t())
     if dim1 == 2:
         return ops.addmm(bias, input, weight.t())
-    if dim2 == 2 and input.is_contiguous():
+    lies_in_a_row = bias.dim() == 1 or sum(size != 1 for size in bias.shape) == 1
+    if lies_in_a_row and bias.is_contiguous() and input.is_contiguous():
         flat = input.view((math.prod(input.shape[:-1]), input.size(-1)))
         output = ops.addmm(bias, flat, weight.t())
         return output.view((*input.shape[:-1], output.size(1)))
@@ -239,7 +240,10 @@ def _tensordot(self, other, dims1, dims2):
     first = first.permute((*rest1, *given1))
     second = second.permute((*given2, *rest2))
     if rows == columns == 1:
-        return first.flatten().dot(second.flatten()).reshape(shape)
+        whole = first.is_contiguous() and second.is_contiguous()
+        if whole or not (first.is_floating_point() or first.is_complex()):
+            return first.flatten().dot(second.flatten()).reshape(shape)
+        return (first.squeeze() * second.squeeze()).sum().reshape(shape)
     first, second = first.reshape((rows, contracted)), second.reshape((contracted, columns))
     return first.mm(second).reshape(shape)
 

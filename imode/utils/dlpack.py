@@ -19,9 +19,9 @@ def from_dlpack(ext_tensor):
 def to_dlpack(tensor):
     """Return a DLPack capsule of the tensor's memory, for libraries that take capsules.
 
-    Raises BufferError for a tensor that requires grad.
+    Also of a tensor that requires grad, which `tensor.__dlpack__()` refuses.
 
     >>> type(imode.utils.dlpack.to_dlpack(imode.ones(2))).__name__
     'PyCapsule'
     """
-    return tensor.__dlpack__()
+    return tensor.detach().__dlpack__()

@@ -700,6 +700,33 @@ FOUND = {
         v1 = lib.nn.functional.batch_norm(v0.int().mT, None, None, training=True)
         v1 = lib.nn.functional.batch_norm((v0 + 1j).mT, None, None, training=True)
     """,
+    "what needs no history is not refused to a view that has lost its own": """
+        v0 = lib.ones(4, requires_grad=True) * 1
+        v1, v2 = v0.split(2)
+        v0.add_(1)
+        v3 = lib.asarray(v1)
+        log.append(lib.allclose(v1, v2))
+        v4 = lib.asarray(v1, requires_grad=False)
+        v5 = lib.from_dlpack(lib.utils.dlpack.to_dlpack(v1))
+        v6 = lib.isclose(v1, v2)
+    """,
+    "a layer adds a bias of its own shape within the product, any other after it": """
+        F = lib.nn.functional
+        v0 = lib.ones(2, 1, 4, requires_grad=True); v1 = lib.ones(4, 4, requires_grad=True)
+        v2 = F.linear(v0, v1, v1[0]); v3 = F.linear(v0, v1, v1[:1])
+        v4 = F.linear(v0, v1, v1[:, 0]); v5 = F.linear(v0, v1, v1[0, 0])
+        v6 = F.linear(v0, v1, v1[None, :1])
+        v7 = F.linear(v1[0], v1[1], v1[2])
+        v7 = F.linear(v0, v1[1], v1[2, :1])
+    """,
+    "a contraction of all is a product of vectors where both lie in order": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0.detach().int()
+        v2 = lib.tensordot(v0, v0, 2)
+        v3 = lib.tensordot(v0, v0.reshape(3, 2), ([0, 1], [1, 0]))
+        v4 = lib.inner(v0[:, 0], v0[:, 1])
+        v5 = lib.tensordot(v1, v1.reshape(3, 2), ([0, 1], [1, 0]))
+        (v2 + v3 + v4).backward()
+    """,
 }
 
 
