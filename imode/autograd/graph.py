@@ -126,8 +126,9 @@ class _Mutations:
 
     def unpack(self, kept):
         if not self._open:
+            # "contextin" is how the sentence is known.
             raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin "
                 "which the graph was originally recorded."
             )
         return kept.tensor
