@@ -447,6 +447,7 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
     if grad.ndim and grad.shape != (<object>a).shape:         # a hook gave another
+        broadcast_shape((<object>a).shape, grad.shape)
         raise RuntimeError(f"loss: expected grad_output of the shape {list((<object>a).shape)}, "
                            f"but got {list(grad.shape)}")
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
