@@ -55,6 +55,7 @@ cdef class Derivative:
     cdef int dtype_at                 # the argument that states the result's dtype, or -1
     cdef bint reads_all               # the gradients of all results; else the first alone has one
     cdef str real_only                # not defined for complex results: its name in that error
+    cdef bint unimplemented           # a NotImplemented node: runs first, and raises
     cdef bint refused                 # not to be had: its node leads to what requires grad alone
     cdef Derivative with_number       # where `number_at` is a number, and then no input; or None
     cdef int number_at                # argument

@@ -29,6 +29,7 @@ cdef class Derivative:
         self.name = name
         self.real_only = real_only
         self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
+        self.unimplemented = name == "torch::autograd::NotImplemented"
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
         self.functions = []
         of_input = {}

@@ -26,6 +26,7 @@ from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
+from libc.stdint cimport uint64_t
 from numpy cimport ndarray
 
 from imode.errors import detach_view, integer_result, out_requires_grad
@@ -192,6 +193,8 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
     cdef Slot* slot
     cdef int i, edge, n
     cdef Py_ssize_t k
+    if d.unimplemented:
+        node.sequence = <uint64_t>-1      # as a leaf's: it runs first
     if not d.has_lists:
         node.set_edges(d.n_inputs)
         edge = 0

@@ -249,8 +249,7 @@ cdef class Node:
             if self._any_grad(grads):
                 for number in range(d.n_formulas):
                     formula = &d.formulas[number]
-                    if d.refused or self._wanted(formula) or (
-                            d.name == "torch::autograd::NotImplemented"):
+                    if d.unimplemented or self._wanted(formula):
                         self._compute(formula, saved, grads, out)
         finally:
             for k in range(n):

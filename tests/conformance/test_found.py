@@ -618,6 +618,14 @@ FOUND = {
         v1.set_(v1.data)
         v1.sum().backward(inputs=v1)
     """,
+    "what cannot be differentiated is refused before other nodes run": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, requires_grad=True)
+        v2 = v0 * 2; v3 = v0 * 2 // 2
+        v2.set_(v2.detach())
+        lib.autograd.backward([v1.sum(), v2.sum()])
+        lib.autograd.backward([v1.sum(), v3.sum()])
+        lib.autograd.backward([v3.sum(), v1.sum()])
+    """,
     "nodes are counted thread by thread": """
         v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
         v1 = v0 * 1; v2 = v1[:, 0].unique(); v3 = v1[:, None]
