@@ -68,6 +68,8 @@ class Variable(metaclass=_VariableType):
     """What tensors with gradients once were: called, gives a tensor over the same memory."""
 
     def __new__(cls, data=None, requires_grad=False):
+        if data is not None and not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         made = ops.empty((0,)) if data is None else data.detach()
         return made.requires_grad_(requires_grad)
 

@@ -420,3 +420,27 @@ def test_hooks_on_a_child_of_a_sequential_run():
     with model[0].register_forward_hook(lambda m, args, out: out + 1):
         assert model(imode.zeros(1)).item() == 1
     assert model(imode.zeros(1)).item() == 0
+
+
+def test_words_of_backward_hooks():
+    x = imode.ones(2, 3, requires_grad=True)
+    layer = nn.Linear(3, 2)
+    with layer.register_full_backward_hook(lambda module, given, arrived: ()):
+        y = layer(x)
+        assert y.grad_fn.name() == "BackwardHookFunctionBackward"
+        with pytest.raises(RuntimeError, match="an invalid number of grad_input, got 0, but expec"):
+            y.sum().backward()
+    with (
+        layer.register_full_backward_pre_hook(lambda module, arrived: ()),
+        pytest.raises(RuntimeError, match="pre hook returned an invalid number of grad_output"),
+    ):
+        layer(x).sum().backward()
+    with layer.register_full_backward_hook(lambda module, given, arrived: None):
+        y = layer(x.detach()).sum()
+        with pytest.warns(UserWarning, match="^Full backward hook is firing when gradients are c"):
+            y.backward()
+
+
+def test_a_variable_of_no_tensor():
+    with pytest.raises(TypeError, match=r"^Variable data has to be a tensor, but got int"):
+        imode.autograd.Variable(3)

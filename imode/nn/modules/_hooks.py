@@ -104,6 +104,7 @@ def _tap():
         "_module_hook(Tensor[] tensors, any react) -> Tensor[]",
         lambda tensors, react: [tensor.copy() for tensor in tensors],
         derivative={"tensors": lambda grads, react: react(grads)},
+        name="BackwardHookFunctionBackward",
         variants="",
     )
 
@@ -149,9 +150,15 @@ class _BackwardTaps:
         for (hook,) in list(self.hooks.backward_pre.values()):
             replaced = hook(self.module, full)
             if replaced is not None:
-                full = _same_length(replaced, full, "pre")
+                full = _same_length(replaced, full, "pre hook", "grad_output")
         self.grad_outputs = full
         if not self.input_tapped:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module "
+                "outputs since no inputs require gradients. Its grad_input is all None.",
+                UserWarning,
+                stacklevel=2,
+            )
             for (hook,) in list(self.hooks.backward.values()):
                 replaced = hook(self.module, (None,) * self.inputs, full)
                 if replaced is not None and any(g is not None for g in replaced):
@@ -167,7 +174,7 @@ class _BackwardTaps:
             for (hook,) in list(self.hooks.backward.values()):
                 replaced = hook(self.module, full, self.grad_outputs)
                 if replaced is not None:
-                    full = _same_length(replaced, full, "")
+                    full = _same_length(replaced, full, "hook", "grad_input")
             self.grad_outputs = None
         return tuple(full[place] for place in places)
 
@@ -194,12 +201,12 @@ def _spread(places, count, grads):
     return tuple(full)
 
 
-def _same_length(replaced, grads, kind):
+def _same_length(replaced, grads, kind, what):
     if not isinstance(replaced, tuple):
         replaced = (replaced,)
     if len(replaced) != len(grads):
         raise RuntimeError(
-            f"Backward {kind + ' ' if kind else ''}hook returned an invalid number of grad, "
+            f"Backward {kind} returned an invalid number of {what}, "
             f"got {len(replaced)}, but expected {len(grads)}"
         )
     return replaced
