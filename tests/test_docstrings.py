@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import types
+import warnings
 
 import pytest
 
@@ -40,8 +41,10 @@ def documented(space):
 def failures(tests):
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     report = []
-    for test in tests:
-        runner.run(test, out=report.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of deprecated functions
+        for test in tests:
+            runner.run(test, out=report.append)
     return report
 
 
