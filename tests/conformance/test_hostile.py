@@ -111,6 +111,13 @@ SCENARIOS = {
         v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * v0
         v2 = lib.floor_divide(v1, v0)
         v2.sum().backward(inputs=[v2])
+        v3 = v0 * v0
+        v3.set_(v3.data)
+        v3.sum().backward(inputs=[v3])
+        v4 = v0.sin()
+        v4.register_hook(lambda g: log.append('sin'))
+        (v3 * v4).sum().backward()
+        v4.sum().backward()
     """,
     "the edge of a view that was made without recording": """
         v0 = lib.ones(2, 2, requires_grad=True)
