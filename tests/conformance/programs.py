@@ -16,6 +16,7 @@ from .observe import attempt, differences, dtype_name, failure, node_name, obser
 
 TOLERANCE = (1e-3, 1e-3)  # rounding adds up over a program; its values stay below LIMIT
 LIMIT = 1e3
+TINY = 3e-5  # what may be nothing but rounding: whether it is above 0 is chance
 
 
 @dataclass
@@ -142,12 +143,15 @@ class Machine:
         return version - born[1]
 
     def wild(self):
-        """Whether a value is so large, or NaN, that rounding would differ visibly."""
+        """Whether a value is so large, so small or NaN that rounding would differ visibly."""
         for tensor in self.tensors.values():
             for t in (tensor, attempt(lambda t=tensor: t.grad)):
                 if not isinstance(t, self.lib.Tensor) or dtype_name(t) == "bool":
                     continue
-                if t.numel() and not float(t.detach().abs().max()) < LIMIT:
+                size = t.detach().abs()
+                if t.numel() and not float(size.max()) < LIMIT:
+                    return True
+                if bool(((size > 0) & (size < TINY)).any()):
                     return True
         return False
 
@@ -298,9 +302,10 @@ def script(program, lib="imode"):
         "wait(": "from tests.conformance.programs import wait",
         "saved(": "from tests.conformance.programs import saved_by; saved = saved_by(lib)",
     }
-    lines += [
-        line for name, line in helpers.items() if re.search(rf"\b{re.escape(name)}(?!\w)", body)
-    ]
+    for name, line in helpers.items():
+        end = r"\b" if name.isalnum() else ""
+        if re.search(rf"\b{re.escape(name)}{end}", body):
+            lines.append(line)
     return "\n".join([*lines, "", body]) + "\n"
 
 
