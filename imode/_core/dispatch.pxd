@@ -12,6 +12,7 @@ cdef extern from "tls.h":
         int no_grad               # grad mode is off
         int guard_id              # place where inference mode, else no_grad was entered; 0: unknown
         int operator_id           # the operator called last; see Note [Who made a tensor]
+        int plain_numbers         # a formula or a composite runs; see Note [Numbers in formulas]
         uint64_t hops             # kernels entered
         uint64_t nodes            # graph nodes made
         uint64_t sequence         # the number of the next graph node

@@ -114,7 +114,12 @@ cdef object _call_composite(Operator op, PyObject** args):
             if inference_mode_on(&imode_state):
                 _name_results(op, result)
             return result
-    result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+    cdef int before = imode_state.plain_numbers
+    imode_state.plain_numbers = True
+    try:
+        result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+    finally:
+        imode_state.plain_numbers = before
     if inference_mode_on(&imode_state):
         _name_results(op, result)
     return result

@@ -11,6 +11,7 @@ typedef struct {
     int no_grad;          /* grad mode is off */
     int guard_id;         /* place where inference mode, else where no_grad was entered; 0: unknown */
     int operator_id;      /* the operator called last: what makes the next tensor, for messages */
+    int plain_numbers;    /* a formula or a composite operator runs; Note [Numbers in formulas] */
     uint64_t hops;        /* kernels entered */
     uint64_t nodes;       /* graph nodes made */
     uint64_t sequence;    /* the number of the next graph node */

@@ -59,6 +59,8 @@ cdef class Derivative:
     cdef bint refused                 # not to be had: its node leads to what requires grad alone
     cdef Derivative with_number       # where `number_at` is a number, and then no input; or None
     cdef int number_at                # argument
+    cdef bint number_always           # also outside of formulas; see Note [Numbers in formulas]
+    cdef bint plain_numbers           # numbers in its formulas are no tensors; see there
 
     cdef int _add_formula(self, Operator op, int number, object function, dict slots) except -1
     cdef object _shown(self, Operator op, int i)

@@ -1,4 +1,13 @@
-"""Derivatives: the formulas of an operator's entry, and what they need saved."""
+"""Derivatives: the formulas of an operator's entry, and what they need saved.
+
+# Note [Numbers in formulas]
+In PyTorch a number beside a tensor is a tensor of its own kind where Python calls, and a number
+where C++ does, as formulas and composite operators do: then the operator is an overload of its
+own, `mul.Scalar`, and its node `MulBackward1`, which has one edge. So while one of these runs,
+operators with a `number` name are recorded as that. What a formula multiplies by may itself be an
+operand that the user gave as a number, the other factor of a product: there it stays the tensor
+that it was.
+"""
 cimport cython
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport OPERAND, TENSOR_LIST, Operator
@@ -20,11 +29,11 @@ cdef class Derivative:
     function's parameter names say what it reads. Raises ValueError for a name that is neither an
     argument nor a result. `real_only`: recording refuses complex results, in this name.
     `number`: the name of the node where the last operand is a number, by which there is no
-    gradient. `shows`: see `ops.schema.op`.
+    gradient; `always`, or only in formulas. `shows`: see `ops.schema.op`.
     """
 
     def __init__(self, Operator op, dict formulas, str name, tuple result_names,
-                 str real_only=None, str number=None, dict shows=None):
+                 str real_only=None, str number=None, bint always=False, dict shows=None):
         cdef int i
         self.name = name
         self.real_only = real_only
@@ -44,13 +53,15 @@ cdef class Derivative:
             self.number_at = max([i for i in range(op.nargs) if op.kinds[i] == OPERAND])
             others = {k: f for k, f in formulas.items() if k != op.names[self.number_at]}
             self.with_number = Derivative(op, others, number, result_names, real_only)
+            self.with_number.plain_numbers = True
+            self.number_always = always
         self.n_formulas = len(self.functions)
-        for i, argument in enumerate(op.names):
-            if argument in of_input:
-                self.inputs[self.n_inputs] = i
-                self.formula_of[self.n_inputs] = of_input[argument]
-                self.has_lists |= op.kinds[i] == TENSOR_LIST
-                self.n_inputs += 1
+        for argument, number_of_formula in of_input.items():
+            i = op.names.index(argument)
+            self.inputs[self.n_inputs] = i
+            self.formula_of[self.n_inputs] = number_of_formula
+            self.has_lists |= op.kinds[i] == TENSOR_LIST
+            self.n_inputs += 1
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
@@ -62,6 +73,7 @@ cdef class Derivative:
             self._add_slot(op, slots[parameter], parameter, result_names)
         for i, function in enumerate(self.functions):
             self._add_formula(op, i, function, slots)
+        self.plain_numbers = not any([self.slots[i].operand for i in range(len(slots))])
         self.computed = {}
         for shown, how in (shows or {}).items():
             self._show(op, shown, how, slots, result_names)

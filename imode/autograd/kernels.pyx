@@ -12,7 +12,7 @@ record follows from its derivative.
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
-    TENSOR_LIST, CKernel, Operator, call1, operator, redispatch, tls)
+    TENSOR_LIST, TLS, CKernel, Operator, call1, operator, redispatch, tls)
 from imode._core.dtype cimport (
     FLOAT16, code_of, dtype, dtype_from_typenum, is_complex, is_integral)
 from imode._core.geometry cimport geometry_of, shape_of
@@ -87,11 +87,22 @@ cdef inline bint _any_requires_grad(Operator op, Derivative d, PyObject** args) 
     return False
 
 
+cdef inline Derivative _for_numbers(Derivative d, bint plain_numbers, PyObject** args):
+    """The derivative where the last operand is a number; see Note [Numbers in formulas]."""
+    if d.with_number is not None and (plain_numbers or d.number_always) and (
+            not is_tensor(args[d.number_at])):
+        return d.with_number
+    return d
+
+
 cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     cdef Derivative d = <Derivative>op.derivative
+    cdef TLS* state = tls()
     cdef Node node
-    if tls().no_grad or not _any_requires_grad(op, d, args):
+    if state.no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
+    if state.plain_numbers:
+        d = _for_numbers(d, True, args)
     if d.floats_only and _gives_integers(d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     node = _prepare(op, d, args, False)
@@ -125,8 +136,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     if d is None:                 # no derivative: what PyTorch does not look at either
         return redispatch(op, keys & below(AUTOGRAD), args)
-    if d.with_number is not None and not is_tensor(args[d.number_at]):
-        d = d.with_number
+    d = _for_numbers(d, tls().plain_numbers, args)
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)

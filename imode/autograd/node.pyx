@@ -261,6 +261,7 @@ cdef class Node:
         """Run one formula; nothing where the gradient that it reads is not there."""
         cdef PyObject* values[MAX_SAVED]
         cdef object arrived, needs
+        cdef TLS* state = tls()
         cdef int k, slot
         for k in range(formula.n_parameters):
             slot = formula.parameters[k]
@@ -277,7 +278,11 @@ cdef class Node:
             else:
                 needs = self._needs(formula)
                 values[k] = <PyObject*>needs
-        value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
+        state.plain_numbers = self.derivative.plain_numbers
+        try:
+            value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
+        finally:
+            state.plain_numbers = False
         if formula.n_inputs == 1 and self.list_lengths is None:
             self._put(formula.inputs[0], value, out)
         else:

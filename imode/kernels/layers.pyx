@@ -172,10 +172,11 @@ cdef object _max_pool(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _convolution(Operator op, keyset_t keys, PyObject** args):
-    """conv1d, conv2d(input, weight, bias, stride, padding, dilation, groups) of a batch."""
+    """conv1d, conv2d(input, weight, bias, stride, padding, dilation, groups) of a real batch."""
     cdef int n = 1 if op.name == "conv1d" else 2
     cdef PyObject* bias = args[2]
     if _array(args[0]).nd != n + 2 or (
+            cnp.PyTypeNum_ISCOMPLEX(_array(args[0]).descr.type_num)) or (
             bias != <PyObject*>None and
             _array(bias).descr.type_num != _array(args[0]).descr.type_num):
         return NotImplemented

@@ -443,7 +443,7 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
     cdef cnp.ndarray a, b, out
     cdef int typenum
     cdef long n
-    a, b, dtype = _pair(kind, x, y)
+    a, b, _ = _pair(kind, x, y)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
     if grad.ndim and grad.shape != (<object>a).shape:         # a hook gave another
@@ -462,4 +462,4 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
     if reduction == MEAN:
         factor = (factor / n).astype(out.dtype, copy=False) if n else factor
     np.multiply(out, factor, out=out)
-    return out if out.dtype == dtype else out.astype(dtype)
+    return out if out.dtype == x.dtype else out.astype(x.dtype)

@@ -158,7 +158,7 @@ def _silu_self(grad, self):
     if not is_grad_enabled():
         return ops._silu_backward(grad, self)
     s = self.sigmoid()
-    return grad * s * (1 + self * (1 - s))
+    return grad * s * (1 + self * ops.sub(1, s))
 
 
 op(
@@ -175,9 +175,13 @@ tensor([0.])
 )
 
 
+def _softplus_of(self):
+    return self.exp().log1p() if is_grad_enabled() else ops.softplus(self)
+
+
 def _mish_self(grad, self):
-    s, t = self.sigmoid(), ops.tanh(ops.softplus(self))
-    return grad * (t + self * s * (1 - t * t))
+    s, t = self.sigmoid(), ops.tanh(_softplus_of(self))
+    return grad * (t + self * s * ops.sub(1, t * t))
 
 
 op(
@@ -250,17 +254,24 @@ def logsigmoid(input):
 # ---- elu and kin --------------------------------------------------------------------------------
 
 
+@np.errstate(all="ignore")
+def _elu_slope(grad_output, self, factor, input_scale, scale=1):
+    if self.dtype.kind != "f" or grad_output.dtype != self.dtype:
+        raise not_implemented("elu_backward_cpu", self.dtype)
+    numbers = (self.dtype.type(x) for x in (factor, input_scale))
+    return loops.elu_backward(grad_output * self.dtype.type(scale), self, *numbers)
+
+
 op(
-    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale) -> Tensor",
-    ufunc(
-        loops.elu_backward, ints="tensors", otherwise=refusing("elu_backward_cpu", numbers=False)
-    ),
+    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale, "
+    "Scalar scale=1) -> Tensor",
+    ufunc(loops.elu_backward, ints="tensors", otherwise=_elu_slope),
     derivative={
-        "grad_output": lambda grad, self, factor, input_scale: ops._elu_backward(
-            grad, self, factor, input_scale
+        "grad_output": lambda grad, self, factor, input_scale, scale: ops._elu_backward(
+            grad, self, factor, input_scale, scale
         ),
-        "self": lambda grad, grad_output, self, factor, input_scale: (
-            ops._elu_backward(grad * grad_output * input_scale, self, factor, input_scale)
+        "self": lambda grad, grad_output, self, factor, input_scale, scale: (
+            ops._elu_backward(grad * grad_output * input_scale, self, factor, input_scale, scale)
             * (self < 0)
         ),
     },
@@ -269,8 +280,7 @@ op(
 
 
 def _elu_self(grad, self, alpha, scale, input_scale):
-    above = grad if scale == 1 else grad * scale
-    return ops._elu_backward(above, self, alpha * input_scale, input_scale)
+    return ops._elu_backward(grad, self, alpha * input_scale, input_scale, scale)
 
 
 def _elu_result(grad, result, alpha, scale, input_scale):

@@ -8,6 +8,7 @@ from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented
 from . import dims
+from .expect import expect
 from .schema import functional, op
 
 # ---- composites ---------------------------------------------------------------------------------
@@ -47,16 +48,43 @@ def _glu(self, dim):
     return first / (1 + np.exp(-second))
 
 
-def _glu_self(grad, self, dim):
+def _halves(self, dim):
+    """The first half, the gate, and the gate's slope."""
     first, second = self.chunk(2, dim)
     gate = second.sigmoid()
-    return ops.cat([grad * gate, grad * first * gate * (1 - gate)], dim)
+    return first, gate, gate * ops.sub(1, gate)
+
+
+@dims.quiet
+def _glu_backward(grad_output, self, dim):
+    first, second = np.split(self, 2, wrap_dim(dim, self.ndim))
+    expect("_glu_backward", "grad_output", grad_output, first.shape, self.dtype)
+    gate = 1 / (1 + np.exp(-second))
+    return np.concatenate([grad_output * gate, grad_output * first * gate * (1 - gate)], dim)
+
+
+def _glu_slope(grad, self, dim):
+    first, gate, slope = _halves(self, dim)
+    to_first, to_second = grad.chunk(2, dim)
+    return to_first * gate + to_second * first * slope
+
+
+def _glu_bend(grad, grad_output, self, dim):
+    first, gate, slope = _halves(self, dim)
+    to_first, to_second = (half * grad_output * slope for half in grad.chunk(2, dim))
+    return ops.cat([to_second, to_first + to_second * first * (1 - 2 * gate)], dim)
 
 
 op(
+    "_glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    _glu_backward,
+    derivative={"grad_output": _glu_slope, "self": _glu_bend},
+    variants="",
+)
+op(
     "glu(Tensor self, int dim=-1) -> Tensor",
     _glu,
-    derivative={"self": _glu_self},
+    derivative={"self": lambda grad, self, dim: ops._glu_backward(grad, self, dim)},
     variants="",
     doc="""Return the first half along `dim` times the sigmoid of the second half.
 

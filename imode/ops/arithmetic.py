@@ -47,6 +47,10 @@ def _sub(self, other, alpha):
         return np.subtract(self, np.multiply(other, cast(alpha, self.dtype)))
 
 
+def _negated(grad, alpha):
+    return -grad if alpha == 1 else -grad * conj(alpha)
+
+
 op(
     "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
     ufunc(loops.joined(loops.add_complex, np.add), otherwise=_add, scaled=loops.add_scaled),
@@ -54,6 +58,7 @@ op(
         "self": lambda grad: grad,
         "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
     },
+    number="AddBackward1",
     variants=_ALL,
     doc="""Return ``self + alpha * other``, broadcast and promoted.
 
@@ -73,8 +78,9 @@ alias(
         ),
         derivative={
             "self": lambda grad: grad,
-            "other": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
+            "other": _negated,
         },
+        number="SubBackward1",
         variants=_ALL,
         doc="""Return ``self - alpha * other``, broadcast and promoted; bool operands raise.
 
@@ -90,7 +96,7 @@ def _rsub(overload, other, kernel, formulas, example):
         f"rsub{overload}(Tensor self, {other} other, Scalar alpha=1) -> Tensor",
         kernel,
         derivative={
-            "self": lambda grad, alpha: -grad if alpha == 1 else grad * -conj(alpha),
+            "self": _negated,
             **formulas,
         },
         name=f"RsubBackward{1 - len(formulas)}",
@@ -128,6 +134,7 @@ alias(
             "self": lambda grad, other: grad * conj(other),
             "other": lambda grad, self: grad * conj(self),
         },
+        number="MulBackward1",
         variants=_ALL,
         doc="""Return the product, broadcast and promoted.
 
@@ -146,6 +153,7 @@ _DIV = op(
         "self": lambda grad, other: grad / conj(other),
         "other": lambda grad, self, other: -grad * conj((self / other) / other),
     },
+    number="DivBackward1",
     variants=_ALL,
     doc="""Return the quotient; integers divide as floats. `rounding_mode`: "trunc" or "floor".
 
@@ -492,7 +500,7 @@ op(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
     ufunc(loops.lerp, ints="alike", otherwise=_lerp, exact=True),
     derivative={
-        "self": lambda grad, weight: grad * conj(1 - weight),
+        "self": lambda grad, weight: grad * conj(ops.sub(1, weight)),
         "end": lambda grad, weight: grad * conj(weight),
         "weight": lambda grad, self, end: grad * conj(end - self),
     },
@@ -564,7 +572,7 @@ op(
     ufunc(loops.addcdiv, ints="alike", otherwise=_addcdiv),
     derivative={
         "self": lambda grad: grad,
-        "tensor1": lambda grad, tensor2, value: grad * conj(value / tensor2),
+        "tensor1": lambda grad, tensor2, value: grad * conj(ops.div(value, tensor2)),
         "tensor2": lambda grad, tensor1, tensor2, value: (
             -grad * conj((value * tensor1) / (tensor2 * tensor2))
         ),

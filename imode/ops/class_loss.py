@@ -13,22 +13,6 @@ from .reduction import MEAN, NONE, SUM, check_constant, reduction_number
 from .refuse import zeros
 from .schema import composite, op
 
-for _name, _node in (("_nll_loss", "NllLoss"), ("_nll_loss2d", "NllLoss2D")):
-    op(
-        f"{_name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
-        "-> (Tensor result, Tensor total_weight)",
-        direct.compiled("_nll_loss", kernels.nll),
-        derivative={
-            "self": lambda grad, self, target, weight, reduction, ignore_index, total_weight: (
-                ops._nll_loss_backward(
-                    grad, self, target, weight, reduction, ignore_index, total_weight
-                )
-            ),
-        },
-        name=f"{_node}Backward0",
-        variants="",
-    )
-
 
 def _nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight):
     name = "_nll_loss_backward"
@@ -44,18 +28,39 @@ def _nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight
     return kernels.nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight)
 
 
-op(
-    "_nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
-    "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
-    _nll_backward,
-    derivative={
-        "grad_output": lambda grad, target, weight, reduction, ignore_index: ops._nll_loss(
-            grad, target, weight, reduction, ignore_index
-        )[0],
-        "self": zeros,
-    },
-    variants="",
-)
+def _declare_nll(name, node):
+    """The negative log-likelihood and its gradient, as operators."""
+    op(
+        f"{name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
+        "-> (Tensor result, Tensor total_weight)",
+        direct.compiled("_nll_loss", kernels.nll),
+        derivative={
+            "self": lambda grad, self, target, weight, reduction, ignore_index, total_weight: (
+                getattr(ops, f"{name}_backward")(
+                    grad, self, target, weight, reduction, ignore_index, total_weight
+                )
+            ),
+        },
+        name=f"{node}Backward0",
+        variants="",
+    )
+    op(
+        f"{name}_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
+        "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
+        _nll_backward,
+        derivative={
+            "grad_output": lambda grad, target, weight, reduction, ignore_index: getattr(ops, name)(
+                grad, target, weight, reduction, ignore_index
+            )[0],
+            "self": zeros,
+        },
+        name=f"{node}BackwardBackward0",
+        variants="",
+    )
+
+
+_declare_nll("_nll_loss", "NllLoss")
+_declare_nll("_nll_loss2d", "NllLoss2D")
 
 
 def _nll(input, target, weight, reduction, ignore_index):

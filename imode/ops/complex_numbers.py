@@ -70,7 +70,7 @@ op(
 op(
     "_conj_physical(Tensor self) -> Tensor",
     np.conjugate,
-    derivative={"self": lambda grad: grad.conj()},
+    derivative={"self": lambda grad: grad.conj_physical()},
     variants="",
     name="ConjPhysicalBackward0",
 )
@@ -96,7 +96,7 @@ def _conj_in_place(self):
 op(
     "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
     _conj_in_place,
-    derivative={"self": lambda grad: grad.conj()},
+    derivative={"self": lambda grad: grad.conj_physical()},
     variants="method",
     name="ConjPhysicalBackward1",
     doc="""Conjugate the tensor's elements in place, and return it.""",

@@ -3,11 +3,13 @@
 The kernels are `imode.kernels.conv`'s and `imode.kernels.pool`'s; here are schemas, derivatives
 and the operators composed of them. Shapes are (n, channels, height, width), or without n.
 
-Convolution is linear in its input and in its weight, so it and its two gradients are each other's
-derivatives: three operators, differentiable as often as one likes.
+Convolution is linear in its input and in its weight, so it and its gradients are each other's
+derivatives: two operators, differentiable as often as one likes.
 """
 
 from functools import partial
+
+import numpy as np
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
@@ -22,25 +24,44 @@ from .schema import composite, op
 # ---- convolution --------------------------------------------------------------------------------
 
 
-def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
-    rest = (stride, padding, dilation, groups)
+def _gradients(grad, input, weight, stride, padding, dilation, groups, output_mask):
+    given = (input, weight, stride, padding, dilation, groups)
+    shape = kernels.result_shape(*given)
+    expect("_convolution_backward", "grad_output", grad, shape, input.dtype)
     return (
-        ops._conv_grad_input(grad, input, weight, *rest) if needs[0] else None,
-        ops._conv_grad_weight(grad, input, weight, *rest) if needs[1] else None,
-        grad.sum([0, *range(2, grad.dim())]) if needs[2] else None,
+        kernels.grad_input(grad, *given) if output_mask[0] else None,
+        kernels.grad_weight(grad, *given) if output_mask[1] else None,
+        np.add.reduce(grad, axis=(0, *range(2, grad.ndim))) if output_mask[2] else None,
     )
 
 
-def _given(kernel, function, other):
-    """The kernel `function` of a gradient, its arguments checked; `other`: 1 input, 2 weight."""
+def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
+    rest = (stride, padding, dilation, groups)
+    if is_grad_enabled():
+        return ops._convolution_backward(grad, input, weight, *rest, needs)
+    of_input, of_weight, _ = ops._convolution_backward(
+        grad, input, weight, *rest, (*needs[:2], False)
+    )
+    return of_input, of_weight, grad.sum([0, *range(2, grad.dim())]) if needs[2] else None
 
-    def checked(grad, input, weight, stride, padding, dilation, groups):
-        given = (grad, input, weight)
-        shape = kernels.result_shape(input, weight, stride, padding, dilation, groups)
-        expect(kernel, "grad_output", grad, shape, given[other].dtype)
-        return function(*given, stride, padding, dilation, groups)
 
-    return checked
+def _conv_twice(grads, grad_output, input, weight, stride, padding, dilation, groups, needs):
+    rest = (stride, padding, dilation, groups)
+    to_input, to_weight, to_bias = grads
+    parts = []
+    if needs[0] and to_input is not None:
+        parts.append(ops._convolution(to_input, weight, None, *rest))
+    if needs[0] and to_weight is not None:
+        parts.append(ops._convolution(input, to_weight, None, *rest))
+    if needs[0] and to_bias is not None:
+        wide = to_bias.view([1, -1] + [1] * (grad_output.dim() - 2))
+        parts.append(wide.expand(grad_output.shape))
+    of_input = of_weight = None
+    if needs[1] and to_weight is not None:
+        of_input = _conv_backward(grad_output, input, to_weight, *rest, (True, False, False))[0]
+    if needs[2] and to_input is not None:
+        of_weight = _conv_backward(grad_output, to_input, weight, *rest, (False, True, False))[1]
+    return sum(parts[1:], parts[0]) if parts else None, of_input, of_weight
 
 
 _SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
@@ -59,33 +80,11 @@ op(
 )
 
 op(
-    f"_conv_grad_input(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
-    _given("_conv_grad_input", kernels.grad_input, 2),
-    derivative={
-        "grad_output": lambda grad, weight, stride, padding, dilation, groups: ops._convolution(
-            grad, weight, None, stride, padding, dilation, groups
-        ),
-        "weight": lambda grad, grad_output, weight, stride, padding, dilation, groups: (
-            ops._conv_grad_weight(grad_output, grad, weight, stride, padding, dilation, groups)
-        ),
-    },
+    f"_convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}, "
+    "any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
+    _gradients,
+    derivative={("grad_output", "input", "weight"): _conv_twice},
     variants="",
-    name="ConvolutionBackwardBackward0",
-)
-
-op(
-    f"_conv_grad_weight(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}) -> Tensor",
-    _given("_conv_grad_weight", kernels.grad_weight, 1),
-    derivative={
-        "grad_output": lambda grad, input, stride, padding, dilation, groups: ops._convolution(
-            input, grad, None, stride, padding, dilation, groups
-        ),
-        "input": lambda grad, grad_output, input, stride, padding, dilation, groups: (
-            ops._conv_grad_input(grad_output, input, grad, stride, padding, dilation, groups)
-        ),
-    },
-    variants="",
-    name="ConvolutionBackwardBackward0",
 )
 
 
@@ -123,14 +122,37 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
             f"of size: {list(input.shape)}"
         )
     if padding == "same":
-        result = _same(input, weight, bias, stride, dilation, groups)
+        convolve = partial(_same, stride=stride, dilation=dilation, groups=groups)
     else:
         if isinstance(padding, str):
             if padding != "valid":
                 raise RuntimeError(f"Invalid padding string: '{padding}'")
             padding = (0,) * n
-        result = ops._convolution(input, weight, bias, stride, padding, dilation, groups)
+        convolve = partial(
+            ops._convolution, stride=stride, padding=padding, dilation=dilation, groups=groups
+        )
+    if input.is_complex() and input.dtype is weight.dtype:
+        result = _of_parts(convolve, input, weight, bias)
+    else:
+        result = convolve(input, weight, bias)
     return result.squeeze(0) if single else result
+
+
+def _parts(pairs):
+    return pairs.select(-1, 0), pairs.select(-1, 1)
+
+
+def _of_parts(convolve, input, weight, bias):
+    """A complex convolution in three real ones; the order is that of PyTorch's graph."""
+    (x, x_i), (w, w_i), (b, b_i) = (
+        (None, None) if t is None else _parts(ops.view_as_real(t)) for t in (input, weight, bias)
+    )
+    first, second = convolve(x, w, b), convolve(x_i, w_i, None)
+    total = None if bias is None else b + b_i
+    both = w + w_i
+    third = convolve(x + x_i, both, total)
+    imaginary = (third - first - second) * 1j
+    return first - second + imaginary
 
 
 _CONV1D = """Convolve a signal (n, channels, length) or (channels, length).
@@ -209,13 +231,20 @@ def _expect_pooled(kernel, grad, x):
     expect(kernel, "grad_output", grad, x.shape[:-2] + grad.shape[-2:], x.dtype)
 
 
-op(
-    "_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-    _max_pool2d_backward,
-    derivative={"grad_output": lambda grad, indices: _at_maxima(grad, indices), "self": zeros},
-    variants="",
-    name="MaxPool2DWithIndicesBackwardBackward0",
-)
+for _name, _node in (
+    ("max_pool2d", "MaxPool2DWithIndices"),
+    ("adaptive_max_pool2d", "AdaptiveMaxPool2D"),
+):
+    op(
+        f"_{_name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+        _max_pool2d_backward,
+        derivative={
+            "grad_output": lambda grad, indices: _at_maxima(grad, indices),
+            "self": zeros,
+        },
+        variants="",
+        name=f"{_node}BackwardBackward0",
+    )
 
 
 @composite(
@@ -351,7 +380,10 @@ op(
 op(
     f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
     pool.avg_pool2d_backward,
-    derivative={"grad_output": _avg_backward_backward, "self": zeros},
+    derivative={
+        "grad_output": _avg_backward_backward,
+        "self": zeros,
+    },
     variants="",
     name="AvgPool2DBackwardBackward0",
 )
@@ -434,7 +466,7 @@ op(
     "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor result1)",
     _of_size("_adaptive_max_pool2d", pool.adaptive_max_pool2d),
     derivative={
-        "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
+        "self": lambda grad, self, result1: ops._adaptive_max_pool2d_backward(grad, self, result1),
     },
     name="AdaptiveMaxPool2DBackward0",
     variants="",

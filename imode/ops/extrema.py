@@ -9,8 +9,7 @@ from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented, scalar_name
 from . import dims
-from .dims import FLOATING, reduced, restore
-from .expect import expect
+from .dims import FLOATING, reduced
 from .schema import composite, op
 
 _INT64 = np.dtype(np.int64)
@@ -48,48 +47,24 @@ def _whole_backward(grad, self, result):
 
 
 def _amax_backward(grad, self, result, dim, keepdim):
-    grad = restore(grad, dim, keepdim, self.dim())
-    mask = restore(result, dim, keepdim, self.dim()) == self
-    return (grad * mask) / mask.sum(dim, keepdim=True)
+    return _share(grad, self, result, dim, keepdim, (1,))
 
 
-def _select(grad, dim, indices, sizes, keepdim):
-    left = list(sizes)
-    if sizes:
-        dim %= len(sizes)
-        left[dim : dim + 1] = [1] if keepdim else []
-    expect("_value_selecting_backward", "grad_output", grad, left)
-    expect("_value_selecting_backward", "indices", indices, left, np.int64)
-    out = np.zeros(sizes, grad.dtype)
-    if not sizes:
-        out[()] = grad
-        return out
+def _share(grad, self, result, dim, keepdim, shape):
+    """Share `grad` evenly among the elements of each slice that equal `result`; `shape`: what a
+    tensor without dimensions counts as."""
     if not keepdim:
-        grad, indices = np.expand_dims(grad, dim), np.expand_dims(indices, dim)
-    np.put_along_axis(out, indices, grad, dim)
-    return out
-
-
-def _select_backward(grad, dim, indices, keepdim):
-    if grad.dim() == 0:
-        return grad
-    if keepdim:
-        return grad.gather(dim, indices)
-    return grad.gather(dim, indices.unsqueeze(dim)).squeeze(dim)
-
-
-op(
-    "_value_selecting_backward(Tensor grad_output, int dim, Tensor indices, int[] sizes, "
-    "bool keepdim) -> Tensor",
-    _select,
-    derivative={"grad_output": _select_backward},
-    variants="",
-    doc="""Put each of `grad` at its index along `dim` of a tensor of zeros.""",
-)
+        axes = dims.wrap_all(dim, self.dim())
+        kept = [1 if axis in axes else size for axis, size in enumerate(self.shape)] or shape
+        grad, result = grad.view(kept), result.view(kept)
+    mask = result == self
+    return grad / mask.sum(dim, keepdim=True) * mask
 
 
 def _index_backward(grad, self_shape, indices, dim, keepdim):
-    return ops._value_selecting_backward(grad, dim, indices, self_shape, keepdim)
+    if not keepdim and self_shape:
+        grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
+    return grad.new_zeros(self_shape).scatter_(dim, indices, grad)
 
 
 # ---- whole or several dimensions ----
@@ -257,7 +232,7 @@ def _aminmax(self, dim, keepdim):
 def _aminmax_backward(grads, self, min, max, dim, keepdim):
     axes = () if dim is None else (dim,)
     parts = [
-        _amax_backward(grad, self, result, axes, keepdim)
+        _share(grad, self, result, axes, keepdim, ())
         for grad, result in zip(grads, (min, max), strict=True)
         if grad is not None
     ]
@@ -378,8 +353,6 @@ def _running(name, better):
 def _running_backward(grad, self, indices, dim):
     if grad.numel() == 0:
         return self  # as PyTorch has it: as good as any gradient of nothing
-    if grad.dim() == 0:
-        return grad
     return ops.zeros(self.shape, dtype=grad.dtype).scatter_add(dim, indices, grad)
 
 

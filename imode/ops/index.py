@@ -355,7 +355,7 @@ def _index_add(self, dim, index, source, alpha):
 def _picked(grad, source, dim, index):
     if source.dim() > 0:
         return grad.index_select(dim, index).expand_as(source)
-    return grad.index_select(dim, index.reshape(1)).reshape(())
+    return grad.index_select(dim, index.squeeze(0))
 
 
 def _index_add_source(grad, source, dim, index, alpha):

@@ -61,16 +61,17 @@ def _cat(tensors, dim):
     return result
 
 
-def _cat_backward(grad, tensors_shapes, dim):
+def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
     shapes = [tuple(s) for s in tensors_shapes]
     nd = next((len(s) for s in shapes if not _skipped(s)), 1)
     dim = wrap_dim(dim, nd)
     parts, at = [], 0
-    for shape in shapes:
+    for shape, dtype in zip(shapes, tensors_dtype, strict=True):
         if _skipped(shape):
             parts.append(grad.new_zeros(shape))
             continue
-        parts.append(grad.narrow(dim, at, shape[dim]))
+        of_real = grad.is_complex() and not dtype.is_complex
+        parts.append((grad.real if of_real else grad).narrow(dim, at, shape[dim]))
         at += shape[dim]
     return parts
 
@@ -87,7 +88,7 @@ _cat_op = op(
     >>> imode.cat([imode.tensor([1, 2]), imode.tensor([3])])
     tensor([1, 2, 3])
     """,
-)  # fmt: skip
+)
 for _name in ("concat", "concatenate"):
     alias(_name, _cat_op)
 
@@ -114,7 +115,7 @@ def _stack(tensors, dim):
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     fresh.stack(_stack),
-    derivative={"tensors": lambda grad, dim: grad.unbind(dim)},
+    derivative={"tensors": lambda grad, dim: [grad.select(dim, i) for i in range(grad.size(dim))]},
     variants="function out",
     doc="""Return tensors of one shape joined along a new dimension `dim`.
 

@@ -312,15 +312,15 @@ def _mh(x):
 def _left_gradient(grad, mat1_columns, mat2, alpha):
     """The gradient of alpha * (mat1 @ mat2) with respect to mat1, stored column by column where
     mat1 is."""
-    right = conj(mat2)
-    return _times(right.mm(grad.t()).t() if mat1_columns else grad.mm(right.t()), alpha)
+    product = conj(mat2).mm(grad.t()).t() if mat1_columns else grad.mm(conj(mat2.t()))
+    return _times(product, alpha)
 
 
 def _right_gradient(grad, mat1, mat2_columns, alpha):
     """The gradient with respect to mat2, stored column by column where mat2 is: the gradient of a
     layer's weight, whose transpose is mat2, then needs no copy."""
-    left = conj(mat1)
-    return _times(grad.t().mm(left).t() if mat2_columns else left.t().mm(grad), alpha)
+    product = grad.t().mm(conj(mat1)).t() if mat2_columns else conj(mat1.t()).mm(grad)
+    return _times(product, alpha)
 
 
 def _size_left(outputs, left, right):
@@ -377,7 +377,7 @@ op(
     fast.mv(_mv),
     derivative={
         "self": lambda grad, vec: grad.ger(conj(vec)),
-        "vec": lambda grad, self: conj(self.t()).mv(grad),
+        "vec": lambda grad, self: conj(self).t().mv(grad),
     },
     variants="function method out",
     doc="""Multiply a matrix and a vector.
@@ -531,10 +531,16 @@ def _trace(self):
     return dims.reduced(np.trace(self, dtype=dims.accumulate_type(to)), to)
 
 
+def _trace_backward(grad, self_shape):
+    rows, columns = self_shape
+    places = ops.arange(0, rows * columns, columns + 1)
+    return grad.new_zeros((rows * columns,)).index_fill(0, places, grad).view(self_shape)
+
+
 op(
     "trace(Tensor self) -> Tensor",
     _trace,
-    derivative={"self": lambda grad, self_shape: grad * ops.eye(*self_shape, dtype=grad.dtype)},
+    derivative={"self": _trace_backward},
     variants="function method",
     doc="""Return the sum of the diagonal of a matrix.
 

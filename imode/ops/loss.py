@@ -273,11 +273,14 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
         if not tensor.is_floating_point():
             raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
-        losses = target.exp() * (target - input)
+        away = target - input
+        losses = target.exp() * away
     else:
-        losses = ops.xlogy(target, target) - target * input
+        product = target * input
+        losses = ops.xlogy(target, target) - product
     result = reduce_losses(losses, number)
-    return result / input.shape[0] if batch and input.dim() else result
+    # By a tensor, as PyTorch's function in Python divides: Note [Numbers in formulas].
+    return result / ops.tensor(input.shape[0]) if batch and input.dim() else result
 
 
 def _entropy(self, target, weight, reduction):
@@ -302,23 +305,69 @@ def _reduce_array(losses, reduction):
     return total / losses.dtype.type(losses.size) if reduction == MEAN else total
 
 
-def _entropy_backward(grad, self, target, weight, reduction, needs):
-    grad_self = grad_target = None
+def _scaled(slope, weight, reduction):
+    """A gradient of elementwise losses, weighted, and of their mean."""
+    if weight is not None:
+        slope = slope * weight
+    return slope / slope.numel() if reduction == MEAN else slope
+
+
+_EPSILON = 1e-12  # keeps slopes at 0 and 1 finite
+
+
+def _entropy_slope(grad_output, self, target, weight, reduction):
+    grad, one = grad_output, self.dtype.type(1)
     if weight is not None:
         grad = grad * weight
     if reduction == MEAN:
-        grad = grad / self.numel()
-    if needs[0]:
-        grad_self = (self - target) / (self * (1 - self)).clamp(min=1e-12) * grad
-    if needs[1]:
-        grad_target = ((1 - self).log() - self.log()) * grad
-    return grad_self, grad_target
+        grad = grad / self.dtype.type(self.size)
+    width = np.maximum((one - self) * self, self.dtype.type(_EPSILON))
+    return np.asarray((grad * (self - target) / width).astype(self.dtype, copy=False))
+
+
+def _entropy_slope_of_grad(grad, self, target, weight, reduction):
+    width = (self + _EPSILON) * (ops.sub(1, self) + _EPSILON)
+    slope = (self - target) / width * grad
+    if weight is not None:
+        slope = slope * weight
+    if reduction == NONE:
+        return slope
+    return slope.sum() / self.numel() if reduction == MEAN else slope.sum()
+
+
+def _entropy_bend(grad, grad_output, self, target, weight, reduction):
+    squares = (self + _EPSILON).square() * (ops.sub(1, self) + _EPSILON).square()
+    bend = (self * self - self * 2 * target + target) / squares
+    return _scaled(bend * (grad * grad_output), weight, reduction)
+
+
+def _entropy_bend_of_target(grad, grad_output, self, target, weight, reduction):
+    width = (ops.sub(1, self) * self).clamp(min=_EPSILON)
+    return _scaled(-grad * grad_output / width, weight, reduction)
 
 
 op(
+    "_binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, "
+    "Tensor? weight, int reduction) -> Tensor",
+    _entropy_slope,
+    derivative={
+        "grad_output": _entropy_slope_of_grad,
+        "self": _entropy_bend,
+        "target": _entropy_bend_of_target,
+    },
+    variants="",
+)
+op(
     "_binary_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction) -> Tensor",
     _entropy,
-    derivative={("self", "target"): _entropy_backward},
+    derivative={
+        "self": lambda grad, self, target, weight, reduction: ops._binary_cross_entropy_backward(
+            grad, self, target, weight, reduction
+        ),
+        "target": lambda grad, self, target, weight, reduction: _scaled(
+            -self.logit() * grad, weight, reduction
+        ),
+    },
     variants="",
 )
 
@@ -381,19 +430,19 @@ def _log_sigmoid(x):
 
 def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
     grad_self = grad_target = None
-    if weight is not None:
-        grad = grad * weight
-    if reduction == MEAN:
-        grad = grad / self.numel()
-    if needs[0] and pos_weight is None:
-        grad_self = grad * (self.sigmoid() - target)
-    elif needs[0]:
-        positive = pos_weight * target
-        grad_self = grad * ((positive + 1 - target) * self.sigmoid() - positive)
+    if needs[0]:
+        if pos_weight is None:
+            slope = self.sigmoid() - target
+        else:
+            positive = pos_weight * target
+            slope = (positive + 1 - target) * self.sigmoid() - positive
+        grad_self = _scaled(slope * grad, weight, reduction)
     if needs[1]:
-        grad_target = grad * (
-            -self if pos_weight is None else _log_sigmoid(-self) - pos_weight * _log_sigmoid(self)
-        )
+        if pos_weight is None:
+            slope = -self
+        else:
+            slope = _log_sigmoid(-self) - _log_sigmoid(self) * pos_weight
+        grad_target = _scaled(slope * grad, weight, reduction)
     return grad_self, grad_target
 
 

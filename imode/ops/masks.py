@@ -1,7 +1,5 @@
 """Picking and placing elements by masks and by flat positions; where elements are not zero."""
 
-import math
-
 import numpy as np
 
 from imode import ops
@@ -34,7 +32,7 @@ written(
     name="MaskedFillBackward1",
     derivative={
         **_MASKED,
-        "value": lambda grad, mask: grad.masked_fill(~mask, 0).sum(),
+        "value": lambda grad, mask: grad.masked_select(mask).sum(),
     },
     doc="""Return the tensor with the value of a 0-dim tensor where a boolean mask is true.""",
 )
@@ -117,20 +115,34 @@ def _masked_scatter(self, mask, source):
         self[...] = source[0]
 
 
-def _masked_scatter_source(grad, mask, source_shape):
-    picked = grad.masked_select(mask)
-    missing = math.prod(source_shape) - picked.numel()
-    if missing > 0:
-        picked = ops.cat([picked, grad.new_zeros((missing,))])
-    return picked.reshape(source_shape)
+def _masked_scatter_backward(grad_output, mask, sizes):
+    source = np.zeros(sizes, grad_output.dtype)
+    picked = grad_output[np.broadcast_to(mask, grad_output.shape)]
+    source.reshape(-1)[: picked.size] = picked[: source.size]
+    return source
 
 
+op(
+    "_masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor",
+    _masked_scatter_backward,
+    derivative={
+        "grad_output": lambda grad, grad_output_shape, mask: grad.new_zeros(
+            grad_output_shape
+        ).masked_scatter(mask, grad),
+    },
+    variants="",
+)
 written(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     _masked_scatter,
     widen=_common,
     out=False,
-    derivative={**_MASKED, "source": _masked_scatter_source},
+    derivative={
+        **_MASKED,
+        "source": lambda grad, mask, source_shape: ops._masked_scatter_backward(
+            grad, mask, source_shape
+        ),
+    },
     doc="""Return the tensor with the elements of `source`, in order, where a boolean mask is true.
 
     >>> imode.zeros(3).masked_scatter(imode.tensor([True, False, True]), imode.tensor([1.0, 2.0]))

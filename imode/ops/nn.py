@@ -15,6 +15,7 @@ from imode.kernels import pad as borders
 from .._core.numbers import number_as
 from .._core.words import not_implemented, scalar_name
 from .expect import expect
+from .refuse import zeros
 from .schema import composite, functional, op
 
 # ---- dropout ------------------------------------------------------------------------------------
@@ -345,7 +346,10 @@ def _declare_borders(mode, node, n):
     op(
         f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
         pad_backward,
-        derivative={"grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding)},
+        derivative={
+            "grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding),
+            "self": zeros,
+        },
         name=f"{node}Pad{n}DBackwardBackward0",
         variants="",
     )

@@ -1,8 +1,8 @@
 """Normalisation over batches, layers and groups of channels.
 
-The kernels are `imode.kernels.norm`'s. A backward pass that is itself recorded (create_graph) uses
-formulas in differentiable operators instead of the fused kernel, so that it can be differentiated
-as often as one likes.
+The kernels are `imode.kernels.norm`'s. Their gradients are operators with derivatives of their own,
+written in differentiable operators; of groups they are composed of these from the start, as in
+PyTorch.
 """
 
 from math import prod
@@ -14,9 +14,10 @@ from imode._core.dispatch import is_grad_enabled
 from imode.kernels import direct, layers, norm
 
 from .expect import expect, expect_float
+from .reduce import var_mean_backward
 from .schema import composite, functional, op
 
-# ---- formulas for recorded backward passes ------------------------------------------------------
+# ---- second derivatives -------------------------------------------------------------------------
 
 
 def _through(grad, hat, rstd, dims):
@@ -32,10 +33,48 @@ def _standardise(x, dims, eps):
     return centered * rstd, rstd
 
 
+def _twice(grads, grad, hat, rstd, dims, scale, other):
+    """The gradients of a normalisation's gradients: by `grad`, by x, and by the scale, or None.
+
+    `grads` are those that arrive for the gradients of x, of the scale and of the shift; scale and
+    shift lie along the dimensions that are not in `other`. `hat` is (x - mean) * rstd, over `dims`,
+    or by statistics that do not depend on x: then `dims` is None.
+    """
+    to_x, to_scale, to_shift = grads
+    scaled = grad if scale is None else grad * scale
+    of_grad = of_x = of_scale = None
+    if to_x is not None:
+        passed = to_x * rstd if dims is None else _through(to_x, hat, rstd, dims)
+        of_grad = passed if scale is None else passed * scale
+        of_scale = None if scale is None else _over(grad * passed, other)
+    if to_x is not None and dims is not None:
+        along = (to_x * hat).mean(dims, keepdim=True)
+        weight = (scaled * hat).mean(dims, keepdim=True)
+        both = to_x * (scaled - scaled.mean(dims, keepdim=True))
+        bend = both.mean(dims, keepdim=True) - along * weight
+        of_x = -_through(rstd * (weight * to_x + along * scaled), hat, rstd, dims)
+        of_x = of_x - rstd * rstd * bend * hat
+    if to_scale is not None:
+        of_grad = _plus(of_grad, hat * to_scale)
+        part = grad * to_scale
+        of_x = _plus(of_x, part * rstd if dims is None else _through(part, hat, rstd, dims))
+    if to_shift is not None:
+        of_grad = _plus(of_grad, to_shift.expand(grad.shape))
+    return of_grad, of_x, of_scale
+
+
+def _plus(a, b):
+    return b if a is None else a + b
+
+
+def _over(x, dims):
+    return x.sum(dims) if dims else x
+
+
 # ---- batch norm ---------------------------------------------------------------------------------
 
 
-def _batch_norm_formula(grad, input, weight, running_mean, running_var, training, eps):
+def _batch_norm_twice(grads, grad_output, input, weight, running_mean, running_var, training, eps):
     dims = [d for d in range(input.dim()) if d != 1]
     shape = [1, -1] + [1] * (input.dim() - 2)
     if training:
@@ -43,9 +82,12 @@ def _batch_norm_formula(grad, input, weight, running_mean, running_var, training
     else:
         rstd = (running_var.view(shape) + eps).rsqrt()
         hat = (input - running_mean.view(shape)) * rstd
-    scaled = grad if weight is None else grad * weight.view(shape)
-    grad_input = _through(scaled, hat, rstd, dims) if training else scaled * rstd
-    return grad_input, (grad * hat).sum(dims), grad.sum(dims)
+    to_input, *others = grads
+    wide = [None if t is None else t.view(shape) for t in (weight, *others)]
+    of_grad, of_input, of_weight = _twice(
+        (to_input, *wide[1:]), grad_output, hat, rstd, dims if training else None, wide[0], dims
+    )
+    return of_grad, of_input, of_weight, None, None
 
 
 def _expect_same(kernel, grad, x, **statistics):
@@ -83,7 +125,7 @@ def _native_batch_norm_backward(
     )
 
 
-def _native_layer_norm_backward(grad, x, shape, mean, rstd, weight, needs):
+def _native_layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, eps, needs):
     name = "_native_layer_norm_backward"
     size = prod(shape)
     if not shape or x.shape[-len(shape) :] != shape:
@@ -107,8 +149,6 @@ def _native_group_norm_backward(grad, x, mean, rstd, weight, groups, needs):
 def _batch_norm_backward(
     grad, input, weight, running_mean, running_var, training, eps, result1, result2, needs
 ):
-    if is_grad_enabled():
-        return _batch_norm_formula(grad, input, weight, running_mean, running_var, training, eps)
     return ops._native_batch_norm_backward(
         grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs
     )
@@ -127,9 +167,9 @@ op(
 op(
     "_native_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, "
     "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
-    "bool training, float eps, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
+    "bool training, float eps, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
     _native_batch_norm_backward,
-    differentiable=False,
+    derivative={("grad_output", "input", "weight", "save_mean", "save_invstd"): _batch_norm_twice},
     variants="",
 )
 
@@ -221,19 +261,17 @@ def batch_norm_functional(
 
 
 def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, result1, result2, needs):
-    if not is_grad_enabled():
-        return ops._native_layer_norm_backward(
-            grad, input, normalized_shape, result1, result2, weight, needs
-        )
-    lead = input.dim() - len(normalized_shape)
-    hat, rstd = _standardise(input, list(range(lead, input.dim())), eps)
-    scaled = grad if weight is None else grad * weight
-    grad_input = _through(scaled, hat, rstd, list(range(lead, input.dim())))
-    rows = list(range(lead))
-    grad_weight, grad_bias = grad * hat, grad
-    if rows:
-        grad_weight, grad_bias = grad_weight.sum(rows), grad_bias.sum(rows)
-    return grad_input, grad_weight, grad_bias
+    return ops._native_layer_norm_backward(
+        grad, input, normalized_shape, result1, result2, weight, bias, eps, needs
+    )
+
+
+def _layer_norm_twice(grads, grad_output, input, normalized_shape, weight, eps):
+    rows = list(range(input.dim() - len(normalized_shape)))
+    dims = list(range(len(rows), input.dim()))
+    hat, rstd = _standardise(input, dims, eps)
+    of_grad, of_input, of_weight = _twice(grads, grad_output, hat, rstd, dims, weight, rows)
+    return of_grad, of_input, None, None, of_weight, None
 
 
 op(
@@ -248,10 +286,12 @@ op(
 
 op(
     "_native_layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, "
-    "Tensor mean, Tensor rstd, Tensor? weight, any needs) "
+    "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, float eps, any output_mask) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
     _native_layer_norm_backward,
-    differentiable=False,
+    derivative={
+        ("grad_output", "input", "mean", "rstd", "weight", "bias"): _layer_norm_twice,
+    },
     variants="",
 )
 
@@ -278,16 +318,44 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
 
 
 def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, needs):
-    grad = grads[0]  # the others are of results that nobody sees
-    if not is_grad_enabled():
+    grad, to_mean, to_rstd = grads
+    if not is_grad_enabled() and to_mean is None and to_rstd is None:
         return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
     n, channels = input.shape[:2]
-    one_each = [1, channels] + [1] * (input.dim() - 2)
-    hat, rstd = _standardise(input.reshape(n, groups, -1), [2], eps)
-    scaled = grad if weight is None else grad * weight.view(one_each)
-    grad_input = _through(scaled.reshape(n, groups, -1), hat, rstd, [2]).reshape(input.shape)
-    dims = [d for d in range(input.dim()) if d != 1]
-    return grad_input, (grad * hat.reshape(input.shape)).sum(dims), grad.sum(dims)
+    each = channels // groups
+    inner = (n, groups, each, input.numel() // max(n * channels, 1))
+    x, mean, rstd = (
+        input.reshape(inner),
+        *(t.reshape((n, groups, 1, 1)) for t in (result1, result2)),
+    )
+    scale = None if weight is None else weight.reshape((1, groups, each, 1))
+    of_input = of_weight = of_bias = None
+    if grad is not None:
+        wide = grad.reshape(inner)
+        dot, total = ((wide * x).sum(3).unsqueeze_(-1), wide.sum(3).unsqueeze_(-1))
+    if needs[0] and grad is not None:
+        of_input = _group_slope(wide, x, mean, rstd, scale, dot, total)
+    if needs[0] and (to_mean is not None or to_rstd is not None):
+        moments = [None if t is None else t.view((n, groups, 1, 1)) for t in (to_rstd, to_mean)]
+        if to_rstd is not None:
+            moments[0] = rstd * rstd * rstd * -0.5 * moments[0]
+        of_input = _plus(of_input, var_mean_backward(moments, x, (2, 3), 0, True))
+    if of_input is not None:
+        of_input = of_input.reshape(input.shape)
+    if needs[1] and grad is not None:
+        of_weight = ((dot - total * mean) * rstd).sum(0).reshape(weight.shape)
+    if needs[2] and grad is not None:
+        of_bias = total.sum(0).reshape((channels,))
+    return of_input, of_weight, of_bias
+
+
+def _group_slope(grad, x, mean, rstd, scale, dot, total):
+    """The input's gradient; `dot` and `total`: the sums of grad * x and of grad per channel."""
+    parts = [(t if scale is None else t * scale).sum(2).unsqueeze_(-2) for t in (dot, total)]
+    share = 1.0 / (x.size(2) * x.size(3))
+    by_x = (parts[1] * mean - parts[0]) * (rstd * rstd * rstd) * share
+    shift = -by_x * mean - parts[1] * rstd * share
+    return (rstd if scale is None else rstd * scale) * grad + by_x * x + shift
 
 
 op(

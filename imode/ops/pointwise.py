@@ -50,8 +50,7 @@ def _sgn_backward(grad, self, result):
     if not self.is_complex():
         return zeros(grad)
     size = self.abs()
-    along = ops.real(grad * conj(result))
-    return ((grad - along * result) / size).masked_fill_(size == 0, 0)
+    return ((grad - result * result * conj(grad)) / (2 * size)).masked_fill_(size == 0, 0)
 
 
 alias(
@@ -256,7 +255,7 @@ _function(
     lambda grad, result: grad * conj(result) * _LN2, ("3.", "8."),
 )  # fmt: skip
 _function(
-    "expm1", loops.expm1, np.expm1, lambda grad, result: grad * conj(result + 1), ("0.", "0.")
+    "expm1", loops.expm1, np.expm1, lambda grad, result: grad * (conj(result) + 1), ("0.", "0.")
 )
 _function("log", loops.log, np.log, lambda grad, self: grad / conj(self), ("1.", "0."))
 _function(
@@ -278,7 +277,7 @@ _function(
 _function("sin", np.sin, np.sin, lambda grad, self: grad * conj(self.cos()), ("0.", "0."))
 _function("cos", np.cos, np.cos, lambda grad, self: grad * -conj(self.sin()), ("0.", "1."))
 _function(
-    "tan", np.tan, np.tan, lambda grad, result: grad * conj(1 + result * result), ("0.", "0.")
+    "tan", np.tan, np.tan, lambda grad, result: grad * conj(1 + result.square()), ("0.", "0.")
 )
 _function(
     "asin", np.arcsin, np.arcsin,
@@ -300,23 +299,23 @@ _function(
 )  # fmt: skip
 _function(
     "asinh", np.arcsinh, np.arcsinh,
-    lambda grad, self: grad * conj((self * self + 1).rsqrt()), ("0.", "0."), "arcsinh",
+    lambda grad, self: grad * conj((self.square() + 1).rsqrt()), ("0.", "0."), "arcsinh",
 )  # fmt: skip
 _function(
     "acosh", np.arccosh, np.arccosh,
     lambda grad, self: grad * (
-        conj((self - 1).rsqrt() * (self + 1).rsqrt()) if self.is_complex()
+        conj((self + 1).rsqrt() * (self - 1).rsqrt()) if self.is_complex()
         else (self * self - 1).rsqrt()
     ), ("1.", "0."),
     "arccosh",
 )  # fmt: skip
 _function(
     "atanh", np.arctanh, np.arctanh,
-    lambda grad, self: grad / conj(1 - self * self), ("0.", "0."), "arctanh",
+    lambda grad, self: grad * 1 / conj(ops.sub(1, self.square())), ("0.", "0."), "arctanh",
 )  # fmt: skip
 _function(
     "erf", loops.erf, None,
-    lambda grad, self: (2 / math.sqrt(math.pi)) * ops.exp(-(self * self)) * grad, ("0.", "0."),
+    lambda grad, self: (2 / math.sqrt(math.pi)) * ops.exp(-self.square()) * grad, ("0.", "0."),
 )  # fmt: skip
 _function(
     "sigmoid", loops.sigmoid, lambda x: 1 / (1 + np.exp(-x)),
@@ -328,7 +327,7 @@ op(
     "erfc(Tensor self) -> Tensor",
     ufunc(loops.erfc, ints="float", otherwise=refusing("erfc_vml_cpu")),
     derivative={
-        "self": lambda grad, self: (-2 / math.sqrt(math.pi)) * ops.exp(-(self * self)) * grad
+        "self": lambda grad, self: (-2 / math.sqrt(math.pi)) * ops.exp(-self.square()) * grad
     },
     variants=_ALL,
     doc="""Return ``1 - erf`` of every element, accurate where that is small.
@@ -354,7 +353,7 @@ def _logit(self, eps):
 def _logit_backward(grad, self, eps):
     low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
     if is_grad_enabled():
-        slope = grad / (self * (1 - self))
+        slope = grad / (self * ops.sub(1, self))
         return ops.where((self >= low) & (self <= high), slope, outside)
     slope = grad / (self * (1 - self)).abs()  # infinite at both ends, also at -0
     return slope.masked_fill_((self < low) | (self > high), outside)
@@ -382,7 +381,7 @@ def _sinc_complex(self):
 
 def _sinc_backward(grad, self):
     x = self * math.pi
-    slope = (x.cos() * x - x.sin()) / (x * self)
+    slope = (x * x.cos() - x.sin()) / (self * self * math.pi)
     return ops.where(self == 0, 0, grad * conj(slope))
 
 
@@ -426,8 +425,7 @@ _scaled("rad2deg", 180 / math.pi, ("0.", "0."))
 def _angle_backward(grad, self):
     if not self.is_complex():
         return zeros(self)
-    size = self.abs()
-    return ops.where(size == 0, 0, self / (size * size) * grad * 1j)
+    return ops.where(self == 0, 0, grad * self / self.abs().square() * 1j)
 
 
 op(
@@ -471,8 +469,8 @@ op(
     "hypot(Tensor self, Tensor other) -> Tensor",
     ufunc(loops.hypot, otherwise=refusing("hypot_cpu")),
     derivative={
-        "self": lambda grad, self, result: grad * (self / result),
-        "other": lambda grad, other, result: grad * (other / result),
+        "self": lambda grad, self, result: grad * self / result,
+        "other": lambda grad, other, result: grad * other / result,
     },
     variants=_ALL,
     doc="""Return the length of the hypotenuse, ``sqrt(self**2 + other**2)``.

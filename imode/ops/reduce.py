@@ -95,7 +95,8 @@ op(
     fast.kernel("nansum", _nansum_dim, dim=1),
     derivative={
         "self": lambda grad, self, dim, keepdim: (
-            restore(grad, dim, keepdim, self.dim()) * self.isnan().logical_not()
+            restore(grad.to(self.dtype), dim, keepdim, self.dim()).expand(self.shape)
+            * self.isnan().logical_not()
         )
     },
     variants="function method out",
@@ -231,14 +232,12 @@ def _prod_backward(grad, self, result):
     self = self.to(grad.dtype)
     if not _has_zeros(self):
         return grad * conj(result / self)
-    return grad * conj(_products_of_others(self.reshape(-1), 0)).reshape(self.shape)
+    return (grad * conj(_products_of_others(self.reshape(-1), 0))).view(self.shape)
 
 
 def _prod_dim_backward(grad, self, result, dim, keepdim):
     if self.dim() == 0:
         return grad
-    if self.numel() == 0:
-        return ops.zeros_like(self)
     if not keepdim:
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
     self = self.to(grad.dtype)
@@ -414,7 +413,7 @@ def _mean_part(grad, self, dim, keepdim):
     return mean / dims.count(self.shape, dim)
 
 
-def _var_mean_backward(grads, self, dim, correction, keepdim):
+def var_mean_backward(grads, self, dim, correction, keepdim):
     var, mean = grads
     parts = []
     if var is not None:
@@ -465,7 +464,7 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
     (
         "var_mean",
         _var_mean,
-        _var_mean_backward,
+        var_mean_backward,
         "(Tensor result0, Tensor result1)",
         "Return the variance and the mean",
         "(tensor(1.), tensor(2.))",

@@ -50,25 +50,30 @@ def _reversed_cumsum(grad, dim):
     return grad.flip(dim).cumsum(dim).flip(dim)
 
 
-def _cumsum_backward(grad, dim):
-    return grad if grad.dim() == 0 else _reversed_cumsum(grad, dim)
+def _cumsum_backward(grad, self_dtype, dim):
+    grad = grad.to(self_dtype)
+    return grad if grad.numel() <= 1 or grad.size(dim) == 1 else _reversed_cumsum(grad, dim)
 
 
 def _cumprod_backward(grad, self, result, dim):
+    grad = grad.to(self.dtype)
     if self.dim() == 0 or self.numel() == 0 or self.size(dim) == 1:
         return grad
     if not (self.detach() == 0).any():
-        return _reversed_cumsum(grad * conj(result), dim) / conj(self)
+        return _reversed_cumsum(conj(result) * grad, dim) / conj(self)
     # A zero hides what the other factors would have given: leave out one factor at a time.
-    size, slices = self.size(dim), []
+    size, factors, made = self.size(dim), conj(self), grad.new_zeros(self.shape)
     for k in range(size):
-        rest = ops.ones_like(self.narrow(dim, 0, 1))
-        if k + 1 < size:
-            rest = ops.cat([rest, self.narrow(dim, k + 1, size - k - 1).cumprod(dim)], dim)
-        if k:
-            rest = rest * self.narrow(dim, 0, k).prod(dim, keepdim=True)
-        slices.append((grad.narrow(dim, k, size - k) * conj(rest)).sum(dim, keepdim=True))
-    return ops.cat(slices, dim)
+        if k == 0:
+            others = factors.narrow(dim, 1, size - 1).cumprod(dim)
+            others = ops.cat([ops.ones_like(factors.detach().narrow(dim, 0, 1)), others], dim)
+        else:
+            others = factors.narrow(dim, 0, k).prod(dim, keepdim=True)
+        if 0 < k < size - 1:
+            after = factors.narrow(dim, k + 1, size - k - 1).cumprod(dim)
+            others = ops.cat([others, others.expand_as(after) * after], dim)
+        made.select(dim, k).copy_((grad.narrow(dim, k, size - k) * others).sum(dim))
+    return made
 
 
 _CUMSUM = op(

@@ -20,8 +20,8 @@ a view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms f
 **Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators. A
 formula's parameter names are what is saved: arguments, results, `<argument>_shape`,
 `<argument>_dtype`, `<argument>_geometry` (shape, strides, offset); `grad` is the first result's
-gradient, `grads` all of them, `needs` which of the key's inputs want one. An operator without a
-derivative says `differentiable=False`.
+gradient, `grads` all of them, `needs` which of the key's inputs want one. The node's edges are in
+the order of the inputs here. An operator without a derivative says `differentiable=False`.
 
 **Variants.** function (imode.name), method (Tensor.name), inplace (name_), out (out=), nn
 (imode.nn.functional.name). Every operator is also `imode.ops.name`.
@@ -190,7 +190,8 @@ def op(
     `inplace_kernel`: that of the in-place form, where it checks more. `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
-    `number`: the node's name in the in-place form where the last operand is a number.
+    `number`: the node's name where the last operand is a number: in formulas, and where the
+    derivative is the in-place form's alone, everywhere.
     `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
     the argument, which is kept for it; a function of what is kept, and of `outputs`, the shapes of
     the results; None, nothing, though a formula reads it.
@@ -217,6 +218,7 @@ def op(
             parsed.result_names,
             real_only,
             number,
+            inplace_only,
             shows,
         )
         compiled_derivative.floats_only = floats_only

@@ -376,6 +376,6 @@ def diff(self, n, dim, prepend, append):
     joined = ops.cat(parts, dim) if len(parts) > 1 else self
     for _ in range(min(n, joined.shape[dim])):
         length = joined.shape[dim]
-        after, before = _step(joined, dim, 1, length), _step(joined, dim, 0, max(length - 1, 0))
+        before, after = _step(joined, dim, 0, max(length - 1, 0)), _step(joined, dim, 1, length)
         joined = after ^ before if array_of(joined).dtype == np.bool_ else after - before
     return joined

@@ -5,9 +5,9 @@ A difference that the suite meets stands on the page as a list item that starts 
     - `rand*: values` — why
 
 then the observable, after the name of what it is met in, either with wildcards: an operator, or
-`<case> <operator>`; `bad <operator>`, called with bad arguments; and in programs `program
-<statement>`, `raises <what PyTorch raises>`, `program <statement> raises <what PyTorch raises>`,
-`here <what imode shows>`, `there <what PyTorch shows>`.
+`<case> <operator>`; `bad <operator>`, called with bad arguments; `graph <operator>`, the graph of
+a gradient; and in programs `program <statement>`, `raises <what PyTorch raises>`, `program
+<statement> raises <what PyTorch raises>`, `here <what imode shows>`, `there <what PyTorch shows>`.
 """
 
 import re
