@@ -9,7 +9,7 @@ from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented, scalar_name
 from . import dims
-from .dims import FLOATING, reduced
+from .dims import reduced
 from .schema import composite, op
 
 _INT64 = np.dtype(np.int64)
@@ -330,10 +330,10 @@ op(
 def _running(name, better):
     def run(self, dim):
         axis = wrap_dim(dim, self.ndim)
-        if self.dtype.kind not in FLOATING + "biu" or self.dtype.kind == "c":
-            raise not_implemented(f"{name}_cpu", self.dtype)
         if self.ndim == 0:
             return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
+        if self.dtype.kind == "c" and self.size:
+            raise not_implemented(f"{name}_cpu", self.dtype)
         results = np.empty(self.shape, self.dtype), np.zeros(self.shape, _INT64)
         x, values, indices = (np.moveaxis(array, axis, 0) for array in (self, *results))
         for i in range(x.shape[0]):

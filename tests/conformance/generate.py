@@ -101,7 +101,7 @@ FUNCTIONAL = [
     "{n} = {a}.all({d})", "{n} = {a}.round()", "{n} = {a} & {b}", "{n} = {a} // 2",
     "{n} = lib.addcdiv({a}, {b}, {c} * {c} + 1.5)", "{n} = lib.bmm({a}, {b})",
     "{n} = {a}.addmv({b}, {c})",
-    "{n} = lib.nn.functional.embedding(lib.tensor([0, 1]), {a}.view(-1, 1))", "{n} = {a}.log1p()",
+    "{n} = lib.nn.functional.embedding(lib.tensor([0, 1]), {a}.view(-1, 1))", "{n} = {a}.abs().log1p()",
     "{n} = lib.nn.functional.nll_loss({a}, lib.zeros({a}.shape[:1]).long())",
     "{n} = lib.nn.functional.batch_norm({a}[None].contiguous(), None, None, training=True)",
     "{n} = {a}.aminmax()[0]", "{n} = lib.nn.functional.cosine_similarity({a}.float(), {b}.float())",

@@ -656,6 +656,12 @@ FOUND = {
         O.step()
         O.step()
     """,
+    "running extrema of complex numbers, where there is nothing to compare": """
+        v0 = lib.tensor([], dtype=lib.complex64); v1 = lib.tensor(1j)
+        v2, v3 = v0.cummax(0)
+        v4, v5 = v1.cummin(0)
+        v6, v7 = v1[None].cummax(0)
+    """,
     "running extrema of columns": """
         v0 = lib.tensor([[1.0], [2.0]]); v1 = lib.ones(2, 3)
         v2, v3 = v0.cummax(1)
