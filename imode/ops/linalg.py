@@ -240,14 +240,19 @@ def _addmm(self, mat1, mat2, beta, alpha, inplace=False):
 def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
     shape = dims.size(batch1, 0), dims.size(batch1, 1), dims.size(batch2, 2)
     addend = _expand(self, shape)
-    _check_batches(batch1, batch2)
-    _check_batch_sizes(batch1, batch2)
-    _target(self, shape, batch2.dtype, inplace)
-    if not self.dtype == batch1.dtype == batch2.dtype:
+    if self.dtype != batch1.dtype:
         names = [c_name(x.dtype) for x in (self, batch1, batch2)]
         raise RuntimeError(
             "Input dtypes must be the same, got: "
             f"input {names[0]}, batch1: {names[1]}, batch2: {names[2]}"
+        )
+    _check_batches(batch1, batch2)
+    _check_batch_sizes(batch1, batch2)
+    _target(self, shape, batch2.dtype, inplace)
+    if batch1.dtype != batch2.dtype:
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(batch1.dtype)} but found "
+            f"{scalar_name(batch2.dtype)}"
         )
     _no_bool_sum("baddbmm", batch1, batch2, addend, beta)
     return _add(_product(batch1, batch2), addend, beta, alpha)

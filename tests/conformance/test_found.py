@@ -662,6 +662,14 @@ FOUND = {
         v4, v5 = v1.cummin(0)
         v6, v7 = v1[None].cummax(0)
     """,
+    "baddbmm: the first dtypes, the dimensions, then the second's dtype": """
+        v0 = lib.ones(2, 2, 2); v1 = v0.double()
+        v2 = v0.baddbmm(v1[0], v0)
+        v2 = v0.baddbmm(v0[0], v1)
+        v2 = v0.baddbmm(v0, v1)
+        v0.baddbmm_(v0, v1)
+        v0.baddbmm_(v1, v1)
+    """,
     "running extrema of columns": """
         v0 = lib.tensor([[1.0], [2.0]]); v1 = lib.ones(2, 3)
         v2, v3 = v0.cummax(1)
