@@ -13,23 +13,24 @@ from imode._core.adapter cimport (
     c_type_str, check_target, copy_into, fit_target, run_numpy, type_str)
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
+from imode._core.dispatch cimport INPLACE, OUT, SCALAR, SCALAR_OPT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, UINT8,
-    ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
-    is_complex, is_float, is_integral, no_operands, result, typenum_of)
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
+    UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
+    dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_like, in_row_order, iterate, layout, run)
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
-from libc.math cimport HUGE_VAL
+from libc.math cimport HUGE_VAL, isinf
 from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 from imode._core.broadcast import broadcast_shape
+from imode._core.numbers import number_as
 
 cnp.import_array()
 
@@ -287,7 +288,7 @@ cdef inline bint _small_number(PyObject* number, int code, char* where) except -
         return False
     if code == FLOAT32:
         (<float*>where)[0] = <float>value
-        return True
+        return not isinf((<float*>where)[0]) or isinf(value)
     if code == FLOAT64:
         (<double*>where)[0] = value
         return True
@@ -368,6 +369,15 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 f"is real: use {op.functional.name}() and its result")
     if unbound or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
+    for i in range(nin):
+        if not is_tensor(args[i]):
+            number = <object>args[i]
+            if loops.ints == MASK or (op.kinds[i] in (SCALAR, SCALAR_OPT) and (
+                    i > 1 or loops.exact or loops.ints == ALIKE or loops.ints == TENSORS)):
+                # Beside half tensors most are float32, from which what is too large is infinite.
+                number = number_as(number, dtype_from_code(
+                    FLOAT32 if code == FLOAT16 and loops.ints != SAME else code).numpy)
+            _store_number(number, code, numbers[i])
     if target != NULL:
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
@@ -387,7 +397,6 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             operands[i].strides = array.strides
             operands[i].nd = array.ndim
         else:
-            _store_number(op, <object>args[i], code, numbers[i])
             operands[i].data = numbers[i]
             operands[i].nd = 0
     size = 1
@@ -504,8 +513,8 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
     return 0
 
 
-cdef int _store_number(Operator op, object number, int code, char* where) except -1:
-    """A Python number as an element of the common dtype."""
+cdef int _store_number(object number, int code, char* where) except -1:
+    """A Python number as an element of the common dtype; integers wrap round."""
     cdef long long i
     if code == FLOAT32:
         (<float*>where)[0] = <float>float(number)
@@ -516,7 +525,6 @@ cdef int _store_number(Operator op, object number, int code, char* where) except
     else:
         descr = dtype_from_code(code).numpy
         if is_integral(code) and code != BOOL:
-            # Wraps around as PyTorch's conversion of an overflowing scalar does.
             i = int(number)
             scalar = _wrapped(i, code)
         else:

@@ -220,7 +220,8 @@ cdef class Node:
         value = <object>self.saved[slot]
         if type(value) is SavedTensor:
             return True
-        if self.derivative is not None and self.derivative.slots[slot].operand:
+        if self.derivative is not None and self.derivative.slots[slot].operand and (
+                not self.derivative.plain_numbers):
             return True                   # a number in a tensor's place
         if type(value) is tuple:
             for item in <tuple>value:
@@ -465,7 +466,8 @@ cdef class Node:
     cdef object _shown(self, int slot):
         """What `_saved_...` gives."""
         value = self._unpacked(slot)
-        if self.derivative.slots[slot].operand and isinstance(value, _NUMBERS):
+        if self.derivative.slots[slot].operand and not self.derivative.plain_numbers and (
+                isinstance(value, _NUMBERS)):
             return wrap(np.asarray(value))
         return value
 

@@ -6,6 +6,7 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.kernels.strided import wrap_dim
 
+from .._core.numbers import number_as
 from .._core.words import not_implemented
 from . import dims
 from .expect import expect
@@ -139,7 +140,7 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     if isinstance(input, Tensor) and not input.is_floating_point():
         if input.dtype.name == "bool":
             raise RuntimeError("Bool inputs not supported for hardtanh")
-        min_val, max_val = int(min_val), int(max_val)
+        min_val, max_val = (number_as(bound, np.dtype(np.int64)) for bound in (min_val, max_val))
     return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
 
 

@@ -9,6 +9,7 @@ from imode.kernels import loops
 
 from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
+from .._core.numbers import number_as, scalar_as
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
 from .refuse import as_float, cast, check_sub, common, no_derivative, zeros
@@ -36,7 +37,7 @@ def _add(self, other, alpha):
     self, other = common(self, other)
     _check_alpha(self.dtype, alpha)
     with np.errstate(all="ignore"):
-        return np.add(self, np.multiply(other, cast(alpha, self.dtype)))
+        return np.add(self, np.multiply(other, cast(number_as(alpha, self.dtype), self.dtype)))
 
 
 def _sub(self, other, alpha):
@@ -44,7 +45,7 @@ def _sub(self, other, alpha):
     self, other = common(self, other)
     _check_alpha(self.dtype, alpha)
     with np.errstate(all="ignore"):
-        return np.subtract(self, np.multiply(other, cast(alpha, self.dtype)))
+        return np.subtract(self, np.multiply(other, cast(number_as(alpha, self.dtype), self.dtype)))
 
 
 def _negated(grad, alpha):
@@ -534,7 +535,7 @@ def _addcmul(self, tensor1, tensor2, value):
     self, tensor1, tensor2 = common(self, tensor1, tensor2)
     if self.dtype == np.bool_:
         raise not_implemented("addcmul_cpu_out", self.dtype)
-    return loops.addcmul(self, tensor1, tensor2, self.dtype.type(value))
+    return loops.addcmul(self, tensor1, tensor2, scalar_as(value, self.dtype))
 
 
 op(
@@ -564,7 +565,7 @@ def _addcdiv(self, tensor1, tensor2, value):
             "and add."
         )
     self, tensor1, tensor2 = common(self, tensor1, tensor2)
-    return loops.addcdiv(self, tensor1, tensor2, self.dtype.type(value))
+    return loops.addcdiv(self, tensor1, tensor2, scalar_as(value, self.dtype))
 
 
 op(

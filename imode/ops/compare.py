@@ -9,10 +9,11 @@ from imode.kernels.order import empty_for
 from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
 from .._core.internals import install
+from .._core.numbers import number_as
 from .._core.words import not_implemented, scalar_name
 from ..limits import result_type as type_of_both
 from .create import same_dtype_out
-from .refuse import REAL, common, no_derivative, refusing, zeros
+from .refuse import REAL, cast, no_derivative, refusing, zeros
 from .schema import alias, composite, op, ufunc
 from .written import copied
 
@@ -346,8 +347,9 @@ def _clamp(self, min, max):
     given = self.dtype
     if given.kind != "c" and any(isinstance(bound, complex) for bound in bounds):
         raise RuntimeError("value cannot be converted to type double without overflow")
-    self, *bounds = common(self, *bounds)
-    if self.dtype.kind == "c":
+    dtype = result_type(self, *bounds)
+    self = cast(self, dtype)
+    if dtype.kind == "c":
         if given.kind != "c" and len(bounds) == 1:
             raise not_implemented("maximum_cpu" if max is None else "minimum_cpu", self.dtype)
         raise NotImplementedError("clamp is not supported for complex types")
@@ -355,6 +357,10 @@ def _clamp(self, min, max):
         if len(bounds) == 2:
             raise not_implemented("clamp_cpu", self.dtype)
         return (np.minimum if min is None else np.maximum)(self, bounds[0])
+    bounds = [
+        cast(bound if isinstance(bound, np.ndarray) else number_as(bound, dtype), dtype)
+        for bound in bounds
+    ]
     if len(bounds) == 2:
         return loops.clamp(self, *bounds)
     bounded = loops.clamp_max if min is None else loops.clamp_min

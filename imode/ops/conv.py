@@ -139,7 +139,8 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
 
 
 def _parts(pairs):
-    return pairs.select(-1, 0), pairs.select(-1, 1)
+    last = pairs.dim() - 1
+    return pairs.select(last, 0), pairs.select(last, 1)
 
 
 def _of_parts(convolve, input, weight, bias):

@@ -90,7 +90,7 @@ def _refuse_hardtanh(self, min_val, max_val):
 
 op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    ufunc(loops.clamp, otherwise=_refuse_hardtanh),
+    ufunc(loops.clamp, otherwise=_refuse_hardtanh, exact=True),
     derivative={
         "self": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val

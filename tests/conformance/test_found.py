@@ -749,6 +749,40 @@ FOUND = {
         v5 = lib.tensordot(v1, v1.reshape(3, 2), ([0, 1], [1, 0]))
         (v2 + v3 + v4).backward()
     """,
+    "numbers that the dtype cannot hold are refused where they are no operands": """
+        F = lib.nn.functional
+        v0 = lib.ones(3, dtype=lib.uint8)
+        v3 = lib.ones(3)
+        v4 = lib.ones(3).half()
+        v5 = v0.clamp(300)
+        v6 = v0.clamp(0, 300)
+        v7 = v0.clamp_(0, 300)
+        v8 = v0.clamp_min(-300)
+        v9 = v0.clamp_max(300)
+        v10 = v0.add(v0, alpha=300)
+        v11 = v0.sub(v0, alpha=300)
+        v12 = v0.addcmul(v0, v0, value=300)
+        v13 = F.threshold(v0, 300, 1)
+        v14 = F.threshold(v0, 1, 300)
+        v15 = F.hardtanh(v0, 0, 300)
+        v16 = F.hardtanh(v0, 0, 1e39)
+        v17 = lib.where(v0 > 0, v0, 300)
+        v18 = lib.where(v0 > 0, 300, v0)
+        v19 = v0 + 300
+        v20 = 300 - v0
+        v21 = v0 % 300
+        v22 = v0.clamp(1e39)
+        v23 = v3.clamp(0, 1e39)
+        v24 = v3.clamp_min(1e39)
+        v25 = v3 * 1e39
+        v26 = F.threshold(v3, 1e39, 1)
+        v27 = F.leaky_relu(v3, 1e39)
+        v28 = lib.where(v3 > 0, v3, 1e39)
+        v29 = v4.clamp(0, 1e10)
+        v30 = v4.add(v4, alpha=1e10)
+        v31 = lib.where(v4 > 0, 1e10, v4)
+        v32 = v4.lerp(v4, 1e3)
+    """,
 }
 
 

@@ -19,8 +19,6 @@ CASES = [
     if not sample.raises
 ]
 
-# Samples that PyTorch records in other nodes (docs/differences.md).
-ELSEWHERE = {"conv2d-14", *(f"cross_entropy-{i}" for i in (23, 24, 25, 26, 27, 29, 30))}
 # What is said otherwise: (sample, attribute), each with wildcards.
 OTHERWISE = {
     ("*", "_saved_*_sym_strides"): "how a product's factors lie in memory is kept as a flag",
@@ -99,9 +97,8 @@ def test_what_is_saved(lib, torch, name, index):
     if ours is None or theirs is None:
         return
     graphs = nodes(ours[1]), nodes(theirs[1])
-    same = [node_name(n) for n in graphs[0]] == [node_name(n) for n in graphs[1]]
-    assert same != (f"{name}-{index}" in ELSEWHERE)
-    for here, there in zip(*graphs) if same else ():
+    assert [node_name(n) for n in graphs[0]] == [node_name(n) for n in graphs[1]]
+    for here, there in zip(*graphs):
         a, b = saved(lib, here), saved(torch, there)
         for key in a.keys() | b.keys():
             if not said_otherwise(name, key):
