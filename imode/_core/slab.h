@@ -4,9 +4,9 @@
  * garbage collector, which counts every new object, walks such a graph again and again while it
  * grows. Blocks from here come from huge pages and are not counted; the collector sees the objects
  * like any others when it runs. Clearing fresh pages costs a third of a long graph's time, so empty
- * slabs are kept for the next graph, of whatever is needed then, until a full garbage collection; the
- * system may take their pages when it needs them. Where the collector's header is another, or without mmap, a type keeps
- * CPython's allocator. Thread rule: used with the GIL held. */
+ * slabs are kept for the next graph, of whatever is needed then, until a full garbage collection;
+ * the system may take their pages when it needs them. Where the collector's header is another, or
+ * without mmap, a type keeps CPython's allocator. Thread rule: used with the GIL held. */
 #include <string.h>
 #if defined(__linux__) && !defined(Py_GIL_DISABLED)
 #include <sys/mman.h>

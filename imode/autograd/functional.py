@@ -72,7 +72,8 @@ def jacobian(
 
     A tensor for one input and one output, of the output's shape followed by the input's; a tuple
     of these where inputs or outputs are a tuple, a tuple of tuples (by output, then by input) where
-    both are. Each row is one run of backward. vectorize=True computes in the same way here.
+    both are. Each row is one run of backward, also where vectorize=True asks for all of them in
+    one call of `grad`, as is_grads_batched does.
     strategy: "forward-mode" (with vectorize=True, of real tensors) gives the same numbers.
 
     Raises TypeError for what is no tensor, RuntimeError where `strict` and something does not
