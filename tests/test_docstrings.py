@@ -17,6 +17,12 @@ SPACES = [imode, imode.nn.functional, imode.linalg, imode.autograd, imode.autogr
 SPACES += [imode.autograd.functional]
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Examples that write files write them here, not into the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 def modules():
     for package in ("nn", "optim", "utils"):
         package = importlib.import_module(f"imode.{package}")
