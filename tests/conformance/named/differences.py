@@ -1,0 +1,45 @@
+"""What docs/differences.md has a rule for."""
+
+PROGRAMS = {
+    "a shallow copy is of the kind of what it looks at": """
+        v0 = lib.ones(2)
+        with lib.inference_mode():
+            v1 = copy.copy(v0)
+    """,
+    "a parameter of an inference tensor is a copy": """
+        with lib.inference_mode():
+            v0 = lib.ones(2, 3)
+            v1 = lib.nn.Parameter(v0[1])
+    """,
+    "there is no complex32": """
+        v0 = lib.ones(2).half()
+        v1 = lib.complex(v0, v0)
+    """,
+    "there is no complex32, nor in messages": """
+        v0 = lib.ones(2).half()
+        v0.add_(lib.tensor(1j))
+    """,
+    "clamp between tensors of several shapes has a gradient": """
+        v0 = lib.ones(2, 1, requires_grad=True); v1 = lib.ones(2, 3)
+        v2 = lib.clamp(v0, v1, v0)
+        v2.sum().backward()
+    """,
+    "and grad() of it": """
+        v0 = lib.ones(2, 1, requires_grad=True); v1 = lib.ones(2, 3)
+        v2, = lib.autograd.grad(lib.clamp(v0, v1, v0).sum(), v0)
+    """,
+    "a tensor over memory of NumPy's can grow": """
+        v0 = lib.from_numpy(lib.ones(2).numpy())
+        v0.resize_(3).fill_(1)
+    """,
+    "an out= keeps its shape where an index is refused": """
+        v0 = lib.ones(2, 3)
+        lib.index_select(lib.ones(2), 0, lib.tensor([7]), out=v0)
+    """,
+    "hooks on a stale view are refused each time": """
+        v0 = lib.ones(2, 1, requires_grad=True).clone().view(-1); v1 = v0.unbind()[0]
+        v0.floor_()
+        v1.register_hook(lambda g: g)
+        v1.register_hook(lambda g: g)
+    """,
+}

@@ -1,0 +1,160 @@
+"""Dtypes: what each operator takes, gives and refuses, and numbers that one cannot hold."""
+
+PROGRAMS = {
+    "addcmul of integers by a number, and of bools": """
+        v0 = lib.ones(3, dtype=lib.int32); v1 = lib.ones(3, dtype=lib.bool)
+        v0.addcmul_(v0, v0, value=0.5)
+        v2 = lib.addcmul(v1, v1, v1)
+        v1.addcmul_(v1, v1, value=2)
+        v3 = lib.addcmul(v1, v0, v0, value=2)
+        v0.clamp_(0.5, 1.5)
+        v1.clamp_(0, 1)
+    """,
+    "conversions to Python": """
+        v0 = lib.ones(3, requires_grad=True)
+        float(v0)
+        v0.item()
+        v1 = v0.numpy()
+        with lib.no_grad():
+            v1 = v0.numpy()
+    """,
+    "addcdiv refuses two integers whatever is added to": """
+        v0 = lib.ones(2); v1 = v0.long()
+        v2 = lib.addcdiv(v0, v1, v1)
+        v3 = lib.addcdiv(v1, v0, v1)
+        v4 = lib.addcdiv(v0, v1, v1[:1, None].expand(1, 3))
+    """,
+    "clamp by a complex tensor": """
+        v0 = lib.ones(2); v1 = v0 + 1j
+        v2 = lib.clamp(v0, v1)
+        v3 = lib.clamp(v1, v0)
+        v1.clamp_min_(v1)
+        v1.clamp_max_(v0)
+    """,
+    "views of half numbers as complex ones: what is wrong with the shape first": """
+        v0 = lib.ones(3, dtype=lib.float16)
+        v1 = lib.view_as_complex(v0)
+    """,
+    "complex numbers are refused before their shapes": """
+        v0 = lib.ones(2, dtype=lib.complex64); v1 = lib.ones(3)
+        v2 = lib.maximum(v0, v1)
+        v2 = lib.fmin(v1, v0)
+        v0.clamp_(v1, v1)
+    """,
+    "integers contract over a dimension of length 1": """
+        v0 = lib.tensor([[1, -2, 3]], dtype=lib.int32)
+        v1 = lib.tensordot(v0, v0, 1)
+    """,
+    "dtypes that huber_loss and dist refuse": """
+        v0 = lib.ones(2); v1 = v0.long(); v2 = v0 > 0
+        v3 = lib.nn.functional.huber_loss(v1, v0)
+        v3 = lib.nn.functional.huber_loss(v2, v0)
+        v3 = lib.nn.functional.huber_loss(v0, v0.cfloat())
+        v3 = lib.nn.functional.huber_loss(v0, v0.double())
+        v4 = lib.dist(v1, v1)
+        v4 = lib.dist(v2, v2)
+        log.append(int(lib.tensor(1 + 2j)))
+    """,
+    "products of nothing take any dtype, and give the second one's": """
+        v0 = lib.tensor([]); v1 = v0.double(); v2 = lib.ones(2, 0); v3 = v2.double(); v4 = v0.bool()
+        v5 = lib.einsum('i,i', v0, v1); v6 = lib.einsum('i,i', v1, v0)
+        v7 = lib.einsum('ij,kj->ik', v2, v3); v8 = lib.bmm(v2[None], v3[None].mT)
+        v9 = lib.einsum('i,i', v4, v1); v10 = lib.einsum('i,i', v4, v4)
+        v11 = v2.bool() @ v4; v12 = v2.bool() @ v2.bool().t()
+        v13 = lib.zeros(2).bool().addmv(v2.bool(), v4)
+        v14 = lib.ones(2, 2).bool().addmm(v2.bool(), v2.bool().t())
+        v15 = v4.dot(v4)
+        v16 = lib.bmm(lib.ones(1, 2, 1).bool(), lib.ones(1, 1, 2))
+    """,
+    "clamp by a complex tensor: the shapes before the dtype, but for the input's": """
+        v0 = lib.zeros(2, 2); v1 = lib.ones(1, 3, dtype=lib.complex64); v2 = v1[:, :2]
+        v3 = v0.clamp(max=v1)
+        v3 = v0.clamp(v1, v1)
+        v3 = v0.clamp(max=v2)
+        v3 = v1.clamp(v0, v0)
+        v0.clamp_(max=v2)
+        v0[:1, :1].clamp_(max=v1)
+        lib.clamp(v0, v2, out=lib.zeros(3))
+        v3 = v0.clamp(max=1j)
+    """,
+    "running extrema of complex numbers, where there is nothing to compare": """
+        v0 = lib.tensor([], dtype=lib.complex64); v1 = lib.tensor(1j)
+        v2, v3 = v0.cummax(0)
+        v4, v5 = v1.cummin(0)
+        v6, v7 = v1[None].cummax(0)
+    """,
+    "baddbmm: the first dtypes, the dimensions, then the second's dtype": """
+        v0 = lib.ones(2, 2, 2); v1 = v0.double()
+        v2 = v0.baddbmm(v1[0], v0)
+        v2 = v0.baddbmm(v0[0], v1)
+        v2 = v0.baddbmm(v0, v1)
+        v0.baddbmm_(v0, v1)
+        v0.baddbmm_(v1, v1)
+    """,
+    "cdist of half numbers, if there are any": """
+        v0 = lib.ones(2, 0).half()
+        v1 = lib.cdist(v0, v0)
+        v2 = lib.cdist(v0.view(0, 2), v0.view(0, 2))
+        v3 = lib.cdist(v0 + lib.ones(2, 1).half(), v0)
+        v4 = lib.cdist(lib.ones(2, 2).half(), lib.ones(2, 2).half())
+    """,
+    # ---- numbers ----
+    "numbers that a dtype cannot hold": """
+        v0 = lib.zeros(2, dtype=lib.uint8); v1 = lib.zeros(2, dtype=lib.int8)
+        v2 = lib.zeros(2, dtype=lib.float16); v3 = lib.zeros(2, dtype=lib.complex64)
+        v4 = lib.tensor([True, False])
+        v0.fill_(-1.5)
+        v0.fill_(255.5)
+        v0.fill_(-200)
+        v0.masked_fill_(v4, 300)
+        v0.index_fill_(0, lib.tensor([0]), -0.5)
+        v1.fill_(127.5)
+        v1.masked_fill_(v4, 127.5)
+        v1.scatter_(0, lib.tensor([1]), -128.5)
+        v5 = lib.full((2,), 127.5, dtype=lib.int8)
+        v2.masked_fill_(v4, 70000.0)
+        v3.fill_(1e300)
+        v6 = lib.full((2,), 1e300j, dtype=lib.complex64)
+        v7 = lib.scalar_tensor(70000.0, dtype=lib.float16)
+    """,
+    "complex numbers as bools": """
+        v0 = lib.zeros(2, dtype=lib.bool)
+        v0.fill_(1j)
+        v0.copy_(lib.tensor([0j, 2j]))
+        v0.fill_(lib.tensor(3j))
+    """,
+    "numbers that the dtype cannot hold are refused where they are no operands": """
+        F = lib.nn.functional
+        v0 = lib.ones(3, dtype=lib.uint8)
+        v3 = lib.ones(3)
+        v4 = lib.ones(3).half()
+        v5 = v0.clamp(300)
+        v6 = v0.clamp(0, 300)
+        v7 = v0.clamp_(0, 300)
+        v8 = v0.clamp_min(-300)
+        v9 = v0.clamp_max(300)
+        v10 = v0.add(v0, alpha=300)
+        v11 = v0.sub(v0, alpha=300)
+        v12 = v0.addcmul(v0, v0, value=300)
+        v13 = F.threshold(v0, 300, 1)
+        v14 = F.threshold(v0, 1, 300)
+        v15 = F.hardtanh(v0, 0, 300)
+        v16 = F.hardtanh(v0, 0, 1e39)
+        v17 = lib.where(v0 > 0, v0, 300)
+        v18 = lib.where(v0 > 0, 300, v0)
+        v19 = v0 + 300
+        v20 = 300 - v0
+        v21 = v0 % 300
+        v22 = v0.clamp(1e39)
+        v23 = v3.clamp(0, 1e39)
+        v24 = v3.clamp_min(1e39)
+        v25 = v3 * 1e39
+        v26 = F.threshold(v3, 1e39, 1)
+        v27 = F.leaky_relu(v3, 1e39)
+        v28 = lib.where(v3 > 0, v3, 1e39)
+        v29 = v4.clamp(0, 1e10)
+        v30 = v4.add(v4, alpha=1e10)
+        v31 = lib.where(v4 > 0, 1e10, v4)
+        v32 = v4.lerp(v4, 1e3)
+    """,
+}

@@ -1,0 +1,61 @@
+"""Layers, losses, parameters and optimisers."""
+
+PROGRAMS = {
+    "an optimiser's step": """
+        v0 = lib.nn.Parameter(lib.ones(3))
+        o = lib.optim.SGD([v0], lr=0.1, momentum=0.9)
+        (v0 * v0).sum().backward()
+        o.step()
+        o.zero_grad()
+        (v0 * v0).sum().backward()
+        with lib.inference_mode():
+            o.step()
+        o.step()
+        v1 = v0 * 2
+    """,
+    "losses expand what they broadcast": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(3, requires_grad=True)
+        v2 = lib.nn.functional.mse_loss(v0, v1)
+        v3 = lib.nn.functional.l1_loss(v0, v1)
+        v4 = lib.nn.functional.smooth_l1_loss(v0, v1)
+        v5 = lib.nn.functional.huber_loss(v0, v1)
+        (v2 + v3 + v4 + v5).backward()
+    """,
+    "a parameter on the right of a comparison is asked first": """
+        v0 = lib.ones(3, 3); v1 = lib.nn.Parameter(lib.ones(2, 2))
+        v2 = v0 == v1
+        v2 = v0 < v1
+        v2 = v1 == v0
+        v2 = v0 + v1
+        v2 = v0 < lib.nn.Parameter(lib.zeros(3, 3))
+        v3 = v0[0, :2] in v0
+    """,
+    "batch_norm of nothing, and of what has no channels": """
+        v0 = lib.ones(0, 3); v1 = lib.ones(3); v2 = lib.ones(3, requires_grad=True)
+        v3 = N(v0)
+        v4 = lib.nn.functional.batch_norm(lib.tensor([]), None, None, v2, v2, training=True)
+        v5 = lib.nn.functional.batch_norm(v1, None, None, training=True)
+    """,
+    "a parameter that requires grad is given no integers by assign=True": """
+        v0 = lib.ones(2, 3, dtype=lib.int64)
+        L.load_state_dict({'weight': v0}, strict=False, assign=True)
+    """,
+    "losses without dimensions, and targets of another dtype": """
+        v0 = lib.tensor(1.5); v1 = lib.ones(3)
+        v2 = lib.nn.functional.cross_entropy(v0, v0)
+        v3 = lib.nn.functional.cross_entropy(v1, v1[:2])
+    """,
+    "a parameter that is in a group twice": """
+        v0 = lib.ones(3, requires_grad=True)
+        O = lib.optim.SGD([v0, v0], lr=0.1, nesterov=True, momentum=0.5)
+        (v0 * v0).sum().backward()
+        O.step()
+        O.step()
+    """,
+    "batch_norm of integers in another order": """
+        v0 = lib.ones(2, 3, 3)
+        v1 = lib.nn.functional.batch_norm(v0.int(), None, None, training=True)
+        v1 = lib.nn.functional.batch_norm(v0.int().mT, None, None, training=True)
+        v1 = lib.nn.functional.batch_norm((v0 + 1j).mT, None, None, training=True)
+    """,
+}

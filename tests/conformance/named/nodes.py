@@ -1,0 +1,162 @@
+"""The nodes that calls leave behind: which, with which names and edges."""
+
+PROGRAMS = {
+    "a retained gradient stays with the node before a change of the geometry": """
+        v0 = lib.ones(1, 3, requires_grad=True); v1 = v0 * 2; v1.retain_grad()
+        v1.t_()
+        v1.sum().backward()
+        v2 = v0 * 2; v2.retain_grad()
+        v2.unsqueeze_(0)
+        v2.squeeze_()
+        v2.sum().backward()
+        v3 = v0 * 2; v3.retain_grad()
+        v3.as_strided_((2,), (1,))
+        v3.sum().backward()
+    """,
+    "nodes of what cannot be differentiated lead to what requires grad": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(3)
+        v2 = lib.floor_divide(v0, v1)
+        v3 = lib.floor_divide(v1, v0)
+        v4 = v0 // 2
+        v5 = v0 * 1
+        v5.floor_divide_(v1)
+        v6 = v1.scatter(0, lib.tensor([0]), v0, reduce='add')
+        v4.sum().backward()
+    """,
+    "nodes of numbers and tensors": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(3)
+        v2 = lib.xlogy(v0, 2)
+        v3 = lib.xlogy(2, v0)
+        v4 = lib.xlogy(v0, v1)
+        v5 = lib.rsub(v0, v1)
+        v6 = lib.rsub(v0, 2)
+        v7 = lib.round(v0, decimals=2)
+        v8 = v0 * 1
+        v8.eq_(2)
+        v9 = v0 * 1
+        v9.lt_(v1)
+        v5.sum().backward()
+    """,
+    "asarray sets requires_grad on a tensor itself": """
+        v0 = lib.ones(3); v1 = lib.ones(2, 3, requires_grad=True); v2 = v1 * 2
+        v3 = lib.asarray(v0, requires_grad=True)
+        v4 = lib.asarray(v1, requires_grad=False)
+        v5 = lib.asarray(v2, requires_grad=False)
+        with lib.no_grad():
+            v6 = v2[0]
+        v7 = lib.asarray(v6)
+        v8 = v7.sum()
+        v8.backward()
+    """,
+    "an index that take_along_dim makes is saved, not the one that it was given": """
+        v0 = lib.ones(2, 3, requires_grad=True)
+        with lib.inference_mode():
+            v1 = lib.tensor([[0], [2]]); v2 = lib.tensor([0])
+        v3 = lib.take_along_dim(v0, v1, 1)
+        v3.sum().backward()
+        v4 = lib.take_along_dim(v0, v2)
+    """,
+    "a gradient has the shape that its leaf has by then": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 2
+        with lib.no_grad():
+            v0.unsqueeze_(0)
+        v1.sum().backward()
+        v2 = lib.ones(6, requires_grad=True); v3 = v2.cumsum(0)
+        with lib.no_grad():
+            v2.as_strided_((2,), (1,))
+        v3.sum().backward()
+    """,
+    "a leaf that was written to has left the graph's end": """
+        v0 = lib.ones(6, requires_grad=True); v1 = v0 * 2
+        v0.requires_grad_(False)
+        v0.copy_(v1)
+        v1.sum().backward()
+    """,
+    "integers are made of a view that is out of date": """
+        v0 = lib.ones(2, 3, requires_grad=True) * 1
+        with lib.inference_mode():
+            v1 = v0.t()
+        v0.mul_(2)
+        v2 = v1.to(lib.int64)
+        v3 = v1.bool()
+        v4 = v1.to(lib.float64)
+    """,
+    "a written view's node before is not kept, nor named": """
+        v0 = lib.full((2, 3), 4.0, requires_grad=True) * 1; v1 = v0.view(-1)
+        v1.sqrt_()
+        v1.mul_(2)
+        v1.sum().backward()
+    """,
+    "a number beside // has no edge": """
+        v0 = lib.ones(2, requires_grad=True) * 1
+        v1 = v0 // 2; v2 = 2 // v0; v3 = v0 // v0
+        v0 //= 2
+    """,
+    "comparisons in place with numbers and with tensors have nodes of two names": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 1; v2 = v0 * 1; v3 = v0 * 1
+        v1.eq_(v0)
+        v2.gt_(0.5)
+        v3.ne_(v1)
+        v1.sum().backward()
+    """,
+    "xlogy with numbers has one edge": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = lib.xlogy(v0, 2); v2 = lib.xlogy(2, v0); v3 = lib.xlogy(v0, v0)
+        v4 = saved(v1); v5 = saved(v2); v6 = saved(v3)
+        (v1 + v2 + v3).sum().backward()
+    """,
+    "set_ of nothing has one edge": """
+        v0 = lib.ones(2, requires_grad=True) * 1
+        v0.set_()
+    """,
+    "nodes of copies and of written bases say their namespace": """
+        v0 = lib.ones(3, requires_grad=True)
+        v1 = lib.zeros(3, dtype=lib.float64)
+        v1.copy_(v0)
+        v2 = v0 * 1
+        v2[0] = 5
+        v3 = v1.grad_fn.name(); v4 = v2.grad_fn.name()
+        v5 = v1.grad_fn.next_functions[1][0].name()
+        v6 = type(v1.grad_fn).__name__; v7 = type(v2.grad_fn).__name__
+    """,
+    "glu is one node": """
+        v0 = lib.arange(12.0).reshape(4, 3).requires_grad_()
+        v1 = lib.nn.functional.glu(v0, 0)
+        v2 = saved(v1)
+        v1.sum().backward()
+        v3 = lib.nn.functional.glu(lib.tensor(1.0))
+        v3 = lib.nn.functional.glu(v0, 2)
+        v3 = lib.nn.functional.glu(lib.ones(4).long())
+    """,
+    "nodes are counted thread by thread": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+        v1 = v0 * 1; v2 = v1[:, 0].unique(); v3 = v1[:, None]
+        thread(lambda: v3.mul_(v3))
+        ((v3 - v2) ** 2).mean().backward()
+    """,
+    "what cannot be differentiated has a place for each input that requires grad": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0[:1]
+        v2 = v1 // 2; v3 = v1 // v1; v4 = v1 // v0; v5 = v0 // lib.ones(3); v6 = lib.ones(3) // v1
+        v7 = v2.grad_fn.next_functions, v3.grad_fn.next_functions, v6.grad_fn.next_functions
+        v2.sum().backward()
+    """,
+    "a layer adds a bias of its own shape within the product, any other after it": """
+        F = lib.nn.functional
+        v0 = lib.ones(2, 1, 4, requires_grad=True); v1 = lib.ones(4, 4, requires_grad=True)
+        v2 = F.linear(v0, v1, v1[0]); v3 = F.linear(v0, v1, v1[:1])
+        v4 = F.linear(v0, v1, v1[:, 0]); v5 = F.linear(v0, v1, v1[0, 0])
+        v6 = F.linear(v0, v1, v1[None, :1])
+        v7 = F.linear(v1[0], v1[1], v1[2])
+        v7 = F.linear(v0, v1[1], v1[2, :1])
+    """,
+    "a contraction of all is a product of vectors where both lie in order": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0.detach().int()
+        v2 = lib.tensordot(v0, v0, 2)
+        v3 = lib.tensordot(v0, v0.reshape(3, 2), ([0, 1], [1, 0]))
+        v4 = lib.inner(v0[:, 0], v0[:, 1])
+        v5 = lib.tensordot(v1, v1.reshape(3, 2), ([0, 1], [1, 0]))
+        (v2 + v3 + v4).backward()
+    """,
+}

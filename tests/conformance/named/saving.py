@@ -1,0 +1,186 @@
+"""What is saved for backward, by whom, and what its hooks see."""
+
+PROGRAMS = {
+    # ---- which operators save what ----
+    "which operators save what": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(3) * 2
+        v2 = v0 + v1; v3 = v0 * v1; v4 = v0.exp(); v5 = v0.sin(); v6 = v0 / v1; v7 = v0.relu()
+        v1.add_(1)
+        v2.sum().backward()
+        v3.sum().backward()
+        v6.sum().backward()
+        v5.add_(1)
+        v5.sum().backward()
+        v4.add_(1)
+        v4.sum().backward()
+        v7.add_(1)
+        v7.sum().backward()
+    """,
+    "in-place forms save the input before they write it": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
+        v1.mul_(v1)
+        v1.sum().backward()
+        v2 = v0 * 1
+        v2.sin_()
+        v2.sum().backward()
+        v3 = v0 * 1
+        v3.exp_()
+        v3.sum().backward()
+        v4 = v0 * 1
+        v4.tanh_()
+        v4.tanh_()
+        v4.sum().backward()
+    """,
+    "a number is saved as the tensor that it stands for": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 2; v2 = v0 / 2; v3 = v0 + 2
+        v4 = saved(v1); v5 = saved(v2); v6 = saved(v3)
+        v1.sum().backward()
+        v1.sum().backward()
+        v2.sum().backward()
+        v2.sum().backward()
+        v3.sum().backward()
+        v3.sum().backward()
+    """,
+    "which operators are not looked at": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
+        v0.logical_not_()
+        v1.logical_and_(v0)
+        v1.sum().backward()
+    """,
+    "elu, celu and leaky_relu in place save their results": """
+        v0 = lib.tensor([-1.0, 2.0], requires_grad=True)
+        v1 = v0 * 1; v2 = v0 * 1; v3 = v0 * 1; v4 = v0 * 1; v5 = v0 * 1
+        lib.nn.functional.elu_(v1)
+        lib.nn.functional.celu_(v2)
+        lib.nn.functional.leaky_relu_(v3)
+        lib.selu_(v4)
+        lib.threshold_(v5, 1, 3)
+        v6 = saved(v1); v7 = saved(v2); v8 = saved(v3); v9 = saved(v4); v10 = saved(v5)
+        (v1 + v2 + v3 + v4 + v5).sum().backward()
+    """,
+    "elu and leaky_relu in place with a negative slope fail in backward": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0 * 1; v2 = v0 * 1
+        lib.nn.functional.elu_(v1, -0.5)
+        lib.nn.functional.leaky_relu_(v2, -0.5)
+        v1.sum().backward()
+        v2.sum().backward()
+    """,
+    "what a layer computes on the side carries no gradient": """
+        v0 = lib.ones(4, 3, requires_grad=True)
+        v1 = lib.nn.functional.batch_norm(v0, None, None, training=True)
+        v2 = lib.nn.functional.layer_norm(v0, (3,))
+        v3 = lib.nn.functional.nll_loss(v0, lib.tensor([0, 1, 2, 0]))
+        v4 = lib.nn.functional.group_norm(v0, 1); v5 = lib.nn.functional.logsigmoid(v0)
+        v6 = saved(v1); v7 = saved(v2); v8 = saved(v3); v9 = saved(v4); v10 = saved(v5)
+    """,
+    # ---- written to, detached, freed ----
+    "a saved tensor that was detached in place": """
+        v0 = lib.ones(1, 3, requires_grad=True); v1 = v0 * 1
+        v2 = v1.logsumexp(0)
+        v1.detach_()
+        v2.sum().backward()
+        v3 = v0 * 1; v4 = v3 + 1
+        v3.detach_()
+        v4.sum().backward()
+    """,
+    "shapes and numbers can be looked at after a backward freed the tensors": """
+        v0 = lib.ones(2, 3, requires_grad=True)
+        v1 = v0.cumprod(1); v2 = lib.addcmul(v0, v0, v0, value=2); v3 = v0[lib.tensor([0, 1])]
+        v4 = v0.sort().values; v5 = lib.nn.functional.group_norm(v0, 1)
+        (v1 + v2 + v3 + v4 + v5).sum().backward()
+        log.append((v1.grad_fn._saved_dim, v2.grad_fn._saved_value))
+        log.append((v3.grad_fn._saved_self_sym_sizes, v4.grad_fn._saved_self_sym_sizes))
+        log.append((v5.grad_fn._saved_eps, v5.grad_fn._saved_weight))
+        v2.grad_fn._saved_tensor1
+        v4.grad_fn._saved_indices
+        v2.sum().backward()
+    """,
+    "types in messages: those without a class of their own": """
+        v0 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        v1 = lib.ones(2, requires_grad=True)
+        v2 = v0.exp(); v3 = lib.maximum(v1, v4 := lib.tensor([True]))
+        v2.zero_()
+        v4.zero_()
+        v2.sum().backward()
+        v3.sum().backward()
+    """,
+    "writes through .data are seen where saved tensors may be written to": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.autograd.graph.allow_mutation_on_saved_tensors():
+            v1 = v0 * 3
+            v2 = (v1 * v1).sum()
+            v1.data.mul_(2)
+            v1.detach().mul_(3)
+            v2.backward()
+    """,
+    "complex tensors that were written to": """
+        v0 = lib.ones(2, 3, dtype=lib.complex64, requires_grad=True)
+        v1 = v0.prod(1)
+        v1.zero_()
+        v1.sum().backward()
+    """,
+    "of several saved tensors the first by name is refused": """
+        v0 = lib.tensor(-1.5, requires_grad=True); v1 = v0.detach()
+        v2 = lib.clamp(v1, v1, v0)
+        v1.atan2_(v2)
+        v2.sum().backward()
+    """,
+    # ---- hooks ----
+    "hooks bring back that a saved view required grad": """
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x[1:])
+                return x * 2
+            @staticmethod
+            def backward(ctx, g):
+                log.append([(t.requires_grad, t.is_leaf) for t in ctx.saved_tensors])
+                return g
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+            v1 = F.apply(v0)
+        v1.sum().backward()
+    """,
+    "hooks of saved tensors that cannot be called": """
+        v0 = lib.ones(2, requires_grad=True)
+        lib.autograd.graph.saved_tensors_hooks(3, lambda t: t).__enter__()
+        lib.autograd.graph.saved_tensors_hooks(lambda t: t, None).__enter__()
+        v1 = v0.exp()
+        v3 = v0 * v0
+        type(v3.grad_fn._raw_saved_self)()
+    """,
+    "saved None is a SavedTensor too": """
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x, None)
+                return x * 2
+            @staticmethod
+            def backward(ctx, g):
+                return g
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = F.apply(v0)
+        log.append([type(t).__name__ for t in v1.grad_fn._raw_saved_tensors])
+        log.append([t is None for t in v1.grad_fn.saved_tensors])
+        log.append([v1.grad_fn._input_metadata[0].shape])
+        pickle.dumps(v1.grad_fn)
+        copy.deepcopy(v1.sum().grad_fn)
+    """,
+    "a hook is asked once for what several formulas read": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.full((2,), 3.0, requires_grad=True)
+        n = []
+        pack = lambda t: (n.append("pack"), t)[1]
+        unpack = lambda t: (n.append("unpack"), t)[1]
+        with lib.autograd.graph.saved_tensors_hooks(pack, unpack):
+            v2 = v0 / v1
+            v3 = v0 ** v1
+            v4 = v0.index_put((lib.tensor([0]),), v1[:1])
+        log.append(len(n))
+        for v5 in (v2, v3, v4):
+            v5.sum().backward(retain_graph=True)
+            log.append(len(n))
+            lib.autograd.grad(v5.sum(), v0)
+            log.append(len(n))
+    """,
+}

@@ -1,0 +1,130 @@
+"""Shapes, strides and memory formats, and which mistake in them is named."""
+
+PROGRAMS = {
+    # ---- strides ----
+    "strides of what is converted on the way": """
+        v0 = lib.ones(1, 3, dtype=lib.bool).expand(2, 1, 3)
+        v1 = lib.ones(3, dtype=lib.int64).expand(2, 3).t()
+        v2 = v0 / 2
+        v3 = v1.sigmoid()
+        v4 = v1.to(lib.float64)
+        v5 = v0 + v1[0]
+    """,
+    "memory formats are kept, asked for, and recorded": """
+        v0 = lib.ones(2, 3, 4, 5, requires_grad=True)
+        v1 = v0.to(memory_format=lib.channels_last)
+        v2 = v1.double(memory_format=lib.contiguous_format)
+        v3 = v1.to(memory_format=lib.channels_last)
+        v4 = v1.cpu(memory_format=lib.contiguous_format)
+        v5 = v0.detach().resize_as_(v1)
+        v6 = lib.ones(2).resize_(2, 1, 2, 2, memory_format=lib.channels_last).fill_(1)
+        v7 = v1.sum_to_size(3, 1, 5)
+        v8 = v1.sum_to_size(())
+        (v2.sum() + v4.sum() + v7.sum() + v8).backward()
+    """,
+    "a remainder of expanded bools lies in memory as its operand": """
+        v0 = lib.tensor([[True, False], [True, True]]).expand(2, 2, 2)
+        v1 = v0 % 2
+        v2 = v0.transpose(0, 2) % 3
+    """,
+    "clamp by one tensor keeps the layout": """
+        v0 = lib.ones(3, 2).t(); v1 = lib.zeros(2, 3)
+        v2 = lib.clamp(v0, max=v1)
+        v3 = lib.clamp(v1, min=v0)
+        v4 = lib.clamp(v0, max=lib.zeros(4, 2, 3))
+        v5 = lib.clamp(v0, max=lib.zeros(4))
+    """,
+    "results follow the strides of dimensions of size 1": """
+        v0 = lib.tensor([[1.0, 2.0, 3.0]]).T.contiguous(); v1 = lib.ones(2, 1)
+        v2 = lib.einsum('ij,kj->ik', v0 * 1, v1 * 1)
+        v3 = v0[:, None] * v1[None]
+        v4 = lib.tensor([[2.0], [1.0]]).unfold(-2, 2, 1); v5 = lib.tensor([[2.0], [1.0]])
+        v6 = lib.addcdiv(v4, v5, v4 * v4 + 1.5)
+        v7 = lib.where(v4 > 0, v5, v5)
+        v8 = lib.zeros(3, 3).unfold(0, 1, 1)
+        v9 = v8.clone().stride(), v8.double().stride(), lib.zeros_like(v8).stride()
+        v10 = lib.kron(v8.double(), lib.ones(2, 3))
+    """,
+    "complex results are laid out as real ones": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=lib.complex64); v1 = v0.movedim(0, -1)
+        v2 = lib.logaddexp(v1, v0)
+        v3 = v1 ** v0
+    """,
+    "copies of nothing keep its strides": """
+        v0 = lib.zeros(1, 3).nonzero()
+        v1 = v0.float().stride(), v0.clone().stride(), lib.ones(0, 2).t().double().stride()
+        v2 = lib.view_as_complex(v0.float())
+        v3 = lib.view_as_complex(lib.ones(2, 0).t())
+    """,
+    "running extrema of columns": """
+        v0 = lib.tensor([[1.0], [2.0]]); v1 = lib.ones(2, 3)
+        v2, v3 = v0.cummax(1)
+        v4 = lib.einsum('ij,kj->ik', v3 * 1.0, v1)
+        v5 = lib.tensor([], requires_grad=True)
+        v6, v7 = v5.cummin(0)
+        v6.sum().backward()
+        v5.grad.zero_()
+    """,
+    # ---- mistakes ----
+    "scatter: the dtype before the shapes": """
+        v0 = lib.ones(2, 2); v1 = lib.zeros(2, 2, dtype=lib.int64)
+        v0.scatter_(0, v1, lib.ones(2).double())
+        v0.scatter_add_(0, v1, lib.ones(2).double())
+        v0.scatter_(0, v1.float(), lib.ones(2).double())
+    """,
+    "sentences about dimensions that are not there": """
+        v0 = lib.tensor(1.0); v1 = lib.ones(1); v2 = lib.ones(1, 2); v3 = lib.tensor([0])
+        v1.index_add_(0, v3, v0)
+        v2.index_add_(1, v3, v0)
+        v2.index_add_(1, v3, v1)
+        v0.index_add_(0, lib.tensor([0, 0]), v0)
+        v4 = lib.take_along_dim(v0, v3[0], 0)
+        v4 = lib.linalg.cross(v0, v0)
+        v4 = lib.ones(2, dtype=lib.complex64).cumprod(1)
+    """,
+    "shapes that do not broadcast": """
+        v0 = lib.zeros(2, 3)
+        lib.linalg.cross(v0, lib.zeros(3, 3))
+        lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4))
+        lib.nn.functional.binary_cross_entropy(v0, v0, lib.ones(4, 2, 3))
+        lib.normal(v0, lib.ones(4))
+        v0.copy_(lib.ones(4, 2, 3))
+    """,
+    "tril names a vector before the dtype of out=": """
+        v0 = lib.ones(3); v1 = lib.ones(3, dtype=lib.bool)
+        lib.tril(v0, out=v1)
+        lib.triu(v0, out=v1)
+        lib.tril(lib.ones(2, 2), out=v1)
+    """,
+    "a stack times a vector that does not fit": """
+        v0 = lib.ones(3, 2, 1, 4).transpose(0, 3); v1 = lib.ones(5)
+        v2 = v0 @ v1
+        v2 = v0[1:] @ v1
+    """,
+    "sums into a product's addend of another shape": """
+        v0 = lib.ones(1, 3); v1 = lib.ones(2, 2); v2 = lib.ones(2, 2, 2); v3 = lib.ones(2)
+        v0.addmm_(lib.ones(1, 2), lib.ones(2, 1))
+        v0.addmm_(v1, lib.ones(2, 3))
+        lib.ones(2).bool().addmm_(v1.bool(), v1.bool())
+        lib.ones(1).addmv_(v1, v3)
+        lib.ones(1, 2, 2).baddbmm_(v2, v2)
+        v2.baddbmm_(v2, v2.double())
+        v3.addr_(v3, v3)
+        v3.addr_(v1, v3)
+        v0.addr_(v3, v3)
+        lib.ones(5, 2, 2).addr_(v3, v3)
+    """,
+    "cdist names the columns before the dtypes": """
+        v0 = lib.zeros(2, 2); v1 = lib.zeros(2, 3); v2 = v1.bool()
+        v3 = lib.cdist(v0, v2)
+        v3 = lib.cdist(v2, v2)
+        v3 = lib.cdist(v1, v1.double()[:0])
+        v4 = lib.cdist(v2, v2, compute_mode='x')
+    """,
+    "dimensions of an ellipsis that do not fit": """
+        v0 = lib.ones(3, 1); v1 = lib.ones(2, 3); v2 = lib.ones(5, 3, 2); v3 = lib.ones(4, 3, 2)
+        v4 = lib.einsum('...i,...i->...', v0, v1)
+        v4 = lib.einsum('...,...', v2, v1)
+        v4 = lib.einsum('...i,j...->...ij', v2, v3)
+    """,
+}

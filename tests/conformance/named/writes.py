@@ -1,0 +1,271 @@
+"""Writes: in place, by assignment, to what overlaps, into out=; versions."""
+
+PROGRAMS = {
+    # ---- in place ----
+    "in-place on leaves and views of leaves": """
+        v0 = lib.ones(2, 3, requires_grad=True)
+        v0.add_(1)
+        v0[0].add_(1)
+        v1 = v0.view(-1)
+        v1.zero_()
+        v0.detach().add_(1)
+        v0.data.add_(1)
+        with lib.no_grad():
+            v0.add_(1)
+            v0[0].add_(1)
+        v2 = v0.detach()
+        v2.mul_(2)
+    """,
+    "in-place on expanded and overlapping memory": """
+        v0 = lib.ones(3); v1 = v0.expand(2, 3); v2 = v0.as_strided((2, 2), (1, 1))
+        v1.add_(1)
+        v2.add_(1)
+        v1[0].add_(1)
+        v0[1:].copy_(v0[:-1])
+        v0[1:].add_(v0[:-1])
+        v1.copy_(v0)
+        v1.zero_()
+    """,
+    "in-place that would change dtype or shape": """
+        v0 = lib.ones(3); v1 = lib.tensor([1, 2, 3]); v2 = lib.ones(2, 3)
+        v1.add_(v0)
+        v1.mul_(1.5)
+        v0.add_(v2)
+        v0.add_(v1)
+        v1.div_(2)
+        v0 += v2
+        v1 //= 2
+    """,
+    "metadata in-place": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 1; v2 = v1[0]
+        v1.t_()
+        v1.unsqueeze_(0)
+        v1.squeeze_()
+        v2.unsqueeze_(0)
+        v1.transpose_(0, 1)
+        v1.sum().backward()
+        v0.t_()
+    """,
+    "assignment": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 1; v2 = lib.ones(3, requires_grad=True)
+        v1[0] = v2
+        v1[:, 1] = 7
+        v1[v1 > 5] = 0
+        v1[[0, 1], [0, 1]] = v2[:2]
+        v1[...] = v1 * 2
+        (v1 * v1).sum().backward()
+        v0[0] = 1
+    """,
+    "copy_ across dtypes": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.zeros(3, dtype=lib.float64)
+        v1.copy_(v0)
+        v2 = (v1 * v1).sum()
+        v2.backward()
+        v3 = lib.zeros(3, dtype=lib.int64)
+        v3.copy_(lib.tensor([1.5, 2.5, -1.5]))
+    """,
+    "x[:] = v writes to x, not to a view of it": """
+        v0 = lib.ones(3, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0.flatten()
+            v0.add_(1)
+        v1[:] = v1
+        v1[0:3] = 1
+        v2 = lib.ones(3)
+        v2[:] = v2
+        v2[0:] = 5
+    """,
+    "writes of a tensor onto itself, whole and in part": """
+        v0 = lib.ones(2, 1); v1 = v0[1:2]; v2 = lib.ones(3); v3 = lib.ones(0); v4 = lib.ones(1)
+        v1[:, 0] = v1
+        v0.copy_(v0)
+        v2[[0, 1, 2]] = v2
+        v3[[0, 1]] = v3
+        v2.copy_(v2.flip(0))
+        v2[1:].copy_(v2[:-1])
+        v2.expand(2, 3)[..., 0] = v2.expand(2, 3)[..., 0]
+        v4.add_(v4[0])
+        v4[:, None] = v4
+        v2.masked_scatter_(v2 > 0, v2)
+    """,
+    "which of two mistakes is named: overlap, shape, dtype": """
+        v0 = lib.ones(1, 3).expand(2, 3); v1 = lib.ones(2, 2); v2 = lib.ones(2, 1, dtype=lib.int32)
+        v3 = lib.ones(2, 3)
+        v0.add_(v1)
+        v0.lerp_(v3, 0.5)
+        v0.addcmul_(v1, v1)
+        v2.add_(v3, alpha=2)
+        v2.add_(v3)
+        v0.copy_(1.5)
+        v0.bool().expand(2, 2, 3).sub_(lib.tensor(0))
+    """,
+    "integers filled with what requires grad": """
+        v0 = lib.tensor(0.5, requires_grad=True); v1 = lib.ones(2, 3, dtype=lib.int32)
+        v2 = lib.ones(2, dtype=lib.int64)
+        v1[:, 0] = v0
+        v2.copy_(v0)
+    """,
+    "every fourth element negated in place": """
+        v0 = lib.arange(12, dtype=lib.float32); v1 = lib.arange(12, dtype=lib.int32)
+        v0[1::4].neg_()
+        v1[1::4].neg_()
+        lib.neg(v0.view(3, 4).diagonal(), out=v0.view(3, 4).diagonal())
+    """,
+    "set_ of another dtype is refused before a view of a leaf": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0.view(-1)
+        v1.set_(lib.ones(2).long())
+    """,
+    "bits of a leaf that requires grad: the write is refused before the dtype": """
+        v0 = lib.ones(2, requires_grad=True)
+        v0 &= v0
+        with lib.no_grad():
+            v1 = v0.view(-1)
+        v1.bitwise_and_(v1)
+    """,
+    "running sums of bools in place": """
+        v0 = lib.tensor(True); v1 = lib.tensor([True]); v2 = lib.tensor([], dtype=lib.bool)
+        v0.cumsum_(0)
+        v1.cumsum_(0)
+        v2.cumprod_(0)
+    """,
+    "masked_scatter_ from itself reads what it has written": """
+        v0 = lib.tensor([[1.0, -1.0, 2.0], [3.0, 4.0, 0.5]])
+        v0.masked_scatter_(v0 > 0, v0)
+    """,
+    "index_add into nothing takes any index": """
+        v0 = lib.ones(1, 3)
+        v1 = v0[1:].index_add(0, lib.tensor([0]), v0)
+        v2 = v0[0, :0].index_add(0, lib.tensor([0]), v0[0, :1])
+    """,
+    "copies of what requires grad into views of integers are not looked at": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, dtype=lib.bool)
+        *_, v2 = v1.split(1)
+        v2.copy_(v0[:1])
+    """,
+    "masked_scatter_ from any part of itself": """
+        v0 = lib.tensor([[1.0, -1.0, 2.0], [3.0, 4.0, 0.5]])
+        v0.masked_scatter_(v0 > 0, v0.view(-1)[1:])
+        v0.t().masked_scatter_(v0.t() > 1, v0)
+        v0.t().masked_scatter_(v0.t() > 1, v0.t())
+        v1 = lib.tensor([[1, 0, 1], [0, 1, 1]]).bool()
+        v1.masked_scatter_(v1.view(-1)[3:], ~v1)
+        v1.view(-1)[1:].masked_scatter_(v1.view(-1)[:-1], ~v1)
+        v1[0].expand(2, 3).masked_scatter_(v1, v0)
+    """,
+    "index_copy_ into what overlaps": """
+        v0 = lib.ones(1, 2).expand(3, 2)
+        v0.index_copy_(0, lib.tensor([0]), lib.ones(1, 2).double())
+        v0.index_copy_(0, lib.tensor([5]), lib.ones(1, 3))
+    """,
+    # ---- what bumps; geometry and memory ----
+    "what bumps, and by how much": """
+        v0 = lib.ones(2, 3); v1 = v0[0]; v2 = v0.detach()
+        v0.add_(1); v0.mul_(2)
+        v1.zero_()
+        v2.fill_(3)
+        v0[0] = 1
+        v0[:, 1] = lib.ones(2)
+        v0.copy_(v0)
+        lib.add(v1, v1, out=v1)
+        v0.t_()
+        v0.requires_grad_()
+        v0.data.add_(1)
+        v0.clamp_(0, 1)
+        with lib.inference_mode():
+            v0.add_(1)
+    """,
+    "resize_ and set_": """
+        v0 = lib.ones(2, 3); v1 = lib.zeros(4)
+        v0.resize_(3, 2)
+        v0.resize_(2)
+        v1.set_(v0)
+        v0.add_(1)
+        v2 = lib.ones(2, requires_grad=True)
+        v2.resize_(3)
+    """,
+    "resize_ to the shape that it has is no write": """
+        v0 = lib.ones(2, 3)
+        v0.resize_(2, 3)
+        v0.resize_(3, 2)
+        v0.resize_(1)
+    """,
+    "set_ of what is recorded": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 2
+        v1.set_(lib.zeros(2))
+        v0.set_(lib.zeros(2))
+        v1.sum().backward()
+    """,
+    "memory that grows keeps what was in it": """
+        v0 = lib.tensor([1.0, 2.0, 3.0])[1:]
+        v0.resize_(3)[2:].fill_(5)
+        v1 = v0.as_strided((4,), (1,), 0)
+    """,
+    # ---- out= ----
+    "out= that is an operand keeps its shape": """
+        v0 = lib.ones(2, 1); v1 = lib.ones(2, 2)
+        lib.mul(v0, v1, out=v0)
+        lib.mul(v1, v1, out=v0)
+    """,
+    "a factory fills an out= of as many elements and leaves its shape": """
+        v0 = lib.ones(1, 3); v1 = lib.ones(1, 3); v2 = lib.ones(2, requires_grad=True)
+        lib.arange(3, out=v0)
+        lib.linspace(0, 1, 3, out=v1)
+        lib.zeros(2, out=v2)
+    """,
+    "sums and products compute in the dtype of out=": """
+        v0 = lib.tensor([[1.5, 0.0], [2.5, 3.0]])
+        v1 = lib.empty(0, dtype=lib.bool); v2 = lib.empty(0, dtype=lib.int64)
+        v3 = lib.empty(0, dtype=lib.int64); v4 = lib.empty(0, dtype=lib.float16)
+        lib.sum(v0, 0, out=v1)
+        lib.prod(v0, 0, out=v2)
+        lib.cumsum(v0, 0, out=v3)
+        lib.cumprod(v0, 0, out=v4)
+        lib.sum(v0, 0, dtype=lib.float64, out=v4)
+        lib.cumsum(v0, 0, out=lib.empty(0, dtype=lib.bool))
+    """,
+    "picking into an out= of another dtype, or over what is picked from": """
+        v0 = lib.ones(3, 3); v1 = lib.zeros(3, 3, dtype=lib.int64); v2 = lib.empty(0).double()
+        lib.take(v0, v1, out=v2)
+        lib.gather(v0, 0, v1, out=v2)
+        lib.index_select(v0, 0, v1[0], out=v2)
+        lib.masked_select(v0, v0 > 0, out=v2)
+        lib.where(v0 > 0, v0, v0, out=v2)
+        lib.nonzero(v0, out=v2)
+        lib.take(v0, v1, out=v0)
+        lib.gather(v0, 0, v1, out=v0)
+        lib.index_select(v0, 0, v1[0], out=v0)
+        lib.masked_select(v0, v0 > 0, out=v0)
+    """,
+    "what matmul and logsumexp say of out=": """
+        v0 = lib.tensor(1.5, requires_grad=True); v1 = lib.ones(2, requires_grad=True)
+        lib.matmul(v0, v0, out=lib.empty(0))
+        lib.matmul(v1, v1, out=lib.empty(0))
+        lib.logsumexp(v1.detach(), 0, out=lib.empty(0).long())
+        lib.logsumexp(v1, 0, out=lib.empty(0).long())
+    """,
+    "what a factory writes into requires grad as it says": """
+        v0 = lib.zeros(4); v1 = lib.ones(4, requires_grad=True); v2 = v1.detach().requires_grad_()
+        lib.ones(4, out=v0, requires_grad=True)
+        with lib.no_grad():
+            lib.ones(4, out=v1)
+            lib.empty(4, out=v2)
+        with lib.inference_mode():
+            lib.zeros(4, out=v2, requires_grad=True)
+            lib.empty(2, out=v2)
+        lib.arange(4, out=v0)
+        lib.empty(4, out=v0)
+        lib.zeros(4, out=lib.zeros(4).long(), requires_grad=True)
+    """,
+    "an out= of another dtype that grows is laid out as the operands": """
+        v0 = lib.ones(2, 3).half().mT
+        v1 = lib.sub(v0, v0, out=lib.empty(2, 1, 3))
+        v2 = lib.sin(v0.float(), out=lib.empty(0).double())
+    """,
+    "matmul into out= is folded by what lies in memory alone": """
+        v0 = lib.ones(2, 1, 3); v1 = lib.ones(2, 3, requires_grad=True)
+        with lib.no_grad():
+            v2 = lib.matmul(v1, v0, out=lib.empty(0))
+            v3 = lib.matmul(v1, v0.mT, out=lib.empty(0))
+    """,
+}
