@@ -57,3 +57,13 @@ def error(function):
         text = str(raised.args[0]) if raised.args else ""
         return [type(raised).__name__, re.split(r"\. |\n", text)[0].rstrip(".")]
     return ["nothing"]
+
+
+def agrees(program):
+    """Make a program a test: what it returns is the same in both libraries."""
+
+    def test(lib, torch):
+        same(run(program, lib), run(program, torch))
+
+    test.__name__ = program.__name__
+    return test

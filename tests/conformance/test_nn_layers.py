@@ -1,0 +1,263 @@
+"""Every layer and loss in imode and in PyTorch: starting values, repr, state, results, grads."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from tests.conformance.side_by_side import agrees, error, run, same
+
+# ---- every module: starting values, repr, state, forward, backward ----
+
+IMAGE, SEQUENCE, ROW = (4, 6, 8, 8), (4, 6, 10), (4, 6)
+MODULES = [
+    ("Linear(6, 3)", ROW),
+    ("Linear(6, 3, bias=False)", ROW),
+    ("Linear(6, 3)", (2, 5, 6)),
+    ("Linear(6, 3)", (6,)),
+    ("Identity(1, 2, a=3)", ROW),
+    ("Conv1d(6, 4, 3)", SEQUENCE),
+    ("Conv1d(6, 4, 3, padding='same')", SEQUENCE),
+    ("Conv1d(6, 4, 2, stride=2, groups=2, bias=False)", SEQUENCE),
+    ("Conv2d(6, 4, 3)", IMAGE),
+    ("Conv2d(6, 4, (3, 2), stride=2, padding=1)", IMAGE),
+    ("Conv2d(6, 4, 3, dilation=2, padding=2, groups=2)", IMAGE),
+    ("Conv2d(6, 4, 3, padding='same', padding_mode='reflect')", IMAGE),
+    ("Conv2d(6, 4, 3, padding=1, padding_mode='circular')", IMAGE),
+    ("Conv2d(6, 4, 3, padding=1, padding_mode='replicate')", IMAGE),
+    ("BatchNorm1d(6)", ROW),
+    ("BatchNorm1d(6)", SEQUENCE),
+    ("BatchNorm1d(6, affine=False)", ROW),
+    ("BatchNorm1d(6, track_running_stats=False)", ROW),
+    ("BatchNorm1d(6, momentum=None, eps=1e-3)", ROW),
+    ("BatchNorm1d(6, bias=False)", ROW),
+    ("BatchNorm2d(6)", IMAGE),
+    ("LayerNorm(6)", ROW),
+    ("LayerNorm((6, 10), elementwise_affine=False)", SEQUENCE),
+    ("LayerNorm([10], bias=False)", SEQUENCE),
+    ("GroupNorm(3, 6)", IMAGE),
+    ("GroupNorm(2, 6, affine=False)", SEQUENCE),
+    ("Dropout(0.0)", ROW),
+    ("Dropout(1.0)", ROW),
+    ("Dropout(0.3)", IMAGE),
+    ("Dropout2d(0.5)", IMAGE),
+    ("Dropout1d(0.5)", SEQUENCE),
+    ("Flatten()", IMAGE),
+    ("Flatten(0, 2)", IMAGE),
+    ("DataParallel(nn.Linear(3, 2))", (2, 3)),
+    ("Unflatten(1, (2, 3))", ROW),
+    ("MaxPool1d(2)", SEQUENCE),
+    ("MaxPool2d(2)", IMAGE),
+    ("MaxPool2d((3, 2), stride=2, padding=1, ceil_mode=True)", IMAGE),
+    ("AvgPool1d(3, stride=2, padding=1)", SEQUENCE),
+    ("AvgPool2d(2)", IMAGE),
+    ("AvgPool2d(3, 2, 1, count_include_pad=False)", IMAGE),
+    ("AdaptiveAvgPool1d(3)", SEQUENCE),
+    ("AdaptiveAvgPool2d((3, None))", IMAGE),
+    ("AdaptiveAvgPool2d(1)", IMAGE),
+    ("AdaptiveMaxPool1d(3)", SEQUENCE),
+    ("AdaptiveMaxPool2d((None, 3))", IMAGE),
+    ("ConstantPad1d(2, 3.5)", SEQUENCE),
+    ("ConstantPad2d((1, 2, 0, 1), -1)", IMAGE),
+    ("ZeroPad1d((1, 2))", SEQUENCE),
+    ("ZeroPad2d(1)", IMAGE),
+    ("ReflectionPad1d(2)", SEQUENCE),
+    ("ReflectionPad2d((1, 2, 3, 0))", IMAGE),
+    ("ReplicationPad1d(2)", SEQUENCE),
+    ("ReplicationPad2d(1)", IMAGE),
+    ("CircularPad1d(2)", SEQUENCE),
+    ("CircularPad2d((1, 0, 2, 0))", IMAGE),
+    ("Hardshrink()", ROW),
+    ("Softshrink(0.2)", ROW),
+    ("ReLU()", ROW),
+    ("ReLU6()", ROW),
+    ("LeakyReLU(0.2)", ROW),
+    ("ELU()", ROW),
+    ("CELU(0.5)", ROW),
+    ("SELU()", ROW),
+    ("GELU()", ROW),
+    ("GELU('tanh')", ROW),
+    ("SiLU()", ROW),
+    ("Mish()", ROW),
+    ("Sigmoid()", ROW),
+    ("LogSigmoid()", ROW),
+    ("Tanh()", ROW),
+    ("Tanhshrink()", ROW),
+    ("Softplus()", ROW),
+    ("Softplus(2, 1)", ROW),
+    ("Softsign()", ROW),
+    ("Softmax(dim=1)", ROW),
+    ("Softmin(dim=1)", ROW),
+    ("LogSoftmax(dim=-1)", ROW),
+    ("Softmax2d()", IMAGE),
+    ("Hardtanh(-0.5, 0.5)", ROW),
+    ("Hardswish()", ROW),
+    ("Hardsigmoid()", ROW),
+    ("Threshold(0.1, 20)", ROW),
+    ("PReLU()", ROW),
+    ("PReLU(6)", IMAGE),
+    ("GLU()", ROW),
+    ("Sequential(nn.Linear(6, 4), nn.ReLU(), nn.Linear(4, 2))", ROW),
+]
+
+
+@pytest.mark.parametrize("source, shape", MODULES, ids=[f"{s}-{len(d)}d" for s, d in MODULES])
+def test_module(lib, torch, source, shape):
+    data = np.random.randn(*shape).astype("float32")
+
+    def whole(lib):
+        module = eval(f"nn.{source}", {"nn": lib.nn})
+        x = lib.tensor(data.copy(), requires_grad=True)
+        out = module(x)
+        # Weights that differ: the plain sum of a normalised output has no gradient.
+        (out * lib.linspace(-1, 1, out.numel()).view(out.shape)).sum().backward()
+        grads = {name: p.grad for name, p in module.named_parameters()}
+        started = dict(module.named_parameters())
+        trained = copy.deepcopy(module.state_dict())
+        module.eval()
+        return [
+            repr(module),
+            started,
+            trained,
+            [name for name, _ in module.named_buffers()],
+            out,
+            x.grad,
+            grads,
+            module(x),
+        ]
+
+    same(run(whole, lib), run(whole, torch), source)
+
+
+LOSSES = ["MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss", "KLDivLoss"]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("name", [*LOSSES, "BCELoss"])
+def test_loss(lib, torch, name, reduction):
+    data, wanted = np.random.rand(2, 4, 3).astype("float32")
+
+    def whole(lib):
+        loss = getattr(lib.nn, name)(reduction=reduction)
+        x = lib.tensor(data, requires_grad=True)
+        out = loss(x, lib.tensor(wanted))
+        out.sum().backward()
+        return [repr(loss), out, x.grad]
+
+    same(run(whole, lib), run(whole, torch))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "reduction='sum'",
+        "reduction='none'",
+        "ignore_index=1",
+        "weight=w",
+        "weight=w, ignore_index=2",
+    ],
+)
+@pytest.mark.parametrize("name", ["CrossEntropyLoss", "NLLLoss"])
+def test_class_loss(lib, torch, name, options):
+    data = np.random.randn(5, 4).astype("float32")
+
+    def whole(lib):
+        w = lib.tensor([0.1, 0.2, 0.3, 0.4])
+        loss = eval(f"nn.{name}({options})", {"nn": lib.nn, "w": w})
+        x = lib.tensor(data, requires_grad=True)
+        out = loss(x, lib.tensor([0, 1, 2, 3, 1]))
+        out.sum().backward()
+        return [repr(loss), loss.state_dict(), out, x.grad]
+
+    same(run(whole, lib), run(whole, torch))
+
+
+@agrees
+def test_cross_entropy_other_targets(lib):
+    x = lib.randn(3, 4)
+    soft = lib.softmax(lib.randn(3, 4), 1)
+    smooth = lib.nn.CrossEntropyLoss(label_smoothing=0.2)
+    return [
+        lib.nn.CrossEntropyLoss()(x, soft),
+        smooth(x, soft),
+        smooth(x, lib.tensor([0, 3, 2])),
+        lib.nn.CrossEntropyLoss()(lib.randn(2, 4, 3), lib.zeros(2, 3, dtype=lib.int64)),
+    ]
+
+
+@agrees
+def test_embedding(lib):
+    table = lib.nn.Embedding(10, 3, padding_idx=-2)
+    out = table(lib.tensor([[1, 8], [8, 2]]))
+    out.sum().backward()
+    fixed = lib.nn.Embedding.from_pretrained(lib.ones(2, 2))
+    return [repr(table), out, table.weight, table.weight.grad, repr(fixed), fixed.weight]
+
+
+@agrees
+def test_embedding_errors(lib):
+    E = lib.nn.Embedding
+    return [
+        error(lambda: E(3, 2, padding_idx=3)),
+        error(lambda: E(3, 2, padding_idx=-4)),
+        error(lambda: E.from_pretrained(lib.ones(2))),
+        error(lambda: E(3, 2, _weight=lib.ones(2, 2))),
+        error(lambda: E(3, 2)(lib.tensor([3]))),
+    ]
+
+
+# ---- bad arguments, old ones ----
+
+
+@agrees
+def test_constructor_errors(lib):
+    nn = lib.nn
+    return [
+        error(lambda: nn.Conv2d(3, 4, 3, groups=0)),
+        error(lambda: nn.Conv2d(3, 4, 3, groups=2)),
+        error(lambda: nn.Conv2d(4, 3, 3, groups=2)),
+        error(lambda: nn.Conv2d(3, 4, 3, padding="same", stride=2)),
+        error(lambda: nn.Conv2d(3, 4, 3, padding="odd"))[0],
+        error(lambda: nn.Conv2d(3, 4, 3, padding_mode="odd"))[0],
+        error(lambda: nn.GroupNorm(3, 4)),
+        error(lambda: nn.Dropout(2)),
+        error(lambda: nn.Hardtanh(1, 0)),
+        error(lambda: nn.HuberLoss(delta="x")),
+        error(lambda: nn.Unflatten(1, 3)),
+        error(lambda: nn.Unflatten(1, (2, "x"))),
+        error(lambda: nn.BatchNorm1d(3)(lib.ones(3))),
+        error(lambda: nn.BatchNorm2d(3)(lib.ones(3, 3))),
+        error(lambda: nn.BatchNorm1d(3)(lib.ones(1, 3))),
+        error(lambda: nn.Softmax2d()(lib.ones(3))),
+        error(lambda: nn.Linear(3, 2)(lib.ones(2, 4))),
+        error(lambda: nn.Conv2d(3, 2, 3)(lib.ones(1, 2, 5, 5))),
+        error(lambda: nn.Parameter(lib.ones(1, dtype=lib.int64))),
+    ]
+
+
+@agrees
+def test_functions_of_both_modules(lib):
+    F = lib.nn.functional
+    x = lib.randn(2, 3)
+    same = lib.nn.CosineSimilarity()
+    return [
+        F.tanh(x),
+        F.sigmoid(x),
+        F.relu_(x.clone()),
+        F.celu_(x.clone()),
+        repr(same),
+        F.threshold_(x.clone(), 0.1, 2.0),
+        same(x, x + 1),
+        F.relu(x, inplace=False),
+    ]
+
+
+@agrees
+def test_legacy_reduction(lib):
+    nn = lib.nn
+    return [
+        nn.MSELoss(size_average=False).reduction,
+        nn.MSELoss(reduce=False).reduction,
+        nn.L1Loss(True, True).reduction,
+    ]
