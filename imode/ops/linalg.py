@@ -6,11 +6,12 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import matmul as fast
+from imode.kernels import strided
 from imode.kernels.order import empty_for
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
-from .._core.words import c_name, not_implemented, scalar_name, tensor_type
+from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
 from .schema import composite, conj, op
 
@@ -19,33 +20,6 @@ from .schema import composite, conj, op
 
 def _shape(x):
     return "x".join(map(str, x.shape))
-
-
-def _list(shape):
-    return f"[{', '.join(map(str, shape))}]"
-
-
-def _expand(x, shape):
-    """`x` broadcast to `shape`, which it may not grow past."""
-    if x.shape == shape:
-        return x
-    lead = len(shape) - x.ndim
-    if lead < 0:
-        raise RuntimeError(
-            f"expand({tensor_type(x.dtype)}{{{_list(x.shape)}}}, "
-            f"size={_list(shape)}): the number of sizes provided "
-            f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor "
-            f"({x.ndim})"
-        )
-    for i in range(len(shape) - 1, lead - 1, -1):
-        have, want = x.shape[i - lead], shape[i]
-        if have != want and have != 1:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
-                f"at non-singleton dimension {i}.  Target sizes: {_list(shape)}.  Tensor sizes: "
-                f"{_list(x.shape)}"
-            )
-    return np.broadcast_to(x, shape)
 
 
 def _target(self, shape, dtype, inplace):
@@ -57,10 +31,10 @@ def _target(self, shape, dtype, inplace):
         )
     if inplace and self.shape != shape:
         raise RuntimeError(
-            f"Bad in-place call: input tensor size {_list(self.shape)} and output tensor size "
-            f"{_list(shape)} should match"
+            f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size "
+            f"{list(shape)} should match"
         )
-    return _expand(self, shape)
+    return strided.apply(strided.expand, self, shape)
 
 
 def _no_bool(kernel, x, y):
@@ -96,7 +70,7 @@ def _check_batch_sizes(batch1, batch2):
     if batch2.shape[:2] != want:
         raise RuntimeError(
             "Expected size for first two dimensions of batch2 tensor to be: "
-            f"{_list(want)} but got: {_list(batch2.shape[:2])}."
+            f"{list(want)} but got: {list(batch2.shape[:2])}."
         )
 
 
@@ -239,7 +213,7 @@ def _addmm(self, mat1, mat2, beta, alpha, inplace=False):
 
 def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
     shape = dims.size(batch1, 0), dims.size(batch1, 1), dims.size(batch2, 2)
-    addend = _expand(self, shape)
+    addend = strided.apply(strided.expand, self, shape)
     if self.dtype != batch1.dtype:
         names = [c_name(x.dtype) for x in (self, batch1, batch2)]
         raise RuntimeError(
@@ -260,7 +234,7 @@ def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
 
 @dims.quiet
 def _addbmm(self, batch1, batch2, beta, alpha):
-    addend = _expand(self, (dims.size(batch1, 1), dims.size(batch2, 2)))
+    addend = strided.apply(strided.expand, self, (dims.size(batch1, 1), dims.size(batch2, 2)))
     _check_batches(batch1, batch2)
     if batch1.shape[0] != batch2.shape[0]:
         raise RuntimeError(
@@ -294,9 +268,9 @@ def _addr(self, vec1, vec2, beta, alpha, inplace=False):
     if inplace and self.ndim != 2:
         raise RuntimeError(f"2D tensor expected, got {self.ndim}D tensor for input")
     if inplace and self.shape != vec1.shape + vec2.shape:
-        sizes = [f"{n}: {_list(x.shape)}" for n, x in (("v1", vec1), ("v2", vec2))]
-        raise RuntimeError(f"size mismatch, input: {_list(self.shape)}, {', '.join(sizes)}")
-    addend = _expand(self, (vec1.size, vec2.size))
+        sizes = [f"{n}: {list(x.shape)}" for n, x in (("v1", vec1), ("v2", vec2))]
+        raise RuntimeError(f"size mismatch, input: {list(self.shape)}, {', '.join(sizes)}")
+    addend = strided.apply(strided.expand, self, (vec1.size, vec2.size))
     dtype = dims.promote(self.dtype, vec1.dtype, vec2.dtype)
     result = empty_for((addend, vec1[:, None], vec2[None]), addend.shape, dtype)
     result[...] = _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)

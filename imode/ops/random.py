@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from imode.kernels import choices, draw, random
+from imode.kernels import choices, draw, random, strided
 from imode.kernels import generator as generators
 
 from .._core.bind import name_generator_class
@@ -16,7 +16,7 @@ from .._core.dtype import device as as_device
 from .._core.internals import array_of, wrap_array
 from .._core.numbers import largest
 from .._core.tensor import Tensor
-from .._core.words import c_name, not_implemented, scalar_name, tensor_type
+from .._core.words import c_name, not_implemented, scalar_name
 from .refuse import zeros
 from .schema import op
 
@@ -266,29 +266,10 @@ def bernoulli_tensor(array, p, generator):
         return
     if array.dtype.kind == "c":
         raise not_implemented("bernoulli_tensor_cpu_self_", array.dtype)
-    if p.shape != array.shape:
-        try:
-            p = np.broadcast_to(p, array.shape)
-        except ValueError:
-            raise _cannot_expand(array, p) from None
+    p = strided.apply(strided.expand, p, array.shape)
     if p.dtype.kind != "f":
         raise not_implemented("bernoulli_tensor_cpu_p_", p.dtype)
     choices.bernoulli(array, p, generator)
-
-
-def _cannot_expand(array, p):
-    if p.ndim > array.ndim:
-        return RuntimeError(
-            f"expand({tensor_type(p.dtype)}{{{list(p.shape)}}}, size={list(array.shape)}): the "
-            f"number of sizes provided ({array.ndim}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({p.ndim})"
-        )
-    back = next(i for i in range(1, p.ndim + 1) if p.shape[-i] not in (1, array.shape[-i]))
-    return RuntimeError(
-        f"The expanded size of the tensor ({array.shape[-back]}) must match the existing size "
-        f"({p.shape[-back]}) at non-singleton dimension {array.ndim - back}.  "
-        f"Target sizes: {list(array.shape)}.  Tensor sizes: {list(p.shape)}"
-    )
 
 
 # ---- filling a tensor that exists ---------------------------------------------------------------

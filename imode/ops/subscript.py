@@ -16,8 +16,6 @@ from imode._core.numbers import scalar_as
 from imode._core.tensor import Tensor
 from imode.kernels.strided import wrap_dim
 
-from .._core.words import tensor_type
-
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
@@ -317,17 +315,5 @@ def _copy_to(view, value):
             return
         value = value.view(_without_ones(value.shape))
         if shape != value.shape:
-            value = _expand(value, shape)
+            value = value.expand(shape)
     view.copy_(value)
-
-
-def _expand(value, shape):
-    own = value.shape
-    if len(own) > len(shape):
-        name = tensor_type(value.dtype)
-        raise RuntimeError(
-            f"expand({name}{{{list(own)}}}, size={list(shape)}): the number of sizes "
-            f"provided ({len(shape)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({len(own)})"
-        )
-    return value.expand(shape)
