@@ -19,6 +19,7 @@ from imode._core.overlap import refuse_shared
 from imode._core.words import c_name, not_implemented, scalar_name
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
+from imode.kernels.order import common_order, empty_in
 from imode.kernels.strided import wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
@@ -185,18 +186,17 @@ def get(a, indices, dims=None):
                 found = found.reshape(k.shape)
     except IndexError:
         raise k.complain() from None
-    order = None
     if not (a.flags.c_contiguous and all(x.flags.c_contiguous for x in k.arrays)):
         order = _index_order(a, k)
-    if order is not None:
-        result = np.empty([k.shape[d] for d in order], a.dtype).transpose(np.argsort(order))
-        result[...] = found
-        return result
+        if order != tuple(range(len(order))):
+            result = empty_in(order, k.shape, a.dtype)
+            result[...] = found
+            return result
     return found if found.flags.c_contiguous else found.copy()
 
 
 def _index_order(a, k):
-    """The dimensions of an `index` result from outermost in memory in; None for row order.
+    """The dimensions of an `index` result, outermost in memory first.
 
     The result is laid out like its operands: the source, standing still (stride 0) along the
     indexed dimensions, and the index arrays, standing still along the others.
@@ -209,39 +209,7 @@ def _index_order(a, k):
         x = x if x.shape == common else strided.apply(strided.expand, x, common)
         x = strided.apply(strided.view, x, around[0] + common + around[1])
         operands.append([s if m == n else 0 for s, m, n in zip(x.strides, x.shape, k.shape)])
-    return memory_order(k.shape, operands) if len(k.shape) > 1 else None
-
-
-def memory_order(shape, operands):
-    """The order in which PyTorch lays out an elementwise result, from the operands' strides.
-
-    A stable insertion sort by stride; an operand with stride 0 in one of two dimensions has no
-    say about them. Returns the dimensions from the outermost in; None for row order.
-    """
-
-    def compare(a, b):
-        for strides in operands:
-            if strides[a] == 0 or strides[b] == 0:
-                continue
-            if strides[a] != strides[b]:
-                return -1 if strides[a] < strides[b] else 1
-            if shape[a] > shape[b]:
-                return 1
-        return 0
-
-    nd = len(shape)
-    order = list(range(nd - 1, -1, -1))  # innermost first
-    for i in range(1, nd):
-        at = i
-        for j in range(i - 1, -1, -1):
-            found = compare(order[j], order[at])
-            if found > 0:
-                order[j], order[at] = order[at], order[j]
-                at = j
-            elif found < 0:
-                break
-    order.reverse()
-    return None if order == list(range(nd)) else order
+    return common_order(k.shape, operands)
 
 
 def put(a, indices, values, accumulate=False, dims=None):
