@@ -1,9 +1,4 @@
-/* Elementwise kernels, and the loops that bring operands of any stride to them.
-
-   A kernel is a plain loop over contiguous arrays, which the compiler vectorises. `run_same` hands
-   it contiguous operands as they are; others go through a buffer of BLOCK elements, as float16
-   operands do in `run_half`, which computes in float32. A scalar operand (stride 0) fills its
-   buffer once. */
+/* The elementwise functions, as tables of loops for NumPy; see elementwise.h. */
 
 /* Complex products as the textbook has them: NaN and infinities are not looked after. */
 #if defined(__clang__)
@@ -12,187 +7,10 @@
 #pragma GCC optimize("cx-fortran-rules")
 #endif
 
-#include "_loops.h"
-#include "vmath.h"
+#include "elementwise.h"
 
 #include <complex.h>
 #include <float.h>
-
-#define BLOCK 256
-#define MAX_OPERANDS 5
-
-typedef struct {
-    imode_kernel kernel;
-    int nin, in_size, out_size; /* sizes of an element in bytes; all operands have the same type */
-} loop_info;
-
-/* ---- from NumPy's loop convention to contiguous kernels ---- */
-
-#define GATHER(T)                                                                                  \
-    for (npy_intp i = 0; i < n; i++)                                                               \
-    ((T *)to)[i] = *(const T *)(from + i * step)
-#define SCATTER(T)                                                                                 \
-    for (npy_intp i = 0; i < n; i++)                                                               \
-    *(T *)(to + i * step) = ((const T *)from)[i]
-
-typedef struct {
-    uint64_t a, b;
-} pair64;
-
-static void gather(char *to, const char *from, npy_intp step, npy_intp n, int size) {
-    switch (size) {
-    case 1: GATHER(uint8_t); break;
-    case 2: GATHER(uint16_t); break;
-    case 4: GATHER(uint32_t); break;
-    case 8: GATHER(uint64_t); break;
-    default: GATHER(pair64);
-    }
-}
-
-static void scatter(char *to, const char *from, npy_intp step, npy_intp n, int size) {
-    switch (size) {
-    case 1: SCATTER(uint8_t); break;
-    case 2: SCATTER(uint16_t); break;
-    case 4: SCATTER(uint32_t); break;
-    case 8: SCATTER(uint64_t); break;
-    default: SCATTER(pair64);
-    }
-}
-
-static void run_blocks(char **args, npy_intp n, const npy_intp *steps, const loop_info *info) {
-    _Alignas(64) char buffer[MAX_OPERANDS][BLOCK * 16];
-    char *p[MAX_OPERANDS];
-    const int nin = info->nin, in = info->in_size, out = info->out_size;
-    for (int k = 0; k < nin; k++)
-        if (steps[k] == 0)
-            gather(buffer[k], args[k], 0, n < BLOCK ? n : BLOCK, in);
-    for (npy_intp done = 0; done < n; done += BLOCK) {
-        npy_intp m = n - done < BLOCK ? n - done : BLOCK;
-        for (int k = 0; k < nin; k++) {
-            char *from = args[k] + done * steps[k];
-            p[k] = steps[k] == in ? from : buffer[k];
-            if (steps[k] != in && steps[k] != 0)
-                gather(buffer[k], from, steps[k], m, in);
-        }
-        char *to = args[nin] + done * steps[nin];
-        p[nin] = steps[nin] == out ? to : buffer[nin];
-        info->kernel(p, m);
-        if (p[nin] != to)
-            scatter(to, buffer[nin], steps[nin], m, out);
-    }
-}
-
-static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
-    const loop_info *info = data;
-    npy_intp n = dims[0];
-    int contiguous = steps[info->nin] == info->out_size;
-    for (int k = 0; k < info->nin; k++)
-        contiguous &= steps[k] == info->in_size;
-    if (contiguous || n == 1)
-        info->kernel(args, n);
-    else
-        run_blocks(args, n, steps, info);
-}
-
-V_CLONES static void from_half(float *to, const char *from, npy_intp step, npy_intp n) {
-    if (step == 2)
-        for (npy_intp i = 0; i < n; i++)
-            to[i] = v_from_half(((const uint16_t *)from)[i]);
-    else
-        for (npy_intp i = 0; i < n; i++)
-            to[i] = v_from_half(*(const uint16_t *)(from + i * step));
-}
-
-V_CLONES static void to_half(char *to, const float *from, npy_intp step, npy_intp n) {
-    if (step == 2)
-        for (npy_intp i = 0; i < n; i++)
-            ((uint16_t *)to)[i] = v_to_half(from[i]);
-    else
-        for (npy_intp i = 0; i < n; i++)
-            *(uint16_t *)(to + i * step) = v_to_half(from[i]);
-}
-
-/* float16: the float32 kernel, a block at a time. */
-static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
-    const loop_info *info = data;
-    _Alignas(64) float buffer[MAX_OPERANDS][BLOCK];
-    char *p[MAX_OPERANDS];
-    const int nin = info->nin;
-    for (int k = 0; k <= nin; k++)
-        p[k] = (char *)buffer[k];
-    for (npy_intp done = 0; done < dims[0]; done += BLOCK) {
-        npy_intp m = dims[0] - done < BLOCK ? dims[0] - done : BLOCK;
-        for (int k = 0; k < nin; k++)
-            from_half(buffer[k], args[k] + done * steps[k], steps[k], m);
-        info->kernel(p, m);
-        char *to = args[nin] + done * steps[nin];
-        if (info->out_size == 1)
-            scatter(to, p[nin], steps[nin], m, 1);
-        else
-            to_half(to, buffer[nin], steps[nin], m);
-    }
-}
-
-/* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
-
-#define MAP1(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
-        const T *a = (const T *)p[0];                                                              \
-        R *out = (R *)p[1];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
-            const T x = a[i];                                                                      \
-            out[i] = (R)(VALUE);                                                                   \
-        }                                                                                          \
-    }
-#define MAP2(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
-        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
-        R *out = (R *)p[2];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
-            const T x = a[i], y = b[i];                                                            \
-            out[i] = (R)(VALUE);                                                                   \
-        }                                                                                          \
-    }
-#define MAP3(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
-        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
-        R *out = (R *)p[3];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
-            const T x = a[i], y = b[i], z = c[i];                                                  \
-            out[i] = (R)(VALUE);                                                                   \
-        }                                                                                          \
-    }
-#define MAP4(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
-        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
-        const T *d = (const T *)p[3];                                                              \
-        R *out = (R *)p[4];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
-            const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
-            out[i] = (R)(VALUE);                                                                   \
-        }                                                                                          \
-    }
-
-#define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
-#define TYPES_1(IN, OUT) IN, OUT
-#define TYPES_2(IN, OUT) IN, IN, OUT
-#define TYPES_3(IN, OUT) IN, IN, IN, OUT
-#define TYPES_4(IN, OUT) IN, IN, IN, IN, OUT
-
-/* A function of float operands, for float16, float32 and float64, with the same result type. */
-#define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
-    MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
-    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
-                                      INFO(NIN, NAME##_d, double, double)};                        \
-    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
-    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
-    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
-                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
-                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
-#define ROW(NIN, NAME)                                                                             \
-    {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
-
-#define FLOATS_SAME(NIN, NAME, VALUE) FLOATS(NIN, NAME, VALUE, VALUE)
 
 /* exp and friends */
 FLOATS(1, exp, v_expf(x), v_exp(x))
@@ -352,7 +170,8 @@ V_INLINE double floor_of_d(double x, double y, double m) {
     return y == 0 ? x / y : f;
 }
 
-/* The same for doubles: a quotient below 2^52 is right to within one, and x - q * y, fused, exact. */
+/* The same for doubles: a quotient below 2^52 is right to within one, and a fused x - q * y is
+   exact. */
 V_INLINE double fmod_near(double x, double y) {
     double r = fma(-trunc(x / y), y, x);
     r = r != 0 && (r < 0) != (x < 0) ? r + copysign(y, x) : r;
@@ -388,14 +207,6 @@ V_INLINE int is_near_quotient(double x, double y) {
 #define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
     BY_FMOD_OF(NAME##_f, float, is_small_quotient, fmod_small, fmodf, VALUE_F)                     \
     BY_FMOD_OF(NAME##_d, double, is_near_quotient, fmod_near, fmod, VALUE_D)
-#define FLOAT_TABLE(NIN, NAME)                                                                     \
-    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
-                                      INFO(NIN, NAME##_d, double, double)};                        \
-    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
-    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
-    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
-                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
-                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
 BY_FMOD(fmod, m, m)
 FLOAT_TABLE(2, fmod)
 BY_FMOD(remainder, REMAINDER(m, y), REMAINDER(m, y))
@@ -502,7 +313,8 @@ V_INLINE double lerp_of_d(double x, double y, double z) { return LERP(x, y, z, f
 V_INLINE cfloat lerp_of_cf(cfloat x, cfloat y, cfloat z) { return LERP(x, y, z, cabsf(z)); }
 V_INLINE cdouble lerp_of_cd(cdouble x, cdouble y, cdouble z) { return LERP(x, y, z, cabs(z)); }
 WITH_COMPLEX(3, lerp,
-             _Generic(x, float: lerp_of_f, double: lerp_of_d, cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
+             _Generic(x, float: lerp_of_f, double: lerp_of_d,
+                      cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
 /* self, tensor1, tensor2, value */
 WITH_COMPLEX(4, addcdiv, x + w * y / z)
 /* self, other, alpha */
@@ -650,19 +462,21 @@ static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY
                                    NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
 
 const imode_ufunc imode_pointwise[] = {
-    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh), ROW(1, erf),
-    ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
+    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
+    ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
-    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot),
+    ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
     ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
-    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, hardtanh_backward), ROW(3, shrink_backward),
-    ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6),
-    ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
-    ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
-    ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
-    ROW(2, rsub_complex), ROW(2, pow_complex),
+    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, hardtanh_backward),
+    ROW(3, shrink_backward), ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu),
+    ROW(1, relu6), ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
+    ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data},
+    ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul),
+    ROW(4, addcdiv), ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex),
+    ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

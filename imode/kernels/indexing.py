@@ -78,6 +78,16 @@ def spread(indices, dims):
     return placed
 
 
+def _check_mask(a, mask, at):
+    """Refuse a mask that has not the shape of the dimensions of `a` from `at` on."""
+    for j, n in enumerate(mask.shape):
+        if at + j >= a.ndim or a.shape[at + j] != n:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {j} does not match the shape "
+                f"of the indexed tensor {list(a.shape)} at index {at + j}"
+            )
+
+
 def expand_indices(a, indices):
     """Masks become the coordinates where they are true; the number and dtypes are checked."""
     expanded = []
@@ -97,13 +107,7 @@ def expand_indices(a, indices):
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
             expanded.append(index)
             continue
-        at = len(expanded)
-        for j, n in enumerate(index.shape):
-            if at + j >= a.ndim or a.shape[at + j] != n:
-                raise IndexError(
-                    f"The shape of the mask {list(index.shape)} at index {j} does not match the "
-                    f"shape of the indexed tensor {list(a.shape)} at index {at + j}"
-                )
+        _check_mask(a, index, len(expanded))
         if index.ndim:
             expanded.extend(index.nonzero())
     if len(expanded) > a.ndim:
@@ -258,12 +262,7 @@ def _put_one(a, indices, values):
     if len(masks) != 1 or masks[0][1].dtype not in (np.bool_, np.uint8):
         return False
     at, mask = masks[0]
-    for j, n in enumerate(mask.shape):
-        if at + j >= a.ndim or a.shape[at + j] != n:
-            raise IndexError(
-                f"The shape of the mask {list(mask.shape)} at index {j} does not match the shape "
-                f"of the indexed tensor {list(a.shape)} at index {at + j}"
-            )
+    _check_mask(a, mask, at)
     after = a.ndim - at - mask.ndim
     masked_fill(a, mask.reshape(mask.shape + (1,) * after), values.reshape(()))
     return True
