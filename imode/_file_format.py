@@ -26,7 +26,7 @@ NAMES = {
 DTYPES = {code: np.dtype(name).newbyteorder("<") for name, code in NAMES.items()}
 FORMAT = "imode"
 HEADER_LIMIT = 100_000_000  # the limit of safetensors
-DEPTH_LIMIT = 100
+DEPTH_LIMIT = 100  # of containers in one another, written and read: far from Python's own limit
 NO_SUM = "00000000"
 PLAIN_INT = 1 << 53  # larger ones go as text: JSON readers may round them
 

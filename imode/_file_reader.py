@@ -216,7 +216,7 @@ class Reader:
         """Return the object that a node describes."""
         if node is None or type(node) in (bool, str, int, float):
             return node
-        if depth > 2 * DEPTH_LIMIT:
+        if depth > DEPTH_LIMIT:
             self.fail("the object is nested too deep")
         if type(node) is not dict or len(node) != 1:
             self.fail(f"not a description of an object: {str(node)[:80]}")

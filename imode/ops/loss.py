@@ -14,8 +14,7 @@ from imode.kernels import direct, layers
 from imode.kernels import loss as kernels
 from imode.kernels.order import empty_like
 
-from .._core.broadcast import broadcast_shape
-from .._core.words import not_implemented
+from .._core.words import not_implemented, scalar_name
 from ..limits import broadcast_shapes
 from .reduction import (
     MEAN,
@@ -24,6 +23,7 @@ from .reduction import (
     reduce_losses,
     reduction_number,
 )
+from .refuse import check_sub
 from .schema import composite, op
 
 _SQUARED, _SMOOTH, _HUBER, _ENTROPY, _LOGITS = range(5)
@@ -140,8 +140,7 @@ def _alike(input, target):
     if input.shape == target.shape:
         return input, target
     _warn_of_sizes(input, target)
-    shape = broadcast_shape(input.shape, target.shape)
-    return [t if t.shape == shape else t.expand(shape) for t in (input, target)]
+    return ops.broadcast_tensors((input, target))
 
 
 def _weighted(losses, weight, input, reduction, total=True):
@@ -285,10 +284,8 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
 
 def _entropy(self, target, weight, reduction):
     if self.dtype != target.dtype and self.dtype.kind == "f":
-        names = {"float16": "Half", "float32": "Float", "float64": "Double", "int64": "Long"}
         raise RuntimeError(
-            f"Found dtype {names.get(target.dtype.name, target.dtype.name)} but expected "
-            f"{names[self.dtype.name]}"
+            f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(self.dtype)}"
         )
     for name, array in (("input", self), ("target", target)):
         if array.dtype.kind == "f" and not kernels.within_unit(array):
@@ -407,10 +404,14 @@ def binary_cross_entropy(input, target, weight, size_average, reduce, reduction)
 
 
 def _logits(self, target, weight, pos_weight, reduction):
-    if target.dtype.kind != "f":
-        raise RuntimeError("result type Float can't be cast to the desired output type Long")
     if self.dtype.kind != "f":
         raise not_implemented("log_sigmoid_cpu", self.dtype)
+    check_sub(target, target)  # refuses bools: 1 - target is part of the loss
+    if target.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"result type {scalar_name(self.dtype)} can't be cast to the desired output type "
+            f"{scalar_name(target.dtype)}"
+        )
     plain = pos_weight is None and weight is None and self.dtype == target.dtype
     if plain and self.flags.c_contiguous and target.flags.c_contiguous:
         return kernels.pairwise(_LOGITS, self, target, 0.0, reduction)

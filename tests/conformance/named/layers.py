@@ -58,4 +58,14 @@ PROGRAMS = {
         v1 = lib.nn.functional.batch_norm(v0.int().mT, None, None, training=True)
         v1 = lib.nn.functional.batch_norm((v0 + 1j).mT, None, None, training=True)
     """,
+    "entropies name the dtypes of both": """
+        F = lib.nn.functional
+        v0 = lib.full((2,), 0.5); v1 = v0.double(); v2 = lib.ones(2, dtype=lib.int32); v3 = v2.bool()
+        v4 = F.binary_cross_entropy(v0, v2)
+        v4 = F.binary_cross_entropy(v1, v3)
+        v4 = F.binary_cross_entropy_with_logits(v1, v2)
+        v4 = F.binary_cross_entropy_with_logits(v0, v3)
+        v4 = F.binary_cross_entropy_with_logits(v2, v2)
+        v4 = F.binary_cross_entropy_with_logits(v0, v0 + 1j)
+    """,
 }
