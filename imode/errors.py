@@ -321,7 +321,7 @@ def _trim(node_name):
     name the operator of a node."""
     if "::" in node_name:
         return f"torch::autograd::{node_name.rpartition('::')[2]}"
-    name, _, number = node_name.partition("Backward")
+    name, _, number = node_name.rpartition("Backward")
     return name if number in ("", "0") else name + number
 
 
@@ -385,6 +385,18 @@ def graph_freed(node_name=None, freed_at=0):
             "Ways out: retain_graph=True in the earlier call; or run the forward pass again"
             + (", outside of that block" if Now.not_recording() else "")
             + ("; or detach() what one pass of the loop leaves to the next." if again else "."),
+        )
+    )
+
+
+def result_missing(node_name, slot):
+    """Backward needs a result that its node could not save, since a pack hook raised."""
+    return RuntimeError(
+        _lines(
+            "Expected a proper Tensor but got None (or an undefined Tensor in C++) for "
+            f"_saved_{slot} of {node_name}.",
+            "It was not saved: a pack hook of saved_tensors_hooks raised an error there, or wrote "
+            "to its argument. Run the forward pass again, with a hook that does neither.",
         )
     )
 

@@ -280,8 +280,10 @@ cdef class FunctionNode(Node):
                 raise RuntimeError(
                     f"expected Variable or None (got {class_name(<object>gradients[i])}). "
                     f"{self.name()} must return one of them per argument of forward")
+            Py_INCREF(<object>gradients[i])
+            out[edge - 1] = gradients[i]
             if self.edges[edge - 1].node == NULL:
-                continue
+                continue             # shown to hooks all the same
             meta = &(<Node>self.edges[edge - 1].node).outputs[self.edges[edge - 1].input_nr]
             if meta.typenum >= 0 and is_complex(code_of[typenum(<Tensor>gradients[i])]) and (
                     not is_complex(code_of[meta.typenum])):
@@ -290,8 +292,6 @@ cdef class FunctionNode(Node):
                     "grad_is_complex) to be true, but got false. "
                     f"{self.name()} returned a complex gradient for a real argument at position "
                     f"{i + 1}; return its real part")
-            Py_INCREF(<object>gradients[i])
-            out[edge - 1] = gradients[i]
         return 0
 
 

@@ -333,8 +333,7 @@ cdef int _save_results(Derivative d, Node node, object result) except -1:
         slot = &d.slots[i]
         if slot.source == FROM_RESULT:
             item = result if type(result) is Tensor else (<tuple>result)[slot.index]
-            if type(item) is Tensor:
-                node.keep(i, save_result(<Tensor>item, slot.index))
+            node.keep(i, save_result(<Tensor>item, slot.index) if type(item) is Tensor else None)
     return 0
 
 

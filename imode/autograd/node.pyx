@@ -28,7 +28,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from imode.errors import graph_freed
+from imode.errors import graph_freed, result_missing
 
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
@@ -237,6 +237,7 @@ cdef class Node:
         cdef object value
         cdef int number, k
         cdef int n = 0
+        cdef int missing = -1
         if self.released:
             raise freed(self)
         try:
@@ -246,8 +247,12 @@ cdef class Node:
                 value = self._unpacked(n) if d.slots[n].formulas else None
                 Py_INCREF(value)
                 saved[n] = <PyObject*>value
+                if self.saved[n] == NULL and d.slots[n].source == FROM_RESULT:
+                    missing = n
                 n += 1
             if self._any_grad(grads):
+                if missing >= 0:
+                    raise result_missing(self.name(), d.slot_names[missing])
                 for number in range(d.n_formulas):
                     formula = &d.formulas[number]
                     if d.unimplemented or self._wanted(formula):

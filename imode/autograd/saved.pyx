@@ -189,17 +189,18 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
         if self.requires_grad:
             alias.grad_fn = _maker(self, node)
             alias.output_nr = self.output_nr
-    elif type(packed.node) is AccumulateGrad:
+    elif packed.node is not None and type(packed.node) is not AccumulateGrad:
+        alias.grad_fn = packed.node
+        alias.output_nr = packed.input_nr
+    elif self.requires_grad or packed.node is not None:
         if is_integral(code_of[typenum(alias)]):
             raise RuntimeError(
                 "Only Tensors of floating point and complex dtype can require gradients. The "
                 f"unpack hook gave {alias.dtype} for a tensor that requires grad.")
-        share_accumulator(<AccumulateGrad>packed.node, alias)
-    elif packed.node is not None:
-        alias.grad_fn = packed.node
-        alias.output_nr = packed.input_nr
-    elif self.requires_grad:          # a view made without recording: it leads nowhere
-        alias.leaf_requires_grad = True
+        if packed.node is None:       # a view made without recording: it leads nowhere
+            alias.leaf_requires_grad = True
+        else:
+            share_accumulator(<AccumulateGrad>packed.node, alias)
     return alias
 
 

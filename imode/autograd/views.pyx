@@ -255,10 +255,10 @@ cdef class CopySlices(Node):
         cdef PyObject* slice_grad[1]
         cdef object part
         cdef object gradient
-        if self.released:
-            raise freed(self)
         if grads[0] == NULL:
             return 0
+        if self.released:
+            raise freed(self)
         size, stride, _ = self.base_geometry
         # A copy with the base's geometry; the view's part of it goes through the write.
         whole = operator("new_empty_strided")(<object>grads[0], size, stride)

@@ -5,7 +5,7 @@ from functools import cache
 
 from imode._core.dispatch import is_grad_enabled
 from imode._core.tensor import Tensor
-from imode.ops.schema import op
+from imode.autograd.function import Function
 
 __all__ = ["Hooks", "call_with_hooks"]
 
@@ -98,100 +98,109 @@ def _run_forward(module, entry, args, kwargs, result):
 
 
 @cache  # made when the first backward hook runs: most programs have none
-def _tap():
-    """The identity of several tensors as one node, whose backward `react` may change."""
-    return op(
-        "_module_hook(Tensor[] tensors, any react) -> Tensor[]",
-        lambda tensors, react: [tensor.copy() for tensor in tensors],
-        derivative={"tensors": lambda grads, react: react(grads)},
-        name="BackwardHookFunctionBackward",
-        variants="",
-    )
+def _function():
+    class BackwardHookFunction(Function):
+        """The identity of several tensors as one node; what it gives cannot be written to."""
+
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
+            return tensors
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return grads
+
+    return BackwardHookFunction
 
 
 class _BackwardTaps:
-    """Brackets one call of a module with taps on its inputs and on its outputs."""
+    """Brackets one call of a module with nodes at its inputs and at its outputs.
+
+    `places`: where among the inputs, or the outputs, tensors stand; None: there is no node.
+    """
 
     def __init__(self, module, hooks):
         self.module = module
-        self.hooks = hooks
+        self.hooks = [hook for (hook,) in hooks.backward.values()]
+        self.pre_hooks = [hook for (hook,) in hooks.backward_pre.values()]
         self.grad_outputs = None
-        self.inputs = 0  # how many positional arguments
-        self.input_tapped = False
+        self.inputs = self.outputs = 0
+        self.input_places = self.output_places = None
 
     def wrap_inputs(self, args):
         self.inputs = len(args)
-        places, tensors = _tensors_of(args)
-        if not tensors or not is_grad_enabled():
-            return args
-        self.input_tapped = True
-        return _replace(args, places, _tap()(tensors, lambda g: self._at_inputs(places, g)))
+        args, self.input_places = _tapped(args, self._at_inputs)
+        return args
 
     def wrap_outputs(self, result):
-        single = isinstance(result, Tensor)
-        if not single and not isinstance(result, tuple):
+        if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
                 f"Tensors but received {type(result)}",
                 stacklevel=4,
             )
-            return result
-        outputs = (result,) if single else result
-        places, tensors = _tensors_of(outputs)
-        if not tensors or not is_grad_enabled():
-            return result
-        count = len(outputs)
-        tapped = _tap()(tensors, lambda g: self._at_outputs(places, count, g))
-        outputs = _replace(outputs, places, tapped)
-        return outputs[0] if single else outputs
+        results = result if isinstance(result, tuple) else (result,)
+        self.outputs = len(results)
+        results, self.output_places = _tapped(results, self._at_outputs)
+        return results if isinstance(result, tuple) else results[0]
 
-    def _at_outputs(self, places, count, grads):
-        full = _spread(places, count, grads)
-        for (hook,) in list(self.hooks.backward_pre.values()):
+    def _at_outputs(self, _, grads):
+        full = _spread(self.output_places, self.outputs, grads)
+        for hook in self.pre_hooks:
             replaced = hook(self.module, full)
             if replaced is not None:
                 full = _same_length(replaced, full, "pre hook", "grad_output")
-        self.grad_outputs = full
-        if not self.input_tapped:
+        if self.input_places is None:
             warnings.warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients. Its grad_input is all None.",
                 UserWarning,
                 stacklevel=2,
             )
-            for (hook,) in list(self.hooks.backward.values()):
+            for hook in self.hooks:
                 replaced = hook(self.module, (None,) * self.inputs, full)
-                if replaced is not None and any(g is not None for g in replaced):
+                if replaced is not None and not (
+                    isinstance(replaced, tuple) and all(g is None for g in replaced)
+                ):
                     raise RuntimeError(
                         "Backward hook for Modules where no input requires gradient should "
                         "always return None or None for all gradients."
                     )
-        return tuple(full[place] for place in places)
+        else:
+            self.grad_outputs = full
+        return tuple(full[place] for place in self.output_places)
 
-    def _at_inputs(self, places, grads):
-        full = _spread(places, self.inputs, grads)
-        if self.grad_outputs is not None:
-            for (hook,) in list(self.hooks.backward.values()):
-                replaced = hook(self.module, full, self.grad_outputs)
-                if replaced is not None:
-                    full = _same_length(replaced, full, "hook", "grad_input")
-            self.grad_outputs = None
-        return tuple(full[place] for place in places)
-
-
-def _tensors_of(values):
-    """Where the tensors that require grad stand, and themselves."""
-    places = [
-        i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad
-    ]
-    return places, [values[i] for i in places]
+    def _at_inputs(self, grads, _):
+        if self.grad_outputs is None:  # they came around the module's outputs
+            return None
+        full = _spread(self.input_places, self.inputs, grads)
+        for hook in self.hooks:
+            replaced = hook(self.module, full, self.grad_outputs)
+            if replaced is not None:
+                full = _same_length(replaced, full, "hook", "grad_input")
+        self.grad_outputs = None
+        return tuple(full[place] for place in self.input_places)
 
 
-def _replace(values, places, tensors):
-    values = list(values)
-    for place, tensor in zip(places, tensors, strict=True):
-        values[place] = tensor
-    return tuple(values)
+def _tapped(values, react):
+    """The tuple behind a node whose backward `react` may change, and where its tensors stand.
+
+    None in place of the latter, and the tuple as it is, where nothing is recorded.
+    """
+    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
+        return values, None
+    tapped = list(values)
+    for place, tensor in zip(places, _function().apply(*[values[i] for i in places]), strict=True):
+        tapped[place] = tensor
+    node = next(tapped[i].grad_fn for i in places if tapped[i].grad_fn is not None)
+
+    def hook(given, arrived):  # its name stands in messages
+        return react(given, arrived)
+
+    node.register_hook(hook)
+    return (tuple(tapped) if type(values) is tuple else type(values)(*tapped)), places
 
 
 def _spread(places, count, grads):
@@ -202,8 +211,6 @@ def _spread(places, count, grads):
 
 
 def _same_length(replaced, grads, kind, what):
-    if not isinstance(replaced, tuple):
-        replaced = (replaced,)
     if len(replaced) != len(grads):
         raise RuntimeError(
             f"Backward {kind} returned an invalid number of {what}, "

@@ -356,4 +356,13 @@ PROGRAMS = {
             v1 = lib.autograd.functional.vjp(lambda x: x * 2, v0, lib.ones(3))[1]
             v2 = lib.autograd.functional.jacobian(lambda x: x * 2, v0)
     """,
+    "a write to a view that was freed is no matter where no gradient arrives": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 2
+        v1[0] = v1[0] * 3
+        v1.sum().backward()
+        v1.grad_fn.register_prehook(lambda g: (None,))
+        lib.autograd.grad(v1.sum(), [v0])
+        lib.autograd.grad(v1.sum(), [v0], allow_unused=True)
+        v1.sum().backward()
+    """,
 }

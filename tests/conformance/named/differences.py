@@ -42,4 +42,21 @@ PROGRAMS = {
         v1.register_hook(lambda g: g)
         v1.register_hook(lambda g: g)
     """,
+    "a result whose pack hook raised was not saved": """
+        v0 = lib.ones(2, requires_grad=True)
+        def pack(t):
+            global v1
+            v1 = t
+            return 1 / 0
+        with lib.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+            v0.exp()
+        v1.grad_fn._saved_result is None
+        v1.sum().backward(retain_graph=True)
+        (v1 * 0 + v0).sum().backward()
+    """,
+    "a hook gives a gradient another shape in place": """
+        v0 = lib.ones(2, 2, requires_grad=True); v1 = v0.unfold(-1, 2, 1)
+        v1.register_hook(lambda g: (g.set_(lib.ones(2)), None)[1])
+        v1.sum().backward()
+    """,
 }

@@ -183,4 +183,15 @@ PROGRAMS = {
             lib.autograd.grad(v5.sum(), v0)
             log.append(len(n))
     """,
+    "an unpack hook gives integers for what requires grad and leads nowhere": """
+        v0 = lib.ones(2, 2, requires_grad=True)
+        with lib.no_grad():
+            v1 = v0[0]; v2 = (v0 * 2)[0]
+        v3 = v1 * v0
+        v3.grad_fn._raw_saved_self.register_hooks(lambda t: t.to(lib.int64), lambda t: t)
+        v3.sum().backward()
+        v4 = v2 * v0
+        v4.grad_fn._raw_saved_self.register_hooks(lambda t: t.to(lib.int64), lambda t: t)
+        v4.sum().backward()
+    """,
 }
