@@ -32,6 +32,7 @@ ctypedef struct ResultType:   # operands seen so far, by how strongly they promo
     int dim                   # Code of the tensors with dimensions; NO_DTYPE: none yet
     int zero                  # Code of the 0-dim tensors
     int wrapped               # Code of the Python numbers
+    bint unsigned             # one of them needs 64 bits without a sign
 
 
 cdef int[N_TYPENUMS] code_of  # NumPy type number -> Code; NO_DTYPE: not supported
@@ -43,7 +44,7 @@ cdef int code_from_object(object value) except -2  # dtype, np.dtype, Python typ
 cdef int promote(int a, int b) noexcept nogil
 cdef void add_tensor(ResultType* state, int code, int nd) noexcept
 cdef int add_number(ResultType* state, object number) except -1
-cdef int result(ResultType* state) noexcept
+cdef int result(ResultType* state) except -2
 cdef int default_code() noexcept nogil
 cdef int to_complex(int code) noexcept nogil
 cdef int number_code(object number) except -2          # Code of a Python or NumPy number
@@ -70,6 +71,7 @@ cdef inline int category(int code) noexcept nogil:
 cdef inline ResultType no_operands() noexcept nogil:
     cdef ResultType state
     state.dim = state.zero = state.wrapped = NO_DTYPE
+    state.unsigned = False
     return state
 
 

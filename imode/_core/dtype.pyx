@@ -4,6 +4,9 @@ cimport cython
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
+from libc.stdint cimport INT64_MAX
+
+from imode._core.numbers import refuse_beyond
 
 cnp.import_array()
 
@@ -229,6 +232,7 @@ cdef int number_code(object number) except -2:
     if isinstance(number, bool):
         return BOOL
     if isinstance(number, int):
+        refuse_beyond(number)
         return INT64
     if isinstance(number, float):
         return _default
@@ -238,11 +242,18 @@ cdef int number_code(object number) except -2:
 
 
 cdef int add_number(ResultType* state, object number) except -1:
-    state.wrapped = promote(state.wrapped, number_code(number))
+    cdef int code = number_code(number)
+    state.wrapped = promote(state.wrapped, code)
+    if code == INT64 and number > INT64_MAX:
+        state.unsigned = True
     return 0
 
 
-cdef int result(ResultType* state) noexcept:
+cdef int result(ResultType* state) except -2:
+    if state.unsigned and _combine(state.dim, state.zero) == BOOL:
+        raise RuntimeError(
+            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+            "Bool and UInt64. A number beyond int64 stands beside bool tensors: convert them first")
     return _combine(state.dim, _combine(state.zero, state.wrapped))
 
 

@@ -15,12 +15,18 @@ cdef enum Ints:                   # what integer and bool operands compute in
     TENSORS = 5                   # themselves; numbers do not count
     MASK = 6                      # the first operand is a condition and has no say in the dtype
 
+cdef enum:                        # how a number becomes an operand; else as by a cast in C
+    CHECKED = 1                   # refused where the dtype cannot hold it
+    WIDE = 2                      # float32 beside float16 tensors, and so is what is computed
+    FILLED = 4                    # beside float16 tensors a float64, however large
+
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
     int nin
     int ints                      # Ints
     loop_t loop[N_DTYPES]         # NULL: none
     void* data[N_DTYPES]
     int out[N_DTYPES]             # Code of the result
+    int numbers[MAX_IN]           # flags of each operand where it is a number
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
     bint exact                    # out= must have the result's dtype
     int real                      # complex operands go to `otherwise`, whatever their shapes are:

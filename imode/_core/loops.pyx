@@ -6,6 +6,7 @@ collapses the dimensions and calls the loop; there is no other path. What a loop
 lies (another dtype, memory that the result partly overlaps) is copied first.
 """
 from numpy import array as _np_array
+from numpy import errstate as _errstate
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -36,7 +37,8 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     double PyFloat_AsDouble(PyObject*) except? -1
-    long long PyLong_AsLongLong(PyObject*) except? -1
+    long long PyLong_AsLongLongAndOverflow(PyObject*, int*) except? -1
+    unsigned long long PyLong_AsUnsignedLongLongMask(object) except? <unsigned long long>-1
     int PyFloat_CheckExact(PyObject*) noexcept
     int PyLong_CheckExact(PyObject*) noexcept
     double PyFloat_AS_DOUBLE(PyObject*) noexcept
@@ -99,30 +101,33 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False, int real=0):
+                  bint exact=False, bint bounds=False, int real=0, numbers=(0,) * MAX_IN):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
+    `numbers`: flags of each operand.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
-    _fill(&config.loops, ufunc, ints)
+    _fill(&config.loops, ufunc, ints, numbers)
     config.loops.exact, config.loops.bounds, config.loops.real = exact, bounds, real
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
-        _fill(&config.scaled_loops, scaled, ints)
+        _fill(&config.scaled_loops, scaled, ints, numbers)
+        config.scaled_loops.numbers[ufunc.nin] = CHECKED
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
         config.scaled_loops.bounds, config.scaled_loops.real = False, 0
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
 
-cdef int _fill(Loops* loops, ufunc, int ints) except -1:
+cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
     cdef int code
     loops.nin = ufunc.nin
     loops.ints = ints
+    loops.numbers = numbers
     for code in range(N_DTYPES):
         if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code],
                          ints == MASK):
@@ -277,12 +282,13 @@ cdef bint _no_bound(int operand, int code, char* where) noexcept:
 cdef inline bint _small_number(PyObject* number, int code, char* where) except -1:
     """Store a Python float or int where it does not change the common dtype; False: it may."""
     cdef double value
+    cdef int beyond = 0
     if PyFloat_CheckExact(number):
         value = PyFloat_AS_DOUBLE(number)
     elif PyLong_CheckExact(number):
         if code == INT64:
-            (<int64_t*>where)[0] = PyLong_AsLongLong(number)
-            return True
+            (<int64_t*>where)[0] = PyLong_AsLongLongAndOverflow(number, &beyond)
+            return not beyond
         value = PyFloat_AsDouble(number)
     else:
         return False
@@ -314,12 +320,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef npy_intp size
     cdef int nin = loops.nin
     cdef int nd = 0
-    cdef int i, d, code, out_code
+    cdef int i, d, code, as_code, out_code
     cdef ndarray array
     cdef ndarray out
     cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
     cdef bint resized = False     # out= had another shape: it takes the result's strides
     cdef bint unbound = False     # an operand is None
+    cdef bint wide                # float16 computed in float32
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -369,19 +376,22 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 f"is real: use {op.functional.name}() and its result")
     if unbound or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
+    wide = code == FLOAT16 and _widens(loops, args)
     for i in range(nin):
         if not is_tensor(args[i]):
             number = <object>args[i]
-            if loops.ints == MASK or (op.kinds[i] in (SCALAR, SCALAR_OPT) and (
-                    i > 1 or loops.exact or loops.ints == ALIKE or loops.ints == TENSORS)):
-                # Beside half tensors most are float32, from which what is too large is infinite.
-                number = number_as(number, dtype_from_code(
-                    FLOAT32 if code == FLOAT16 and loops.ints != SAME else code).numpy)
-            _store_number(number, code, numbers[i])
+            if loops.numbers[i] & CHECKED:
+                as_code = code
+                if code == FLOAT16 and loops.numbers[i] & (WIDE | FILLED):
+                    as_code = FLOAT32 if loops.numbers[i] & WIDE else FLOAT64
+                number = number_as(number, dtype_from_code(as_code).numpy)
+            _store_number(number, FLOAT32 if wide else code, numbers[i])
     if target != NULL:
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
             fit_target(op, <Tensor>target, nd, dims, True)
+    if wide:
+        code = FLOAT32
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -408,18 +418,38 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
-    if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
+    if wide:
+        out = empty_like(operands, nin, nd, dims, typenum_of[code], _sizes[code])
+    elif target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
     else:
         out = empty_like(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])
     if size:
         iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
+    if wide:
+        with _errstate(over="ignore"):
+            out = _cast(out, out_code)
     if target == NULL:
         return wrap(out)
     if out is not storage(<Tensor>target):
         copy_into(<Tensor>target, out)
     return <object>target
+
+
+cdef bint _widens(Loops* loops, PyObject** args) noexcept:
+    """Whether an operand beside float16 tensors is a number, or a tensor like one, and is WIDE."""
+    cdef int i
+    cdef ndarray array
+    for i in range(loops.nin):
+        if not loops.numbers[i] & WIDE:
+            continue
+        if not is_tensor(args[i]):
+            return True
+        array = storage(<Tensor>args[i])
+        if array.ndim == 0 and code_of[cnp.PyArray_TYPE(array)] != FLOAT16:
+            return True
+    return False
 
 
 cdef bint _among(PyObject* target, PyObject** args, int nin) noexcept:
@@ -515,26 +545,23 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
 
 cdef int _store_number(object number, int code, char* where) except -1:
     """A Python number as an element of the common dtype; integers wrap round."""
-    cdef long long i
     if code == FLOAT32:
         (<float*>where)[0] = <float>float(number)
     elif code == FLOAT64:
         (<double*>where)[0] = float(number)
     elif code == INT64:
-        (<int64_t*>where)[0] = int(number)
+        (<int64_t*>where)[0] = <int64_t>PyLong_AsUnsignedLongLongMask(int(number))
     else:
         descr = dtype_from_code(code).numpy
-        if is_integral(code) and code != BOOL:
-            i = int(number)
-            scalar = _wrapped(i, code)
-        else:
-            scalar = number
-        element = _np_array(scalar, descr)
+        scalar = _wrapped(number, code) if is_integral(code) and code != BOOL else number
+        with _errstate(over="ignore"):
+            element = _np_array(scalar, descr)
         memcpy(where, cnp.PyArray_DATA(<ndarray>element), _sizes[code])
     return 0
 
 
-cdef object _wrapped(long long value, int code):
+cdef object _wrapped(object number, int code):
+    cdef unsigned long long value = PyLong_AsUnsignedLongLongMask(number)
     if code == UINT8:
         return <uint8_t>value
     if code == INT8:
@@ -543,4 +570,4 @@ cdef object _wrapped(long long value, int code):
         return <int16_t>value
     if code == INT32:
         return <int32_t>value
-    return value
+    return <int64_t>value

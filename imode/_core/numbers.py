@@ -26,6 +26,16 @@ def overflow(dtype):
     return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def refuse_beyond(number):
+    """Refuse an integer that neither 64 bits with a sign nor 64 without one can hold."""
+    if number >= 2**64:
+        raise OverflowError(f"int too big to convert. Got {number:.3g}: at most 2**64 - 1")
+    if number < -(2**63):
+        raise OverflowError(
+            f"can't convert negative int to unsigned. Got {number:.3g}: at least -2**63"
+        )
+
+
 def largest(dtype):
     """The largest finite value of a floating dtype."""
     return _LARGEST[dtype.itemsize]
@@ -38,6 +48,8 @@ def number_as(value, dtype):
     unsigned dtype.
     """
     kind = dtype.kind
+    if isinstance(value, int):
+        refuse_beyond(value)
     if kind == "b":
         return value != 0
     if kind == "c":

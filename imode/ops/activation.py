@@ -12,8 +12,9 @@ from imode import ops
 from imode.kernels import loops
 
 from .._core.dispatch import is_grad_enabled
+from .._core.numbers import number_as, scalar_as
 from .._core.words import not_implemented
-from .refuse import by_numpy, refusing
+from .refuse import by_numpy, cast, refusing
 from .schema import composite, conj, functional, op, ufunc
 
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
@@ -208,6 +209,7 @@ op(
         loops.softplus_backward,
         ints="tensors",
         otherwise=refusing("softplus_backward_cpu", numbers=False),
+        numbers="checked wide",
     ),
     derivative={
         "grad_output": lambda grad, self, beta, threshold: ops._softplus_backward(
@@ -219,7 +221,12 @@ op(
 )
 op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-    ufunc(loops.softplus, ints="alike", otherwise=refusing("softplus_cpu", numbers=False)),
+    ufunc(
+        loops.softplus,
+        ints="alike",
+        otherwise=refusing("softplus_cpu", numbers=False),
+        numbers="checked wide",
+    ),
     derivative={
         "self": lambda grad, self, beta, threshold: ops._softplus_backward(
             grad, self, beta, threshold
@@ -265,7 +272,7 @@ def _elu_slope(grad_output, self, factor, input_scale, scale=1):
 op(
     "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale, "
     "Scalar scale=1) -> Tensor",
-    ufunc(loops.elu_backward, ints="tensors", otherwise=_elu_slope),
+    ufunc(loops.elu_backward, ints="tensors", otherwise=_elu_slope, numbers="checked wide"),
     derivative={
         "grad_output": lambda grad, self, factor, input_scale, scale: ops._elu_backward(
             grad, self, factor, input_scale, scale
@@ -295,7 +302,12 @@ def _elu_result(grad, result, alpha, scale, input_scale):
 
 op(
     "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-    ufunc(loops.elu, ints="alike", otherwise=refusing("elu_cpu", numbers=False)),
+    ufunc(
+        loops.elu,
+        ints="alike",
+        otherwise=refusing("elu_cpu", numbers=False),
+        numbers="checked wide",
+    ),
     derivative={"self": _elu_self},
     inplace_derivative={"self": _elu_result},
     variants="nn inplace",
@@ -309,12 +321,14 @@ tensor([1., 0.])
 
 @np.errstate(all="ignore")
 def _celu(self, alpha):
+    alpha = number_as(alpha, np.dtype(np.float64))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     if self.dtype.kind != "f":
         raise not_implemented("elu_cpu", self.dtype)
-    alpha, inverse = self.dtype.type(alpha), self.dtype.type(1 / alpha)
-    return loops.elu(self, alpha, self.dtype.type(1), inverse)
+    wide = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
+    alpha, inverse = (scalar_as(x, wide) for x in (alpha, 1 / alpha))
+    return cast(loops.elu(cast(self, wide), alpha, wide.type(1), inverse), self.dtype)
 
 
 op(

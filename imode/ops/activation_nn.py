@@ -137,10 +137,12 @@ def _hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    if isinstance(input, Tensor) and not input.is_floating_point():
+    if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()):
         if input.dtype.name == "bool":
             raise RuntimeError("Bool inputs not supported for hardtanh")
         min_val, max_val = (number_as(bound, np.dtype(np.int64)) for bound in (min_val, max_val))
+        if input.dtype.name == "uint8" and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return (ops.hardtanh_ if inplace else ops.hardtanh)(input, min_val, max_val)
 
 

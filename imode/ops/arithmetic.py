@@ -45,7 +45,8 @@ def _sub(self, other, alpha):
     self, other = common(self, other)
     _check_alpha(self.dtype, alpha)
     with np.errstate(all="ignore"):
-        return np.subtract(self, np.multiply(other, cast(number_as(alpha, self.dtype), self.dtype)))
+        factor = cast(number_as(-alpha, self.dtype), self.dtype)  # PyTorch adds, times -alpha
+        return np.add(self, np.multiply(other, factor))
 
 
 def _negated(grad, alpha):
@@ -130,7 +131,7 @@ alias(
     "multiply",
     op(
         "mul(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-        ufunc(np.multiply),
+        ufunc(np.multiply, numbers="wide"),
         derivative={
             "self": lambda grad, other: grad * conj(other),
             "other": lambda grad, self: grad * conj(self),
@@ -149,7 +150,7 @@ tensor([0.5000, 1.0000])
 
 _DIV = op(
     "div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(np.true_divide, ints="float"),
+    ufunc(np.true_divide, ints="float", numbers="wide"),
     derivative={
         "self": lambda grad, other: grad / conj(other),
         "other": lambda grad, self, other: -grad * conj((self / other) / other),
@@ -201,14 +202,15 @@ def _div_mode(self, other, rounding_mode):
         if rounding_mode == "floor":
             return _floor_divide(self, other)
         return _whole(self, other, _trunc_divide, "div_trunc_cpu")
-    self, other = common(self, other)
+    dtype = result_type(self, other)
+    wide = np.float32 if dtype == np.float16 else dtype
+    self, other = cast(self, wide), cast(other, wide)
     with np.errstate(all="ignore"):
         if rounding_mode == "floor":
-            return loops.floor_divide(self, other)
-        if self.dtype == np.float16:
-            wide = np.trunc(self.astype(np.float32) / other.astype(np.float32))
-            return wide.astype(np.float16)
-        return np.trunc(self / other)
+            result = loops.floor_divide(self, other)
+        else:
+            result = np.trunc(self / other)
+        return cast(result, dtype)
 
 
 def _rounded(grad, formula, rounding_mode):
@@ -240,7 +242,7 @@ alias("true_divide", _DIV)
 
 op(
     "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.floor_divide, otherwise=_floor_divide),
+    ufunc(loops.floor_divide, otherwise=_floor_divide, numbers="wide"),
     derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide")),
     inplace_derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide_")),
     name="torch::autograd::NotImplemented",
@@ -309,8 +311,14 @@ _division_rest("fmod", loops.fmod, _fmod, "trunc", "tensor([ 1, -1])")
 
 
 def _pow(self, exponent):
-    is_negative = not isinstance(exponent, (np.ndarray, complex)) and exponent < 0
     exponent_given = exponent
+    if not isinstance(exponent, np.ndarray):
+        whole = isinstance(exponent, int) and self.dtype.kind in "biu"
+        if whole and number_as(exponent, np.dtype(np.int64)) < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        dtype = result_type(self, exponent)
+        if dtype.kind in "iu" or dtype == np.float16:
+            exponent = number_as(exponent, dtype)
     self, exponent = common(self, exponent)
     if self.dtype == np.bool_:
         if isinstance(exponent_given, bool):
@@ -319,8 +327,8 @@ def _pow(self, exponent):
     with np.errstate(all="ignore"):
         if self.dtype.kind == "c":
             return _complex_power(self, exponent, exponent_given)
-        if is_negative:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        if self.dtype.kind == "f":
+            return loops.pow(self, exponent)
         negative = exponent < 0
         if not negative.any():
             return np.power(self, exponent)
@@ -386,10 +394,9 @@ def _pow_scalar_exponent(grad, self, exponent, result):
     return grad * conj(result * (math.log(self) if self > 0 else math.nan))
 
 
-_POW = ufunc(loops.pow, otherwise=_pow)
 op(
     "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
-    _POW,
+    ufunc(loops.pow, otherwise=_pow),
     derivative={"self": _pow_tensor_self, "exponent": _pow_exponent},
     name="PowBackward1",
     variants=_ALL,
@@ -401,7 +408,7 @@ tensor([1., 4., 3.])
 )
 op(
     "pow(Tensor self, Scalar exponent) -> Tensor",
-    _POW,
+    ufunc(loops.select(loops.pow, "fd"), otherwise=_pow),
     derivative={"self": _pow_self},
     variants=_ALL,
     doc="""Return `self` to the power of a number; integers to a negative one raise RuntimeError.
@@ -515,7 +522,7 @@ tensor([1., 1.])
 )
 op(
     "lerp(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    ufunc(loops.lerp, ints="alike", otherwise=_lerp),
+    ufunc(loops.lerp, ints="alike", otherwise=_lerp, numbers="checked wide"),
     derivative={
         "self": lambda grad, weight: grad * (1 - conj(weight)),
         "end": lambda grad, weight: grad * conj(weight),
@@ -540,7 +547,7 @@ def _addcmul(self, tensor1, tensor2, value):
 
 op(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    ufunc(loops.addcmul, ints="alike", otherwise=_addcmul),
+    ufunc(loops.addcmul, ints="alike", otherwise=_addcmul, numbers="checked wide"),
     derivative={
         "self": lambda grad: grad,
         "tensor1": lambda grad, tensor2, value: grad * conj(tensor2 * value),
@@ -570,7 +577,7 @@ def _addcdiv(self, tensor1, tensor2, value):
 
 op(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    ufunc(loops.addcdiv, ints="alike", otherwise=_addcdiv),
+    ufunc(loops.addcdiv, ints="alike", otherwise=_addcdiv, numbers="checked wide"),
     derivative={
         "self": lambda grad: grad,
         "tensor1": lambda grad, tensor2, value: grad * conj(ops.div(value, tensor2)),

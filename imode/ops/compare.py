@@ -225,9 +225,9 @@ def _isclose(self, other, rtol, atol, equal_nan):
     if self.dtype != other.dtype:
         names = scalar_name(self.dtype.numpy), scalar_name(other.dtype.numpy)
         raise RuntimeError(f"{names[0]} did not match {names[1]}")
-    if rtol < 0:
+    if not rtol >= 0:
         raise RuntimeError(f"rtol must be greater than or equal to zero, but got {rtol:g}")
-    if atol < 0:
+    if not atol >= 0:
         raise RuntimeError(f"atol must be greater than or equal to zero, but got {atol:g}")
     close = self == other
     inexact = self.is_floating_point() or self.is_complex()
@@ -404,7 +404,9 @@ alias(
     "clip",
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-        ufunc(loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="first"),
+        ufunc(
+            loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="first", numbers="checked"
+        ),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
         variants=_ALL,
@@ -415,8 +417,18 @@ tensor([0.0000, 0.5000, 1.0000])
 """,
     ),
 )
-_CLAMP_MIN = ufunc(loops.clamp_min, otherwise=lambda self, min: _clamp(self, min, None), exact=True)
-_CLAMP_MAX = ufunc(loops.clamp_max, otherwise=lambda self, max: _clamp(self, None, max), exact=True)
+_CLAMP_MIN = ufunc(
+    loops.clamp_min,
+    otherwise=lambda self, min: _clamp(self, min, None),
+    exact=True,
+    numbers="checked",
+)
+_CLAMP_MAX = ufunc(
+    loops.clamp_max,
+    otherwise=lambda self, max: _clamp(self, None, max),
+    exact=True,
+    numbers="checked",
+)
 
 
 def _clamp_by(kernel, clamp):
@@ -495,7 +507,7 @@ def _refuse_where(condition, self, other):
 
 _WHERE = op(
     "where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.where, ints="mask", otherwise=_refuse_where),
+    ufunc(loops.where, ints="mask", otherwise=_refuse_where, numbers="filled"),
     derivative={
         "self": lambda grad, condition: ops.where(condition, grad, 0),
         "other": lambda grad, condition: ops.where(condition, 0, grad),

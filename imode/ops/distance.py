@@ -246,7 +246,7 @@ def _check_cdist(x1, x2, p):
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x.dtype)}"
             )
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
     if x1.dtype != x2.dtype and x1.size and x2.size:
         raise RuntimeError(

@@ -9,6 +9,7 @@ from imode.kernels import loops
 from imode.kernels.order import empty_like
 
 from .._core.dispatch import is_grad_enabled
+from .._core.numbers import number_as
 from .._core.tensor import Tensor
 from .._core.words import not_implemented
 from .refuse import FLOATS, as_float, by_numpy, cast, common, refusing, zeros
@@ -344,7 +345,7 @@ def _logit(self, eps):
     if dtype.kind == "c":
         raise not_implemented("logit_cpu", dtype)
     if eps is not None:
-        low, high = np.asarray(eps, dtype), np.asarray(1 - eps, dtype)
+        low, high = cast(number_as(eps, dtype), dtype), cast(number_as(1 - eps, dtype), dtype)
         self = np.where(self < low, low, np.where(self > high, high, self)).astype(dtype)
     with np.errstate(all="ignore"):
         return loops.logit(self)

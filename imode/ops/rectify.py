@@ -9,7 +9,7 @@ from imode import ops
 from imode.kernels import loops, strided
 from imode.kernels.order import empty_for
 
-from .._core.numbers import largest
+from .._core.numbers import largest, number_as
 from .._core.words import not_implemented, scalar_name
 from .expect import expect
 from .refuse import refusing, zeros
@@ -27,7 +27,10 @@ def _refuse_relu(self):
 op(
     "_threshold_backward(Tensor self, Tensor grad_output, Scalar threshold) -> Tensor",
     ufunc(
-        loops.threshold_backward, ints="tensors", otherwise=refusing("threshold_cpu", numbers=False)
+        loops.threshold_backward,
+        ints="tensors",
+        otherwise=refusing("threshold_cpu", numbers=False),
+        numbers="checked",
     ),
     derivative={
         "grad_output": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold),
@@ -48,7 +51,12 @@ tensor([0., 2.])
 )
 op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    ufunc(loops.threshold, ints="alike", otherwise=refusing("threshold_cpu", numbers=False)),
+    ufunc(
+        loops.threshold,
+        ints="alike",
+        otherwise=refusing("threshold_cpu", numbers=False),
+        numbers=("wrapped", "checked wide", "checked"),
+    ),
     derivative={
         "self": lambda grad, self, threshold: ops._threshold_backward(self, grad, threshold)
     },
@@ -71,6 +79,7 @@ op(
         loops.hardtanh_backward,
         ints="tensors",
         otherwise=refusing("hardtanh_backward_cpu", numbers=False),
+        numbers="checked",
     ),
     derivative={
         "grad_output": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
@@ -90,7 +99,7 @@ def _refuse_hardtanh(self, min_val, max_val):
 
 op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    ufunc(loops.clamp, otherwise=_refuse_hardtanh, exact=True),
+    ufunc(loops.clamp, otherwise=_refuse_hardtanh, exact=True, numbers="checked"),
     derivative={
         "self": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val
@@ -154,6 +163,7 @@ for _name in ("hardshrink", "softshrink"):
             loops.shrink_backward,
             ints="tensors",
             otherwise=refusing(f"{_name}_backward_cpu", numbers=False),
+            numbers="checked",
         ),
         derivative={
             "grad_output": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd),
@@ -163,7 +173,12 @@ for _name in ("hardshrink", "softshrink"):
     )
 op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
-    ufunc(loops.hardshrink, ints="alike", otherwise=refusing("hardshrink_cpu", numbers=False)),
+    ufunc(
+        loops.hardshrink,
+        ints="alike",
+        otherwise=refusing("hardshrink_cpu", numbers=False),
+        numbers="checked",
+    ),
     derivative={"self": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd)},
     variants="function method nn",
     doc="""Return the elements, those within `lambd` of 0 replaced by 0.
@@ -174,7 +189,12 @@ tensor([0., 2.])
 )
 op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
-    ufunc(loops.softshrink, ints="alike", otherwise=refusing("softshrink_cpu", numbers=False)),
+    ufunc(
+        loops.softshrink,
+        ints="alike",
+        otherwise=refusing("softshrink_cpu", numbers=False),
+        numbers="checked wide",
+    ),
     derivative={"self": lambda grad, self, lambd: ops._softshrink_backward(grad, self, lambd)},
     name="SoftshrinkBackward0",
     variants="",
@@ -188,6 +208,7 @@ def softshrink(self, lambd):
     >>> imode.nn.functional.softshrink(imode.tensor([0.2, 2.]))
     tensor([0.0000, 1.5000])
     """
+    lambd = number_as(lambd, np.dtype(np.float64))
     if not self.is_floating_point():
         raise not_implemented("softshrink_check", self.dtype.numpy)
     if not 0 <= lambd <= largest(self.dtype.numpy):
@@ -206,6 +227,7 @@ op(
         loops.leaky_relu_backward,
         ints="tensors",
         otherwise=refusing("leaky_relu_backward_cpu", numbers=False),
+        numbers="checked wide",
     ),
     derivative={
         "grad_output": lambda grad, self, negative_slope: ops._leaky_relu_backward(
@@ -228,7 +250,12 @@ def _leaky_relu_result(grad, result, negative_slope):
 
 op(
     "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
-    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("leaky_relu_cpu", numbers=False)),
+    ufunc(
+        loops.leaky_relu,
+        ints="alike",
+        otherwise=refusing("leaky_relu_cpu", numbers=False),
+        numbers="checked wide",
+    ),
     derivative={
         "self": lambda grad, self, negative_slope: ops._leaky_relu_backward(
             self, grad, negative_slope

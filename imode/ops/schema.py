@@ -68,6 +68,7 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.Autograd,
 )
 _INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
+_NUMBERS = {"wrapped": 0, "checked": 1, "wide": 2, "checked wide": 3, "filled": 5}  # likewise
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
@@ -100,6 +101,12 @@ def laid_out(function):
     return function and kernel
 
 
+def _number_flags(numbers):
+    """The flags of loops.pxd for each of the most operands that a ufunc has."""
+    words = (numbers,) * 4 if isinstance(numbers, str) else (*numbers, *["wrapped"] * 4)[:4]
+    return tuple(_NUMBERS[word] for word in words)
+
+
 class ufunc:
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
@@ -114,9 +121,14 @@ class ufunc:
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
     `real`: `otherwise` refuses a complex operand ("any", or the "first"), before the shapes of
     all are looked at.
+    `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
+    of the dtype and floats to infinity; "checked", refused where the dtype cannot hold it; "wide",
+    beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
+    but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
+    `scaled` is checked.
     """
 
-    __slots__ = ("bounds", "exact", "ints", "otherwise", "real", "scaled", "ufunc")
+    __slots__ = ("bounds", "exact", "ints", "numbers", "otherwise", "real", "scaled", "ufunc")
 
     def __init__(
         self,
@@ -127,7 +139,9 @@ class ufunc:
         exact=False,
         bounds=False,
         real=None,
+        numbers="wrapped",
     ):
+        self.numbers = _number_flags(numbers)
         self.ufunc, self.otherwise, self.scaled = ufunc, laid_out(otherwise), scaled
         self.exact, self.bounds = exact, bounds
         self.real = (None, "any", "first").index(real)
@@ -369,6 +383,7 @@ def _compile_kernel(name, kernel):
             kernel.exact,
             kernel.bounds,
             kernel.real,
+            kernel.numbers,
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")

@@ -157,4 +157,67 @@ PROGRAMS = {
         v31 = lib.where(v4 > 0, 1e10, v4)
         v32 = v4.lerp(v4, 1e3)
     """,
+    "integers beyond int64 wrap round, those beyond 64 bits are refused": """
+        v0 = lib.tensor([1, 2, 3]); v1 = v0.to(lib.uint8); v2 = lib.tensor([True, False])
+        v3 = v0 + 2**63
+        v4 = lib.sub(v0, 2**64 - 1)
+        v5 = lib.rsub(v1, 2**63 + 5)
+        v6 = v0 < 2**63
+        v7 = lib.bitwise_and(2**63 + 3, v0)
+        v8 = v1 == 2**63
+        v0.mul_(2**64 - 1)
+        v9 = lib.ones(2) * 2**63
+        lib.bitwise_or(v0, 2**64)
+        v0 + (-2**63 - 1)
+        v1 * 2**70
+        v2 + 2**63
+        v2.div(2**63)
+        lib.result_type(v2, 2**63)
+        v0.clamp(min=2**63)
+        lib.nn.functional.hardtanh(v0, -1, 2**64)
+        v10 = lib.sub(v0.int(), v0.int(), alpha=2**31)
+        v10 = lib.sub(v0.int(), v0.int(), alpha=-2**31)
+        v10 = lib.sub(lib.ones(2).half(), 1, alpha=70000)
+    """,
+    "exponents and limits that a dtype cannot hold": """
+        v0 = lib.tensor([1, 2, 3], dtype=lib.uint8); v1 = lib.tensor([0.25, 0.5]); v2 = v1.half()
+        v3 = v0 ** 300
+        v3 = v0 ** 2**63
+        v3 = v0 ** -1
+        v3 = v0.long() ** 2**63
+        v3 = v0.bool() ** -1
+        v3 = lib.pow(300, v0)
+        v4 = v2 ** 70000
+        v4 = v1 ** 1e39
+        v4 = lib.pow(70000.0, v2)
+        v5 = v1.logit(1e39)
+        v5 = v2.logit(1e5)
+        v5 = v1.double().logit(1e300)
+        F = lib.nn.functional
+        v6 = F.hardtanh(v0, -1, 2)
+        v6 = F.hardtanh(v1.to(lib.complex64), -1e39, 2)
+        v6 = F.threshold(v2, 70000.0, 1.0)
+        v6 = F.threshold(v2, 1.0, 70000.0)
+        v6 = F.hardshrink(v2, 70000.0)
+        v6 = F.celu(v1, 1e39)
+        v6 = F.celu(v1.long(), 1j)
+        v6 = F.softshrink(v1, 1j)
+        v6 = v1.isclose(v1, rtol=float("nan"))
+        v6 = lib.cdist(v1[None], v1[None], float("nan"))
+    """,
+    "beside half tensors a number counts as a float32": """
+        F = lib.nn.functional
+        v0 = lib.linspace(0.3, 4, 37).half(); v1 = v0 - 2
+        log.append([(v1 * 0.1).tolist(), (0.1 * v1).tolist()])
+        log.append([(v1 / 0.1).tolist(), (0.1 / v0).tolist()])
+        log.append([lib.div(v1, 0.1, rounding_mode=m).tolist() for m in ("floor", "trunc")])
+        log.append([(v1 // 0.1).tolist(), lib.mul(v1, lib.tensor(0.1)).tolist()])
+        log.append([lib.lerp(v1, v0, 0.1).tolist(), lib.addcmul(v1, v0, v0, value=0.1).tolist()])
+        log.append(lib.addcdiv(v1, v0, v0 * 2, value=0.1).tolist())
+        log.append([f(v1, 1.1).tolist() for f in (F.elu, F.celu, F.leaky_relu, F.softplus)])
+        log.append(F.softshrink(v1, 0.1).tolist())
+        v2 = v1 * 70000
+        v1.mul_(0.1)
+        log.append(v1.tolist())
+    """,
 }
