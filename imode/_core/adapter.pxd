@@ -1,13 +1,16 @@
 # Kernels over ndarrays, and where results go: new tensors, views, in-place, out=.
 # See adapter.pyx for implementation details.
 from cpython.object cimport PyObject
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport CKernel, Operator, kernel_t
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport Tensor
 from numpy cimport ndarray, npy_intp
 
 # Call a function over ndarrays with an operator's arguments and deliver what it returns.
 cdef object run_numpy(Operator op, object function, PyObject** args)
+# The CKernel of `fn`, which hands what is not plain to a function over ndarrays of imode/ops; the
+# function is its config, or in the one given.
+cdef CKernel compiled_kernel(kernel_t fn, object function, object config=*)
 # Write a result (an ndarray, or a tuple of them) into the tensor or tensors of an in-place or
 # out= call.
 cdef object deliver_into(Operator op, object result, object target)

@@ -49,6 +49,11 @@ def numpy_ckernel(function, where):
     return CKernel.new(numpy_kernel, function, where, True)
 
 
+cdef CKernel compiled_kernel(kernel_t fn, object function, object config=None):
+    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
+    return CKernel.new(fn, function if config is None else config, where, True)
+
+
 cdef object run_numpy(Operator op, object function, PyObject** args):
     cdef PyObject* values[MAX_ARGS]
     cdef list keep = hold(args, op.nargs + 1)     # and the lists of arrays

@@ -100,18 +100,12 @@ cdef class _Extremum:
     cdef object otherwise         # the Python function over ndarrays
 
 
-def arg_extremum(str name, otherwise):
-    """The kernel of argmax or argmin."""
+def extremum(str name, otherwise):
+    """The kernel of argmax, argmin, max.dim or min.dim."""
     cdef _Extremum self = _Extremum()
-    self.least, self.otherwise = name.endswith("min"), otherwise
-    return CKernel.new(_arg_kernel, self, f"compiled {name}", False)
-
-
-def extremum_along(str name, otherwise):
-    """The kernel of max.dim or min.dim."""
-    cdef _Extremum self = _Extremum()
-    self.least, self.otherwise = name.endswith("min"), otherwise
-    return CKernel.new(_extremum_kernel, self, f"compiled {name}.dim", False)
+    self.least, self.otherwise = "min" in name, otherwise
+    return CKernel.new(_arg_kernel if name.startswith("arg") else _extremum_kernel, self,
+                       f"compiled {name}", False)
 
 
 cdef inline bint _has_order(ndarray x) noexcept:

@@ -6,9 +6,10 @@ which serves everything else.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode.kernels.gather cimport before, leading_lines, number
@@ -282,17 +283,16 @@ cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
 
 def compiled(name, function):
     """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
-    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
     if name == "sort":
-        return CKernel.new(_sort, function, where, True)
+        return compiled_kernel(_sort, function)
     if name == "sort.stable":
-        return CKernel.new(_sort_stable, function, where, True)
+        return compiled_kernel(_sort_stable, function)
     if name == "topk":
-        return CKernel.new(_topk, function, where, True)
+        return compiled_kernel(_topk, function)
     if name == "unique":
-        return CKernel.new(_unique, function, where, True)
+        return compiled_kernel(_unique, function)
     if name == "nonzero":
-        return CKernel.new(_nonzero, function, where, True)
+        return compiled_kernel(_nonzero, function)
     if name == "masked_select":
-        return CKernel.new(_masked_select, function, where, True)
+        return compiled_kernel(_masked_select, function)
     raise KeyError(name)

@@ -5,6 +5,7 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM
+from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator, call1, operator
 from imode._core.dtype cimport (
@@ -159,11 +160,10 @@ as_tensor = CKernel.new(_as_tensor, None, "imode.kernels.data", False)
 
 def compiled(name, function):
     """The CKernel `name`; `function` serves what is not plain."""
-    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
     if name == "tensor":
-        return CKernel.new(_tensor, function, where, True)
+        return compiled_kernel(_tensor, function)
     if name == "new_tensor":
-        return CKernel.new(_new_tensor, function, where, True)
+        return compiled_kernel(_new_tensor, function)
     raise KeyError(name)
 
 
@@ -173,5 +173,4 @@ def borrowing(function, plain=False):
     `function` takes all arguments and returns (array, the object whose memory it shows).
     `plain`: the argument is an array, that needs no function where any tensor could have it.
     """
-    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
-    return CKernel.new(_from_numpy if plain else _borrowed, function, where, True)
+    return compiled_kernel(_from_numpy if plain else _borrowed, function)

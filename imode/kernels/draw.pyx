@@ -6,7 +6,7 @@ elements (they are drawn without the GIL), other dtypes and layouts, bounds that
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.adapter cimport run_numpy
+from imode._core.adapter cimport compiled_kernel, run_numpy
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
@@ -397,18 +397,17 @@ _PLACES = {
 def compiled(name, function):
     """The CKernel of an operator; `function`, over ndarrays, serves what is not plain."""
     cdef _Config config = _Config()
-    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
     config.function = function
     if name == "bernoulli":
-        return CKernel.new(_bernoulli, config, where, True)
+        return compiled_kernel(_bernoulli, function, config)
     if name == "normal.Tensor_Tensor":
-        return CKernel.new(_normal_of_tensors, config, where, True)
+        return compiled_kernel(_normal_of_tensors, function, config)
     if name == "multinomial":
-        return CKernel.new(_multinomial, config, where, True)
+        return compiled_kernel(_multinomial, function, config)
     if name == "randperm":
-        return CKernel.new(_permutation, config, where, True)
+        return compiled_kernel(_permutation, function, config)
     if name == "_dropout_mask":
-        return CKernel.new(_mask, config, where, True)
+        return compiled_kernel(_mask, function, config)
     draw, config.low, config.high, config.size, config.generator, config.dtype = _PLACES[name]
     config.draw, config.like = draw, config.size < 0
-    return CKernel.new(_new if config.dtype >= 0 else _fill, config, where, True)
+    return compiled_kernel(_new if config.dtype >= 0 else _fill, function, config)

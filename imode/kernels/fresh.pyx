@@ -6,7 +6,7 @@ declines (another memory format, mixed dtypes, sizes that no memory can hold), a
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.adapter cimport run_numpy
+from imode._core.adapter cimport compiled_kernel, run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
@@ -52,8 +52,7 @@ cdef inline _Config _config(Operator op, keyset_t keys):
 
 
 cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**), _Config config):
-    where = f"imode.ops.{config.function.__module__.rpartition('.')[2]}"
-    return CKernel.new(fn, config, where, True)
+    return compiled_kernel(fn, config.function, config)
 
 
 cdef _Config _of(object function):

@@ -288,31 +288,6 @@ cdef inline object _otherwise(Operator op, keyset_t keys):
     return (<CKernel>op.kernels[highest_key(keys)]).config
 
 
-def mm(otherwise):
-    """The kernel of mm; `otherwise` is the Python function over ndarrays, here and below."""
-    return CKernel.new(mm_kernel, otherwise, "compiled mm", False)
-
-
-def mv(otherwise):
-    """The kernel of mv."""
-    return CKernel.new(_mv_kernel, otherwise, "compiled mv", False)
-
-
-def dot(otherwise):
-    """The kernel of dot."""
-    return CKernel.new(_dot_kernel, otherwise, "compiled dot", False)
-
-
-def vdot(otherwise):
-    """The kernel of vdot."""
-    return CKernel.new(_vdot_kernel, otherwise, "compiled vdot", False)
-
-
-def bmm(otherwise):
-    """The kernel of bmm."""
-    return CKernel.new(bmm_kernel, otherwise, "compiled bmm", False)
-
-
 # ---- addmm(self, mat1, mat2, *, beta, alpha), baddbmm, addmv ----
 
 cdef bint _factor(PyObject* number, double* value) except -1:
@@ -432,16 +407,23 @@ cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
     return run_numpy(op, _otherwise(op, keys), args)
 
 
-def addmm(otherwise):
-    """The kernel of addmm."""
-    return CKernel.new(addmm_kernel, otherwise, "compiled addmm", False)
-
-
-def addmv(otherwise):
-    """The kernel of addmv."""
-    return CKernel.new(_addmv_kernel, otherwise, "compiled addmv", False)
-
-
-def baddbmm(otherwise):
-    """The kernel of baddbmm."""
-    return CKernel.new(_baddbmm_kernel, otherwise, "compiled baddbmm", False)
+def compiled(name, function):
+    """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
+    where = f"compiled {name}"
+    if name == "mm":
+        return CKernel.new(mm_kernel, function, where, False)
+    if name == "bmm":
+        return CKernel.new(bmm_kernel, function, where, False)
+    if name == "mv":
+        return CKernel.new(_mv_kernel, function, where, False)
+    if name == "dot":
+        return CKernel.new(_dot_kernel, function, where, False)
+    if name == "vdot":
+        return CKernel.new(_vdot_kernel, function, where, False)
+    if name == "addmm":
+        return CKernel.new(addmm_kernel, function, where, False)
+    if name == "addmv":
+        return CKernel.new(_addmv_kernel, function, where, False)
+    if name == "baddbmm":
+        return CKernel.new(_baddbmm_kernel, function, where, False)
+    raise KeyError(name)

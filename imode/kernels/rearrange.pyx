@@ -6,8 +6,9 @@ over ndarrays, which serves everything else and knows every complaint.
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode.kernels.plain cimport (
@@ -258,15 +259,14 @@ cdef object _one_hot(Operator op, keyset_t keys, PyObject** args):
 
 def compiled(name, function):
     """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
-    where = f"imode.ops.{function.__module__.rpartition('.')[2]}"
     if name == "flip":
-        return CKernel.new(_flip, function, where, True)
+        return compiled_kernel(_flip, function)
     if name == "roll":
-        return CKernel.new(_roll, function, where, True)
+        return compiled_kernel(_roll, function)
     if name == "repeat":
-        return CKernel.new(_repeat, function, where, True)
+        return compiled_kernel(_repeat, function)
     if name == "constant_pad_nd":
-        return CKernel.new(_pad, function, where, True)
+        return compiled_kernel(_pad, function)
     if name == "one_hot":
-        return CKernel.new(_one_hot, function, where, True)
+        return compiled_kernel(_one_hot, function)
     raise KeyError(name)

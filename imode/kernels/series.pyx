@@ -8,8 +8,9 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
-from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dispatch cimport Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
@@ -290,9 +291,8 @@ cdef object _triangle_of(Operator op, keyset_t keys, PyObject** args, bint upper
 
 def compiled(name, function):
     """The CKernel `name`; `function`, over ndarrays, serves what is not plain."""
-    fn = f"imode.ops.{function.__module__.rpartition('.')[2]}"
     if name == "arange":
-        return CKernel.new(_arange, function, fn, True)
+        return compiled_kernel(_arange, function)
     if name == "linspace":
-        return CKernel.new(_linspace, function, fn, True)
-    return CKernel.new(_triu if name == "triu" else _tril, function, fn, True)
+        return compiled_kernel(_linspace, function)
+    return compiled_kernel(_triu if name == "triu" else _tril, function)

@@ -163,7 +163,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
     )(_make_other(f"{_name}imum"))
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        along.extremum_along(_name, _make_one(_name, _find)),
+        along.extremum(f"{_name}.dim", _make_one(_name, _find)),
         derivative={"self": _index_backward},
         name=f"{_name.title()}Backward0",
         variants="function method out",
@@ -191,7 +191,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
     )
     op(
         f"arg{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-        along.arg_extremum(f"arg{_name}", _make_where(f"arg{_name}", _find)),
+        along.extremum(f"arg{_name}", _make_where(f"arg{_name}", _find)),
         differentiable=False,
         variants="function method out",
         doc=f"""Return the index of the {_word} element, the first of equals.

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from imode import ops
-from imode.kernels import matmul as fast
 from imode.kernels import strided
+from imode.kernels.matmul import compiled
 from imode.kernels.order import empty_for
 from imode.kernels.strided import wrap_dim
 
@@ -318,7 +318,7 @@ def _size_right(outputs, left, right):
 
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
-    fast.mm(_mm),
+    compiled("mm", _mm),
     derivative={
         "self": lambda grad, self_columns, mat2: _left_gradient(grad, self_columns, mat2, 1),
         "mat2": lambda grad, self, mat2_columns: _right_gradient(grad, self, mat2_columns, 1),
@@ -339,7 +339,7 @@ op(
 )
 op(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
-    fast.bmm(_bmm),
+    compiled("bmm", _bmm),
     derivative={
         "self": lambda grad, mat2: grad.bmm(_mh(mat2)),
         "mat2": lambda grad, self: _mh(self).bmm(grad),
@@ -353,7 +353,7 @@ op(
 )
 op(
     "mv(Tensor self, Tensor vec) -> Tensor",
-    fast.mv(_mv),
+    compiled("mv", _mv),
     derivative={
         "self": lambda grad, vec: grad.ger(conj(vec)),
         "vec": lambda grad, self: conj(self).t().mv(grad),
@@ -367,7 +367,7 @@ op(
 )
 op(
     "dot(Tensor self, Tensor tensor) -> Tensor",
-    fast.dot(_dot),
+    compiled("dot", _dot),
     derivative={
         "self": lambda grad, tensor: grad * conj(tensor),
         "tensor": lambda grad, self: grad * conj(self),
@@ -381,7 +381,7 @@ op(
 )
 op(
     "vdot(Tensor self, Tensor other) -> Tensor",
-    fast.vdot(_vdot),
+    compiled("vdot", _vdot),
     derivative={
         "self": lambda grad, other: conj(grad) * other,
         "other": lambda grad, self: grad * self,
@@ -395,7 +395,7 @@ op(
 )
 op(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    fast.addmm(_addmm),
+    compiled("addmm", _addmm),
     derivative={
         "self": lambda grad, beta: grad if beta == 1 else grad * conj(beta),
         "mat1": _left_gradient,
@@ -406,7 +406,7 @@ op(
         "mat2_sym_sizes": lambda outputs, mat1, mat2: _size_right(outputs, mat1, mat2),
     },
     variants="function method inplace out",
-    inplace_kernel=fast.addmm(partial(_addmm, inplace=True)),
+    inplace_kernel=compiled("addmm", partial(_addmm, inplace=True)),
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
 
     Where beta is 0 `self` is not looked at: a NaN in it does not spread.
@@ -418,14 +418,14 @@ op(
 op(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
-    fast.baddbmm(_baddbmm),
+    compiled("baddbmm", _baddbmm),
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
         "batch1": lambda grad, batch2, alpha: _times(grad.bmm(_mh(batch2)), alpha),
         "batch2": lambda grad, batch1, alpha: _times(_mh(batch1).bmm(grad), alpha),
     },
     variants="function method inplace out",
-    inplace_kernel=fast.baddbmm(partial(_baddbmm, inplace=True)),
+    inplace_kernel=compiled("baddbmm", partial(_baddbmm, inplace=True)),
     doc="""Return beta * self + alpha * bmm(batch1, batch2); `self` broadcasts.
 
     >>> imode.baddbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 4)).shape
@@ -467,14 +467,14 @@ op(
 )
 op(
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    fast.addmv(_addmv),
+    compiled("addmv", _addmv),
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
         "mat": lambda grad, vec, alpha: _times(grad.ger(conj(vec)), alpha),
         "vec": lambda grad, mat, alpha: _times(conj(mat.t()).mv(grad), alpha),
     },
     variants="function method inplace out",
-    inplace_kernel=fast.addmv(partial(_addmv, inplace=True)),
+    inplace_kernel=compiled("addmv", partial(_addmv, inplace=True)),
     doc="""Return beta * self + alpha * (mat @ vec).
 
     >>> imode.addmv(imode.ones(2), imode.ones(2, 3), imode.ones(3))
