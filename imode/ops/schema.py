@@ -211,69 +211,72 @@ def op(
     the results; None, nothing, though a formula reads it.
     """
     parsed = parse(schema)
-    if derivative is None and differentiable and parsed.role != VIEW:
-        raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
-    if derivative is not None and {"grad", "grads", "needs"} & {a[1] for a in parsed.arguments}:
-        raise ValueError(f"{parsed.name}: grad, grads and needs are what a formula is given")
     words = variants.split()
+    where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
+    _check_entry(parsed, derivative, differentiable)
     entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
-    compiled = _compile_kernel(parsed.name, kernel)
+    compiled = _compile_kernel(parsed.name, kernel, where)
     result_type = None
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
         result_type = _result_type(parsed.name, parsed.result_names)
-    base = _operator(parsed, schema, entry, parsed.name, parsed.overload, parsed.role, result_type)
+    form = partial(_operator, parsed, schema, entry, result_type=result_type)
+    base = form(parsed.name, parsed.overload, parsed.role)
     base.register(_CPU, compiled)
-    compiled_derivative = None
     if derivative is not None:
-        compiled_derivative = Derivative(
-            base,
-            derivative,
-            name or _camel(parsed.name) + "Backward0",
-            parsed.result_names,
-            real_only,
-            number,
-            inplace_only,
-            shows,
+        node = name or _camel(parsed.name) + "Backward0"
+        derivative = Derivative(
+            base, derivative, node, parsed.result_names, real_only, number, inplace_only, shows
         )
-        compiled_derivative.floats_only = floats_only
-        base._link(derivative=compiled_derivative)
-    if parsed.role == VIEW:
-        if tracked:
-            base.register(_ADINPLACEORVIEW, TRACK_VIEW)
-        if derivative is not None:
-            base.register(_AUTOGRAD, RECORD_FUNCTIONAL)
-    elif parsed.role == INPLACE:
-        base.register(_ADINPLACEORVIEW, BUMP_INPLACE)
-        base.register(_AUTOGRAD, RECORD_METADATA if "metadata" in words else RECORD_INPLACE)
-    elif derivative is not None and not inplace_only:
-        base.register(_AUTOGRAD, RECORD_FUNCTIONAL)
+        derivative.floats_only = floats_only
+        base._link(derivative=derivative)
+    _register_autograd(base, tracked, inplace_only, "metadata" in words)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
-        inplace = _operator(
-            parsed, schema, entry, parsed.name + "_", parsed.overload, INPLACE, None
-        )
-        of_inplace = compiled_derivative
+        inplace = form(parsed.name + "_", parsed.overload, INPLACE)
+        of_inplace = derivative
         if inplace_derivative is not None:
             node = name if "::" in (name or "") else _camel(parsed.name) + "Backward1"
             of_inplace = Derivative(base, inplace_derivative, node, parsed.result_names)
         inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
-        inplace.register(
-            _CPU, compiled if inplace_kernel is None else _compile_kernel(name, inplace_kernel)
-        )
-        inplace.register(_ADINPLACEORVIEW, BUMP_INPLACE)
-        inplace.register(_AUTOGRAD, RECORD_INPLACE)
+        if inplace_kernel is not None:
+            inplace.register(_CPU, _compile_kernel(inplace.name, inplace_kernel, where))
+        else:
+            inplace.register(_CPU, compiled)
+        _register_autograd(inplace, tracked, inplace_only)
         _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
     if "out" in words:
-        overload = f"{parsed.overload}_out" if parsed.overload else "out"
-        out = _operator(parsed, schema, entry, parsed.name, overload, OUT, result_type)
-        out._link(functional=base, derivative=compiled_derivative)
+        out = form(parsed.name, f"{parsed.overload}_out" if parsed.overload else "out", OUT)
+        out._link(functional=base, derivative=derivative)
         base._link(out=out)
         out.register(_CPU, compiled)
-        out.register(_ADINPLACEORVIEW, BUMP_OUT)
-        if not inplace_only:
-            out.register(_AUTOGRAD, REFUSE_OUT)
+        _register_autograd(out, tracked, inplace_only)
     return base
+
+
+def _check_entry(parsed, derivative, differentiable):
+    if derivative is None and differentiable and parsed.role != VIEW:
+        raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
+    if derivative is not None and {"grad", "grads", "needs"} & {a[1] for a in parsed.arguments}:
+        raise ValueError(f"{parsed.name}: grad, grads and needs are what a formula is given")
+
+
+def _register_autograd(operator, tracked, inplace_only, metadata=False):
+    """Give a form of an operator the generic kernels of its role."""
+    if operator.role == VIEW:
+        if tracked:
+            operator.register(_ADINPLACEORVIEW, TRACK_VIEW)
+        if operator.differentiable:
+            operator.register(_AUTOGRAD, RECORD_FUNCTIONAL)
+    elif operator.role == INPLACE:
+        operator.register(_ADINPLACEORVIEW, BUMP_INPLACE)
+        operator.register(_AUTOGRAD, RECORD_METADATA if metadata else RECORD_INPLACE)
+    elif operator.role == OUT:
+        operator.register(_ADINPLACEORVIEW, BUMP_OUT)
+        if not inplace_only:
+            operator.register(_AUTOGRAD, REFUSE_OUT)
+    elif operator.differentiable and not inplace_only:
+        operator.register(_AUTOGRAD, RECORD_FUNCTIONAL)
 
 
 def composite(schema, *, variants="function method", doc=None, shortcut=None, written=None):
@@ -288,16 +291,13 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None, wr
         words = variants.split()
         text = doc or function.__doc__
         entry = Entry(function, True, words, text, parsed.result_names)
-        base = _operator(
-            parsed, schema, entry, parsed.name, parsed.overload, COMPOSITE, None, function
-        )
+        form = partial(_operator, parsed, schema, entry)
+        base = form(parsed.name, parsed.overload, COMPOSITE, function=function)
         base._link(shortcut=shortcut)
         _publish(base, parsed, words, text)
         if "inplace" in words:
             writer = written or _inplace_of(parsed.name, function)
-            inplace = _operator(
-                parsed, schema, entry, parsed.name + "_", parsed.overload, COMPOSITE, None, writer
-            )
+            inplace = form(parsed.name + "_", parsed.overload, COMPOSITE, function=writer)
             inplace._link(functional=base)
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
@@ -368,10 +368,9 @@ def _out_of(name, function):
     return into
 
 
-def _compile_kernel(name, kernel):
+def _compile_kernel(name, kernel, where):
     if isinstance(kernel, CKernel):
         return kernel
-    where = f"imode.ops.{sys._getframe(2).f_globals['__name__'].rpartition('.')[2]}"
     if isinstance(kernel, ufunc):
         return ufunc_ckernel(
             kernel.ufunc,
@@ -390,7 +389,7 @@ def _compile_kernel(name, kernel):
     return numpy_ckernel(kernel, where)
 
 
-def _operator(parsed, schema, entry, name, overload, role, result_type, function=None):
+def _operator(parsed, schema, entry, name, overload, role, result_type=None, function=None):
     return Operator(
         name,
         overload,
