@@ -33,6 +33,7 @@ def to(self, *args, **kwargs):
     """
     if len(args) == 1 and not kwargs and type(args[0]) is dtypes.dtype:
         return self if args[0] is self.dtype else ops._to_copy(self, dtype=args[0])
+    given = args, dict(kwargs)
     dtype = kwargs.pop("dtype", None)
     device = kwargs.pop("device", None)
     other = kwargs.pop("other", None)
@@ -52,33 +53,36 @@ def to(self, *args, **kwargs):
         elif isinstance(arg, bool):
             flags.append(arg)
         else:
-            try:
-                dtype = _BY_NAME[dtypes.as_numpy(arg).name]
-            except TypeError:
-                raise _invalid(args, memory_format) from None
+            dtype = arg
     if not (memory_format is None or isinstance(memory_format, formats.memory_format)):
-        raise _invalid(args, memory_format)
+        raise _invalid(*given)
     if len(flags) > 1:
         copy = flags[1]
     if other is not None:
         dtype, device = other.dtype, other.device
     if device is not None:
         dtypes.usable_device(device)
-    if dtype is not None and not isinstance(dtype, dtypes.dtype):
+    if dtype in (bool, int, float, complex):
         dtype = _BY_NAME[dtypes.as_numpy(dtype).name]
+    elif dtype is not None and not isinstance(dtype, dtypes.dtype):
+        raise _invalid(*given)
     return _converted(self, dtype, memory_format, copy)
 
 
-def _invalid(args, memory_format):
-    names = [type(arg).__name__ for arg in args]
-    if memory_format is not None:
-        names.append(f"memory_format={type(memory_format).__name__}")
-    return TypeError(
-        f"to() received an invalid combination of arguments - got ({', '.join(names)}), but "
-        "expected one of:\n * (imode.device device, imode.dtype dtype, bool non_blocking, bool "
-        "copy, *, imode.memory_format memory_format)\n * (imode.dtype dtype, bool non_blocking, "
-        "bool copy, *, imode.memory_format memory_format)\n * (Tensor other, bool non_blocking, "
-        "bool copy, *, imode.memory_format memory_format)\n"
+def _invalid(args, kwargs):
+    from ._core.refusal import invalid_combination  # as bind does: not needed before
+
+    options = "bool non_blocking = False, bool copy = False"
+    tail = "*, imode.memory_format memory_format = None)"
+    return invalid_combination(
+        "to",
+        args,
+        kwargs,
+        [
+            f"(imode.device device = None, imode.dtype dtype = None, {options}, {tail}",
+            f"(imode.dtype dtype, {options}, {tail}",
+            f"(Tensor other, {options}, {tail}",
+        ],
     )
 
 

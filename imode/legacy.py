@@ -9,7 +9,7 @@ import numpy as np
 from . import ops
 from ._core.dtype import Size, all_dtypes, get_default_dtype
 from ._core.tensor import Tensor
-from ._core.words import scalar_name
+from ._core.words import class_name, scalar_name
 
 
 def _is_size(value):
@@ -20,12 +20,18 @@ def _construct(dtype, args, kwargs, exact):
     """`exact`: a tensor argument must be of the dtype already, as for `imode.FloatTensor(t)`."""
     device = kwargs.pop("device", None)
     if kwargs or (len(args) > 1 and not all(_is_size(arg) for arg in args)):
-        given = [type(arg).__name__ for arg in args]
-        given += [f"{name}={type(value).__name__}" for name, value in kwargs.items()]
-        raise TypeError(
-            f"new() received an invalid combination of arguments - got ({', '.join(given)}), but "
-            "expected one of:\n * (*, device = None)\n * (tuple of ints size, *, device = None)\n"
-            " * (object data, *, device = None)\n * (Tensor other)\n"
+        from ._core.refusal import invalid_combination  # as bind does: not needed before
+
+        raise invalid_combination(
+            "new",
+            args,
+            kwargs,
+            [
+                "(*, device = None)",
+                "(tuple of ints size, *, device = None)",
+                "(object data, *, device = None)",
+                "(Tensor other)",
+            ],
         )
     if not args:
         return ops.empty((0,), dtype=dtype, device=device)
@@ -41,15 +47,11 @@ def _construct(dtype, args, kwargs, exact):
     if isinstance(first, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
     if isinstance(first, dict) or not hasattr(type(first), "__getitem__"):
-        raise TypeError(f"new(): data must be a sequence (got {_type_name(first)})")
+        raise TypeError(f"new(): data must be a sequence (got {class_name(first)})")
     if isinstance(first, np.generic):
-        raise TypeError(f"new(): data must be a sequence (got {_type_name(first)})")
-    return ops.tensor(first, dtype=dtype, device=device)
-
-
-def _type_name(value):
-    kind = type(value)
-    return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
+        raise TypeError(f"new(): data must be a sequence (got {class_name(first)})")
+    make = ops.as_tensor if isinstance(first, np.ndarray) else ops.tensor
+    return make(first, dtype=dtype, device=device)
 
 
 def legacy_constructor(*args, **kwargs):

@@ -212,7 +212,8 @@ def test_binding_errors_are_pytorchs():
     cases = [
         (lambda: imode.add(x, "a"), r"add\(\): argument 'other' \(position 2\) must be Tensor"),
         (lambda: x.add("a"), r"add\(\): argument 'other' \(position 1\) must be Tensor, not str"),
-        (lambda: imode.add(x), r"add\(\) missing 1 required positional arguments: \"other\""),
+        (lambda: imode.mul(x), r"mul\(\) missing 1 required positional arguments: \"other\""),
+        (lambda: imode.mul(x, y=1), r"mul\(\) missing 1 required positional arguments"),
         (lambda: imode.add(x, 1, foo=1), r"add\(\) got an unexpected keyword argument 'foo'"),
         (lambda: imode.add(x, x, other=x), r"add\(\) got multiple values for argument 'other'"),
     ]

@@ -9,6 +9,7 @@ from numpy import bool_ as _np_bool
 from cpython.bool cimport PyBool_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.type cimport PyType_Check
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT,
@@ -101,6 +102,7 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
     cdef int i
     cdef Py_ssize_t k
     cdef PyObject* value
+    cdef PyObject* unexpected = NULL
     bound.n_owned = 0
     bound.out = NULL
     # Methods take their sizes one by one, functions only where nothing stands before them.
@@ -141,16 +143,16 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
     for i in range(<int>n, op.nargs):
         bound.args[i] = NULL
     for k in range(PyTuple_GET_SIZE(<object>keywords)):
-        i = _find(op, PyTuple_GET_ITEM(<object>keywords, k))
+        i = _find(op, PyTuple_GET_ITEM(<object>keywords, k), n_self)
         value = args[n_given + k]
         if i == -2:
             if value != <PyObject*>None:
                 bound.out = value
             continue
         if i < 0:
-            why.problem = UNEXPECTED_KEYWORD
-            why.value = PyTuple_GET_ITEM(<object>keywords, k)
-            return 0
+            if unexpected == NULL:
+                unexpected = PyTuple_GET_ITEM(<object>keywords, k)
+            continue
         if i < n or bound.args[i] != NULL:
             why.problem = TWICE
             why.argument = i
@@ -166,6 +168,10 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
                 why.argument = i
                 return 0
             bound.args[i] = PyTuple_GET_ITEM(op.defaults, i)
+    if unexpected != NULL:            # named last, as PyTorch does
+        why.problem = UNEXPECTED_KEYWORD
+        why.value = unexpected
+        return 0
     bound.args[op.nargs] = written(op, bound.args)
     return 1
 
@@ -180,7 +186,7 @@ class _Required:
 REQUIRED = _Required()
 
 
-cdef int _find(Operator op, PyObject* keyword) except -3:
+cdef int _find(Operator op, PyObject* keyword, bint is_method) except -3:
     """The argument of a keyword; -2: out, -1: none."""
     cdef int i
     for i in range(op.nargs):
@@ -190,7 +196,7 @@ cdef int _find(Operator op, PyObject* keyword) except -3:
         if PyUnicode_Compare(<object>PyTuple_GET_ITEM(op.names, i), <object>keyword) == 0:
             return i
     name = <object>keyword
-    if name == "out" and (op.out is not None or op.role == OUT):
+    if name == "out" and not is_method and (op.out is not None or op.role == OUT):
         return -2
     if name == "input" and op.nargs and op.names[0] == "self":
         return 0
@@ -284,10 +290,9 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     elif kind == DTYPE_OPT or kind == DTYPE:
         if isinstance(<object>value, dtype):
             return 1
-        try:
+        converted = None
+        if PyType_Check(<object>value) and <object>value in (bool, int, float, complex):
             converted = dtype_from_code(code_from_object(<object>value))
-        except TypeError:
-            converted = None
     elif kind == DEVICE_OPT:
         converted = as_device(<object>value)
     elif kind == GENERATOR_OPT:
@@ -440,17 +445,25 @@ cdef object _refusal(Operator op, Mismatch* why, bint is_method):
     return refusal(op, is_method, why.problem, why.argument, why.given, value)
 
 
-cdef Operator _only_plausible(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
-                              PyObject* keywords):
-    """The only overload that could take as many arguments; TypeError if there is no such one."""
+cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
+                         PyObject* keywords, Bound* bound):
+    """A call that fits no overload: it has the order of older scripts, or a TypeError."""
+    from imode._core.older import call_in_older_order
     from imode._core.refusal import no_overload, only_plausible
 
+    cdef Mismatch why
+    cdef Operator op
     names = <object>keywords if keywords != NULL else ()
     given = [<object>args[i] for i in range(n + len(names))]
-    found = only_plausible(first, len(given) + (self != NULL))
-    if found is None:
+    own = (<object>self,) if self != NULL else ()
+    result = call_in_older_order(first, own, given, names)
+    if result is not None:
+        return result
+    op = only_plausible(first, len(given), self != NULL)
+    if op is None or bind(op, self, args, n, keywords, bound, &why):
+        # No refusal to show: too many overloads, or the arguments' own code now answers otherwise.
         raise no_overload(first, self != NULL, given, names)
-    return found
+    raise _refusal(op, &why, self != NULL)
 
 
 # ---- the call ----
@@ -462,14 +475,9 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
     cdef Operator op = first
     try:
         while not bind(op, self, args, n, keywords, &bound, &why):
-            if op.next_overload is None:
-                if op is not first:
-                    op = _only_plausible(first, self, args, n, keywords)
-                    _release(&bound)
-                    if bind(op, self, args, n, keywords, &bound, &why):
-                        break     # the arguments' own code answered otherwise this time
-                raise _refusal(op, &why, self != NULL)
             _release(&bound)
+            if op.next_overload is None:
+                return _call_misfit(first, self, args, n, keywords, &bound)
             op = op.next_overload
         if bound.out != NULL or op.role == OUT:
             return call(_bind_out(op, &bound), bound.args)

@@ -4,6 +4,7 @@ The first sentence of each is PyTorch's.
 """
 
 from .bind import REQUIRED
+from .older import older_orders
 from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
@@ -72,33 +73,53 @@ def _overloads(first):
         first = first.next_overload
 
 
-def only_plausible(first, n):
+def only_plausible(first, n, is_method):
     """Return the only overload that could take `n` arguments; None if there is no such one."""
+    if first.next_overload is None and not older_orders(first):
+        return first
     found = [
-        op for op in _overloads(first) if op.defaults.count(REQUIRED) <= n <= op.nargs
-    ]  # fmt: skip
+        op
+        for op in _overloads(first)
+        if op.defaults.count(REQUIRED) <= n + is_method <= op.nargs + _takes_out(op, is_method)
+    ]
     return found[0] if len(found) == 1 else None
+
+
+def _takes_out(op, is_method):
+    return op.out is not None and not is_method
 
 
 def no_overload(first, is_method, given, keywords):
     """Return the TypeError of a call that fits no overload."""
-    types = [type(value).__name__ for value in given[: len(given) - len(keywords)]]
-    types += [
-        f"{key}={type(value).__name__}"
-        for key, value in zip(keywords, given[len(types) :], strict=True)
-    ]
-    lines = "\n".join(f" * {_signature(op, is_method)}" for op in _overloads(first))
-    return TypeError(
-        f"{first.name}() received an invalid combination of arguments - got "
-        f"({', '.join(types)}), but expected one of:\n{lines}\n"
+    n = len(given) - len(keywords)
+    overloads = [signature(op, is_method) for op in _overloads(first)]
+    return invalid_combination(
+        first.name, given[:n], dict(zip(keywords, given[n:], strict=True)), overloads
     )
 
 
-def _signature(op, is_method):
+def invalid_combination(name, given, named, signatures):
+    """Return the TypeError of a call that fits none of the signatures."""
+    types = [class_name(value) for value in given]
+    types += [f"{key}={class_name(value)}" for key, value in reversed(named.items())]
+    shown = ", ".join(types) + ", " * (not given and bool(named))  # as PyTorch has it
+    lines = "".join(f" * {each}\n" for each in signatures)
+    expected = signatures[0] if len(signatures) == 1 else f"one of:\n{lines}"
+    return TypeError(
+        f"{name}() received an invalid combination of arguments - got ({shown}), but expected "
+        f"{expected}"
+    )
+
+
+def signature(op, is_method):
+    """Return an overload's arguments as messages have them."""
     parts = []
     for i in range(is_method, op.nargs):
         if i == op.n_positional:
             parts.append("*")
         default = "" if op.defaults[i] is REQUIRED else f" = {op.defaults[i]}"
         parts.append(f"{_KIND_NAMES[op.kinds[i]]} {argument_name(op, i)}{default}")
+    if _takes_out(op, is_method):
+        kind = "Tensor" if op.n_results == 1 else "tuple of Tensors"
+        parts += ["*"] * ("*" not in parts) + [f"{kind} out = None"]
     return f"({', '.join(parts)})"

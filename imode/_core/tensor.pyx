@@ -359,10 +359,14 @@ cdef class Tensor:
         return binary(sign(Sign.REMAINDER).inplace, self, other)
 
     def __pow__(self, other, modulo):
+        if modulo is not None:
+            return NotImplemented
         return binary(
             sign(Sign.POW_TENSOR) if type(other) is Tensor else sign(Sign.POW), self, other)
 
     def __rpow__(self, other, modulo):
+        if modulo is not None:
+            return NotImplemented
         return reflected(sign(Sign.POW_SCALAR), self, other)
 
     def __ipow__(self, other):
@@ -466,6 +470,10 @@ cdef class Tensor:
 
     def __setitem__(self, index, value):
         set_item(self, index, value)
+
+    def __delitem__(self, index):
+        raise TypeError("Tensor does not support deleting items. "
+                        "Make a new one of those to keep: x[keep]")
 
     def __iter__(self):
         return syntax.iterate(self)

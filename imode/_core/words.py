@@ -44,10 +44,15 @@ def tensor_type(dtype):
     return f"CPU{name}Type" if name == "Bool" or "Complex" in name else f"torch.{name}Tensor"
 
 
+_QUALIFIED = ("Size", "device", "dtype", "layout", "memory_format")
+
+
 def class_name(value):
     """Return the name of a value's class as PyTorch's messages have it."""
     cls = type(value)
-    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+    if cls.__module__ == "numpy":
+        return f"numpy.{cls.__name__}"
+    return f"imode.{cls.__name__}" if cls.__name__ in _QUALIFIED else cls.__name__
 
 
 def not_implemented(kernel, dtype):

@@ -16,6 +16,8 @@ from imode._core.numbers import scalar_as
 from imode._core.tensor import Tensor
 from imode.kernels.strided import wrap_dim
 
+from .._core.words import class_name
+
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
 
@@ -163,11 +165,9 @@ def _as_index(item):
         return None
     elif hasattr(item, "__getitem__") and hasattr(item, "__len__") and not hasattr(item, "keys"):
         return _of_sequence(list(item))
-    kind = type(item)
-    name = f"{kind.__module__}.{kind.__name__}" if kind.__module__ != "builtins" else kind.__name__
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
-        f"indices (got {name})"
+        f"indices (got {class_name(item)})"
     )
 
 

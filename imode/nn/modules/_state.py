@@ -28,14 +28,10 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
     __str__ = __repr__
 
 
-class StateDict(OrderedDict):
-    """An OrderedDict that can carry `_metadata`: the version of each module that was saved."""
-
-
 def collect(module, destination, prefix, keep_vars):
     """Fill `destination` with the state of `module` and of the modules in it."""
     if destination is None:
-        destination = StateDict()
+        destination = OrderedDict()
         destination._metadata = OrderedDict()
     local_metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):

@@ -8,7 +8,7 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.guards import no_grad
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "get_total_norm"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
@@ -48,12 +48,22 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
             "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
         )
     with no_grad():
-        grads = _grads(parameters)
-        total = get_total_norm(grads, norm_type, error_if_nonfinite)
-        factor = ops.clamp(float(max_norm) / (total + 1e-6), max=1.0)
-        for grad in grads:
-            grad.mul_(factor)
+        total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
+        clip_grads_with_norm_(parameters, max_norm, total)
     return total
+
+
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    """Scale the gradients by max_norm / total_norm where that is below 1.
+
+    For gradients whose norm is known, or is that of more than these: `get_total_norm`.
+    """
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    with no_grad():
+        factor = ops.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
+        for grad in _grads(parameters):
+            grad.mul_(factor)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
@@ -63,7 +73,7 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
         parameters = [parameters]
     with no_grad():
         for grad in _grads(parameters):
-            grad.clamp_(min=-limit, max=limit)
+            grad.clamp_(min=-limit).clamp_(max=limit)
 
 
 def _grads(parameters):

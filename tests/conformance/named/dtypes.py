@@ -1,6 +1,20 @@
 """Dtypes: what each operator takes, gives and refuses, and numbers that one cannot hold."""
 
 PROGRAMS = {
+    "a NumPy dtype is none": """
+        v0 = lib.ones(2, dtype=float)
+        v1 = lib.ones(2, dtype=np.float32)
+        v1 = lib.tensor(1, dtype=np.float32)
+        v1 = v0.to(np.float32)
+        v1 = v0.to(dtype='f')
+        v1 = v0.to(int)
+        v1 = v0[lib.float32]
+    """,
+    "an old constructor shares an array's memory": """
+        a = np.ones(3, np.float32); v0 = lib.Tensor(a); v1 = lib.LongTensor(a)
+        a[0] = 5
+        v2 = lib.from_numpy(a)
+    """,
     "addcmul of integers by a number, and of bools": """
         v0 = lib.ones(3, dtype=lib.int32); v1 = lib.ones(3, dtype=lib.bool)
         v0.addcmul_(v0, v0, value=0.5)

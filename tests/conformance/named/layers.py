@@ -1,6 +1,25 @@
 """Layers, losses, parameters and optimisers."""
 
 PROGRAMS = {
+    "a module with a backward hook gives views that are not written to": """
+        v0 = lib.ones(2, 3, requires_grad=True); m = lib.nn.Linear(3, 2)
+        h = m.register_full_backward_hook(lambda module, given, arrived: None)
+        v1 = m(v0)
+        v1.add_(1)
+        v2 = v1[0]
+        v2.mul_(2)
+        with lib.no_grad():
+            v3 = m(v0)
+            v3.add_(1)
+        v4 = lib.nn.Sequential(m, lib.nn.ReLU(inplace=True))(v0)
+        (v1 * v1).sum().backward()
+    """,
+    "limits of gradients are two writes": """
+        v0 = lib.nn.Parameter(lib.ones(3))
+        (v0 * v0).sum().backward()
+        lib.nn.utils.clip_grad_value_([v0], 0.5)
+        lib.nn.utils.clip_grads_with_norm_([v0], 1.0, lib.tensor(4.0))
+    """,
     "an optimiser's step": """
         v0 = lib.nn.Parameter(lib.ones(3))
         o = lib.optim.SGD([v0], lr=0.1, momentum=0.9)
