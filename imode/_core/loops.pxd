@@ -28,6 +28,7 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     int out[N_DTYPES]             # Code of the result
     int numbers[MAX_IN]           # flags of each operand where it is a number
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
+    bint rows                     # results are row-major, however the operands lie
     bint exact                    # out= must have the result's dtype
     int real                      # complex operands go to `otherwise`, whatever their shapes are:
     #                               1: any, 2: the first; 0: none

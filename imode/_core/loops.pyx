@@ -101,11 +101,12 @@ cdef class _Config:
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False, int real=0, numbers=(0,) * MAX_IN):
+                  bint exact=False, bint bounds=False, int real=0, numbers=(0,) * MAX_IN,
+                  bint rows=False):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
-    `numbers`: flags of each operand.
+    `numbers`: flags of each operand. `rows`: see Loops.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
@@ -113,12 +114,14 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints, numbers)
     config.loops.exact, config.loops.bounds, config.loops.real = exact, bounds, real
+    config.loops.rows = rows
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
         config.scaled_loops.numbers[ufunc.nin] = CHECKED
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
         config.scaled_loops.bounds, config.scaled_loops.real = False, 0
+        config.scaled_loops.rows = rows
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -413,7 +416,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for d in range(nd):
         size *= dims[d]
 
-    if resized:
+    if resized and not loops.rows:
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
             replace_array(<Tensor>target, array_view(
@@ -422,6 +425,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         out = empty_like(operands, nin, nd, dims, typenum_of[code], _sizes[code])
     elif target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
+    elif loops.rows:
+        out = empty(typenum_of[out_code], nd, dims)
     else:
         out = empty_like(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])

@@ -360,8 +360,8 @@ _SHORT = {
 def _pow_of_scalar(self, exponent):
     base = np.asarray(self).astype(result_type(self, exponent))
     if self == 1 and base.dtype.kind == "c":
-        return np.ones_like(exponent, base.dtype)
-    return _pow(base, exponent)
+        return np.ones(exponent.shape, base.dtype)
+    return np.ascontiguousarray(_pow(base, exponent)).reshape(exponent.shape)
 
 
 def _pow_self(grad, self, exponent):
@@ -419,7 +419,7 @@ tensor([1., 4., 9.])
 )
 op(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    ufunc(loops.pow, otherwise=_pow_of_scalar),
+    ufunc(loops.pow, otherwise=_pow_of_scalar, rows=True),
     derivative={"exponent": _pow_scalar_exponent},
     name="PowBackward2",
     variants="function out",

@@ -292,7 +292,8 @@ def _entropy(self, target, weight, reduction):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None:
         return kernels.pairwise(_ENTROPY, self, target, 0.0, reduction)
-    return _reduce_array(kernels.pairwise(_ENTROPY, self, target, 0.0, NONE) * weight, reduction)
+    losses = kernels.pairwise(_ENTROPY, self, target, 0.0, NONE)
+    return _reduce_array(np.multiply(losses, weight, out=losses, casting="same_kind"), reduction)
 
 
 def _reduce_array(losses, reduction):

@@ -34,8 +34,11 @@ def _sgn(self):
     if self.dtype.kind != "c":
         return copied(self)
     size = np.abs(self)
+    result = np.zeros_like(self)
     with np.errstate(all="ignore"):
-        return np.where(size == 0, 0, self / size).astype(self.dtype)
+        for part, given in ((result.real, self.real), (result.imag, self.imag)):
+            np.divide(given, size, out=part, where=size != 0)
+    return result
 
 
 def _sign(self):

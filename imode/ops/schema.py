@@ -126,9 +126,20 @@ class ufunc:
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
     but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
     `scaled` is checked.
+    `rows`: results are row-major, however the operands lie.
     """
 
-    __slots__ = ("bounds", "exact", "ints", "numbers", "otherwise", "real", "scaled", "ufunc")
+    __slots__ = (
+        "bounds",
+        "exact",
+        "ints",
+        "numbers",
+        "otherwise",
+        "real",
+        "rows",
+        "scaled",
+        "ufunc",
+    )
 
     def __init__(
         self,
@@ -140,10 +151,12 @@ class ufunc:
         bounds=False,
         real=None,
         numbers="wrapped",
+        rows=False,
     ):
         self.numbers = _number_flags(numbers)
-        self.ufunc, self.otherwise, self.scaled = ufunc, laid_out(otherwise), scaled
-        self.exact, self.bounds = exact, bounds
+        self.ufunc, self.scaled = ufunc, scaled
+        self.otherwise = otherwise if rows else laid_out(otherwise)
+        self.exact, self.bounds, self.rows = exact, bounds, rows
         self.real = (None, "any", "first").index(real)
         self.ints = _INTS.index(ints)
 
@@ -383,6 +396,7 @@ def _compile_kernel(name, kernel, where):
             kernel.bounds,
             kernel.real,
             kernel.numbers,
+            kernel.rows,
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")

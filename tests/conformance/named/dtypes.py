@@ -234,4 +234,9 @@ PROGRAMS = {
         v1.mul_(0.1)
         log.append(v1.tolist())
     """,
+    "sgn of complex numbers divides part by part": """
+        INF, NAN = float("inf"), float("nan")
+        log.append([lib.tensor(complex(a, b)).sgn().item()
+                    for a in (0.0, 1.0, -INF, NAN) for b in (0.0, -2.0, INF, NAN)])
+    """,
 }

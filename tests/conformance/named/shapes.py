@@ -127,4 +127,16 @@ PROGRAMS = {
         v4 = lib.einsum('...,...', v2, v1)
         v4 = lib.einsum('...i,j...->...ij', v2, v3)
     """,
+    "layouts: a number's power is row-major, a weighted loss lies as it does without weights": """
+        F = lib.nn.functional
+        v0 = lib.rand(4, 2, 3).permute(1, 2, 0); v1 = lib.rand(2, 3, 4); v2 = v1.mT.contiguous().mT
+        v3 = lib.pow(2, v0)
+        v4 = lib.pow(1, v0)
+        v5 = 2.5 ** v0.int()
+        v6 = lib.pow(2j, v0)
+        v7 = lib.pow(2, v0.half())
+        v8 = lib.pow(2, v0, out=lib.empty(0))
+        v9 = F.binary_cross_entropy(v0, v1, weight=v2, reduction="none")
+        v10 = F.binary_cross_entropy(v2, v0, weight=v1.double(), reduction="none")
+    """,
 }
