@@ -61,6 +61,58 @@ OPERATORS = {
     "ge": "__ge__",
 }
 
+# Of Tensor, what no schema says: attributes, and what methods return.
+ATTRIBUTES = {
+    "shape": "tuple[builtins.int, ...]",
+    "dtype": "dtype",
+    "grad": "Tensor | None",
+    "device": "device",
+    "requires_grad": "builtins.bool",
+    "is_leaf": "builtins.bool",
+    "ndim": "builtins.int",
+    "data": "Tensor",
+    "T": "Tensor",
+    "mT": "Tensor",
+    "H": "Tensor",
+    "real": "Tensor",
+    "imag": "Tensor",
+    "_version": "builtins.int",
+}
+RETURNS = {
+    "item": "Number",
+    "tolist": "Any",
+    "numpy": "Any",
+    "size": "Any",
+    "dim": "builtins.int",
+    "numel": "builtins.int",
+    "stride": "Any",
+    "backward": "None",
+    "is_inference": "builtins.bool",
+    "requires_grad_": "Tensor",
+    "retain_grad": "None",
+    "storage_offset": "builtins.int",
+    "is_contiguous": "builtins.bool",
+    "__len__": "builtins.int",
+    "__bool__": "builtins.bool",
+    "__float__": "builtins.float",
+    "__int__": "builtins.int",
+    "__index__": "builtins.int",
+    "__repr__": "builtins.str",
+    "__hash__": "builtins.int",
+    "__contains__": "builtins.bool",
+    "__setitem__": "None",
+    "__getitem__": "Tensor",
+    "__neg__": "Tensor",
+    "__pos__": "Tensor",
+    "__abs__": "Tensor",
+    "__invert__": "Tensor",
+    "to": "Tensor",
+    "cpu": "Tensor",
+    "clone": "Tensor",
+    "type": "Any",
+}
+SKIPPED = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
+
 
 def split(text):
     """Split at the commas outside brackets."""
@@ -116,37 +168,44 @@ def signatures(operators, named, method):
     texts = []
     for op in operators:
         name, arguments, results = parse(op.schema)
-        parts, seen_star = [], False
-        for i, argument in enumerate(arguments):
-            if argument is None:
-                seen_star = True
-                parts.append("*")
-                continue
-            kind, label, default = argument
-            if i == 0 and label == "self":
-                parts.append("self" if method else "input: " + TYPES[kind])
-                continue
-            label += "_" * keyword.iskeyword(label)  # `from` cannot be written as a parameter
-            text = f"{label}: {TYPES.get(kind, 'Any')}"
-            parts.append(text + (f" = {default}" if default else ""))
-            last = [a for a in arguments[i + 1 :] if a is not None] == []
-            first = i == (1 if method else 0)
-            if first and not method and kind == "int[]" and not default:
-                texts.append(f"(*{label}: builtins.int, **options: Any) -> Tensor: ...")
-            if method and first and kind == "int[]" and last and not default:
-                varargs = ["self", f"*{label}: builtins.int"]
-                texts.append(f"({', '.join(varargs)}) -> {result(name, results, named)}: ...")
+        given = result(name, results, named)
+        texts += varargs(arguments, given, method)
+        parts = [parameter(argument, method) for argument in arguments]
         if "out" in op.entry.variants and not method:
-            parts += ([] if seen_star else ["*"]) + ["out: Any = None"]
-        texts.append(f"({', '.join(parts)}) -> {result(name, results, named)}: ...")
+            parts += ["out: Any = None"] if "*" in parts else ["*", "out: Any = None"]
+        texts.append(f"({', '.join(parts)}) -> {given}: ...")
     return list(dict.fromkeys(texts))
+
+
+def parameter(argument, method):
+    """Return one parameter of a signature."""
+    if argument is None:
+        return "*"
+    kind, name, default = argument
+    if name == "self":
+        return "self" if method else "input: " + TYPES[kind]
+    name += "_" * keyword.iskeyword(name)  # `from` cannot be written as a parameter
+    return f"{name}: {TYPES.get(kind, 'Any')}" + (f" = {default}" if default else "")
+
+
+def varargs(arguments, given, method):
+    """Return the signature with sizes one by one, where the operator takes them so: a list."""
+    rest = arguments[method:]
+    if not rest or rest[0] is None:
+        return []
+    kind, name, default = rest[0]
+    alone = all(argument is None for argument in rest[1:])
+    if kind != "int[]" or default or (method and not alone):
+        return []
+    self, options = ("self, ", "") if method else ("", ", **options: Any")
+    return [f"({self}*{name}: builtins.int{options}) -> {given}: ..."]
 
 
 def define(name, texts, indent=""):
     """Return the definition of a function with its overloads."""
     if len(texts) == 1:
-        return f"{indent}def {name}{texts[0]}\n"
-    return "".join(f"{indent}@overload\n{indent}def {name}{text}\n" for text in texts)
+        return f"{indent}def {name}{texts[0]}"
+    return "\n".join(f"{indent}@overload\n{indent}def {name}{text}" for text in texts)
 
 
 def chain(op):
@@ -165,7 +224,7 @@ def tensor_class(imode, schema, named):
     for name, op in sorted(schema.methods.items()):
         if not op.names or op.names[0] != "self":
             continue
-        lines.append(define(name, signatures(chain(op), named, True), "    ").rstrip())
+        lines.append(define(name, signatures(chain(op), named, True), "    "))
         done.add(name)
     for name, dunders in OPERATORS.items():
         if name not in schema.functions:
@@ -176,64 +235,14 @@ def tensor_class(imode, schema, named):
     for dunder in ("__eq__", "__ne__"):
         lines.append(f"    def {dunder}(self, other: Any) -> Tensor: ...  # type: ignore[override]")
         done.add(dunder)
-    known = {
-        "shape": "tuple[builtins.int, ...]",
-        "dtype": "dtype",
-        "grad": "Tensor | None",
-        "device": "device",
-        "requires_grad": "builtins.bool",
-        "is_leaf": "builtins.bool",
-        "ndim": "builtins.int",
-        "data": "Tensor",
-        "T": "Tensor",
-        "mT": "Tensor",
-        "H": "Tensor",
-        "real": "Tensor",
-        "imag": "Tensor",
-        "_version": "builtins.int",
-    }
-    made = {
-        "item": "Number",
-        "tolist": "Any",
-        "numpy": "Any",
-        "size": "Any",
-        "dim": "builtins.int",
-        "numel": "builtins.int",
-        "stride": "Any",
-        "backward": "None",
-        "is_inference": "builtins.bool",
-        "requires_grad_": "Tensor",
-        "retain_grad": "None",
-        "storage_offset": "builtins.int",
-        "is_contiguous": "builtins.bool",
-        "__len__": "builtins.int",
-        "__bool__": "builtins.bool",
-        "__float__": "builtins.float",
-        "__int__": "builtins.int",
-        "__index__": "builtins.int",
-        "__repr__": "builtins.str",
-        "__hash__": "builtins.int",
-        "__contains__": "builtins.bool",
-        "__setitem__": "None",
-        "__getitem__": "Tensor",
-        "__neg__": "Tensor",
-        "__pos__": "Tensor",
-        "__abs__": "Tensor",
-        "__invert__": "Tensor",
-        "to": "Tensor",
-        "cpu": "Tensor",
-        "clone": "Tensor",
-        "type": "Any",
-    }
-    skipped = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
-    for name in sorted(set(vars(imode.Tensor)) - done - skipped):
+    for name in sorted(set(vars(imode.Tensor)) - done - SKIPPED):
         value = vars(imode.Tensor)[name]
         if inspect.isgetsetdescriptor(value) or isinstance(value, property):
-            lines.append(f"    {name}: {known.get(name, 'Any')}")
-        elif callable(value) and name.startswith("__") and name not in made:
+            lines.append(f"    {name}: {ATTRIBUTES.get(name, 'Any')}")
+        elif callable(value) and name.startswith("__") and name not in RETURNS:
             continue
         elif callable(value):
-            given = made.get(name, "Any")
+            given = RETURNS.get(name, "Any")
             note = "  # type: ignore[override]" if name.startswith("__") else ""
             lines.append(f"    def {name}(self, *args: Any, **kwargs: Any) -> {given}: ...{note}")
     lines.append("    def __init__(self, *args: Any, **kwargs: Any) -> None: ...")
@@ -264,43 +273,33 @@ def other(imode, name):
 def package(imode, schema):
     """Return the text of imode/__init__.pyi."""
     named, body = {}, []
+    operators = schema.published()
     tensor = tensor_class(imode, schema, named)
     for name in sorted(set(imode.__all__) - {"Tensor"}):
-        if name in schema.functions and name in schema_heads(schema):
-            op = schema_heads(schema)[name]
-            body.append(define(name, signatures(chain(op), named, False)).rstrip())
+        if name in schema.functions and name in operators:
+            body.append(define(name, signatures(chain(operators[name]), named, False)))
         else:
             body.append(other(imode, name))
     head = HEAD.format("imode")
     listed = ", ".join(f'"{name}"' for name in imode.__all__)
-    return "\n".join(
-        [head, NUMBER, f"__all__ = [{listed}]", "",
-         *named.values(), tensor, *body, ""]
-    )  # fmt: skip
-
-
-def schema_heads(schema):
-    """Return {published name: the first operator of its overloads}."""
-    return schema.published()
+    parts = [head, NUMBER, f"__all__ = [{listed}]", "", *named.values(), tensor, *body, ""]
+    return "\n".join(parts)
 
 
 def functional(imode, schema):
     """Return the text of imode/nn/functional.pyi."""
     named, body = {}, []
-    heads = schema_heads(schema)
+    operators = schema.published()
     module = imode.nn.functional
     for name in sorted(n for n in dir(module) if not n.startswith("__")):
         value = getattr(module, name)
         if inspect.isfunction(value):
             body.append(python_function(name, value, "Tensor"))
-        elif name in schema.nn_functions and name in heads:
-            body.append(define(name, signatures(chain(heads[name]), named, False)).rstrip())
+        elif name in schema.nn_functions and name in operators:
+            body.append(define(name, signatures(chain(operators[name]), named, False)))
     head = HEAD.format("imode.nn.functional")
     types = "from imode import Generator, Tensor, device, dtype"
-    return "\n".join(
-        [head, types, "", NUMBER, *named.values(),
-         *body, ""]
-    )  # fmt: skip
+    return "\n".join([head, types, "", NUMBER, *named.values(), *body, ""])
 
 
 def python_function(name, value, result="Any"):

@@ -198,8 +198,8 @@ cdef int _find(Operator op, PyObject* keyword, bint is_method) except -3:
     name = <object>keyword
     if name == "out" and not is_method and (op.out is not None or op.role == OUT):
         return -2
-    if name == "input" and op.nargs and op.names[0] == "self":
-        return 0
+    if name == "input" and not is_method:
+        return _find_name(op, "self")
     if name == "axis":
         return _find_name(op, "dim")
     if name == "keepdims":
