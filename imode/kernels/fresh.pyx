@@ -16,8 +16,8 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.order cimport empty_like
 from imode.kernels.plain cimport (
-    C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _fill_value,
-    _only_defaults, repeat_item)
+    C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
+    _fill_value, _only_defaults, repeat_item)
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -199,6 +199,27 @@ cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
     return True
 
 
+cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
+    """Fill `out` with contiguous tensors, for each index before `dim` a block of each."""
+    cdef npy_intp o, block
+    cdef npy_intp outer = 1
+    cdef npy_intp row             # bytes of one outer index of the result
+    cdef char* target = <char*>cnp.PyArray_DATA(out)
+    cdef Fields* each
+    cdef Py_ssize_t k
+    cdef int d
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(out)
+    for d in range(dim):
+        outer *= out.shape[d]
+    row = item * _count(fields(out), dim, out.ndim)
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
+        block = item * _count(each, dim, each.nd)
+        for o in range(outer):
+            memcpy(target + o * row, each.data + o * block, block)
+        target += block
+
+
 cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     """cat(tensors, dim): contiguous tensors of one dtype, block by block."""
     cdef _Config config = _config(op, keys)
@@ -206,13 +227,7 @@ cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     cdef Py_ssize_t n = PyTuple_GET_SIZE(tensors)
     cdef Py_ssize_t k
     cdef Fields* first
-    cdef Fields* each
     cdef npy_intp dims[8]
-    cdef npy_intp outer = 1
-    cdef npy_intp inner
-    cdef npy_intp o, run
-    cdef npy_intp row = 0         # bytes of one outer index of the result
-    cdef char* target
     cdef int overflow = 0
     cdef int d
     cdef long dim = PyLong_AsLongAndOverflow(args[1], &overflow)
@@ -231,19 +246,7 @@ cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     for k in range(n):
         dims[dim] += fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array).dimensions[dim]
     out = empty(first.descr.type_num, first.nd, dims)
-    inner = cnp.PyArray_ITEMSIZE(out)
-    for d in range(dim + 1, first.nd):
-        inner *= dims[d]
-    for d in range(dim):
-        outer *= dims[d]
-    row = inner * dims[dim]
-    target = <char*>cnp.PyArray_DATA(out)
-    for k in range(n):
-        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
-        run = inner * each.dimensions[dim]
-        for o in range(outer):
-            memcpy(target + o * row, each.data + o * run, run)
-        target += run
+    _put_side_by_side(tensors, out, <int>dim)
     return wrap(out)
 
 
@@ -252,13 +255,8 @@ cdef object _stack(Operator op, keyset_t keys, PyObject** args):
     cdef _Config config = _config(op, keys)
     cdef tuple tensors = <tuple>args[0]
     cdef Py_ssize_t n = PyTuple_GET_SIZE(tensors)
-    cdef Py_ssize_t k
     cdef Fields* first
-    cdef Fields* each
     cdef npy_intp dims[8]
-    cdef npy_intp outer = 1
-    cdef npy_intp run
-    cdef npy_intp o
     cdef int overflow = 0
     cdef int d
     cdef long dim = PyLong_AsLongAndOverflow(args[1], &overflow)
@@ -273,18 +271,11 @@ cdef object _stack(Operator op, keyset_t keys, PyObject** args):
         return run_numpy(op, config.function, args)
     for d in range(dim):
         dims[d] = first.dimensions[d]
-        outer *= dims[d]
     dims[dim] = n
     for d in range(dim, first.nd):
         dims[d + 1] = first.dimensions[d]
     out = empty(first.descr.type_num, first.nd + 1, dims)
-    run = cnp.PyArray_ITEMSIZE(out)
-    for d in range(dim, first.nd):
-        run *= first.dimensions[d]
-    for k in range(n):
-        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
-        for o in range(outer):
-            memcpy(<char*>cnp.PyArray_DATA(out) + (o * n + k) * run, each.data + o * run, run)
+    _put_side_by_side(tensors, out, <int>dim)
     return wrap(out)
 
 
