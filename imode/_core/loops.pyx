@@ -14,7 +14,7 @@ from imode._core.adapter cimport (
     c_type_str, check_target, copy_into, fit_target, run_numpy, type_str)
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport INPLACE, OUT, SCALAR, SCALAR_OPT, CKernel, Operator
+from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
     UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,

@@ -211,7 +211,7 @@ cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(out)
     for d in range(dim):
         outer *= out.shape[d]
-    row = item * _count(fields(out), dim, out.ndim)
+    row = item * _count(fields(<PyObject*>out), dim, out.ndim)
     for k in range(PyTuple_GET_SIZE(tensors)):
         each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
         block = item * _count(each, dim, each.nd)
