@@ -32,7 +32,7 @@ def call_in_older_order(op, own, given, keywords):
     """
     named = dict(zip(keywords, given[len(given) - len(keywords) :], strict=True))
     values = given[: len(given) - len(keywords)]
-    if own and "out" in named or not named.keys() <= {"out"}:
+    if (own and "out" in named) or not named.keys() <= {"out"}:
         return None
     for order in older_orders(op):
         names = [name for name in order if not (own and name == op.names[0])]

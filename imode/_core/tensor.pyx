@@ -196,7 +196,11 @@ cdef class Tensor:
         set_requires_grad(self, value)
 
     def requires_grad_(self, requires_grad=True):
-        """Set `requires_grad` and return the tensor."""
+        """Set `requires_grad` and return the tensor.
+
+        >>> imode.ones(2).requires_grad_()
+        tensor([1., 1.], requires_grad=True)
+        """
         if type(requires_grad) is not bool:
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
@@ -514,11 +518,18 @@ cdef class Tensor:
         """The only element, as a Python number.
 
         Raises RuntimeError unless there is exactly one.
+
+        >>> imode.tensor([[2.5]]).item()
+        2.5
         """
         return _scalar(self)
 
     def tolist(self):
-        """The elements as nested lists of Python numbers (a number for a 0-dim tensor)."""
+        """The elements as nested lists of Python numbers (a number for a 0-dim tensor).
+
+        >>> imode.ones(1, 2).tolist()
+        [[1.0, 1.0]]
+        """
         return storage(self).tolist()
 
     def __repr__(self):

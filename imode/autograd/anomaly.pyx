@@ -93,7 +93,12 @@ def is_anomaly_enabled():
 
 
 def is_anomaly_check_nan_enabled():
-    """Whether anomaly mode, where it is on, searches gradients for NaN."""
+    """Whether anomaly mode, where it is on, searches gradients for NaN.
+
+    >>> with imode.autograd.set_detect_anomaly(True, check_nan=False):
+    ...     imode.is_anomaly_check_nan_enabled()
+    False
+    """
     return bool(_check_nan)
 
 
@@ -101,6 +106,10 @@ class set_detect_anomaly:
     """Turn anomaly mode on or off: at once, and until the end of a `with` if used as one.
 
     `check_nan`: backward raises RuntimeError where a node gives a gradient with NaN in it.
+
+    >>> with imode.autograd.set_detect_anomaly(True):
+    ...     imode.is_anomaly_enabled()
+    True
     """
 
     def __init__(self, mode, check_nan=True):

@@ -76,6 +76,12 @@ class save_on_cpu(saved_tensors_hooks):
 
     For scripts that also run where there are other devices. Both arguments are accepted and change
     nothing.
+
+    >>> x = imode.ones(1, requires_grad=True)
+    >>> with imode.autograd.graph.save_on_cpu(pin_memory=True):
+    ...     y = x * x
+    >>> imode.autograd.grad(y, x)
+    (tensor([2.]),)
     """
 
     def __init__(self, pin_memory=False, device_type="cuda"):
@@ -86,7 +92,12 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """In this block, `saved_tensors_hooks` raises RuntimeError(error_message) in this thread."""
+    """In this block, `saved_tensors_hooks` raises RuntimeError(error_message) in this thread.
+
+    >>> with imode.autograd.graph.disable_saved_tensors_hooks("none here"):
+    ...     imode.ones(1, requires_grad=True).exp()
+    tensor([2.7183], grad_fn=<ExpBackward0>)
+    """
     before = disable_hooks(error_message)
     try:
         yield

@@ -106,6 +106,12 @@ def retain_grad(Tensor self not None):
     """Keep the gradient of a non-leaf in its `.grad`; nothing to do for a leaf.
 
     Raises RuntimeError if the tensor does not require grad.
+
+    >>> y = imode.ones(2, requires_grad=True) * 2
+    >>> y.retain_grad()
+    >>> y.sum().backward()
+    >>> y.grad
+    tensor([1., 1.])
     """
     if not requires_grad(self):
         raise without_grad("can't retain_grad on Tensor that has requires_grad=False",

@@ -267,7 +267,11 @@ def manual_seed(seed):
 
 
 def seed():
-    """Seed the default generator from the system's entropy; return the seed."""
+    """Seed the default generator from the system's entropy; return the seed.
+
+    >>> imode.seed() == imode.initial_seed()
+    True
+    """
     return default_generator.seed()
 
 
@@ -291,7 +295,14 @@ def get_rng_state():
 
 
 def set_rng_state(new_state):
-    """Set the state of the default generator to what `get_rng_state` gave."""
+    """Set the state of the default generator to what `get_rng_state` gave.
+
+    >>> state = imode.get_rng_state()
+    >>> first = imode.rand(2)
+    >>> imode.set_rng_state(state)
+    >>> imode.rand(2).equal(first)
+    True
+    """
     default_generator.set_state(new_state)
 
 

@@ -130,6 +130,9 @@ def gelu(input, approximate="none"):
     """Return every element times the normal distribution function at it.
 
     `approximate="tanh"` computes that function by tanh.
+
+    >>> imode.nn.functional.gelu(imode.tensor([0., 1.]))
+    tensor([0.0000, 0.8413])
     """
     if approximate == "none":
         return ops.gelu(input)

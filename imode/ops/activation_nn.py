@@ -208,7 +208,11 @@ def _elu(input, alpha=1.0, inplace=False):
 
 @functional("selu")
 def _selu(input, inplace=False):
-    """Return the scaled exponential linear unit, which keeps mean 0 and variance 1."""
+    """Return the scaled exponential linear unit, which keeps mean 0 and variance 1.
+
+    >>> imode.nn.functional.selu(imode.tensor([1., 0.]))
+    tensor([1.0507, 0.0000])
+    """
     return (ops.selu_ if inplace else ops.selu)(input)
 
 

@@ -78,13 +78,21 @@ op(
 
 @composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method")
 def conj(self):
-    """Return the complex conjugate (a copy); a real tensor itself."""
+    """Return the complex conjugate (a copy); a real tensor itself.
+
+    >>> imode.conj(imode.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     return ops._conj(self) if self.is_complex() else self
 
 
 @composite("conj_physical(Tensor self) -> Tensor", variants="function method")
 def conj_physical(self):
-    """Return the complex conjugate (a copy); a real tensor itself."""
+    """Return the complex conjugate (a copy); a real tensor itself.
+
+    >>> imode.conj_physical(imode.tensor([1 + 2j]))
+    tensor([1.-2.j])
+    """
     return ops._conj_physical(self) if self.is_complex() else self
 
 

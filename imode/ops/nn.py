@@ -16,7 +16,7 @@ from .._core.numbers import number_as
 from .._core.words import not_implemented, scalar_name
 from .expect import expect
 from .refuse import zeros
-from .schema import composite, functional, op
+from .schema import composite, functional, inplace_doc, op
 
 # ---- dropout ------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ for _name, _features, _text in (
     composite(
         _name + "_" + _schema.replace("Tensor input", "Tensor self"),
         variants="function",
-        doc=f"In-place form of `{_name}`.\n\n    >>> imode.{_name}_(imode.ones(2, 2), 0.0, True)."
+        doc=inplace_doc(_name) + f"\n    >>> imode.{_name}_(imode.ones(2, 2), 0.0, True)."
         "sum().item()\n    4.0\n    ",
     )(_inside)
 

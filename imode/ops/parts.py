@@ -324,8 +324,8 @@ def _check_split(self, name, least, sections, dim):
         )
 
 
-def _register_split(name, least, dim_of):
-    """Register `name` for a number of sections and for indices along ``dim_of(ndim)``."""
+def _register_split(name, least, dim_of, what):
+    """Register `name` for a number of sections and for indices along ``dim_of(ndim)``: `what`."""
 
     def by_sections(self, sections):
         _check_split(self, name, least, None, 0)
@@ -337,8 +337,14 @@ def _register_split(name, least, dim_of):
         _check_split(self, name, least, None, 0)
         return _tensor_split_indices(self, indices, dim_of(self.dim()))
 
-    by_sections.__doc__ = f"Return equal pieces: `tensor_split` along the {name[0]} dimension."
-    by_indices.__doc__ = f"Return the pieces between indices along the {name[0]} dimension."
+    by_sections.__doc__ = f"""Return views of as many equal parts along {what}.
+
+    Raises RuntimeError for fewer than {least} dimensions, and where the parts cannot be equal.
+
+    >>> len(imode.{name}(imode.ones(2, 4, 6), 2))
+    2
+    """
+    by_indices.__doc__ = f"Return views of the parts along {what} between the indices."
     composite(
         f"{name}.int(Tensor(a) self, int sections) -> Tensor(a)[]", variants="function method"
     )(by_sections)
@@ -347,9 +353,9 @@ def _register_split(name, least, dim_of):
     )(by_indices)
 
 
-_register_split("hsplit", 1, lambda nd: 0 if nd == 1 else 1)
-_register_split("vsplit", 2, lambda nd: 0)
-_register_split("dsplit", 3, lambda nd: 2)
+_register_split("hsplit", 1, lambda nd: min(nd, 2) - 1, "the second dimension, or the only one")
+_register_split("vsplit", 2, lambda nd: 0, "the first dimension")
+_register_split("dsplit", 3, lambda nd: 2, "the third dimension")
 
 # ---- raw geometry -------------------------------------------------------------------------------
 

@@ -257,7 +257,7 @@ def op(
         else:
             inplace.register(_CPU, compiled)
         _register_autograd(inplace, tracked, inplace_only)
-        _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
+        _publish(inplace, parsed, words, inplace_doc(parsed.name))
     if "out" in words:
         out = form(parsed.name, f"{parsed.overload}_out" if parsed.overload else "out", OUT)
         out._link(functional=base, derivative=derivative)
@@ -265,6 +265,15 @@ def op(
         out.register(_CPU, compiled)
         _register_autograd(out, tracked, inplace_only)
     return base
+
+
+def inplace_doc(name):
+    """The documentation of an in-place form."""
+    return f"""In-place form of `{name}`: writes the result into the tensor, which it returns.
+
+Raises RuntimeError where the result has another shape, or a dtype that the tensor's cannot take,
+and for a leaf that requires grad.
+"""
 
 
 def _check_entry(parsed, derivative, differentiable):
@@ -313,7 +322,7 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None, wr
             inplace = form(parsed.name + "_", parsed.overload, COMPOSITE, function=writer)
             inplace._link(functional=base)
             base._link(inplace=inplace)
-            _publish(inplace, parsed, words, f"In-place form of `{parsed.name}`.")
+            _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
             _link_out(base, parsed, _out_of(parsed.name, function))
         return base

@@ -116,7 +116,12 @@ def reshape(self, shape):
     shortcut=shortcuts.view_as,
 )
 def view_as(self, other):
-    """Return the tensor viewed as the shape of `other`."""
+    """Return the tensor viewed as the shape of `other`.
+
+    >>> imode.arange(4).view_as(imode.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return self.view(other.shape)
 
 
@@ -126,7 +131,12 @@ def view_as(self, other):
     shortcut=shortcuts.reshape_as,
 )
 def reshape_as(self, other):
-    """Return the tensor reshaped to the shape of `other`."""
+    """Return the tensor reshaped to the shape of `other`.
+
+    >>> imode.arange(4).reshape_as(imode.zeros(2, 2))
+    tensor([[0, 1],
+            [2, 3]])
+    """
     return self.reshape(other.shape)
 
 
@@ -149,7 +159,12 @@ op(
     shortcut=shortcuts.expand_as,
 )
 def expand_as(self, other):
-    """Return the tensor expanded to the shape of `other`."""
+    """Return the tensor expanded to the shape of `other`.
+
+    >>> imode.arange(2).expand_as(imode.zeros(2, 2))
+    tensor([[0, 1],
+            [0, 1]])
+    """
     return self.expand(other.shape)
 
 

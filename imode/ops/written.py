@@ -11,7 +11,7 @@ from imode.kernels.index import compiled
 from imode.kernels.order import empty_like
 
 from .refuse import no_derivative
-from .schema import op
+from .schema import inplace_doc, op
 
 
 def copied(array, keep_order=True):
@@ -83,7 +83,7 @@ def written(
         kernels[1],
         derivative=formulas(f"{bare}_"),
         name=name,
-        doc=f"In-place form of `{bare}`.",
+        doc=inplace_doc(bare),
         shows=shows,
         variants="function method",
     )
