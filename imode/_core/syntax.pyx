@@ -43,9 +43,10 @@ cdef Syntax syntax = Syntax()
 cdef tuple _QUALIFIED = (             # as in Sign
     "add", "sub", "rsub", "mul", "div", "floor_divide", "remainder", "pow", "matmul",
     "pow.Scalar", "pow.Tensor_Tensor", "remainder.Tensor", "remainder.Scalar_Tensor", "neg",
-    "abs", "bitwise_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
-    "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "reciprocal", "select", "_slice",
-    "permute", "transpose", "copy_", "fill_.Scalar", "_index", "index_put_", "unsqueeze", "_alias")
+    "abs", "bitwise_not", "bitwise_and", "bitwise_or", "rsub.Tensor", "bitwise_xor",
+    "bitwise_left_shift", "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "reciprocal",
+    "select", "_slice", "permute", "transpose", "copy_", "fill_.Scalar", "_index", "index_put_",
+    "unsqueeze", "_alias")
 
 
 cdef Operator find_sign(Sign which):

@@ -315,6 +315,8 @@ cdef class Tensor:
         return binary(sign(Sign.SUB), self, other)
 
     def __rsub__(self, other):
+        if type(other) is Tensor:
+            return call2(sign(Sign.RSUB_TENSOR), self, other)
         return binary(sign(Sign.RSUB), self, other)
 
     def __isub__(self, other):

@@ -6,6 +6,7 @@ as PyTorch calls them.
 
 import math
 import warnings
+from operator import itemgetter
 
 from imode import ops
 from imode.kernels import composed, layers
@@ -305,17 +306,24 @@ def linalg_multi_dot(tensors):
 
 
 def _chain(matrices):
-    """The product of matrices, in the cheapest order: of every run of them the best split."""
+    """The product of matrices, in the cheapest order: of every run of them the best split.
+
+    Of equally good splits PyTorch takes the first, but of three matrices the last.
+    """
     sizes = [matrix.size(0) for matrix in matrices] + [matrices[-1].size(1)]
     count = len(matrices)
+    order = -1 if count == 3 else 1
     cost = {(i, i): 0 for i in range(count)}
     split = {}
     for span in range(1, count):
         for i in range(count - span):
             j = i + span
             cost[i, j], split[i, j] = min(
-                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
+                (
+                    (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                    for k in range(i, j)[::order]
+                ),
+                key=itemgetter(0),
             )
 
     return _multiply(matrices, split, 0, count - 1)
@@ -342,7 +350,7 @@ def chain_matmul(*matrices):
         UserWarning,
         stacklevel=2,
     )
-    return ops.linalg_multi_dot(matrices) if len(matrices) > 1 else matrices[0]
+    return ops.linalg_multi_dot(matrices) if len(matrices) > 1 else matrices[0].clone()
 
 
 functions["chain_matmul"] = chain_matmul

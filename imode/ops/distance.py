@@ -9,7 +9,7 @@ from imode.kernels import reduce as fast
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
-from .._core.dtype import as_numpy
+from .._core.dtype import as_numpy, result_type
 from .._core.words import scalar_name
 from . import dims
 from .dims import FLOATING, accumulate_type, reduced, restore
@@ -210,7 +210,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 def _dist(self, other, p):
     broadcast_shape(self.shape, other.shape)
     check_sub(self, other)
-    to = dims.promote(self.dtype, other.dtype)
+    to = result_type(self, other)
     if to.kind not in dims.FLOATING:
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "

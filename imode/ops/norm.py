@@ -15,6 +15,7 @@ from imode.kernels import direct, layers, norm
 
 from .expect import expect, expect_float
 from .reduce import var_mean_backward
+from .reduction import check_constant
 from .schema import composite, functional, op
 
 # ---- second derivatives -------------------------------------------------------------------------
@@ -174,15 +175,6 @@ op(
 )
 
 
-def _refuse_grad(name, **tensors):
-    for argument, tensor in tensors.items():
-        if tensor is not None and tensor.requires_grad:
-            raise RuntimeError(
-                f"The function '{name}' is not differentiable with respect to argument "
-                f"'{argument}'. This input cannot have requires_grad True."
-            )
-
-
 @composite(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
@@ -214,8 +206,8 @@ def _normalise(input, weight, bias, running_mean, running_var, training, momentu
         return result if bias is None else result + bias[0]
     if input.dim() == 1:
         input.size(1)  # raises: there are no channels
-    if is_grad_enabled():
-        _refuse_grad("native_batch_norm", running_mean=running_mean, running_var=running_var)
+    check_constant("native_batch_norm", "running_mean", running_mean)
+    check_constant("native_batch_norm", "running_var", running_var)
     if training and not (input.is_floating_point() or input.is_complex() or _in_order(input)):
         input.mean()  # raises: of what lies in another order PyTorch takes the mean apart
     return ops._native_batch_norm(
@@ -399,7 +391,8 @@ def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     >>> imode.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    return ops._native_group_norm(input, weight, bias, num_groups, eps)[0]
+    given = (t if t is None or _in_order(t) else t.contiguous() for t in (input, weight, bias))
+    return ops._native_group_norm(*given, num_groups, eps)[0]
 
 
 @functional("group_norm")
@@ -418,4 +411,4 @@ def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
     if num_groups <= 0 or input.numel() < 2 * num_groups:  # else there is more than one value
         n, channels, *rest = input.shape
         _check_batch([n * channels // num_groups, num_groups, *rest])
-    return ops._native_group_norm(input, weight, bias, num_groups, eps)[0]
+    return ops.group_norm(input, num_groups, weight, bias, eps)

@@ -339,4 +339,4 @@ def prelu(self, weight):
         )
     if self.dim() < 2 or weight.dim() == 0:
         return ops._prelu_kernel(self, weight.reshape(()) if self.dim() == 0 else weight)
-    return ops._prelu_kernel(self, weight.view(1, -1, *[1] * (self.dim() - 2)))
+    return ops._prelu_kernel(self, weight.reshape(1, -1, *[1] * (self.dim() - 2)))

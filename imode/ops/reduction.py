@@ -2,7 +2,7 @@
 
 import warnings
 
-from imode._core.dispatch import is_grad_enabled
+from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
 
 NONE, MEAN, SUM = 0, 1, 2
 _NUMBERS = {"none": NONE, "mean": MEAN, "sum": SUM}
@@ -39,9 +39,10 @@ def reduce_losses(losses, reduction):
     return losses.mean() if reduction == MEAN else losses.sum()
 
 
-def check_constant(function, argument, weight):
-    """Refuse a weight that requires grad: the losses have no derivative by their weights."""
-    if weight is not None and weight.requires_grad and is_grad_enabled():
+def check_constant(function, argument, tensor):
+    """Refuse what requires grad where a function is recorded that has no derivative by it."""
+    recorded = is_grad_enabled() and not is_inference_mode_enabled()
+    if tensor is not None and tensor.requires_grad and recorded:
         raise RuntimeError(
             f"The function '{function}' is not differentiable with respect to argument "
             f"'{argument}'. This input cannot have requires_grad True: pass its detach()."

@@ -1,6 +1,11 @@
 """Dtypes: what each operator takes, gives and refuses, and numbers that one cannot hold."""
 
 PROGRAMS = {
+    "a distance to a tensor without dimensions": """
+        v0 = lib.dist(lib.ones(2), lib.tensor(2.0, dtype=lib.float64))
+        v1 = lib.dist(lib.ones(2, dtype=lib.int64), lib.tensor(2.0))
+        v2 = lib.dist(lib.ones(2, dtype=lib.float16), lib.tensor(2.0))
+    """,
     "a NumPy dtype is none": """
         v0 = lib.ones(2, dtype=float)
         v1 = lib.ones(2, dtype=np.float32)

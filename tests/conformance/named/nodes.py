@@ -1,6 +1,33 @@
 """The nodes that calls leave behind: which, with which names and edges."""
 
 PROGRAMS = {
+    "what a composed operator puts into order first is in the graph": """
+        v0 = lib.ones(2, 1, 4, requires_grad=True); v1 = v0.expand(2, 6, 4)
+        v2 = lib.ones(12, requires_grad=True)[::2]; v3 = lib.ones(1, requires_grad=True).expand(3)
+        v4 = lib.nn.functional.group_norm(v1, 3, v2, v2)
+        v4 = lib.group_norm(v1.detach(), 3, v2)
+        v5 = lib.nn.functional.prelu(lib.ones(2, 3, 4), v3)
+        v6 = lib.isreal(v1)
+    """,
+    "products of matrices that cost the same in any order": """
+        v0 = lib.ones(3, 3, requires_grad=True)
+        v1 = lib.chain_matmul(v0)
+        v2 = lib.chain_matmul(v0, v0, v0)
+        v3 = lib.linalg.multi_dot([v0, v0, v0, v0])
+    """,
+    "statistics that require grad are refused where they are recorded": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(2, 3)
+        v2 = lib.nn.functional.batch_norm(v1, v0 * 1, lib.ones(3), training=True)
+        with lib.inference_mode():
+            with lib.enable_grad():
+                v3 = lib.nn.functional.batch_norm(v1, v0.view(3), lib.ones(3), training=True)
+    """,
+    "a difference the wrong way around keeps its gradient": """
+        v0 = lib.ones(3); v1 = lib.ones(3, requires_grad=True)
+        v2 = v0.__rsub__(v1).sum()
+        v2.backward()
+        v3 = 2 - v1
+    """,
     "a retained gradient stays with the node before a change of the geometry": """
         v0 = lib.ones(1, 3, requires_grad=True); v1 = v0 * 2; v1.retain_grad()
         v1.t_()
