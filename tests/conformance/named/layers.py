@@ -79,7 +79,8 @@ PROGRAMS = {
     """,
     "entropies name the dtypes of both": """
         F = lib.nn.functional
-        v0 = lib.full((2,), 0.5); v1 = v0.double(); v2 = lib.ones(2, dtype=lib.int32); v3 = v2.bool()
+        v0 = lib.full((2,), 0.5); v1 = v0.double()
+        v2 = lib.ones(2, dtype=lib.int32); v3 = v2.bool()
         v4 = F.binary_cross_entropy(v0, v2)
         v4 = F.binary_cross_entropy(v1, v3)
         v4 = F.binary_cross_entropy_with_logits(v1, v2)
