@@ -9,7 +9,7 @@ cdef enum Source:             # where a formula's parameter comes from
     FROM_SHAPE = 2            # the shape of a tensor argument (or shapes of a list): a tuple
     FROM_DTYPE = 3            # the dtype of a tensor argument
     FROM_GEOMETRY = 4         # (shape, strides, storage offset) of a tensor argument
-    FROM_COLUMNS = 5          # whether a tensor argument is a matrix stored column by column
+    FROM_MATRIX = 5           # the shape and strides of a tensor argument, packed: see `_matrix`
 
 cdef enum:                    # parameters of a formula that are not saved
     GRAD = -1                 # the gradient of the first result

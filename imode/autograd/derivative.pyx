@@ -112,7 +112,7 @@ cdef class Derivative:
         else:
             for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
                                    ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),
-                                   ("_columns", FROM_COLUMNS)):
+                                   ("_matrix", FROM_MATRIX)):
                 if name.endswith(suffix) and name[:-len(suffix)] in op.names:
                     slot.source = source
                     slot.index = op.names.index(name[:-len(suffix)])

@@ -20,7 +20,7 @@ from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
-    FROM_ARGUMENT, FROM_COLUMNS, FROM_GEOMETRY, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
+    FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
 from imode.autograd.node cimport Node
 from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport save_input, save_result
@@ -251,9 +251,9 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
 
 cdef bint _needed(Node node, Derivative d, Slot* slot):
     """Whether a slot that one formula alone reads is wanted; one that several read always is, and
-    one that none reads, which is shown alone."""
+    one that none reads, which is shown alone, and what is shown besides."""
     cdef int i
-    if slot.formulas & (slot.formulas - 1) or not slot.formulas:
+    if slot.source == FROM_MATRIX or slot.formulas & (slot.formulas - 1) or not slot.formulas:
         return True
     for i in range(d.n_inputs):
         if slot.formulas >> d.formula_of[i] & 1:
@@ -283,8 +283,8 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
         return ()
     if slot.source == FROM_GEOMETRY:
         return geometry_of(<Tensor>arg)
-    if slot.source == FROM_COLUMNS:
-        return _by_columns(storage(<Tensor>arg))
+    if slot.source == FROM_MATRIX:
+        return _matrix(<Tensor>arg)
     if is_tensor(arg):
         return dtype_from_typenum(typenum(<Tensor>arg))
     if op.kinds[slot.index] == TENSOR_LIST:
@@ -293,10 +293,20 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
     return None
 
 
-cdef inline object _by_columns(ndarray matrix):
-    """Whether a matrix lies in memory column by column, without gaps."""
-    return matrix.ndim == 2 and matrix.strides[0] == matrix.itemsize and (
-        matrix.strides[1] == matrix.shape[0] * matrix.itemsize)
+cdef inline object _matrix(Tensor tensor):
+    """Where a matrix lies without gaps its two sizes as one number, row by row rows * 2**32 +
+    columns, column by column -1 less that; else the geometry, as of every tensor."""
+    cdef ndarray array = storage(tensor)
+    cdef long long sizes
+    if array.ndim == 2 and array.shape[0] < 1 << 30 and array.shape[1] < <long long>1 << 32:
+        sizes = <long long>array.shape[0] << 32 | array.shape[1]
+        if array.strides[0] == array.itemsize and (
+                array.strides[1] == array.shape[0] * array.itemsize):
+            return -1 - sizes
+        if array.strides[1] == array.itemsize and (
+                array.strides[0] == array.shape[1] * array.itemsize):
+            return sizes
+    return geometry_of(tensor)
 
 
 cdef int _finish(Derivative d, Node node, object result) except -1:

@@ -288,44 +288,54 @@ def _mh(x):
     return conj(x.transpose(-2, -1))
 
 
-def _left_gradient(grad, mat1_columns, mat2, alpha):
+def _by_columns(matrix):
+    """Whether what was saved of a matrix (autograd/kernels.pyx) says that it has no gaps and lies
+    column by column."""
+    return type(matrix) is int and matrix < 0
+
+
+def _sizes(matrix):
+    """The shape of a matrix of which that was saved."""
+    if type(matrix) is tuple:
+        return tuple(matrix[0])
+    return divmod(-1 - matrix if matrix < 0 else matrix, 2**32)
+
+
+def _strides(matrix):
+    if type(matrix) is tuple:
+        return matrix[1]
+    rows, columns = _sizes(matrix)
+    return (1, rows) if matrix < 0 else (columns, 1)
+
+
+def _left_gradient(grad, mat1_matrix, mat2, alpha):
     """The gradient of alpha * (mat1 @ mat2) with respect to mat1, stored column by column where
     mat1 is."""
-    product = conj(mat2).mm(grad.t()).t() if mat1_columns else grad.mm(conj(mat2.t()))
+    by_columns = _by_columns(mat1_matrix)
+    product = conj(mat2).mm(grad.t()).t() if by_columns else grad.mm(conj(mat2.t()))
     return _times(product, alpha)
 
 
-def _right_gradient(grad, mat1, mat2_columns, alpha):
+def _right_gradient(grad, mat1, mat2_matrix, alpha):
     """The gradient with respect to mat2, stored column by column where mat2 is: the gradient of a
     layer's weight, whose transpose is mat2, then needs no copy."""
-    product = grad.t().mm(conj(mat1)).t() if mat2_columns else conj(mat1.t()).mm(grad)
+    by_columns = _by_columns(mat2_matrix)
+    product = grad.t().mm(conj(mat1)).t() if by_columns else conj(mat1.t()).mm(grad)
     return _times(product, alpha)
-
-
-def _size_left(outputs, left, right):
-    """The shape of the left factor: of it, or of the right one and the product's; None where
-    neither is saved, as when addmm's first argument alone requires grad."""
-    if left is not None:
-        return left.shape
-    return None if right is None else type(right.shape)((outputs[0][0], right.shape[0]))
-
-
-def _size_right(outputs, left, right):
-    if right is not None:
-        return right.shape
-    return None if left is None else type(left.shape)((left.shape[1], outputs[0][1]))
 
 
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     compiled("mm", _mm),
     derivative={
-        "self": lambda grad, self_columns, mat2: _left_gradient(grad, self_columns, mat2, 1),
-        "mat2": lambda grad, self, mat2_columns: _right_gradient(grad, self, mat2_columns, 1),
+        "self": lambda grad, self_matrix, mat2: _left_gradient(grad, self_matrix, mat2, 1),
+        "mat2": lambda grad, self, mat2_matrix: _right_gradient(grad, self, mat2_matrix, 1),
     },
     shows={
-        "self_sym_sizes": lambda outputs, self, mat2: _size_left(outputs, self, mat2),
-        "mat2_sym_sizes": lambda outputs, self, mat2: _size_right(outputs, self, mat2),
+        "self_sym_sizes": lambda self_matrix: _sizes(self_matrix),
+        "self_sym_strides": lambda self_matrix: _strides(self_matrix),
+        "mat2_sym_sizes": lambda mat2_matrix: _sizes(mat2_matrix),
+        "mat2_sym_strides": lambda mat2_matrix: _strides(mat2_matrix),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -402,8 +412,10 @@ op(
         "mat2": _right_gradient,
     },
     shows={
-        "mat1_sym_sizes": lambda outputs, mat1, mat2: _size_left(outputs, mat1, mat2),
-        "mat2_sym_sizes": lambda outputs, mat1, mat2: _size_right(outputs, mat1, mat2),
+        "mat1_sym_sizes": lambda mat1_matrix: _sizes(mat1_matrix),
+        "mat1_sym_strides": lambda mat1_matrix: _strides(mat1_matrix),
+        "mat2_sym_sizes": lambda mat2_matrix: _sizes(mat2_matrix),
+        "mat2_sym_strides": lambda mat2_matrix: _strides(mat2_matrix),
     },
     variants="function method inplace out",
     inplace_kernel=compiled("addmm", partial(_addmm, inplace=True)),
