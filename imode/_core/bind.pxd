@@ -16,3 +16,8 @@ ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overlo
     int argument                          # position in the schema
     int given                             # position in the call, from 1; 0: by keyword
     PyObject* value                       # borrowed, from the caller or from Bound.owned
+
+# What Python's calls of an operator's function and method enter: callables.pyx.
+cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords)
+cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize_t n,
+                         PyObject* keywords)

@@ -34,7 +34,7 @@ from operator import itemgetter
 import numpy as np
 
 from .._core.adapter import numpy_ckernel
-from .._core.bind import make_function, make_method
+from .._core.callables import make_function, make_method
 from .._core.dispatch import (
     CKernel,
     Operator,

@@ -1,0 +1,58 @@
+"""The functions and methods that Python calls for an operator: built-in ones, which bind.pyx enters."""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from imode._core.bind cimport function_entry, method_entry
+from imode._core.dispatch cimport Operator
+from imode._core.tensor cimport Tensor
+from libc.stdlib cimport calloc
+
+cdef extern from "Python.h":
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        const char* ml_doc
+
+cdef extern from "methods.h":
+    enum: IMODE_N_METHODS
+    ctypedef object (*imode_entry)(PyObject*, PyObject*, PyObject**, Py_ssize_t, PyObject*)
+    PyObject** imode_method_ops
+    imode_entry imode_method_entry
+    object imode_new_method(object cls, PyMethodDef* definition, int index)
+    object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
+
+imode_method_entry = method_entry
+cdef int _n_methods = 0
+
+
+def make_function(Operator op, str name, doc, module):
+    """The built-in function that calls an operator; `doc` begins with its text signature."""
+    cdef PyMethodDef* definition = _definition(name, doc)
+    return imode_new_function(definition, <void*>function_entry, op, module)
+
+
+def make_method(Operator op, str name, doc):
+    """The method descriptor of Tensor that calls an operator."""
+    global _n_methods
+    cdef int index = _n_methods
+    if index >= IMODE_N_METHODS:
+        raise RuntimeError(f"make_method(): more than {IMODE_N_METHODS} methods; methods.h holds "
+                           "the table")
+    _n_methods += 1
+    Py_INCREF(op)
+    imode_method_ops[index] = <PyObject*>op
+    return imode_new_method(Tensor, _definition(name, doc), index)
+
+
+cdef list _texts = []             # names and documentation that definitions point into
+
+
+cdef PyMethodDef* _definition(str name, object doc) except NULL:
+    """A method definition; it lives as long as the process, as the function does."""
+    cdef PyMethodDef* definition = <PyMethodDef*>calloc(1, sizeof(PyMethodDef))
+    cdef bytes encoded_name = name.encode()
+    cdef bytes encoded_doc = doc.encode()
+    if definition == NULL:
+        raise MemoryError()
+    _texts.extend((encoded_name, encoded_doc))
+    definition.ml_name = encoded_name
+    definition.ml_doc = encoded_doc
+    return definition
