@@ -48,9 +48,10 @@ cdef extern from *:
         Py_INCREF(descr);
         return PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, strides, data, flags, NULL);
     }
-    /* The class of a block of n bytes: 64, 256, 1 Ki, 4 Ki, 16 Ki. */
+    /* The class of a block of n bytes: 24 (the C library's least), 64, 256, 1 Ki, 4 Ki, 16 Ki. */
     static inline int imode_size_class(npy_intp n) {
-        return n <= 64 ? 0 : n <= 256 ? 1 : n <= 1024 ? 2 : n <= 4096 ? 3 : n <= 16384 ? 4 : -1;
+        if (n <= 256) return n <= 24 ? 0 : n <= 64 ? 1 : 2;
+        return n <= 1024 ? 3 : n <= 4096 ? 4 : n <= 16384 ? 5 : -1;
     }
     """
     Descr* descr_from_type "PyArray_DescrFromType"(int typenum)
@@ -60,16 +61,16 @@ cdef extern from *:
 
 cdef enum:
     MAX_DIMS = 4              # arrays of more dimensions are not recycled
-    N_CLASSES = 5
+    N_CLASSES = 6
     DEPTH = 32                # arrays kept per dtype, dimension count and class, in any case
-    DEEPEST = 1               # the largest class of which more wait
+    DEEPEST = 2               # the largest class of which more wait
     WAITING_BYTES = 1 << 28   # of all lists
     HEADER_BYTES = 144        # of an array, without its block
     # NumPy uses bits up to 14 and from 27 up (WAS_PYTHON_INT and its kin: views inherit them).
     RECYCLED = 1 << 18        # flags bit: the block has its class's size
     VIEW = 1 << 19            # flags bit: a header made by `view`
     CLASS_SHIFT = 20          # flags bits 20..22: the class
-    ONE_ELEMENT = 7           # the class of a 0-d array: its block is one element, not 64 bytes
+    ONE_ELEMENT = 7           # the class of a 0-d array: its block is one element, not 24 bytes
     CONTIGUOUS = 0x1 | 0x2    # NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS
     C_CONTIGUOUS = 0x1
     F_CONTIGUOUS = 0x2
@@ -96,7 +97,7 @@ cdef int _n_kept = 0
 cdef FreeList _arrays[N_DTYPES][MAX_DIMS + 1][N_CLASSES]
 cdef FreeList _views[N_DTYPES][MAX_DIMS + 1]
 cdef npy_intp _waiting_bytes = 0          # of all lists
-cdef npy_intp[5] _class_bytes = [64, 256, 1024, 4096, 16384]
+cdef npy_intp[6] _class_bytes = [24, 64, 256, 1024, 4096, 16384]
 cdef Descr* _descrs[N_DTYPES]             # the native descriptor of each Code
 cdef npy_intp[N_DTYPES] _itemsize
 cdef npy_intp[N_DTYPES] _alignment
