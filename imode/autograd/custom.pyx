@@ -17,7 +17,8 @@ from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.tensor cimport (
     Tensor, is_inference, is_tensor, requires_grad, typenum, version_of)
 from imode._core.version cimport bump
-from imode.autograd.node cimport Node, OutputMeta, freed, meta_shape
+from imode.autograd.node cimport (
+    Node, OutputMeta, freed, input_nrs, meta_shape, next_nodes, outputs_of)
 from imode.autograd.results cimport finish
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 from libc.string cimport memcpy
@@ -230,7 +231,7 @@ cdef class FunctionNode(Node):
 
     cdef object _blank(self, Py_ssize_t output):
         """What `backward` gets for a result that no gradient reached."""
-        cdef OutputMeta* meta = &self.outputs[output]
+        cdef OutputMeta* meta = &outputs_of(self)[output]
         cdef int d
         if not self.materialize:
             return None
@@ -282,9 +283,9 @@ cdef class FunctionNode(Node):
                     f"{self.name()} must return one of them per argument of forward")
             Py_INCREF(<object>gradients[i])
             out[edge - 1] = gradients[i]
-            if self.edges[edge - 1].node == NULL:
+            if next_nodes(self)[edge - 1] == NULL:
                 continue             # shown to hooks all the same
-            meta = &(<Node>self.edges[edge - 1].node).outputs[self.edges[edge - 1].input_nr]
+            meta = &outputs_of(<Node>next_nodes(self)[edge - 1])[input_nrs(self)[edge - 1]]
             if meta.typenum >= 0 and is_complex(code_of[typenum(<Tensor>gradients[i])]) and (
                     not is_complex(code_of[meta.typenum])):
                 raise RuntimeError(

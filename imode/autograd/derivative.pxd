@@ -50,7 +50,7 @@ cdef class Derivative:
     cdef Formula formulas[MAX_FORMULAS]
     cdef list functions               # keeps the formulas' functions alive
     cdef int formula_of[MAX_SAVED]    # input -> formula
-    cdef bint has_lists               # an input is a Tensor[]
+    cdef int list_input               # the input that is a Tensor[], of which there is one, or -1
     cdef public bint floats_only      # integer results and targets are not recorded (copy_)
     cdef int dtype_at                 # the argument that states the result's dtype, or -1
     cdef bint reads_all               # the gradients of all results; else the first alone has one

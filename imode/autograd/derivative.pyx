@@ -37,6 +37,7 @@ cdef class Derivative:
         cdef int i
         self.name = name
         self.real_only = real_only
+        self.list_input = -1
         self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
         self.unimplemented = name == "torch::autograd::NotImplemented"
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
@@ -60,7 +61,10 @@ cdef class Derivative:
             i = op.names.index(argument)
             self.inputs[self.n_inputs] = i
             self.formula_of[self.n_inputs] = number_of_formula
-            self.has_lists |= op.kinds[i] == TENSOR_LIST
+            if op.kinds[i] == TENSOR_LIST:
+                if self.list_input >= 0:
+                    raise ValueError(f"{op.qualified_name}: derivatives of two lists")
+                self.list_input = self.n_inputs
             self.n_inputs += 1
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")

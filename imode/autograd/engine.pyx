@@ -21,7 +21,7 @@ from imode.autograd.anomaly cimport check_nan, nan_checked, report
 from imode.autograd.fit cimport fit_all, fit_root, same_shape
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
 from imode.autograd.leaves cimport AccumulateGrad, dense
-from imode.autograd.node cimport Node
+from imode.autograd.node cimport Node, input_nrs, next_nodes, saved_values
 from imode.autograd.saved cimport SavedTensor
 from imode.autograd.task cimport Entry, Task
 from imode.places cimport here
@@ -226,7 +226,7 @@ cdef int _advance(Task task, Walk* walk, bint accumulate) except -1:
     cdef Entry* entry
     cdef PyObject* target
     while step.edge < node.n_edges:
-        target = node.edges[step.edge].node
+        target = next_nodes(node)[step.edge]
         step.edge += 1
         if target == NULL:
             continue
@@ -265,11 +265,10 @@ cdef int _look_ahead(Task task, Entry* entry) except -1:
     prefetch(entry[6].node)
     prefetch(<char*>entry[6].node + 64)
     prefetch(<char*>entry[6].node + 128)
-    prefetch(<char*>entry[6].node + 192)
     for ahead in range(2, 6):
         node = <Node>entry[ahead].node
         for slot in range(node.n_saved):
-            saved = node.saved[slot]
+            saved = saved_values(node)[slot]
             if ahead == 5:
                 prefetch(saved)
                 prefetch(<char*>saved + 64)
@@ -359,13 +358,13 @@ cdef int _pass_on(Task task, Node node, PyObject** out) except -1:
     cdef PyObject* gradient
     cdef int i
     for i in range(node.n_edges):
-        if node.edges[i].node == NULL:
+        if next_nodes(node)[i] == NULL:
             continue
-        entry = task.find(node.edges[i].node)
+        entry = task.find(next_nodes(node)[i])
         if out[i] != NULL and (entry.needed or entry.captured):
             gradient = out[i]
             out[i] = NULL
-            _add(task, entry, node.edges[i].input_nr, gradient)
+            _add(task, entry, input_nrs(node)[i], gradient)
         entry.waiting -= 1
         if entry.waiting == 0 and (entry.needed or entry.captured):
             task.push(entry.node)

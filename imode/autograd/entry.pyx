@@ -11,7 +11,7 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
-from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge
+from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge, outputs_of
 from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
@@ -94,9 +94,9 @@ cdef OutputMeta* _look(object edge) except NULL:
     """What the gradient of an edge looks like."""
     cdef Node node
     node, number = _checked_edge(edge)
-    if node.outputs[<int>number].typenum < 0:
+    if outputs_of(node)[<int>number].typenum < 0:
         raise RuntimeError(f"result {number} of {node.name()} is not differentiable")
-    return &node.outputs[<int>number]
+    return &outputs_of(node)[<int>number]
 
 
 cdef list _root_grads(tuple outputs, object grads, bint batched=False):

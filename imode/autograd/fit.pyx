@@ -4,13 +4,14 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport call1, operator
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.tensor cimport Tensor, storage, typenum
-from imode.autograd.node cimport Node, OutputMeta, meta_shape
+from imode.autograd.node cimport (
+    Node, OutputMeta, input_nrs, meta_shape, next_nodes, outputs_of)
 from numpy cimport npy_intp
 
 
 cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
     """Fit a gradient to a root whose shape was changed behind the graph, or refuse it."""
-    cdef OutputMeta* meta = &node.outputs[number]
+    cdef OutputMeta* meta = &outputs_of(node)[number]
     cdef npy_intp* shape = meta_shape(meta)
     cdef int d, lead = storage(gradient).ndim - meta.nd
     cdef bint fits = lead >= 0
@@ -49,10 +50,10 @@ cdef int fit_all(Node node, PyObject** out) except -1:
     cdef int i, d
     cdef bint same
     for i in range(node.n_edges):
-        if out[i] == NULL or node.edges[i].node == NULL:
+        if out[i] == NULL or next_nodes(node)[i] == NULL:
             continue
-        target = <Node>node.edges[i].node
-        meta = &target.outputs[node.edges[i].input_nr]
+        target = <Node>next_nodes(node)[i]
+        meta = &outputs_of(target)[input_nrs(node)[i]]
         if meta.typenum < 0:
             continue
         gradient = <Tensor>out[i]

@@ -21,7 +21,7 @@ from imode._core.tensor cimport (
     Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
-from imode.autograd.node cimport Node
+from imode.autograd.node cimport Node, next_nodes
 from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
@@ -205,31 +205,28 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
     cdef Py_ssize_t k
     if d.unimplemented:
         node.sequence = <uint64_t>-1      # as a leaf's: it runs first
-    if not d.has_lists:
-        node.set_edges(d.n_inputs)
-        edge = 0
-        for i in range(d.n_inputs):
-            if is_tensor(args[d.inputs[i]]):
-                if d.refused:         # a place only for what requires grad
-                    if requires_grad(<Tensor>args[d.inputs[i]]):
-                        node.connect(edge, <Tensor>args[d.inputs[i]])
-                        edge += 1
-                else:
-                    node.connect(i, <Tensor>args[d.inputs[i]])
-        if d.refused:
-            node.n_edges = edge
-    else:
-        lengths = [len(<tuple>args[d.inputs[i]]) if op.kinds[d.inputs[i]] == TENSOR_LIST else None
-                   for i in range(d.n_inputs)]
-        node.list_lengths = tuple(lengths)
-        n = 0
-        for length in lengths:
-            n += 1 if length is None else <int>length
+    if d.list_input < 0:
+        n = d.n_inputs
+        if d.refused:                 # a place only for what requires grad
+            n = 0
+            for i in range(d.n_inputs):
+                n += _wants(args[d.inputs[i]], False)
         node.set_edges(n)
         edge = 0
         for i in range(d.n_inputs):
+            if d.refused:
+                if _wants(args[d.inputs[i]], False):
+                    node.connect(edge, <Tensor>args[d.inputs[i]])
+                    edge += 1
+            elif is_tensor(args[d.inputs[i]]):
+                node.connect(i, <Tensor>args[d.inputs[i]])
+    else:
+        arg = args[d.inputs[d.list_input]]
+        node.set_edges(d.n_inputs - 1 + <int>PyTuple_GET_SIZE(<object>arg))
+        edge = 0
+        for i in range(d.n_inputs):
             arg = args[d.inputs[i]]
-            if op.kinds[d.inputs[i]] == TENSOR_LIST:
+            if i == d.list_input:
                 for k in range(PyTuple_GET_SIZE(<object>arg)):
                     if is_tensor(PyTuple_GET_ITEM(<object>arg, k)):
                         node.connect(edge, <Tensor>PyTuple_GET_ITEM(<object>arg, k))
@@ -257,9 +254,7 @@ cdef bint _needed(Node node, Derivative d, Slot* slot):
         return True
     for i in range(d.n_inputs):
         if slot.formulas >> d.formula_of[i] & 1:
-            if node.list_lengths is not None:
-                return True
-            if node.edges[i].node != NULL:
+            if d.list_input >= 0 or next_nodes(node)[i] != NULL:
                 return True
     return False
 

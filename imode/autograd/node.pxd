@@ -7,7 +7,7 @@ from numpy cimport npy_intp
 
 cdef enum:
     SMALL = 3                 # edges and saved values that a node holds without an allocation
-    MAX_SHAPE = 5             # dimensions of a result that a node remembers in place
+    MAX_SHAPE = 4             # dimensions of a result that a node remembers in place
 
 
 ctypedef struct Edge:         # where a gradient goes on to
@@ -15,11 +15,25 @@ ctypedef struct Edge:         # where a gradient goes on to
     int input_nr              # which result of that node's operator it is the gradient of
 
 
+ctypedef union Objects:
+    PyObject* few[SMALL]
+    PyObject** many           # owned
+
+
+ctypedef union Shape:
+    npy_intp few[MAX_SHAPE]
+    npy_intp* many            # owned
+
+
 ctypedef struct OutputMeta:   # what a gradient must look like
-    int nd
-    int typenum               # -1: this result carries no gradient
-    npy_intp shape[MAX_SHAPE]
-    npy_intp* long_shape      # owned; for more dimensions
+    short nd
+    short typenum             # -1: this result carries no gradient
+    Shape shape
+
+
+ctypedef union Outputs:
+    OutputMeta one
+    OutputMeta* many          # owned
 
 
 cdef class Extras:
@@ -37,25 +51,23 @@ cdef class Node:
     # `saved` and `released` it reads again after calling an operator. Edges and outputs never
     # change once the node is published; an in-place write to a view gives the base a new node.
     #
-    # Long graphs run at the speed of memory: with the collector's header a node is four cache
-    # lines, and what the walk to find the nodes reads comes first.
-    cdef Edge* edges
+    # Long graphs run at the speed of memory: with the collector's header a node is three cache
+    # lines, and what the walk to find the nodes reads lies in the first. What a node has more of
+    # than it has room for is allocated; the functions below find it.
     cdef int n_edges
-    cdef int n_saved
-    cdef int n_outputs
     cdef unsigned int place           # a hint: where a task's table has it; see task.pxd
-    cdef Edge small_edges[SMALL]
+    cdef Objects next                 # per edge: next_nodes()
+    cdef int small_input_nrs[SMALL]   # per edge: input_nrs()
+    cdef unsigned short released      # by a backward: a bit for each slot whose tensor is freed
+    cdef unsigned short n_saved
     cdef uint64_t sequence            # of recording, in its thread; backward runs newest first
     cdef Derivative derivative        # None: a node of a class of its own
-    cdef PyObject** saved  # owned: SavedTensor, tuple or plain value per slot; NULL: not saved
-    cdef PyObject* small_saved[SMALL]
-    cdef OutputMeta* outputs
-    cdef OutputMeta small_output
-    cdef tuple list_lengths           # per input: length of a Tensor[]; None: no lists
+    cdef Objects saved                # per slot: saved_values()
+    cdef int n_outputs
+    cdef int released_at              # the user's line that called that backward: origins.place
+    cdef Outputs outputs              # per result: outputs_of()
     cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
-    cdef unsigned int released        # by a backward: a bit for each slot whose tensor is freed
-    cdef int released_at              # the user's line that called it: origins.place
 
     # grads: n_outputs borrowed gradients (NULL: none); out: n_edges owned results (NULL: none)
     cdef int apply(self, PyObject** grads, PyObject** out) except -1
@@ -71,17 +83,43 @@ cdef class Node:
     cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
                       PyObject** out) except -1
     cdef bint _any_grad(self, PyObject** grads) noexcept
+    cdef PyObject* _saved(self, int slot) noexcept
     cdef object _unpacked(self, int slot)
     cdef object _shown(self, int slot)
     cdef object _computed(self, str name)
+    cdef object _shape(self, int output)
     cdef object _raw(self, int slot)
     cdef bint _holds_tensors(self, int slot) noexcept
-    cdef int _first_edge(self, int input)
-    cdef bint _wanted(self, Formula* formula)
+    cdef int _first_edge(self, int input) noexcept
+    cdef bint _wanted(self, Formula* formula) noexcept
     cdef tuple _needs(self, Formula* formula)
     cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1
     cdef int _put(self, int edge, object gradient, PyObject** out) except -1
     cdef void connect(self, int edge, Tensor tensor)   # to where the tensor's gradient goes
+
+
+# Per edge: the node that the gradient goes to, owned; NULL: nowhere.
+cdef inline PyObject** next_nodes(Node node) noexcept:
+    return &node.next.few[0] if node.n_edges <= SMALL else node.next.many
+
+
+# Per edge: which result of that node's operator it is the gradient of.
+cdef inline int* input_nrs(Node node) noexcept:
+    return (&node.small_input_nrs[0] if node.n_edges <= SMALL
+            else <int*>(node.next.many + node.n_edges))
+
+
+# Per slot: owned SavedTensor, tuple or plain value; NULL: not saved.
+cdef inline PyObject** saved_values(Node node) noexcept:
+    return &node.saved.few[0] if node.n_saved <= SMALL else node.saved.many
+
+
+cdef inline OutputMeta* outputs_of(Node node) noexcept:
+    return &node.outputs.one if node.n_outputs <= 1 else node.outputs.many
+
+
+cdef inline npy_intp* meta_shape(OutputMeta* meta) noexcept:
+    return &meta.shape.few[0] if meta.nd <= MAX_SHAPE else meta.shape.many
 
 
 cdef Extras extras_of(Node node)
@@ -89,4 +127,3 @@ cdef object freed(Node node)          # the error of using a node that was relea
 cdef void set_observer(int (*function)(Node) except -1) noexcept   # called with each new node
 cdef str bare_name(Node node)      # without the namespace that some have: that of its class
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1     # False: it needs no gradient
-cdef npy_intp* meta_shape(OutputMeta* meta) noexcept

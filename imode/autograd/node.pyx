@@ -101,9 +101,6 @@ cdef class Node:
     def __cinit__(self):
         cdef TLS* state = tls()
         born()
-        self.edges = self.small_edges
-        self.saved = self.small_saved
-        self.outputs = &self.small_output
         self.sequence = state.sequence
         state.sequence += 1
         if _observer != NULL:
@@ -115,109 +112,119 @@ cdef class Node:
         self._drop_saved()
         self._drop_edges()
         for i in range(self.n_outputs):
-            c_free(self.outputs[i].long_shape)
-        if self.outputs != &self.small_output:
-            c_free(self.outputs)
+            if outputs_of(self)[i].nd > MAX_SHAPE:
+                c_free(outputs_of(self)[i].shape.many)
+        if self.n_outputs > 1:
+            c_free(self.outputs.many)
 
     cdef void _drop_saved(self):
-        cdef PyObject** saved = self.saved
+        cdef PyObject* items[MAX_SAVED]
+        cdef PyObject** saved = saved_values(self)
         cdef int n = self.n_saved
         cdef int i
         self.n_saved = 0
-        self.saved = self.small_saved
-        cdef PyObject* items[MAX_SAVED]
         for i in range(n):
             items[i] = saved[i]
-            saved[i] = NULL
-        if saved != self.small_saved:
+        if n > SMALL:
             c_free(saved)
         _drop(items, n)
 
     cdef void _drop_edges(self):
-        cdef int i
+        cdef PyObject* few[SMALL]
+        cdef PyObject** nodes = next_nodes(self)
         cdef int n = self.n_edges
-        cdef PyObject* node
+        cdef int i
         self.n_edges = 0
+        if n <= SMALL:
+            for i in range(n):
+                few[i] = nodes[i]
+            nodes = few
         for i in range(n):
-            node = self.edges[i].node
-            self.edges[i].node = NULL
-            Py_XDECREF(node)
-        if self.edges != self.small_edges:
-            c_free(self.edges)
-            self.edges = self.small_edges
+            Py_XDECREF(nodes[i])
+        if n > SMALL:
+            c_free(nodes)
 
     cdef int set_edges(self, int n) except -1:
+        cdef PyObject** many
         if n > SMALL:
-            self.edges = <Edge*>calloc(n, sizeof(Edge))
-            if self.edges == NULL:
-                self.edges = self.small_edges
+            many = <PyObject**>calloc(n, sizeof(PyObject*) + sizeof(int))
+            if many == NULL:
                 raise MemoryError()
+            self.next.many = many
         self.n_edges = n
         return 0
 
     cdef int set_outputs(self, int n) except -1:
+        cdef OutputMeta* many
         cdef int i
         if n > 1:
-            self.outputs = <OutputMeta*>calloc(n, sizeof(OutputMeta))
-            if self.outputs == NULL:
-                self.outputs = &self.small_output
+            many = <OutputMeta*>calloc(n, sizeof(OutputMeta))
+            if many == NULL:
                 raise MemoryError()
-        for i in range(n):
-            self.outputs[i].typenum = -1
+            self.outputs.many = many
         self.n_outputs = n
+        for i in range(n):
+            outputs_of(self)[i].typenum = -1
         return 0
 
     cdef int set_saved(self, int n) except -1:
+        cdef PyObject** many
         if n > SMALL:
-            self.saved = <PyObject**>calloc(n, sizeof(PyObject*))
-            if self.saved == NULL:
-                self.saved = self.small_saved
+            many = <PyObject**>calloc(n, sizeof(PyObject*))
+            if many == NULL:
                 raise MemoryError()
+            self.saved.many = many
         self.n_saved = n
         return 0
 
     cdef void keep(self, int slot, object value):
         Py_INCREF(value)
-        self.saved[slot] = <PyObject*>value
+        saved_values(self)[slot] = <PyObject*>value
         if type(value) is SavedTensor:
             PyObject_GC_UnTrack(<PyObject*>value)    # Note [Saved tensors and the collector]
 
     cdef int describe(self, int output, Tensor tensor) except -1:
-        cdef OutputMeta* meta = &self.outputs[output]
+        cdef OutputMeta* meta = &outputs_of(self)[output]
         cdef int nd = storage(tensor).ndim
+        cdef npy_intp* many
         cdef int i
-        cdef npy_intp* shape = meta.shape
         if nd > MAX_SHAPE:
-            c_free(meta.long_shape)
-            meta.long_shape = shape = <npy_intp*>calloc(nd, sizeof(npy_intp))
-            if shape == NULL:
+            many = <npy_intp*>calloc(nd, sizeof(npy_intp))
+            if many == NULL:
                 raise MemoryError()
+        if meta.nd > MAX_SHAPE:
+            c_free(meta.shape.many)
+        if nd > MAX_SHAPE:
+            meta.shape.many = many
+        meta.nd = <short>nd
+        meta.typenum = <short>typenum(tensor)
         for i in range(nd):
-            shape[i] = storage(tensor).shape[i]
-        meta.nd = nd
-        meta.typenum = typenum(tensor)
+            meta_shape(meta)[i] = storage(tensor).shape[i]
         return 0
 
     cdef void connect(self, int edge, Tensor tensor):
-        if not node_edge(tensor, &self.edges[edge]):
-            self.edges[edge].node = NULL
+        cdef Edge found
+        node_edge(tensor, &found)
+        next_nodes(self)[edge] = found.node
+        input_nrs(self)[edge] = found.input_nr
 
     cdef void release(self):
         """Free the saved tensors. Shapes and numbers stay, to be looked at; a node that has nothing
         else may run again."""
         cdef PyObject* items[MAX_SAVED]
+        cdef PyObject** saved = saved_values(self)
         cdef int n = 0
         cdef int i
         for i in range(self.n_saved):
-            if self.saved[i] != NULL and self._saves_tensors(i):
+            if saved[i] != NULL and self._saves_tensors(i):
                 self.released |= 1 << i
-                items[n] = self.saved[i]
-                self.saved[i] = NULL
+                items[n] = saved[i]
+                saved[i] = NULL
                 n += 1
         _drop(items, n)
 
     cdef bint _saves_tensors(self, int slot):
-        value = <object>self.saved[slot]
+        value = <object>saved_values(self)[slot]
         if type(value) is SavedTensor:
             return True
         if self.derivative is not None and self.derivative.slots[slot].operand and (
@@ -289,7 +296,7 @@ cdef class Node:
             value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
         finally:
             state.plain_numbers = False
-        if formula.n_inputs == 1 and self.list_lengths is None:
+        if formula.n_inputs == 1 and self.derivative.list_input < 0:
             self._put(formula.inputs[0], value, out)
         else:
             self._distribute(formula, value, out)
@@ -302,11 +309,14 @@ cdef class Node:
                 return True
         return False
 
+    cdef PyObject* _saved(self, int slot) noexcept:
+        return saved_values(self)[slot] if slot < self.n_saved else NULL   # else it was cleared
+
     cdef object _unpacked(self, int slot):
         cdef PyObject* item
         if self.released >> slot & 1:     # also by another thread, in the middle of a run
             raise freed(self)
-        item = self.saved[slot]
+        item = self._saved(slot)
         if item == NULL:
             return None
         if type(<object>item) is SavedTensor:
@@ -316,26 +326,24 @@ cdef class Node:
                           for x in <tuple>item])
         return <object>item
 
-    cdef int _first_edge(self, int input):
-        """The first edge of a differentiable input: before it, one per tensor, n per list."""
-        cdef int edge = 0
-        cdef int i
-        if self.list_lengths is None:
+    cdef int _first_edge(self, int input) noexcept:
+        """The first edge of a differentiable input, of how many there are; a list has one edge per
+        tensor, anything else has one."""
+        cdef Derivative d = self.derivative
+        if d.list_input < 0 or input <= d.list_input:
             return input
-        for i in range(input):
-            edge += 1 if self.list_lengths[i] is None else <int>self.list_lengths[i]
-        return edge
+        return self.n_edges - (d.n_inputs - input)
 
-    cdef bint _wanted(self, Formula* formula):
+    cdef bint _wanted(self, Formula* formula) noexcept:
         cdef int k, edge
         for k in range(formula.n_inputs):
-            if self.list_lengths is None:
-                if should_compute(self.edges[formula.inputs[k]].node):
+            if self.derivative.list_input < 0:
+                if should_compute(next_nodes(self)[formula.inputs[k]]):
                     return True
                 continue
             for edge in range(self._first_edge(formula.inputs[k]),
                               self._first_edge(formula.inputs[k] + 1)):
-                if should_compute(self.edges[edge].node):
+                if should_compute(next_nodes(self)[edge]):
                     return True
         return False
 
@@ -344,16 +352,14 @@ cdef class Node:
         needs = []
         for k in range(formula.n_inputs):
             i = formula.inputs[k]
-            if self.list_lengths is None or self.list_lengths[i] is None:
-                needs.append(should_compute(self.edges[self._first_edge(i)].node))
-            else:
-                needs.append(tuple([should_compute(self.edges[edge].node) for edge in
-                                    range(self._first_edge(i), self._first_edge(i + 1))]))
+            needed = tuple([should_compute(next_nodes(self)[edge]) for edge in
+                            range(self._first_edge(i), self._first_edge(i + 1))])
+            needs.append(needed if i == self.derivative.list_input else needed[0])
         return tuple(needs)
 
     cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1:
         """Put a formula's gradients where they belong."""
-        cdef int k, i, edge
+        cdef int k, i, n, edge
         if formula.n_inputs == 1:
             value = (value,)
         elif value is None:
@@ -363,12 +369,13 @@ cdef class Node:
                 continue
             i = formula.inputs[k]
             edge = self._first_edge(i)
-            if self.list_lengths is not None and self.list_lengths[i] is not None:
+            if i == self.derivative.list_input:
                 gradient = tuple(gradient)
-                if len(gradient) != self.list_lengths[i]:     # a hook changed the shape
+                n = self._first_edge(i + 1) - edge
+                if len(gradient) != n:        # a hook changed the shape
                     raise RuntimeError(
                         f"{self.derivative.name}: its formula returned {len(gradient)} gradients "
-                        f"for {self.list_lengths[i]} tensors")
+                        f"for {n} tensors")
                 for item in gradient:
                     self._put(edge, item, out)
                     edge += 1
@@ -377,7 +384,7 @@ cdef class Node:
         return 0
 
     cdef int _put(self, int edge, object gradient, PyObject** out) except -1:
-        if gradient is None or self.edges[edge].node == NULL:
+        if gradient is None or next_nodes(self)[edge] == NULL:
             return 0
         if type(gradient) is not Tensor:
             raise TypeError(f"{self.derivative.name}: its formula returned a "
@@ -393,8 +400,8 @@ cdef class Node:
     @property
     def next_functions(self):
         """Where the gradients go: a tuple of (node or None, input number)."""
-        return tuple([(None if self.edges[i].node == NULL else shown(<object>self.edges[i].node),
-                       self.edges[i].input_nr) for i in range(self.n_edges)])
+        return tuple([(None if next_nodes(self)[i] == NULL else shown(<object>next_nodes(self)[i]),
+                       input_nrs(self)[i]) for i in range(self.n_edges)])
 
     @property
     def metadata(self):
@@ -420,10 +427,13 @@ cdef class Node:
     def _input_metadata(self):
         """What the gradient of each result looks like: shape, dtype, device; None where it has
         none."""
-        return [None if self.outputs[i].typenum < 0 else InputMetadata(
-            list(new_size(self.outputs[i].nd, meta_shape(&self.outputs[i]))),
-            dtype_from_typenum(self.outputs[i].typenum), as_device(None))
+        return [None if outputs_of(self)[i].typenum < 0 else InputMetadata(
+            list(self._shape(i)), dtype_from_typenum(outputs_of(self)[i].typenum), as_device(None))
             for i in range(self.n_outputs)]
+
+    cdef object _shape(self, int output):
+        cdef OutputMeta* meta = &outputs_of(self)[output]
+        return new_size(meta.nd, meta_shape(meta))
 
     def register_hook(self, hook):
         """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
@@ -482,8 +492,7 @@ cdef class Node:
         values = []
         for parameter in parameters:
             if parameter == "outputs":
-                values.append([new_size(self.outputs[i].nd, meta_shape(&self.outputs[i]))
-                               for i in range(self.n_outputs)])
+                values.append([self._shape(i) for i in range(self.n_outputs)])
             else:
                 values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
         return function(*values)
@@ -492,12 +501,12 @@ cdef class Node:
         """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
         cdef PyObject* item
         if self.released >> slot & 1:
-            if self.list_lengths is not None:
+            if self.derivative.list_input >= 0:
                 raise freed(self)
             value = saved_value(None)
             value.freed = True
             return value
-        item = self.saved[slot]
+        item = self._saved(slot)
         if item != NULL and type(<object>item) is SavedTensor:
             if not PyObject_GC_IsTracked(item):
                 PyObject_GC_Track(item)        # Note [Saved tensors and the collector]
@@ -563,10 +572,6 @@ cdef object freed(Node node):
     return graph_freed(node.name(), node.released_at)
 
 
-cdef npy_intp* meta_shape(OutputMeta* meta) noexcept:
-    return meta.long_shape if meta.nd > MAX_SHAPE else meta.shape
-
-
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
     cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
     cdef Node node
@@ -600,12 +605,12 @@ cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
     cdef PyObject* item
     cdef int i, result
     for i in range(node.n_edges):
-        if node.edges[i].node != NULL:
-            result = visit(node.edges[i].node, arg)
+        if next_nodes(node)[i] != NULL:
+            result = visit(next_nodes(node)[i], arg)
             if result:
                 return result
     for i in range(node.n_saved):
-        item = node.saved[i]
+        item = saved_values(node)[i]
         if item != NULL:
             if type(<object>item) is SavedTensor and not PyObject_GC_IsTracked(item):
                 result = _saved_traverse(item, visit, arg)

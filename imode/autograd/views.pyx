@@ -7,7 +7,7 @@ shared version counter) and regenerates it when it is read.
 """
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
 from imode._core.geometry cimport geometry_of
 from imode._core.live cimport alive, born, count_deaths
@@ -16,7 +16,7 @@ from imode._core.tensor cimport (
     current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
-from imode.autograd.node cimport Node, extras_of, freed, node_edge
+from imode.autograd.node cimport Node, extras_of, freed, input_nrs, next_nodes
 from imode.autograd.recorded cimport new_node
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
@@ -190,6 +190,7 @@ cdef int count_write(int writer, Tensor target) except -1:
 cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except -1:
     cdef CopySlices slices
     cdef Tensor base
+    cdef PyObject* found
     cdef int i, n
     if self.view is None:
         move_retained(self, node, output_nr)
@@ -209,14 +210,15 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     slices.set_edges(n if 0 <= edge < n else n + 1)
     for i in range(n):
         if i != edge:
-            slices.edges[i] = node.edges[i]
-            if node.edges[i].node != NULL:
-                Py_INCREF(<object>node.edges[i].node)
-    if node_edge(base, &slices.edges[slices.base_edge]) and slices.base_edge < n and (
-            node.derivative is not None):
+            next_nodes(slices)[i] = next_nodes(node)[i]
+            input_nrs(slices)[i] = input_nrs(node)[i]
+            Py_XINCREF(next_nodes(node)[i])
+    slices.connect(slices.base_edge, base)
+    found = next_nodes(slices)[slices.base_edge]
+    if found != NULL and slices.base_edge < n and node.derivative is not None:
         # The view's node before is no part of the graph any more, and not kept by this one.
-        _replace(&node.edges[edge].node, <object>slices.edges[slices.base_edge].node)
-        node.edges[edge].input_nr = slices.edges[slices.base_edge].input_nr
+        _replace(&next_nodes(node)[edge], <object>found)
+        input_nrs(node)[edge] = input_nrs(slices)[slices.base_edge]
     move_retained(base, slices, 0)
     base.grad_fn = slices
     base.output_nr = 0
@@ -271,7 +273,7 @@ cdef class CopySlices(Node):
         copied = call1(operator("clone"), part)
         slice_grad[0] = <PyObject*>copied
         self.function.apply(slice_grad, out)
-        if not should_compute(self.edges[self.base_edge].node):
+        if not should_compute(next_nodes(self)[self.base_edge]):
             Py_XDECREF(out[self.base_edge])       # the write computes it without being asked
             out[self.base_edge] = NULL
             return 0
