@@ -254,7 +254,7 @@ cdef class Node:
                 value = self._unpacked(n) if d.slots[n].formulas else None
                 Py_INCREF(value)
                 saved[n] = <PyObject*>value
-                if self.saved[n] == NULL and d.slots[n].source == FROM_RESULT:
+                if self._saved(n) == NULL and d.slots[n].source == FROM_RESULT:
                     missing = n
                 n += 1
             if self._any_grad(grads):
