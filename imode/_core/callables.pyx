@@ -1,4 +1,4 @@
-"""The functions and methods of operators, as Python has them: built-in ones, which enter bind.pyx."""
+"""The built-in functions and methods that Python calls for an operator; they enter bind.pyx."""
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.bind cimport function_entry, method_entry

@@ -242,6 +242,6 @@ PROGRAMS = {
     "sgn of complex numbers divides part by part": """
         INF, NAN = float("inf"), float("nan")
         PARTS = [complex(a, b) for a in (0.0, 1.0, -INF, NAN) for b in (0.0, -2.0, INF, NAN)]
-        log.append(lib.tensor(PARTS).sgn().tolist())
+        log.append(str(lib.tensor(PARTS).sgn().tolist()))
     """,
 }
