@@ -214,7 +214,11 @@ FLOAT_TABLE(2, remainder)
 BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y, m))
 FLOAT_TABLE(2, floor_divide)
 
-/* ---- operators of every real type ---- */
+/* ---- operators of every real type: one formula, though no unsigned x is below 0 ---- */
+
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#endif
 
 #define INTEGERS(NIN, NAME, VALUE)                                                                 \
     MAP##NIN(NAME##_u1, uint8_t, uint8_t, VALUE) MAP##NIN(NAME##_i1, int8_t, int8_t, VALUE)        \
@@ -246,7 +250,7 @@ FLOAT_TABLE(2, floor_divide)
 /* Comparisons are written so that a NaN in x comes through. */
 REALS_SAME(1, relu, x < 0 ? 0 : x)
 REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
-REALS(1, sign, (x > 0) - (x < 0), (x > 0) - (x < 0))
+REALS_SAME(1, sign, (x > 0) - (x < 0))
 REALS_SAME(3, threshold, x <= y ? z : x)
 REALS_SAME(3, threshold_backward, x <= z ? 0 : y)
 #define AT_LEAST(x, y) ((x) < (y) || (y) != (y) ? (y) : (x))
