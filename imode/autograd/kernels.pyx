@@ -132,9 +132,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Derivative d = <Derivative>op.derivative
     cdef Tensor self = <Tensor>args[0]
     cdef Node node
-    if tls().no_grad:
-        return redispatch(op, keys & below(AUTOGRAD), args)
-    if d is None:                 # no derivative: what PyTorch does not look at either
+    if tls().no_grad or d is None:      # no derivative: what PyTorch does not look at either
         return redispatch(op, keys & below(AUTOGRAD), args)
     d = _for_numbers(d, tls().plain_numbers, args)
     if not _any_requires_grad(op, d, args):
@@ -247,8 +245,10 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
 
 
 cdef bint _needed(Node node, Derivative d, Slot* slot):
-    """Whether a slot that one formula alone reads is wanted; one that several read always is, and
-    one that none reads, which is shown alone, and what is shown besides."""
+    """Whether a slot is kept: where one formula alone reads it, only if a gradient by it is wanted.
+
+    What several read is kept, and what none does: it is there to be shown, as sizes of matrices are.
+    """
     cdef int i
     if slot.source == FROM_MATRIX or slot.formulas & (slot.formulas - 1) or not slot.formulas:
         return True
@@ -289,8 +289,10 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
 
 
 cdef inline object _matrix(Tensor tensor):
-    """Where a matrix lies without gaps its two sizes as one number, row by row rows * 2**32 +
-    columns, column by column -1 less that; else the geometry, as of every tensor."""
+    """The geometry, in one number for a matrix without gaps: products save it for both factors.
+
+    rows * 2**32 + columns where it lies row by row, -1 minus that where it lies column by column.
+    """
     cdef ndarray array = storage(tensor)
     cdef long long sizes
     if array.ndim == 2 and array.shape[0] < 1 << 30 and array.shape[1] < <long long>1 << 32:

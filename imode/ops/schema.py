@@ -19,9 +19,10 @@ a view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms f
 
 **Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators. A
 formula's parameter names are what is saved: arguments, results, `<argument>_shape`,
-`<argument>_dtype`, `<argument>_geometry` (shape, strides, offset); `grad` is the first result's
-gradient, `grads` all of them, `needs` which of the key's inputs want one. The node's edges are in
-the order of the inputs here. An operator without a derivative says `differentiable=False`.
+`<argument>_dtype`, `<argument>_geometry` (shape, strides, offset), `<argument>_matrix` (the same,
+packed: see `_matrix` in autograd/kernels.pyx); `grad` is the first result's gradient, `grads` all
+of them, `needs` which of the key's inputs want one. The node's edges are in the order of the inputs
+here. An operator without a derivative says `differentiable=False`.
 
 **Variants.** function (imode.name), method (Tensor.name), inplace (name_), out (out=), nn
 (imode.nn.functional.name). Every operator is also `imode.ops.name`.
