@@ -128,6 +128,7 @@ static inline size_t imode_block_size(PyTypeObject *type, size_t header) {
 }
 
 static PyObject *imode_alloc_tracked(PyTypeObject *type, Py_ssize_t n) {
+    (void)n; /* these types have no variable part */
     char *block = imode_take_block(imode_block_size(type, GC_HEAD));
     if (block == NULL) return PyErr_NoMemory();
     PyObject *self = PyObject_Init((PyObject *)(block + GC_HEAD), type);
@@ -141,6 +142,7 @@ static void imode_free_tracked(void *self) {
 }
 
 static PyObject *imode_alloc_plain(PyTypeObject *type, Py_ssize_t n) {
+    (void)n;
     char *block = imode_take_block(imode_block_size(type, 0));
     return block == NULL ? PyErr_NoMemory() : PyObject_Init((PyObject *)block, type);
 }
@@ -155,6 +157,6 @@ static void imode_use_slabs(PyObject *cls, size_t header) {
     type->tp_free = tracked ? imode_free_tracked : imode_free_plain;
 }
 #else
-static void imode_use_slabs(PyObject *cls, size_t header) {}
+static void imode_use_slabs(PyObject *cls, size_t header) { (void)cls, (void)header; }
 static void imode_drop_spare(void) {}
 #endif
