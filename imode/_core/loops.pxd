@@ -31,7 +31,7 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     bint rows                     # results are row-major, however the operands lie
     bint exact                    # out= must have the result's dtype
     int real                      # complex operands go to `otherwise`, whatever their shapes are:
-    #                               1: any, 2: the first; 0: none
+    #                               1: any, 2: the first, 3: any beside a first that is no integer
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 

@@ -16,8 +16,8 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
-    UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS,
+    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
     dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_like, in_row_order, iterate, layout, run)
@@ -343,8 +343,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result(&state)
-    if loops.real and is_complex(code) and (loops.real == 1 or is_complex(
-            code_of[cnp.PyArray_TYPE(storage(<Tensor>args[0]))])):
+    if loops.real and is_complex(code) and (loops.real == 1 or code_of[cnp.PyArray_TYPE(
+            storage(<Tensor>args[0]))] >= (COMPLEX64 if loops.real == 2 else FLOAT16)):
         return run_numpy(op, _otherwise(op, kernel), args)
     if loops.ints >= NO_BOOL:
         if _refused(loops.ints, args, nin):

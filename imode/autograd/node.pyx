@@ -10,8 +10,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
+from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.live cimport alive, born, died
-from imode._core.making cimport wrap
+from imode._core.making cimport new_tensor
 from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
@@ -483,7 +484,7 @@ cdef class Node:
         value = self._unpacked(slot)
         if self.derivative.slots[slot].operand and not self.derivative.plain_numbers and (
                 isinstance(value, _NUMBERS)):
-            return wrap(np.asarray(value))
+            return new_tensor(np.asarray(value), NORMAL_KEYS)     # it was there before the mode
         return value
 
     cdef object _computed(self, str name):

@@ -9,7 +9,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from imode._core.dispatch cimport CKernel, Operator, call1, call2, call3, operator
+from imode._core.dispatch cimport CKernel, Operator, call, call1, call2, call3, operator
 from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport keyset_t
 from imode._core.syntax cimport slice_dim
@@ -211,6 +211,13 @@ cdef object _contiguous(Operator op, keyset_t keys, PyObject** args):
     return call2(_ops().clone, <object>args[0], "contiguous_format")
 
 
+cdef object _spread(Operator op, keyset_t keys, PyObject** args):
+    """var.dim and its kin, by the overload that takes a correction, which stands next."""
+    cdef object correction = 1 if <object>args[2] is True else 0
+    cdef PyObject** corrected = [args[0], args[1], <PyObject*>correction, args[3], NULL]
+    return call(op.next_overload, corrected)
+
+
 cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**)):
     return CKernel.new(fn, None, "imode.kernels.shortcuts", False)
 
@@ -230,3 +237,4 @@ split_sizes = _new(_split_sizes)
 swap = _new(_swap)
 swap_in_place = _new(_swap_in_place)
 contiguous = _new(_contiguous)
+spread = _new(_spread)

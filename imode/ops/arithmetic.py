@@ -12,7 +12,7 @@ from .._core.dtype import result_type
 from .._core.numbers import number_as, scalar_as
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
-from .refuse import as_float, cast, check_sub, common, no_derivative, zeros
+from .refuse import as_float, cast, check_scale, check_sub, common, no_derivative, zeros
 from .schema import alias, composite, conj, op, ufunc
 
 _ALL = "function method inplace out"
@@ -21,12 +21,7 @@ _ALL = "function method inplace out"
 
 
 def _check_alpha(dtype, alpha):
-    if isinstance(alpha, bool) and dtype != np.bool_:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if isinstance(alpha, float) and dtype.kind in "biu":
-        raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
-        )
+    check_scale(dtype, "alpha", alpha)
     if isinstance(alpha, complex) and dtype.kind != "c":
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."

@@ -355,12 +355,12 @@ def _clamp(self, min, max):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
     given = self.dtype
-    if given.kind != "c" and any(isinstance(bound, complex) for bound in bounds):
+    if given.kind == "f" and any(isinstance(bound, complex) for bound in bounds):
         raise RuntimeError("value cannot be converted to type double without overflow")
     dtype = result_type(self, *bounds)
     self = cast(self, dtype)
     if dtype.kind == "c":
-        if given.kind != "c" and len(bounds) == 1:
+        if given.kind != "c" and len(bounds) == 1 and isinstance(bounds[0], np.ndarray):
             raise not_implemented("maximum_cpu" if max is None else "minimum_cpu", self.dtype)
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == np.bool_:
@@ -415,7 +415,7 @@ alias(
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
         ufunc(
-            loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="first", numbers="checked"
+            loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="inexact", numbers="checked"
         ),
         derivative={"self": _clamp_self},
         name="ClampBackward1",
@@ -427,18 +427,17 @@ tensor([0.0000, 0.5000, 1.0000])
 """,
     ),
 )
-_CLAMP_MIN = ufunc(
-    loops.clamp_min,
-    otherwise=lambda self, min: _clamp(self, min, None),
-    exact=True,
-    numbers="checked",
-)
-_CLAMP_MAX = ufunc(
-    loops.clamp_max,
-    otherwise=lambda self, max: _clamp(self, None, max),
-    exact=True,
-    numbers="checked",
-)
+
+
+def _clamp_by_number(function, clamp):
+    """The kernel of clamping by one number, which refuses complex ones in the first place."""
+
+    def otherwise(self, bound):
+        if self.dtype.kind == "c" or isinstance(bound, complex):
+            raise NotImplementedError("clamp is not supported for complex types")
+        return clamp(self, bound)
+
+    return ufunc(function, otherwise=otherwise, exact=True, real="any", numbers="checked")
 
 
 def _clamp_by(kernel, clamp):
@@ -469,7 +468,7 @@ tensor([0., 5.])
 )
 op(
     "clamp_min(Tensor self, Scalar min) -> Tensor",
-    _CLAMP_MIN,
+    _clamp_by_number(loops.clamp_min, lambda self, min: _clamp(self, min, None)),
     derivative={"self": lambda grad, self, min: ops.where(self >= min, grad, 0)},
     variants=_ALL,
     doc="""Return the elements, those below `min` moved to it.
@@ -495,7 +494,7 @@ tensor([-1.,  2.])
 )
 op(
     "clamp_max(Tensor self, Scalar max) -> Tensor",
-    _CLAMP_MAX,
+    _clamp_by_number(loops.clamp_max, lambda self, max: _clamp(self, None, max)),
     derivative={"self": lambda grad, self, max: ops.where(self <= max, grad, 0)},
     variants=_ALL,
     doc="""Return the elements, those above `max` moved to it.

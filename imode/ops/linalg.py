@@ -13,6 +13,7 @@ from imode.kernels.strided import wrap_dim
 from .._core.broadcast import broadcast_shape
 from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
+from .refuse import check_scale
 from .schema import composite, conj, op
 
 # ---- checks ----
@@ -272,6 +273,8 @@ def _addr(self, vec1, vec2, beta, alpha, inplace=False):
         raise RuntimeError(f"size mismatch, input: {list(self.shape)}, {', '.join(sizes)}")
     addend = strided.apply(strided.expand, self, (vec1.size, vec2.size))
     dtype = dims.promote(self.dtype, vec1.dtype, vec2.dtype)
+    check_scale(dtype, "beta", beta)
+    check_scale(dtype, "alpha", alpha)
     result = empty_for((addend, vec1[:, None], vec2[None]), addend.shape, dtype)
     result[...] = _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)
     return result

@@ -202,7 +202,8 @@ def _in_order(x):
 
 def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if input.numel() == 0:  # of any shape: one number of each is enough to record them
-        result = input.clone() if weight is None else input * weight[0]
+        result = input.clone()
+        result = result if weight is None else result * weight[0]
         return result if bias is None else result + bias[0]
     if input.dim() == 1:
         input.size(1)  # raises: there are no channels

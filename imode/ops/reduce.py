@@ -11,6 +11,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import reduce as fast
+from imode.kernels import shortcuts
 
 from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
@@ -480,6 +481,14 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
 ):
     _doc = _ABOUT.format(what=_what, name=_name, shown=_shown)
     _variants = "function" if "mean" in _name else "function method out"
+    # A dimension by itself is of the older form, and so a correction of 1, which the node shows.
+    _arguments, _function = _unbiased_along(_name)
+    composite(
+        f"{_name}{_arguments} -> {_returns}",
+        variants=_variants,
+        doc=_doc,
+        shortcut=shortcuts.spread,
+    )(_function)
     op(
         f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
         f"bool keepdim=False) -> {_returns}",
@@ -489,10 +498,7 @@ for _name, _kernel, _backward, _returns, _what, _shown in (
         variants=_variants,
         doc=_doc,
     )
-
-    for _overload, _forms in (
-        (_unbiased, _variants.removesuffix(" out")),
-        (_unbiased_along, _variants),
-    ):
-        _arguments, _function = _overload(_name)
-        composite(f"{_name}{_arguments} -> {_returns}", variants=_forms, doc=_doc)(_function)
+    _arguments, _function = _unbiased(_name)
+    composite(
+        f"{_name}{_arguments} -> {_returns}", variants=_variants.removesuffix(" out"), doc=_doc
+    )(_function)

@@ -62,6 +62,16 @@ def common(*operands):
     return [cast(operand, dtype) for operand in operands]
 
 
+def check_scale(dtype, name, number):
+    """Refuse a factor, alpha or beta, of another kind than the result."""
+    if isinstance(number, bool) and dtype != np.bool_:
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
+    if isinstance(number, (float, complex)) and dtype.kind in "biu":
+        raise RuntimeError(
+            f"For integral input tensors, argument {name} must not be a floating point number."
+        )
+
+
 def check_sub(self, other):
     """Refuse a difference that bools are part of."""
     bools = [isinstance(x, bool) or getattr(x, "dtype", None) == np.bool_ for x in (self, other)]

@@ -120,8 +120,8 @@ class ufunc:
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
-    `real`: `otherwise` refuses a complex operand ("any", or the "first"), before the shapes of
-    all are looked at.
+    `real`: `otherwise` refuses a complex operand ("any", the "first", or, "inexact", any beside a
+    first one that is no integer), before the shapes of all are looked at.
     `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
     of the dtype and floats to infinity; "checked", refused where the dtype cannot hold it; "wide",
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
@@ -158,7 +158,7 @@ class ufunc:
         self.ufunc, self.scaled = ufunc, scaled
         self.otherwise = otherwise if rows else laid_out(otherwise)
         self.exact, self.bounds, self.rows = exact, bounds, rows
-        self.real = (None, "any", "first").index(real)
+        self.real = (None, "any", "first", "inexact").index(real)
         self.ints = _INTS.index(ints)
 
 

@@ -22,8 +22,6 @@ CASES = [
 # What is said otherwise: (sample, attribute), each with wildcards.
 OTHERWISE = {
     ("conv2d.padding", "_saved_*padding"): "a padding, said for all dimensions at once",
-    ("std*", "_saved_correction"): "None means 1",
-    ("var*", "_saved_correction"): "None means 1",
     ("einsum", "_saved_dim*"): "the operands are brought into order by other steps",
     ("pad", "_saved_*"): "what is cut away at both ends is cut in one step",
 }
