@@ -176,12 +176,13 @@ cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) exc
     return 0
 
 
-cdef int check_target(Operator op, Tensor target, int code) except -1:
+cdef int check_target(Operator op, Tensor target, int code, bint halves=False) except -1:
     cdef ndarray array = storage(target)
     cdef int target_code = code_of[cnp.PyArray_TYPE(array)]
     refuse_self_overlap(target)
     if target_code != code and not _can_cast(code, target_code):
-        raise RuntimeError(f"result type {type_str(code)} can't be cast to the desired output "
+        name = "ComplexHalf" if halves else type_str(code)
+        raise RuntimeError(f"result type {name} can't be cast to the desired output "
                            f"type {type_str(target_code)}")
     if not cnp.PyArray_ISWRITEABLE(array):
         raise RuntimeError(f"{op.name}(): the written-to tensor is over read-only memory; clone() "

@@ -369,10 +369,10 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if op.role != OUT or _among(target, args, nin):
             fit_target(op, <Tensor>target, nd, dims, False)
             if loops.exact:
-                _check_castable(<Tensor>target, out_code)
+                _check_castable(<Tensor>target, out_code, _of_halves(out_code, &state))
         elif loops.exact:
             _check_exact(<Tensor>target, out_code)
-        check_target(op, <Tensor>target, out_code)
+        check_target(op, <Tensor>target, out_code, _of_halves(out_code, &state))
         if op.role == INPLACE and is_complex(code) and is_float(out_code):
             raise RuntimeError(
                 f"In-place {op.functional.name} is not supported for complex tensors. Its result "
@@ -503,12 +503,18 @@ cdef int _check_exact(Tensor target, int code) except -1:
     return 0
 
 
-cdef int _check_castable(Tensor target, int code) except -1:
+cdef int _check_castable(Tensor target, int code, bint halves) except -1:
     cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
     if target_code != code and not _can_cast(code, target_code):
-        raise RuntimeError(f"result type {type_str(code)} can't be cast to the desired output type "
-                           f"{c_type_str(target_code)}")
+        name = "ComplexHalf" if halves else type_str(code)
+        raise RuntimeError(f"result type {name} can't be cast to the desired output "
+                           f"type {c_type_str(target_code)}")
     return 0
+
+
+cdef inline bint _of_halves(int code, ResultType* state) noexcept:
+    """Whether PyTorch gives complex numbers of two halves."""
+    return code == COMPLEX64 and FLOAT16 == (state.dim if state.dim > INT64 else state.zero)
 
 
 cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:

@@ -281,8 +281,8 @@ cdef bint _write_plain(Tensor self, object index, object value) except -1:
         return True
     if type(value) is not float and not (type(value) is int and -(1 << 31) < value < 1 << 31):
         return False
-    if requires_grad(view):
-        return False                  # recorded as PyTorch does: the number as a tensor
+    if requires_grad(view) or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
+        return False                  # as PyTorch records and rounds it: the number as a tensor
     for d in range(array.ndim):
         if array.strides[d] == 0:
             return False

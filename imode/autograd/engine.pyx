@@ -92,6 +92,8 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
     state.depth += 1
     try:
         _find_nodes(task, roots, accumulate)
+        for i, (root, number) in enumerate(roots):      # recorded where the caller's mode says so
+            grads[i] = fit_root(<Node>root, number, grads[i], i)
         state.no_grad = not task.create_graph
         _start(task, roots, grads)
         while task.heap_size:
@@ -116,11 +118,8 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
 cdef int _start(Task task, list roots, list grads) except -1:
     """Give the roots their gradients; those that no other node leads to are ready."""
     cdef Entry* entry
-    cdef int i
-    for i, ((root, number), gradient) in enumerate(zip(roots, grads)):
-        gradient = fit_root(<Node>root, number, gradient, i)
-        task.keep.append(gradient)          # the caller's: never stolen as a leaf's .grad
-        Py_INCREF(gradient)
+    for (root, number), gradient in zip(roots, grads):
+        Py_INCREF(gradient)                 # task.keep has it: never stolen as a leaf's .grad
         _add(task, task.find(<PyObject*>root), number, <PyObject*>gradient)
     for root, _ in roots:
         entry = task.find(<PyObject*>root)

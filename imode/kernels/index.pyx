@@ -255,10 +255,10 @@ cdef object _index_put_(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
-    """_index_backward(grad, shape, indices, dims): grad added to zeros at the indices."""
-    cdef Fields* grad = _array(args[0])
+    """_index_backward(None, grad, shape, indices, dims): grad added to zeros at the indices."""
+    cdef Fields* grad = _array(args[1])
     cdef Fields* at
-    cdef tuple shape = <tuple>args[1], indices = <tuple>args[2]
+    cdef tuple shape = <tuple>args[2], indices = <tuple>args[3]
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, width = 1, count, size
     cdef int dim = 0, d, nd = <int>len(shape), kind = grad.descr.type_num
@@ -267,10 +267,10 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(grad) or (
             nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
         return _fall_back(op, keys, args)
-    if args[3] != <PyObject*>None:
-        if PyTuple_GET_SIZE(<object>args[3]) != 1:
+    if args[4] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[4]) != 1:
             return _fall_back(op, keys, args)
-        dim = (<tuple>args[3])[0]
+        dim = (<tuple>args[4])[0]
     at = _array(PyTuple_GET_ITEM(indices, 0))
     if not _indices(at) or not 0 <= dim < nd or grad.nd != nd + at.nd - 1:
         return _fall_back(op, keys, args)
@@ -287,7 +287,7 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     out = empty(kind, nd, dims)
     data = <char*>cnp.PyArray_DATA(out)
     memset(data, 0, cnp.PyArray_NBYTES(out))
-    _held = hold(args, 3)
+    _held = hold(args, 4)
     with nogil:
         if kind == cnp.NPY_FLOAT:
             _add(<float*>data, <float*>grad.data, <int64_t*>at.data, outer, count, size, width,

@@ -315,7 +315,8 @@ cdef class Ingest:
             if real < 0 and self.unsigned():
                 fits = False
         else:
-            if isinstance(item, np.bool_):
+            if isinstance(item, np.bool_) or self.kind == cnp.NPY_BOOL and (
+                    PyComplex_Check(item) or PyLong_Check(item)):
                 item = bool(item)
             value = PyLong_AsLongLongAndOverflow(item, &overflow)
             if overflow:

@@ -24,16 +24,23 @@ from .written import written
 # ---- advanced indices ----------------------------------------------------------------------------
 
 
-def _index_backward(grad, shape, indices, dims):
+def _index_backward(_, grad, shape, indices, dims):
     result = np.zeros(shape, grad.dtype)
     indexing.put(result, indices, grad, True, dims)
     return result
 
 
+# `self` is None: in PyTorch, zeros that the gradient is put into, to which the node has an edge.
 op(
-    "_index_backward(Tensor grad_output, int[] shape, Tensor[] indices, int[]? dims) -> Tensor",
+    "_index_backward(Tensor? self, Tensor grad_output, int[] shape, Tensor[] indices, int[]? dims) "
+    "-> Tensor",
     compiled("_index_backward", _index_backward, __name__),
-    derivative={"grad_output": lambda grad, indices, dims: ops._index(grad, indices, dims)},
+    derivative={
+        "self": lambda grad: grad,
+        "grad_output": lambda grad, indices, dims: ops._index(grad, indices, dims),
+    },
+    name="IndexPutImplBackward0",
+    shows={"accumulate": lambda: True, "dims": None},
     variants="",
 )
 
@@ -42,7 +49,7 @@ op(
     compiled("_index", indexing.get, __name__),
     derivative={
         "self": lambda grad, self_shape, indices, dims: ops._index_backward(
-            grad, self_shape, indices, dims
+            None, grad, self_shape, indices, dims
         )
     },
     shows={"dims": None},

@@ -305,7 +305,12 @@ def _without_ones(shape):
 def _copy_to(view, value):
     shape = view.shape
     if not isinstance(value, Tensor):
-        if shape and not view.requires_grad and 0 not in view.stride():
+        if (
+            shape
+            and array_of(view).dtype != np.float16  # what is too large for it becomes infinite
+            and not view.requires_grad
+            and 0 not in view.stride()
+        ):
             view.fill_(value)
             return
         value = _as_tensor(view, value)  # as PyTorch records it
