@@ -83,3 +83,8 @@ def scalar_as(value, dtype):
     """
     with np.errstate(over="ignore"):
         return np.array(number_as(value, np.dtype("f8") if dtype == "f2" else dtype), dtype)
+
+
+def filling(value, array):
+    """What fills an array: a number alone, as `scalar_as`, is not checked for float16."""
+    return (scalar_as if array.size == 1 else number_as)(value, array.dtype)

@@ -20,9 +20,10 @@ _ALL = "function method inplace out"
 # ---- add, sub, rsub, mul ------------------------------------------------------------------------
 
 
-def _check_alpha(dtype, alpha):
-    check_scale(dtype, "alpha", alpha)
-    if isinstance(alpha, complex) and dtype.kind != "c":
+def _check_alpha(self, other, alpha):
+    broadcast_shape(self.shape, other.shape)
+    check_scale(self.dtype, "alpha", alpha)
+    if isinstance(alpha, complex) and self.dtype.kind != "c":
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )
@@ -30,7 +31,7 @@ def _check_alpha(dtype, alpha):
 
 def _add(self, other, alpha):
     self, other = common(self, other)
-    _check_alpha(self.dtype, alpha)
+    _check_alpha(self, other, alpha)
     with np.errstate(all="ignore"):
         return np.add(self, np.multiply(other, cast(number_as(alpha, self.dtype), self.dtype)))
 
@@ -38,7 +39,7 @@ def _add(self, other, alpha):
 def _sub(self, other, alpha):
     check_sub(self, other)
     self, other = common(self, other)
-    _check_alpha(self.dtype, alpha)
+    _check_alpha(self, other, alpha)
     with np.errstate(all="ignore"):
         factor = cast(number_as(-alpha, self.dtype), self.dtype)  # PyTorch adds, times -alpha
         return np.add(self, np.multiply(other, factor))

@@ -360,8 +360,9 @@ def _clamp(self, min, max):
     dtype = result_type(self, *bounds)
     self = cast(self, dtype)
     if dtype.kind == "c":
-        if given.kind != "c" and len(bounds) == 1 and isinstance(bounds[0], np.ndarray):
-            raise not_implemented("maximum_cpu" if max is None else "minimum_cpu", self.dtype)
+        if given.kind != "c" and isinstance(bounds[0], np.ndarray):
+            one = "maximum_cpu" if max is None else "minimum_cpu"
+            raise not_implemented(one if len(bounds) == 1 else "clamp_cpu", self.dtype)
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == np.bool_:
         if len(bounds) == 2:
@@ -415,7 +416,12 @@ alias(
     op(
         "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
         ufunc(
-            loops.clamp, otherwise=_clamp, exact=True, bounds=True, real="inexact", numbers="checked"
+            loops.clamp,
+            otherwise=_clamp,
+            exact=True,
+            bounds=True,
+            real="inexact",
+            numbers="checked",
         ),
         derivative={"self": _clamp_self},
         name="ClampBackward1",

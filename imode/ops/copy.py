@@ -8,7 +8,7 @@ from imode import ops
 
 from .._core.dtype import as_numpy
 from .._core.internals import origin_of
-from .._core.numbers import number_as
+from .._core.numbers import filling
 from .._core.overlap import refuse_overlaps
 from .._core.words import c_name, scalar_name
 from ..autograd.leaves import forget_graphs
@@ -109,7 +109,7 @@ op(
 
 def _fill(self, value):
     _refuse_read_only(self)
-    np.copyto(self, number_as(value, self.dtype), casting="unsafe")
+    np.copyto(self, filling(value, self), casting="unsafe")
 
 
 def _fill_tensor(self, value):

@@ -16,7 +16,7 @@ from imode.kernels import data, fresh, ingest, order
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
-from .._core.numbers import number_as, scalar_as
+from .._core.numbers import filling
 from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
 from .._core.words import c_name, scalar_name
@@ -196,7 +196,7 @@ def _ones(size, dtype, *options):
 def _full(size, fill_value, dtype, *options):
     found = dtype_of_number(fill_value)
     made = allocate(size, found if dtype is None else dtype)
-    made.fill((number_as if size else scalar_as)(fill_value, made.dtype))
+    made.fill(filling(fill_value, made))
     return made
 
 
@@ -256,7 +256,7 @@ def _filled_like(name, value):
 
 def _full_like(self, fill_value, dtype, layout, device, requires_grad, pin_memory, memory_format):
     made = allocate_like(self, dtype, memory_format, "full_like")
-    made.fill(number_as(fill_value, made.dtype))
+    made.fill(filling(fill_value, made))
     return made
 
 
@@ -292,7 +292,7 @@ def _new(name, make):
 
 def _new_full(size, dtype, fill_value):
     made = allocate(size, dtype)
-    made.fill(number_as(fill_value, made.dtype))
+    made.fill(filling(fill_value, made))
     return made
 
 

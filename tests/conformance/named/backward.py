@@ -365,4 +365,26 @@ PROGRAMS = {
         lib.autograd.grad(v1.sum(), [v0], allow_unused=True)
         v1.sum().backward()
     """,
+    "a first gradient of another dtype is cast in the caller's mode": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, requires_grad=True).double() * 2
+        v2 = v0 * 2
+        v3, = lib.autograd.grad(v0, [v0], v1)
+        v4, = lib.autograd.grad(v2, [v2], v1, create_graph=True)
+        v5, v6 = lib.autograd.grad(v2, [v2, v0], v1, retain_graph=True)
+        with lib.no_grad():
+            v7, = lib.autograd.grad(v0, [v0], v1)
+        v2.retain_grad()
+        v2.backward(v1)
+    """,
+    "the gradient of indexing, differentiated again": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(3, requires_grad=True)
+        v2, = lib.autograd.grad((v0[[0]] ** 2).sum(), [v0], create_graph=True)
+        v3 = saved(v2)
+        v4, = lib.autograd.grad((v2 * v2).sum(), [v0], create_graph=True)
+        v5, = lib.autograd.grad((v0[v0 > 0] ** 3).sum(), [v0], create_graph=True)
+        v6, = lib.autograd.grad((v5 * v5).sum(), [v0], create_graph=True)
+        v7 = v0.index_put((lib.tensor([0]),), v1)
+        v8, v9 = lib.autograd.grad((v7 * v7).sum(), [v0, v1], create_graph=True)
+        v10, = lib.autograd.grad((v8 * v8).sum(), [v0], create_graph=True)
+    """,
 }

@@ -244,4 +244,44 @@ PROGRAMS = {
         PARTS = [complex(a, b) for a in (0.0, 1.0, -INF, NAN) for b in (0.0, -2.0, INF, NAN)]
         log.append(str(lib.tensor(PARTS).sgn().tolist()))
     """,
+    "complex halves are named as such": """
+        v0 = lib.ones(2).half()
+        v0.add_(lib.tensor(1j))
+        v0 *= 1j
+        v0.fmod_(2j)
+        v0.add_(lib.tensor([1j]))
+        v1 = lib.ones(2)
+        v1 += 1j
+    """,
+    "what float16 cannot hold is assigned as infinity, and filled in not at all": """
+        v0 = lib.ones(2, 2).half(); v1 = lib.ones(2, 2).half()
+        v0[0] = 70000; v0[1, 1] = -1e300
+        v1[...] = 65520.0; v1[:, 0] = 65519
+        v2 = lib.full((), 70000.0, dtype=lib.float16)
+        v3 = lib.full((1,), 70000.0, dtype=lib.float16)
+        v0.fill_(70000)
+        v4 = v0.new_full((2,), 70000)
+        v5 = lib.where(v0 > 1, v0, 1e300)
+        v6 = v0 == v0
+    """,
+    "bools from complex and from very large numbers": """
+        v0 = lib.tensor([1j, 0j, 2 ** 64, 0, 0.5], dtype=lib.bool)
+        v1 = lib.tensor(0j, dtype=lib.bool)
+    """,
+    "clamping by complex numbers is refused by what is clamped": """
+        v0 = lib.ones(2); v1 = lib.ones(2).long(); v2 = lib.ones(2).bool()
+        v0.clamp_(1j); v0.clamp(1, 1j); v0.clamp_min_(1j)
+        v1.clamp_(1j); v1.clamp(1j); v1.clamp_max(1j); v1.clamp_min_(1j)
+        v2.clamp_(1j, 1); v2.clamp(None, 1j)
+        v3 = v1.clamp(lib.tensor(1j), v1)
+        v3 = v1.clamp(lib.tensor(1j))
+    """,
+    "factors of addr of another kind": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(2, 3).long(); v2 = lib.ones(2); v3 = lib.ones(3)
+        v0.addr_(v2, v3, beta=True); v0.addr_(v2, v3, alpha=False); v4 = v0.addr(v2, v3, alpha=1j)
+        v5 = v1.addr(v2.long(), v3.long(), beta=0.5)
+        v6 = v1.addr(v2.long(), v3.long(), alpha=1j)
+        v7 = v1.add(v1, alpha=1j)
+        v1.sub_(v2.long(), alpha=1.5)
+    """,
 }

@@ -88,4 +88,10 @@ PROGRAMS = {
         v4 = F.binary_cross_entropy_with_logits(v2, v2)
         v4 = F.binary_cross_entropy_with_logits(v0, v0 + 1j)
     """,
+    "batch_norm of nothing is a copy, scaled and shifted": """
+        v0 = lib.zeros(2, 0, 3, requires_grad=True)
+        v1 = N(v0)
+        v2 = lib.nn.functional.batch_norm(v0, None, None, training=True)
+        v3 = lib.nn.functional.batch_norm(v0, None, None, v1.new_ones(3), training=True)
+    """,
 }

@@ -194,4 +194,17 @@ PROGRAMS = {
         v4.grad_fn._raw_saved_self.register_hooks(lambda t: t.to(lib.int64), lambda t: t)
         v4.sum().backward()
     """,
+    "a dimension by itself means a correction of 1, which the node shows": """
+        v0 = lib.ones(2, 3, requires_grad=True) * 2
+        v1 = [v0.var(1), v0.var(1, True), v0.std(0, False), v0.var(), v0.var(correction=2)]
+        v2 = [lib.std(v0, dim=0, keepdim=True), lib.var(v0, None), lib.std(v0, 1, correction=None)]
+        v3 = [*lib.var_mean(v0, 1)[:1], *lib.std_mean(v0, dim=1)[:1], lib.var_mean(v0)[0]]
+        v4 = repr([t.grad_fn._saved_correction for t in v1 + v2 + v3])
+    """,
+    "what a node shows was there before the mode": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 3; v2 = v0.exp(); v3 = v0 / 2
+        with lib.inference_mode():
+            v4 = v1.grad_fn._saved_other; v5 = v2.grad_fn._saved_result
+            v6 = v3.grad_fn._saved_other
+    """,
 }

@@ -296,4 +296,17 @@ PROGRAMS = {
             v2 = lib.matmul(v1, v0, out=lib.empty(0))
             v3 = lib.matmul(v1, v0.mT, out=lib.empty(0))
     """,
+    "numbers before what they multiply, the older form": """
+        v0 = lib.ones(2, 2, requires_grad=True); v1 = v0 * 1; v2 = lib.ones(2)
+        v3 = v0.add(2, v0); v4 = lib.sub(v0, 0.5, v1); v5 = lib.addmm(2, v0, 3, v0, v1)
+        v6 = v0.addmm(2, v0, v1); v7 = lib.addcmul(v0, 2, v0, v0); v8 = lib.addr(0, v0, v2, v2)
+        v1.add_(2, v0); v1.addcdiv_(0.5, v0, v0); v1.addmv_(1, v0)
+        v1.add_(v0, 2); v1.add_("a", v0); v1.add_(); v1.addmm_(v0); v1.addr_(1, 2, v2)
+        v9 = lib.add(v0.detach(), 2, v0.detach(), out=lib.zeros(2, 2))
+    """,
+    "the first sentence of a call that no overload takes": """
+        v0 = lib.ones(2)
+        v0.clamp_(min="a"); v0.clamp_(1, "a"); v0.clamp_("a", max=1); lib.clamp(v0, min=[1])
+        v0.clamp_(lib.ones(2), 1); lib.add(v0); lib.addr(v0)
+    """,
 }
