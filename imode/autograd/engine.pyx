@@ -12,11 +12,12 @@ given this one's dispatch state and hands its counters back.
 """
 import _thread
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport TLS, Operator, call2, operator, tls
 from imode._core.tensor cimport Tensor, is_tensor, storage
+from imode._core.version cimport VersionCounter
 from imode.autograd.anomaly cimport check_nan, nan_checked, report
 from imode.autograd.fit cimport fit_all, fit_root, same_shape
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -45,6 +46,13 @@ cdef enum:
     MAX_DEPTH = 60            # calls of backward within each other on one stack
     LONG = 2048               # nodes of a graph that the processor's caches do not hold
     FEW = 4                   # edges of a node whose results lie on the C stack
+    GC_HEAD = 16              # bytes that the collector keeps before an object
+
+# Bytes, to be asked for in long graphs.
+cdef Py_ssize_t _node_size = (<PyTypeObject*>Node).tp_basicsize
+cdef Py_ssize_t _saved_size = (<PyTypeObject*>SavedTensor).tp_basicsize
+cdef Py_ssize_t _tensor_size = (<PyTypeObject*>Tensor).tp_basicsize
+cdef Py_ssize_t _counter_size = (<PyTypeObject*>VersionCounter).tp_basicsize
 
 cdef Operator _op_add = None
 cdef Operator _op_add_inplace = None
@@ -249,6 +257,14 @@ cdef int _advance(Task task, Walk* walk, bint accumulate) except -1:
 
 # ---- long graphs ----
 
+cdef inline void _ask(void* address, size_t before, Py_ssize_t size) noexcept:
+    """Ask for the cache lines of an object, and of so many bytes before it."""
+    cdef size_t line = (<size_t>address - before) & ~<size_t>63
+    while line < <size_t>address + <size_t>size:
+        prefetch(<void*>line)
+        line += 64
+
+
 cdef int _look_ahead(Task task, Entry* entry) except -1:
     """Ask memory for what the next nodes will read.
 
@@ -264,29 +280,24 @@ cdef int _look_ahead(Task task, Entry* entry) except -1:
     cdef int slot, ahead
     if left <= 6:
         return 0
-    prefetch(entry[6].node)
-    prefetch(<char*>entry[6].node + 64)
-    prefetch(<char*>entry[6].node + 128)
+    _ask(entry[6].node, GC_HEAD, _node_size)
     for ahead in range(2, 6):
         node = <Node>entry[ahead].node
         for slot in range(node.n_saved):
             saved = saved_values(node)[slot]
             if ahead == 5:
-                prefetch(saved)
-                prefetch(<char*>saved + 64)
+                _ask(saved, GC_HEAD, _saved_size)
                 continue
             if saved == NULL or type(<object>saved) is not SavedTensor:
                 continue
             held = <PyObject*>(<SavedTensor>saved).held
             if ahead == 4:
-                prefetch(held)
-                prefetch(<char*>held + 64)
-                prefetch((<SavedTensor>saved).counter)
+                _ask(held, GC_HEAD, _tensor_size)
+                _ask((<SavedTensor>saved).counter, 0, _counter_size)
             elif is_tensor(held):
                 array = fields((<Tensor>held).array)
                 if ahead == 3:
-                    prefetch(array)
-                    prefetch(<char*>array + 64)
+                    _ask(array, 0, sizeof(Fields))
                 else:
                     prefetch(array.dimensions)
                     prefetch(array.data)
