@@ -425,12 +425,12 @@ cdef object _as_number(object value):
 
 # ---- refusing ----
 
-cdef object _refusal(Operator op, Mismatch* why, bint is_method):
+cdef object _refusal(Operator op, Mismatch* why, bint is_method, bint named):
     from imode._core.refusal import refusal
 
     value = <object>why.value if why.problem in (
         WRONG_TYPE, WRONG_ELEMENT, WRONG_SIZE, UNEXPECTED_KEYWORD) else None
-    return refusal(op, is_method, why.problem, why.argument, why.given, value)
+    return refusal(op, is_method, named, why.problem, why.argument, why.given, value)
 
 
 cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -451,7 +451,7 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     if op is None or bind(op, self, args, n, keywords, bound, &why):
         # No refusal to show: too many overloads, or the arguments' own code now answers otherwise.
         raise no_overload(first, self != NULL, given, names)
-    raise _refusal(op, &why, self != NULL)
+    raise _refusal(op, &why, self != NULL, keywords != NULL)
 
 
 # ---- the call ----
@@ -543,7 +543,7 @@ def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):
     cdef PyObject* keywords = <PyObject*>names if names else NULL
     try:
         if not bind(op, NULL, values, n, keywords, &bound, &why):
-            raise _refusal(op, &why, False)
+            raise _refusal(op, &why, False, keywords != NULL)
         if bound.out != NULL or op.role == OUT:
             op = _bind_out(op, &bound)
         return redispatch(op, keys, bound.args)

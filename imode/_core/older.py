@@ -48,7 +48,9 @@ def _is_scale(name):
 
 
 def _fits(name, value):
-    number = isinstance(value, (int, float, complex, np.number))
+    number = isinstance(value, (int, float, complex, np.number)) or (
+        isinstance(value, Tensor) and value.dim() == 0 and not value.requires_grad
+    )
     return number if _is_scale(name) else isinstance(value, Tensor) or (number and name == "other")
 
 

@@ -9,6 +9,12 @@ from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
 
+# A tensor or a number beside the tensor is one overload here, and two in PyTorch.
+_OVERLOADED_BY_NUMBER = (
+    *("eq", "ne", "lt", "le", "gt", "ge", "floor_divide"),
+    *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+)
+
 # By Kind (dispatch.pxd).
 _KIND_NAMES = (
     *("Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int"),
@@ -22,8 +28,11 @@ def argument_name(op, i):
     return "input" if i == 0 and op.names[0] == "self" else op.names[i]
 
 
-def refusal(op, is_method, problem, argument, given, value):
-    """Return the TypeError for one overload; the last four are a Mismatch (bind.pxd)."""
+def refusal(op, is_method, named, problem, argument, given, value):
+    """Return the TypeError for one overload; named: whether the call had keywords.
+
+    The last four are a Mismatch (bind.pxd).
+    """
     name = op.name
     if problem == WRONG_SIZE:
         return TypeError(
@@ -51,9 +60,15 @@ def refusal(op, is_method, problem, argument, given, value):
             for i in range(argument, op.n_required)
             if op.defaults[i] is REQUIRED
         ]
+        plural = "s" * (len(missing) == 1)  # PyTorch has it the wrong way around
         return TypeError(
-            f"{name}() missing {len(missing)} required positional arguments: {', '.join(missing)}"
+            f"{name}() missing {len(missing)} required positional argument{plural}: "
+            f"{', '.join(missing)}"
         )
+    if is_method and op.nargs == 1 and (problem == UNEXPECTED_KEYWORD or named):
+        return TypeError(f"Tensor.{name}() takes no keyword arguments")
+    if is_method and op.nargs == 1:
+        return TypeError(f"Tensor.{name}() takes no arguments ({given - 1} given)")
     if problem == UNEXPECTED_KEYWORD:
         return TypeError(f"{name}() got an unexpected keyword argument '{value}'")
     if problem == TWICE:
@@ -61,10 +76,11 @@ def refusal(op, is_method, problem, argument, given, value):
             f"{name}() got multiple values for argument '{argument_name(op, argument)}'"
         )
     most, given = op.n_positional - is_method, given - is_method
-    return TypeError(
-        f"{name}() takes {most} positional argument{'s' * (most != 1)} but {given} "
-        f"{'were' if given != 1 else 'was'} given"
-    )
+    least = op.defaults[: op.n_positional].count(REQUIRED) - is_method
+    takes = f"{most} positional argument{'s' * (most != 1)}"
+    if least < most:
+        takes = f"from {least} to {most} positional arguments"
+    return TypeError(f"{name}() takes {takes} but {given} {'were' if given != 1 else 'was'} given")
 
 
 def _overloads(first):
@@ -75,6 +91,8 @@ def _overloads(first):
 
 def only_plausible(first, n, is_method):
     """Return the only overload that could take `n` arguments; None if there is no such one."""
+    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER:
+        return None
     if first.next_overload is None and not older_orders(first):
         return first
     found = [
@@ -93,6 +111,9 @@ def no_overload(first, is_method, given, keywords):
     """Return the TypeError of a call that fits no overload."""
     n = len(given) - len(keywords)
     overloads = [signature(op, is_method) for op in _overloads(first)]
+    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER:
+        before, _, after = overloads[0].rpartition("Tensor other")
+        overloads.append(f"{before}Number other{after}")
     return invalid_combination(
         first.name, given[:n], dict(zip(keywords, given[n:], strict=True)), overloads
     )

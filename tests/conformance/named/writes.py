@@ -1,28 +1,6 @@
 """Writes: in place, by assignment, to what overlaps, into out=; versions."""
 
 PROGRAMS = {
-    "numbers before the tensors that they scale, as in older scripts": """
-        v0 = lib.ones(2, 2, requires_grad=True); v1 = lib.full((2, 2), 3.0)
-        v2 = v0.add(2, v1)
-        v2.add_(-0.5, v0)
-        v3 = lib.sub(v1, 2, v0)
-        v4 = lib.addcmul(v1, 2, v0, v0)
-        v5 = v1.addmm(0.5, 2, v0, v1)
-        v5 = lib.addmm(0.5, v0, v1, v1)
-        v1.addcdiv_(0.5, v0.detach(), v0.detach())
-        lib.add(v1, 3, v1, out=v1)
-        v1.add_(v1, v1)
-        v1.add(1, 'a')
-        lib.add(v1)
-        (v2 + v3 + v4 + v5).sum().backward()
-    """,
-    "methods have no out=": """
-        v0 = lib.ones(3); v1 = lib.zeros(3)
-        v0.add(1, out=v1)
-        v0.mul(v0, out=None)
-        v0.add(q=1)
-        lib.mul(v0, q=1)
-    """,
     "a power with a modulus, and an element taken out": """
         v0 = lib.tensor([2, 3])
         v1 = pow(v0, 2, 5)
