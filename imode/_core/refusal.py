@@ -24,8 +24,9 @@ _KIND_NAMES = (
 
 
 def argument_name(op, i):
-    """Return an argument's name as messages have it."""
-    return "input" if i == 0 and op.names[0] == "self" else op.names[i]
+    """Return an argument's name as messages have it: a tensor that is called self is the input."""
+    number = _KIND_NAMES[op.kinds[i]] == "Number"
+    return "input" if op.names[i] == "self" and not number else op.names[i]
 
 
 def refusal(op, is_method, named, problem, argument, given, value):
