@@ -140,7 +140,7 @@ cdef class Derivative:
             parameters = _parameters(how)
             self.computed[name] = how, parameters
         for parameter in parameters:
-            if parameter not in slots and parameter != "outputs":
+            if parameter not in slots and parameter != "needs":
                 slots[parameter] = len(slots)
                 self._add_slot(op, slots[parameter], parameter, result_names)
         return 0

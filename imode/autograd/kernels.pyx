@@ -9,6 +9,7 @@ record follows from its derivative.
     in-place    check, record, rebase the history            bump the version
     out=        refuse arguments that require grad           bump the versions
 """
+cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
@@ -27,7 +28,7 @@ from imode.autograd.saved cimport save_input, save_result
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
 from libc.stdint cimport uint64_t
-from numpy cimport ndarray
+from numpy cimport ndarray, npy_intp
 
 from imode.errors import detach_view, integer_result, out_requires_grad
 
@@ -294,14 +295,15 @@ cdef inline object _matrix(Tensor tensor):
     rows * 2**32 + columns where it lies row by row, -1 minus that where it lies column by column.
     """
     cdef ndarray array = storage(tensor)
+    cdef npy_intp* shape = array.shape
+    cdef npy_intp* strides = array.strides
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(array)
     cdef long long sizes
-    if array.ndim == 2 and array.shape[0] < 1 << 30 and array.shape[1] < <long long>1 << 32:
-        sizes = <long long>array.shape[0] << 32 | array.shape[1]
-        if array.strides[0] == array.itemsize and (
-                array.strides[1] == array.shape[0] * array.itemsize):
+    if array.ndim == 2 and shape[0] < 1 << 30 and shape[1] < <long long>1 << 32:
+        sizes = <long long>shape[0] << 32 | shape[1]
+        if strides[0] == item and strides[1] == shape[0] * item:
             return -1 - sizes
-        if array.strides[1] == array.itemsize and (
-                array.strides[0] == array.shape[1] * array.itemsize):
+        if strides[1] == item and strides[0] == shape[1] * item:
             return sizes
     return geometry_of(tensor)
 

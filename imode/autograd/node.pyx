@@ -492,8 +492,8 @@ cdef class Node:
         function, parameters = self.derivative.computed[name]
         values = []
         for parameter in parameters:
-            if parameter == "outputs":
-                values.append([self._shape(i) for i in range(self.n_outputs)])
+            if parameter == "needs":
+                values.append([next_nodes(self)[i] != NULL for i in range(self.n_edges)])
             else:
                 values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
         return function(*values)

@@ -304,7 +304,10 @@ def _sizes(matrix):
     return divmod(-1 - matrix if matrix < 0 else matrix, 2**32)
 
 
-def _strides(matrix):
+def _strides(matrix, wanted):
+    """The strides of a matrix of which that was saved; none where it wants no gradient."""
+    if not wanted:
+        return ()
     if type(matrix) is tuple:
         return matrix[1]
     rows, columns = _sizes(matrix)
@@ -336,9 +339,9 @@ op(
     },
     shows={
         "self_sym_sizes": lambda self_matrix: _sizes(self_matrix),
-        "self_sym_strides": lambda self_matrix: _strides(self_matrix),
+        "self_sym_strides": lambda self_matrix, needs: _strides(self_matrix, needs[0]),
         "mat2_sym_sizes": lambda mat2_matrix: _sizes(mat2_matrix),
-        "mat2_sym_strides": lambda mat2_matrix: _strides(mat2_matrix),
+        "mat2_sym_strides": lambda mat2_matrix, needs: _strides(mat2_matrix, needs[1]),
     },
     variants="function method out",
     doc="""Multiply two matrices of the same dtype.
@@ -416,9 +419,9 @@ op(
     },
     shows={
         "mat1_sym_sizes": lambda mat1_matrix: _sizes(mat1_matrix),
-        "mat1_sym_strides": lambda mat1_matrix: _strides(mat1_matrix),
+        "mat1_sym_strides": lambda mat1_matrix, needs: _strides(mat1_matrix, needs[1]),
         "mat2_sym_sizes": lambda mat2_matrix: _sizes(mat2_matrix),
-        "mat2_sym_strides": lambda mat2_matrix: _strides(mat2_matrix),
+        "mat2_sym_strides": lambda mat2_matrix, needs: _strides(mat2_matrix, needs[2]),
     },
     variants="function method inplace out",
     inplace_kernel=compiled("addmm", partial(_addmm, inplace=True)),

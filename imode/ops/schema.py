@@ -221,8 +221,8 @@ def op(
     `number`: the node's name where the last operand is a number: in formulas, and where the
     derivative is the in-place form's alone, everywhere.
     `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
-    the argument, which is kept for it; a function of what is kept, and of `outputs`, the shapes of
-    the results; None, nothing, though a formula reads it.
+    the argument, which is kept for it; a function of what is kept, and of `needs`,
+    whether each input wants a gradient; None, nothing, though a formula reads it.
     """
     parsed = parse(schema)
     words = variants.split()

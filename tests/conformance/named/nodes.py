@@ -186,4 +186,24 @@ PROGRAMS = {
         v5 = lib.tensordot(v1, v1.reshape(3, 2), ([0, 1], [1, 0]))
         (v2 + v3 + v4).backward()
     """,
+    "the sizes and strides of factors stay readable": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(4, 3).t(); v2 = lib.ones(4)
+        v3 = lib.addmm(v2, v0, v1); v4 = v0.detach()[:, ::2].mm(v0.t()[::2])
+        v5 = v2.requires_grad_()
+        NAMES = [f"_saved_{factor}_sym_{what}" for factor in ("self", "mat1", "mat2")
+                 for what in ("sizes", "strides")]
+        SHOW = lambda v: log.append([tuple(getattr(v.grad_fn, n)) for n in NAMES
+                                     if hasattr(v.grad_fn, n)])
+        SHOW(v3)
+        SHOW(v4)
+        SHOW(lib.addmm(v5, v4.detach(), lib.ones(2, 4)))
+        SHOW(lib.mm(v0, lib.ones(3, 1)))
+        SHOW(lib.mm(lib.ones(1, 2), v0[:, :0]))
+        v3.sum().backward()
+        SHOW(v3)
+        v0.data.zero_()
+        with lib.no_grad():
+            v0.zero_()
+        SHOW(v4)
+    """,
 }
