@@ -351,6 +351,16 @@ cdef void _invert(long n, double eps, real* var) noexcept nogil:
         var[i] = <real>(1.0 / sqrt(<double>var[i] + eps))
 
 
+cdef void _mean_and_rstd(const plane_t* p, bint wide, double eps, const void* x, void* mean,
+                         void* rstd) noexcept nogil:
+    """The mean of each plane, and one over its standard deviation."""
+    norm_stats(p, wide, x, mean, rstd)
+    if wide:
+        _invert[double](p.channels, eps, <double*>rstd)
+    else:
+        _invert[float](p.channels, eps, <float*>rstd)
+
+
 cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
     """An array for one number per row: the leading dimensions, then ones."""
     cdef cnp.npy_intp[32] dims
@@ -389,11 +399,8 @@ cpdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     cdef void* w = _data(weight)
     cdef void* b = _data(bias)
     with nogil:
-        norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(rstd))
-        if wide:
-            _invert[double](p.channels, eps, <double*>cnp.PyArray_DATA(rstd))
-        else:
-            _invert[float](p.channels, eps, <float*>cnp.PyArray_DATA(rstd))
+        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                       cnp.PyArray_DATA(rstd))
         norm_rows(p.channels, size, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
                   cnp.PyArray_DATA(rstd), w, b, cnp.PyArray_DATA(out))
     return out, mean, rstd
@@ -505,14 +512,13 @@ cpdef tuple group_norm(x, weight, bias, long groups, double eps):
     cdef void* w = _data(weight)
     cdef void* b = _data(bias)
     with nogil:
-        norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(rstd))
+        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                       cnp.PyArray_DATA(rstd))
         if wide:
-            _invert[double](p.channels, eps, <double*>cnp.PyArray_DATA(rstd))
             _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
                             <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
                             <double*>cnp.PyArray_DATA(scale), <double*>cnp.PyArray_DATA(shift))
         else:
-            _invert[float](p.channels, eps, <float*>cnp.PyArray_DATA(rstd))
             _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
                            <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
                            <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
