@@ -13,7 +13,7 @@ from .._core.numbers import number_as, scalar_as
 from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
 from .refuse import as_float, cast, check_scale, check_sub, common, no_derivative, zeros
-from .schema import alias, composite, conj, op, ufunc
+from .schema import alias, composite, conj, op, out_form, ufunc
 
 _ALL = "function method inplace out"
 
@@ -449,6 +449,20 @@ def _float_power_type(*operands):
     return complex128 if is_complex else float64
 
 
+def _in_float_power_type(*operands):
+    dtype = _float_power_type(*operands)
+    return (x.to(dtype) if isinstance(x, Tensor) else x for x in operands)
+
+
+def _check_float_power(what, tensor, operands):
+    needed = _float_power_type(*operands)
+    if tensor.dtype != needed:
+        raise RuntimeError(
+            f"{what} has dtype {scalar_name(tensor.dtype)} but the operation's result requires "
+            f"dtype {scalar_name(needed)}"
+        )
+
+
 @composite(
     "float_power(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor", variants="function method"
 )
@@ -458,10 +472,15 @@ def float_power(self, exponent):
     >>> imode.float_power(imode.tensor([1, 2]), 2)
     tensor([1., 4.], dtype=imode.float64)
     """
-    dtype = _float_power_type(self, exponent)
-    self = self.to(dtype) if isinstance(self, Tensor) else self
-    exponent = exponent.to(dtype) if isinstance(exponent, Tensor) else exponent
-    return ops.pow(self, exponent)
+    return ops.pow(*_in_float_power_type(self, exponent))
+
+
+def _float_power_into(_, operands, out):
+    _check_float_power("the output given to float_power", out, operands)
+    return ops.pow(*_in_float_power_type(*operands), out=out)
+
+
+out_form(float_power, _float_power_into)
 
 
 @composite("float_power_(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)", variants="method")
@@ -471,14 +490,8 @@ def float_power_(self, exponent):
     >>> imode.tensor([1, 3], dtype=imode.float64).float_power_(2)
     tensor([1., 9.], dtype=imode.float64)
     """
-    dtype = _float_power_type(self, exponent)
-    if self.dtype != dtype:
-        had, needed = (scalar_name(d) for d in (self.dtype, dtype))
-        raise RuntimeError(
-            f"the base given to float_power_ has dtype {had} but the operation's result requires "
-            f"dtype {needed}"
-        )
-    return self.pow_(exponent.to(dtype) if isinstance(exponent, Tensor) else exponent)
+    _check_float_power("the base given to float_power_", self, (self, exponent))
+    return self.pow_(*_in_float_power_type(exponent))
 
 
 # ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------

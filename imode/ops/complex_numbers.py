@@ -86,7 +86,7 @@ def conj(self):
     return ops._conj(self) if self.is_complex() else self
 
 
-@composite("conj_physical(Tensor self) -> Tensor", variants="function method")
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method out")
 def conj_physical(self):
     """Return the complex conjugate (a copy); a real tensor itself.
 

@@ -180,7 +180,7 @@ op(
         numbers="checked",
     ),
     derivative={"self": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd)},
-    variants="function method nn",
+    variants="function method nn out",
     doc="""Return the elements, those within `lambd` of 0 replaced by 0.
 
 >>> imode.hardshrink(imode.tensor([0.2, 2.]))

@@ -342,6 +342,10 @@ class Module:
             param.requires_grad_(requires_grad)
         return self
 
+    def share_memory(self):
+        """The module itself: threads share its memory already."""
+        return self
+
     def zero_grad(self, set_to_none=True):
         """Drop the gradients of all parameters, or fill them with zeros."""
         for param in self.parameters():

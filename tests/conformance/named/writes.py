@@ -1,6 +1,19 @@
 """Writes: in place, by assignment, to what overlaps, into out=; versions."""
 
 PROGRAMS = {
+    "out= of float_power, hardshrink and conj_physical": """
+        v0 = lib.tensor([1.0, 0.2]); v1 = lib.zeros(2, dtype=lib.float64); v2 = lib.zeros(2)
+        lib.float_power(v0, 2, out=v1)
+        lib.float_power(v0, 2, out=v2)
+        lib.float_power(2, v0, out=v1)
+        lib.hardshrink(v0, out=v2)
+        lib.conj_physical(v0, out=v2)
+        v3 = lib.zeros(2, dtype=lib.complex64)
+        lib.conj_physical(lib.tensor([1 + 2j, 0j]), out=v3)
+        v1.float_power_(3)
+        v2.float_power_(3)
+        v1.float_power_(1j)
+    """,
     "a power with a modulus, and an element taken out": """
         v0 = lib.tensor([2, 3])
         v1 = pow(v0, 2, 5)
