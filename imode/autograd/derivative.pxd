@@ -25,7 +25,8 @@ ctypedef struct Slot:         # one thing that a derivative saves
     uint64_t formulas         # bit i: formula i reads it
     bint written              # it is the argument that an in-place form writes
     bint operand              # a Tensor | Scalar argument: a number there counts as a tensor
-    bint plain                # an argument that holds no tensor: kept whether it is needed or not
+    bint listed               # a list of tensors
+    bint plain                # no tensor: kept whether it is needed or not
 
 
 ctypedef struct Formula:      # the gradients of one or more inputs, computed by one function

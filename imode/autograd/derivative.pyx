@@ -127,7 +127,9 @@ cdef class Derivative:
         if slot.source == FROM_ARGUMENT:
             slot.written = slot.index == 0
             slot.operand = op.kinds[slot.index] == OPERAND
+            slot.listed = op.kinds[slot.index] == TENSOR_LIST
             slot.plain = op.kinds[slot.index] > OPERAND
+        slot.plain |= slot.source == FROM_SHAPE or slot.source == FROM_MATRIX
         return 0
 
     cdef int _show(self, Operator op, str name, object how, dict slots,

@@ -246,12 +246,10 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
 
 
 cdef bint _needed(Node node, Derivative d, Slot* slot):
-    """Whether a slot is kept: where one formula alone reads it, only if a gradient by it is wanted.
-
-    What several read is kept, and what none does: it is there to be shown, as sizes of matrices are.
-    """
+    """Whether a slot that one formula alone reads is wanted; one that several read always is, and
+    one that none reads, which is shown alone."""
     cdef int i
-    if slot.source == FROM_MATRIX or slot.formulas & (slot.formulas - 1) or not slot.formulas:
+    if slot.formulas & (slot.formulas - 1) or not slot.formulas:
         return True
     for i in range(d.n_inputs):
         if slot.formulas >> d.formula_of[i] & 1:

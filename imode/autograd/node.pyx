@@ -15,7 +15,7 @@ from imode._core.live cimport alive, born, died
 from imode._core.making cimport new_tensor
 from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum
 from imode.autograd.derivative cimport (
-    FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula)
+    FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
 from imode.autograd.hooks cimport add_hook, new_table
 from imode.autograd.leaves cimport accumulator_of
 from imode.autograd.recorded cimport shown
@@ -380,12 +380,12 @@ cdef class Node:
                 for item in gradient:
                     self._put(edge, item, out)
                     edge += 1
-            else:
+            elif should_compute(next_nodes(self)[edge]):
                 self._put(edge, gradient, out)
         return 0
 
     cdef int _put(self, int edge, object gradient, PyObject** out) except -1:
-        if gradient is None or next_nodes(self)[edge] == NULL:
+        if gradient is None:
             return 0
         if type(gradient) is not Tensor:
             raise TypeError(f"{self.derivative.name}: its formula returned a "
@@ -485,7 +485,7 @@ cdef class Node:
         if self.derivative.slots[slot].operand and not self.derivative.plain_numbers and (
                 isinstance(value, _NUMBERS)):
             return new_tensor(np.asarray(value), NORMAL_KEYS)     # it was there before the mode
-        return value
+        return _plain(value)
 
     cdef object _computed(self, str name):
         """What `_saved_...` gives where that follows from what is saved."""
@@ -496,13 +496,13 @@ cdef class Node:
                 values.append([next_nodes(self)[i] != NULL for i in range(self.n_edges)])
             else:
                 values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
-        return function(*values)
+        return _plain(function(*values))
 
     cdef object _raw(self, int slot):
         """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
         cdef PyObject* item
         if self.released >> slot & 1:
-            if self.derivative.list_input >= 0:
+            if self.derivative.slots[slot].listed:
                 raise freed(self)
             value = saved_value(None)
             value.freed = True
@@ -518,9 +518,10 @@ cdef class Node:
         return saved_value(self._shown(slot))
 
     cdef bint _holds_tensors(self, int slot) noexcept:
-        cdef int source = self.derivative.slots[slot].source
-        return source == FROM_RESULT or (
-            source == FROM_ARGUMENT and not self.derivative.slots[slot].plain)
+        cdef Slot* kept = &self.derivative.slots[slot]
+        if kept.source == FROM_ARGUMENT:
+            return not kept.plain and not (kept.operand and self.derivative.plain_numbers)
+        return kept.source == FROM_RESULT
 
     def __getattr__(self, str name):
         cdef Derivative d = self.derivative
@@ -552,6 +553,11 @@ cdef class Node:
 
     def __repr__(self):
         return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"
+
+
+cdef object _plain(object value):
+    """A Size as the tuple that nodes show."""
+    return tuple(value) if isinstance(value, tuple) and type(value) is not tuple else value
 
 
 cdef str bare_name(Node node):

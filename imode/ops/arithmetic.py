@@ -451,7 +451,8 @@ def _float_power_type(*operands):
 
 def _in_float_power_type(*operands):
     dtype = _float_power_type(*operands)
-    return (x.to(dtype) if isinstance(x, Tensor) else x for x in operands)
+    number = complex if dtype.is_complex else float
+    return [x.to(dtype) if isinstance(x, Tensor) else number(x) for x in operands]
 
 
 def _check_float_power(what, tensor, operands):
@@ -491,7 +492,7 @@ def float_power_(self, exponent):
     tensor([1., 9.], dtype=imode.float64)
     """
     _check_float_power("the base given to float_power_", self, (self, exponent))
-    return self.pow_(*_in_float_power_type(exponent))
+    return self.pow_(_in_float_power_type(self, exponent)[1])
 
 
 # ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------

@@ -138,14 +138,15 @@ def _probabilities_loss(input, target, weight, reduction, label_smoothing):
     if label_smoothing > 0:
         _check_smoothing(label_smoothing)
         target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
+    factors = None if weight is None else _per_class(weight, logs)
     losses = logs * target
     if weight is not None:
-        losses = losses * _per_class(weight, logs)
+        losses = losses * factors
     if reduction == NONE:
         return -losses.sum(dim)
     if reduction == SUM:
         return -losses.sum()
-    return -losses.sum() / (logs.numel() / classes if logs.numel() else 0.0)
+    return -losses.sum() / (logs.numel() // classes if logs.numel() else 0)
 
 
 def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothing):
@@ -164,7 +165,8 @@ def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothi
     elif reduction == MEAN:
         counted = target.masked_select(ops.logical_not(ignored)).flatten()
         spread = spread.sum() / weight.gather(0, counted).sum()
-    return (1 - label_smoothing) * exact + spread * (label_smoothing / input.shape[dim])
+    spread = spread * (label_smoothing / input.shape[dim])  # first, as its node's number tells
+    return (1 - label_smoothing) * exact + spread
 
 
 @composite(

@@ -238,15 +238,15 @@ def _tensordot(self, other, dims1, dims2):
         math.prod(tensor.size(i) for i in rest)
         for tensor, rest in ((first, rest1), (second, rest2))
     )
-    first = first.permute((*rest1, *given1))
-    second = second.permute((*given2, *rest2))
+    first, order = first.permute((*rest1, *given1)), (*given2, *rest2)
     if rows == columns == 1:
+        second = second.permute(order)
         whole = first.is_contiguous() and second.is_contiguous()
         if whole or not (first.is_floating_point() or first.is_complex()):
             return first.flatten().dot(second.flatten()).reshape(shape)
         return (first.squeeze() * second.squeeze()).sum().reshape(shape)
-    first, second = first.reshape((rows, contracted)), second.reshape((contracted, columns))
-    return first.mm(second).reshape(shape)
+    first = first.reshape((rows, contracted))
+    return first.mm(second.permute(order).reshape((contracted, columns))).reshape(shape)
 
 
 @composite("tensordot(Tensor a, Tensor b, any dims=2) -> Tensor", variants="function out")

@@ -146,7 +146,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
     if ord == "fro":
-        return ops.linalg_vector_norm(self, 2.0, (row, column), keepdim, dtype=dtype)
+        return ops.linalg_vector_norm(self, 2, (row, column), keepdim, dtype=dtype)
     if isinstance(ord, str) or abs(ord) not in (1, math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, best = (row, column) if abs(ord) == 1 else (column, row)
@@ -170,7 +170,7 @@ def norm(self, p, dim, keepdim, dtype):
     """
     axes = (dim,) if isinstance(dim, int) else None if dim is None else tuple(dim)
     if p is None or p == "fro":
-        p = 2.0
+        p = 2
     elif isinstance(p, str):
         return ops.linalg_matrix_norm(self, p, axes or (-2, -1), keepdim, dtype=dtype)
     return ops.linalg_vector_norm(self, p, axes, keepdim, dtype=dtype)

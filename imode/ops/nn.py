@@ -384,7 +384,7 @@ def _pad_circular(self, pad):
         inner = inner.narrow(dim, max(low, 0), kept)
         source = source.narrow(dim, max(-low, 0), kept)
     inner.copy_(source)
-    for k in range(n - 1, -1, -1):
+    for k in range(n):
         dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
         if low > 0:
             start = shape[dim] - low - max(high, 0)
@@ -470,6 +470,9 @@ def cosine_similarity(x1, x2, dim, eps):
         )
     if x1.shape != x2.shape:
         shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
-        x1, x2 = x1.expand(shape), x2.expand(shape)
+        x2 = x2.expand(shape)
+        x1 = x1.expand(shape)
     x1, x2 = (x if x.is_floating_point() else x.to(common) for x in (x1, x2))
-    return (x1 / _clamped_norm(x1, dim, eps) * (x2 / _clamped_norm(x2, dim, eps))).sum(dim)
+    length = _clamped_norm(x1, dim, eps)
+    second = x2 / _clamped_norm(x2, dim, eps)  # first, as its node's number tells
+    return (x1 / length * second).sum(dim)

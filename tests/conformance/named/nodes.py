@@ -206,4 +206,26 @@ PROGRAMS = {
             v0.zero_()
         SHOW(v4)
     """,
+    "a formula that multiplies by a number shows it, and no saved tensor": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1, = lib.autograd.grad((v0 ** 3).sum(), v0, create_graph=True)
+        N = v1.grad_fn.next_functions[1][0]
+        log.append([a for a in dir(N) if 'saved' in a])
+        N._saved_other
+        N._raw_saved_other
+    """,
+    "hooks are shown the gradients of all tensors of a list": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2)
+        v2 = lib.stack([v0, v1]); v3 = lib.cat([v1, v0])
+        v2.grad_fn.register_hook(lambda i, o: log.append([t is None for t in i]))
+        v3.grad_fn.register_hook(lambda i, o: log.append([t is None for t in i]))
+        (v2.sum() + v3.sum()).backward()
+    """,
+    "hooks are shown the gradients that are asked for": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(1, requires_grad=True)
+        v2 = lib.nn.functional.prelu(v0, v1)
+        v2.grad_fn.register_hook(lambda i, o: log.append([t is None for t in i]))
+        lib.autograd.grad(v2.sum(), v0, retain_graph=True)
+        lib.autograd.grad(v2.sum(), v1)
+    """,
 }
