@@ -111,7 +111,7 @@ cdef object _roll(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef npy_intp shifts[2 * DIMS]
     cdef int n_shifts, dim
-    cdef Py_ssize_t n_dims = PyTuple_GET_SIZE(<object>args[2])
+    cdef Py_ssize_t n_dims = 0 if args[2] == <PyObject*>None else PyTuple_GET_SIZE(<object>args[2])
     cdef npy_intp outer = 1, length, run, cut, o
     cdef char* to
     cdef ndarray out

@@ -65,6 +65,10 @@ PROGRAMS = {
         v6.sum().backward()
         v5.grad.zero_()
     """,
+    "roll along no dimension, however that is said": """
+        v0 = lib.arange(6).reshape(2, 3)
+        v1 = v0.roll(1, None); v2 = v0.roll(1, ()); v3 = v0.roll(1)
+    """,
     # ---- mistakes ----
     "scatter: the dtype before the shapes": """
         v0 = lib.ones(2, 2); v1 = lib.zeros(2, 2, dtype=lib.int64)
