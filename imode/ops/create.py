@@ -20,7 +20,7 @@ from .._core.numbers import filling
 from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
 from .._core.words import c_name, scalar_name
-from .schema import op, out_form, recorded
+from .schema import op, out_form, published, recorded
 
 OPTIONS = (
     "dtype? dtype=None, any layout=None, device? device=None, bool requires_grad=False, "
@@ -150,6 +150,16 @@ def same_dtype_out(operator, dtype_of, message, apart=False):
 def expected_out(wanted, found):
     """The message about an out= of another dtype than the result's."""
     return f"Expected out tensor to have dtype {c_name(wanted)}, but got {c_name(found)} instead"
+
+
+def same_dtype_outs(names, dtype_of, message=expected_out):
+    """`same_dtype_out` of the operators of these names: every overload that has an out= form."""
+    for name in names:
+        operator = published()[name]
+        while operator is not None:
+            if operator.out is not None:
+                same_dtype_out(operator, dtype_of, message)
+            operator = operator.next_overload
 
 
 def computes_in_out(operator):

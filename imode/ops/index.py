@@ -16,7 +16,7 @@ from imode.kernels.strided import wrap_dim
 from .._core.broadcast import broadcast_shape
 from .._core.words import scalar_name
 from . import dims as dimensions
-from .create import expected_out, same_dtype_out
+from .create import expected_out, same_dtype_out, same_dtype_outs
 from .schema import composite, op
 from .subscript import getitem, setitem  # noqa: F401 - what Tensor's brackets call
 from .written import written
@@ -552,3 +552,8 @@ def take_along_dim(self, indices, dim):
     source = self.expand(common)
     common[dim] = count
     return source.gather(dim, indices.expand(common) % length)
+
+
+same_dtype_outs(
+    ("scatter", "scatter_add", "index_copy", "take_along_dim"), lambda self, *rest: self.dtype
+)

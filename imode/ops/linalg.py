@@ -13,6 +13,7 @@ from imode.kernels.strided import wrap_dim
 from .._core.broadcast import broadcast_shape
 from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
+from .create import same_dtype_outs
 from .refuse import check_scale
 from .schema import composite, conj, op
 
@@ -599,3 +600,14 @@ def cross(self, other, dim):
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
     return ops.linalg_cross(self, other, dim=dim)
+
+
+same_dtype_outs(("addmv", "baddbmm"), lambda self, *rest: self.dtype)
+same_dtype_outs(
+    ("addbmm",),
+    lambda self, *rest: self.dtype,
+    lambda wanted, found: (
+        f"self and mat2 must have the same dtype, but got {scalar_name(found)} and "
+        f"{scalar_name(wanted)}"
+    ),
+)

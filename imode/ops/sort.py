@@ -9,6 +9,7 @@ from imode.kernels.order import empty_like
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented, scalar_name
+from .create import same_dtype_outs
 from .refuse import no_derivative
 from .schema import composite, op
 
@@ -563,3 +564,23 @@ op(
     tensor([0., 2., 1., 0.])
     """,
 )
+
+# ---- out= of another dtype ----
+
+
+def _places_dtype(first, second, out_int32, *rest):
+    return np.dtype(np.int32 if out_int32 else np.int64)
+
+
+def _wrong_places(wanted, found):
+    return (
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
+        "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
+        f"{scalar_name(found)} and out_int32 flag is {wanted == np.int32}"
+    )
+
+
+same_dtype_outs(("searchsorted", "bucketize"), _places_dtype, _wrong_places)
+same_dtype_outs(("isin",), lambda *arguments: np.dtype(bool))
+same_dtype_outs(("argsort",), lambda *arguments: np.dtype(np.int64))
+same_dtype_outs(("msort",), lambda self: self.dtype)

@@ -284,4 +284,25 @@ PROGRAMS = {
         v7 = v1.add(v1, alpha=1j)
         v1.sub_(v2.long(), alpha=1.5)
     """,
+    "out= of another dtype than the result's": """
+        v0 = lib.rand(3); v1 = lib.tensor([[0, 2, 1]]); v2 = lib.rand(1, 3)
+        v3 = lib.zeros(1, 3).double()
+        v4 = lib.scatter(v2, 1, v1, v2, out=v3)
+        v4 = lib.scatter(v2, 1, v1, 1.0, out=v3)
+        v4 = lib.scatter(v2, 1, v1, v2, reduce="add", out=v3)
+        v4 = lib.scatter_add(v2, 1, v1, v2, out=v3)
+        v4 = lib.index_copy(v2, 1, v1[0], v2, out=v3)
+        v4 = lib.take_along_dim(v2, v1, 1, out=v3)
+        v4 = lib.isin(v2, 2.0, out=v3)
+        v4 = lib.msort(v2, out=v3)
+        v4 = lib.argsort(v2, stable=True, out=v3)
+        v4 = lib.searchsorted(v2, v2, out=v3)
+        v4 = lib.bucketize(v2, v0, out_int32=True, out=v1.clone())
+        v4 = lib.addmv(v0[:1], v2, v0, out=v3[0, :1])
+        v4 = lib.baddbmm(v2[None], v2[None, :, :1], v2[None], out=v3[None])
+        v4 = lib.scatter(v2, 1, v1, v2, out=lib.empty(0))
+        v4 = lib.isin(v2, 2.0, out=lib.empty(0, dtype=lib.bool))
+        v4 = lib.addmv(v0[:1], v2, v0, out=lib.empty(0))
+        v4 = lib.argsort(v2, out=v1.clone())
+    """,
 }
