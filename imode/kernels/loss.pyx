@@ -327,7 +327,9 @@ cdef object _common(cnp.ndarray x, cnp.ndarray y):
         return np.promote_types(a, b)
     if a.kind == "c" or b.kind == "c":
         return np.result_type(*[d for d in (a, b) if d.kind in "fc"])
-    return a if a.kind == "f" else b
+    if a.kind == "f" or b.kind == "f":
+        return a if a.kind == "f" else b
+    return np.promote_types(a, b)                   # only to be named
 
 
 cdef tuple _pair(int kind, x, y):

@@ -62,6 +62,13 @@ def _huber_bend(grad, self, target, reduction, delta):
     return _per_element(grad * ((self - target).abs() < delta), self, reduction)
 
 
+def _check_same_dtype(self, target):
+    if self.dtype != target.dtype:
+        raise RuntimeError(
+            f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(self.dtype)}"
+        )
+
+
 def _slope_operator(kind, name, node, bend):
     """The gradient of a loss of differences as an operator; `bend`: by its second derivative."""
 
@@ -70,12 +77,15 @@ def _slope_operator(kind, name, node, bend):
         slope = getattr(ops, name)(given, self, target, reduction, parameter)
         return slope if reduction == NONE else (slope * grad).sum()
 
+    def kernel(grad_output, self, target, reduction, parameter):
+        if kind == _HUBER:
+            _check_same_dtype(self, target)
+        return kernels.pairwise_backward(kind, grad_output, self, target, parameter, reduction)
+
     op(
         f"{name}(Tensor grad_output, Tensor self, Tensor target, int reduction, float parameter) "
         "-> Tensor",
-        lambda grad_output, self, target, reduction, parameter: kernels.pairwise_backward(
-            kind, grad_output, self, target, parameter, reduction
-        ),
+        kernel,
         derivative={
             "grad_output": of_grad_output,
             "self": lambda grad, grad_output, self, target, reduction, parameter: bend(
@@ -283,10 +293,7 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
 
 
 def _entropy(self, target, weight, reduction):
-    if self.dtype != target.dtype and self.dtype.kind == "f":
-        raise RuntimeError(
-            f"Found dtype {scalar_name(target.dtype)} but expected {scalar_name(self.dtype)}"
-        )
+    _check_same_dtype(self, target)
     for name, array in (("input", self), ("target", target)):
         if array.dtype.kind == "f" and not kernels.within_unit(array):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")

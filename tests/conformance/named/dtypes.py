@@ -305,4 +305,20 @@ PROGRAMS = {
         v4 = lib.addmv(v0[:1], v2, v0, out=lib.empty(0))
         v4 = lib.argsort(v2, out=v1.clone())
     """,
+    "losses of two dtypes, and their gradients": """
+        F = lib.nn.functional
+        v0 = lib.full((2, 3), 0.5, requires_grad=True); v1 = lib.ones(2, 3, dtype=lib.float64)
+        v1.requires_grad_()
+        v2 = lib.ones(2, 3, dtype=lib.int64); v3 = v2.bool()
+        for t in (v1, v2, v3): F.huber_loss(v0, t).backward(inputs=[v0])
+        F.huber_loss(v0, v2).backward()
+        F.huber_loss(v0, v3).backward()
+        F.huber_loss(v0, v1).backward(inputs=[v1])
+        F.smooth_l1_loss(v0, v3).backward()
+        F.mse_loss(v0, v2).backward()
+        F.binary_cross_entropy(v2, v0)
+        F.binary_cross_entropy(v3, v0, reduction='sum')
+        F.mse_loss(v2, v2.int())
+        F.smooth_l1_loss(v2.int(), v2)
+    """,
 }
