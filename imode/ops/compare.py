@@ -365,8 +365,10 @@ def _clamp(self, min, max):
             raise not_implemented(one if len(bounds) == 1 else "clamp_cpu", self.dtype)
         raise NotImplementedError("clamp is not supported for complex types")
     if self.dtype == np.bool_:
-        if len(bounds) == 2:
-            raise not_implemented("clamp_cpu", self.dtype)
+        by_number = not isinstance(bounds[0], np.ndarray)
+        if by_number or len(bounds) == 2:
+            sides = "" if len(bounds) == 2 else "_max" if min is None else "_min"
+            raise not_implemented(f"clamp{sides}{'_scalar' * by_number}_cpu", self.dtype)
         return (np.minimum if min is None else np.maximum)(self, bounds[0])
     bounds = [
         cast(bound if isinstance(bound, np.ndarray) else number_as(bound, dtype), dtype)

@@ -375,6 +375,8 @@ def _check_search(boundaries, values, sorter):
     for given in (boundaries, values):
         if given.dtype.kind == "c":
             raise not_implemented("searchsorted_out_cpu", given.dtype)
+    if boundaries.dtype == values.dtype == np.bool_ and boundaries.size and values.size:
+        raise not_implemented("searchsorted_out_cpu", values.dtype)
     if sorter is None:
         return
     if sorter.shape != boundaries.shape:

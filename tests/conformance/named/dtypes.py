@@ -1,6 +1,23 @@
 """Dtypes: what each operator takes, gives and refuses, and numbers that one cannot hold."""
 
 PROGRAMS = {
+    "booleans are not clamped by numbers, nor searched": """
+        v0 = lib.tensor([True, False])
+        v1 = v0.clamp(min=True)
+        v1 = v0.clamp(max=False)
+        v1 = v0.clamp(False, True)
+        v1 = v0.clamp_min(True)
+        v1 = v0.clamp_max(True)
+        v0.clamp_(min=True)
+        v1 = v0.clamp(0, 1)
+        v1 = v0.clamp(min=v0)
+        v1 = v0.clamp(v0, v0)
+        v1 = lib.searchsorted(v0, v0)
+        v1 = lib.bucketize(v0, v0)
+        v1 = lib.searchsorted(v0, True)
+        v1 = lib.searchsorted(v0, 1)
+        v1 = lib.bucketize(v0[:0], v0)
+    """,
     "a distance to a tensor without dimensions": """
         v0 = lib.dist(lib.ones(2), lib.tensor(2.0, dtype=lib.float64))
         v1 = lib.dist(lib.ones(2, dtype=lib.int64), lib.tensor(2.0))
