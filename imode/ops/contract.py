@@ -13,6 +13,8 @@ from imode.kernels import composed, layers
 
 from .._core.broadcast import broadcast_shape
 from .._core.dispatch import is_grad_enabled
+from .._core.keyset import DispatchKey, DispatchKeySet
+from .._core.words import scalar_name
 from . import dims
 from .schema import composite, functions, out_form
 
@@ -275,6 +277,36 @@ def tensordot(a, b, along):
     dims1, dims2 = (d.tolist() if hasattr(d, "tolist") else d for d in along)
     dims1, dims2 = ((d,) if isinstance(d, int) else tuple(d) for d in (dims1, dims2))
     return _tensordot(a, b, dims1, dims2)
+
+
+_BELOW = DispatchKeySet(DispatchKey.CPU)
+
+
+def _copied_into(base, arguments, out):
+    """The out= form of what PyTorch copies into it: the gradient follows."""
+    if base.name == "inner" and not all(tensor.dim() for tensor in arguments):
+        return ops.mul(*arguments, out=out)
+    result = base(*arguments)
+    if out.requires_grad and out.shape != result.shape:
+        raise RuntimeError(
+            "tensordot(): the 'out' tensor was specified and requires gradients, and its shape "
+            f"does not match the expected result. It has the shape {list(out.shape)}, the result "
+            f"{list(result.shape)}: pass one that fits, or its .detach()"
+        )
+    if result.dtype != out.dtype:
+        raise RuntimeError(
+            f"tensordot: Expected the output tensor to have dtype {scalar_name(result.dtype.numpy)}"
+            f", but got an output tensor with dtype {scalar_name(out.dtype.numpy)}"
+        )
+    if not is_grad_enabled() or not (result.requires_grad or out.requires_grad):
+        return ops._write_out(result, out=out, name=base.name)
+    if out.shape != result.shape:  # which is no write of its own
+        ops._resize_.redispatch(_BELOW, out, result.shape)
+    return out.copy_(result)
+
+
+out_form(inner, _copied_into)
+out_form(tensordot, _copied_into)
 
 
 @composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function")

@@ -207,4 +207,23 @@ PROGRAMS = {
             v4 = v1.grad_fn._saved_other; v5 = v2.grad_fn._saved_result
             v6 = v3.grad_fn._saved_other
     """,
+    "tensordot and inner copy into out=, with the gradient": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.zeros(()); v2 = lib.zeros(3)
+        v3 = lib.ones((), requires_grad=True); v4 = lib.ones(3, 2)
+        v5 = lib.tensordot(v0, v0, 1, out=v1)
+        v5.backward()
+        v5 = lib.inner(v4, v0, out=v2)
+        v5.sum().backward()
+        v6 = lib.empty(0)
+        v5 = lib.inner(v4, v0 * 1, out=v6)
+        v5.sum().backward()
+        v7 = lib.inner(v0, v0, out=v3)
+        v7 = lib.inner(v4, v4, out=v3)
+        v7 = lib.inner(v0, v0, out=v3 * 1)
+        v7 = lib.tensordot(v0, v0, 1, out=lib.zeros((), dtype=lib.float64))
+        v7 = lib.inner(v4, v0, out=lib.zeros(3, dtype=lib.float64))
+        v7 = lib.inner(v0, v3, out=lib.empty(2))
+        with lib.no_grad():
+            v7 = lib.tensordot(v0, v0, 1, out=lib.empty(()))
+    """,
 }
