@@ -449,7 +449,7 @@ cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
         raise RuntimeError(
             f"{op}: elements of output_size must be greater than or equal to 0 but received "
             f"{{{size[0]}, {size[1]}}}")
-    for d in range(ndim - 3 if op == "adaptive_max_pool2d" else ndim - 2, ndim):
+    for d in range(1 if op == "adaptive_max_pool2d" else ndim - 2, ndim):
         if shape[d] == 0:
             raise RuntimeError(
                 f"{op}(): Expected input to have non-zero size for non-batch dimensions, but "

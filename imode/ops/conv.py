@@ -232,13 +232,28 @@ def _expect_pooled(kernel, grad, x):
     expect(kernel, "grad_output", grad, x.shape[:-2] + grad.shape[-2:], x.dtype)
 
 
-for _name, _node in (
-    ("max_pool2d", "MaxPool2DWithIndices"),
-    ("adaptive_max_pool2d", "AdaptiveMaxPool2D"),
+def _expect_nonempty(kernel, name, shape):
+    """Of adaptive windows: nothing but the batch may be empty."""
+    for dim in range(1, len(shape)):
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"{kernel}(): Expected {name} to have non-zero size for non-batch dimensions, "
+                f"but {name} has sizes {list(shape)} with dimension {dim} being empty"
+            )
+
+
+def _adaptive_max_pool2d_backward(grad, x, indices):
+    _expect_nonempty("adaptive_max_pool2d_backward", "grad_output", grad.shape)
+    return _max_pool2d_backward(grad, x, indices)
+
+
+for _name, _node, _kernel in (
+    ("max_pool2d", "MaxPool2DWithIndices", _max_pool2d_backward),
+    ("adaptive_max_pool2d", "AdaptiveMaxPool2D", _adaptive_max_pool2d_backward),
 ):
     op(
         f"_{_name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        _max_pool2d_backward,
+        _kernel,
         derivative={
             "grad_output": lambda grad, indices: _at_maxima(grad, indices),
             "self": zeros,
@@ -437,6 +452,7 @@ def _of_size(kernel, function):
 
 
 def _adaptive_avg_pool2d_backward(grad, x):
+    _expect_nonempty("adaptive_avg_pool2d_backward", "grad_output", grad.shape)
     _expect_pooled("_adaptive_avg_pool2d_backward", grad, x)
     return pool.adaptive_avg_pool2d_backward(grad, x)
 
@@ -568,6 +584,7 @@ def adaptive_max_pool1d(self, output_size, return_indices):
             "adaptive_max_pool1d() argument 'output_size' should contain one int "
             f"(got {len(output_size)})"
         )
+    _expect_nonempty("adaptive_max_pool1d", "input", self.shape)
     values, indices = ops._adaptive_max_pool2d(self.unsqueeze(-2), (1, *output_size))
     values = values.squeeze(-2)
     return (values, indices.squeeze(-2)) if return_indices else values

@@ -94,4 +94,17 @@ PROGRAMS = {
         v2 = lib.nn.functional.batch_norm(v0, None, None, training=True)
         v3 = lib.nn.functional.batch_norm(v0, None, None, v1.new_ones(3), training=True)
     """,
+    "adaptive pools of nothing, or to nothing": """
+        F = lib.nn.functional
+        v0 = lib.ones(2, 3, 4, requires_grad=True); v1 = lib.ones(2, 0, 4, 4, requires_grad=True)
+        v2 = lib.ones(0, 2, 4, 4, requires_grad=True)
+        F.adaptive_avg_pool1d(v0, 0).sum().backward()
+        F.adaptive_max_pool1d(v0, 0).sum().backward()
+        F.adaptive_max_pool1d(v0[:, :0], 2)
+        F.adaptive_avg_pool2d(v0, (2, 0)).sum().backward()
+        F.adaptive_max_pool2d(v1, 2).sum().backward()
+        F.adaptive_avg_pool2d(v1, 2).sum().backward()
+        F.adaptive_avg_pool2d(v2, 2).sum().backward()
+        F.adaptive_max_pool2d(v2, (2, 0)).sum().backward()
+    """,
 }
