@@ -564,10 +564,13 @@ def _cross(self, other, dim):
             f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
         )
     _no_bool("cross", self, other)
-    shape = broadcast_shape(self.shape, other.shape)
-    a, b = (np.moveaxis(np.broadcast_to(x, shape), axis, 0) for x in (self, other))
-    parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
-    return np.asarray(np.stack(parts, axis), order="C")
+    a, b = ([x[(*[slice(None)] * axis, i, ...)] for i in range(3)] for x in (self, other))
+    out = np.empty(broadcast_shape(self.shape, other.shape), self.dtype)
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+        part = out[(*[slice(None)] * axis, k, ...)]
+        np.multiply(a[i], b[j], out=part)
+        part -= a[j] * b[i]
+    return out
 
 
 op(
