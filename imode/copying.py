@@ -26,7 +26,9 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
     tensor.set_(tensor)  # a write, as where PyTorch puts the new tensor onto its storage
     if parameter:
         return make_parameter(tensor, requires_grad)
-    return tensor.requires_grad_() if requires_grad else tensor
+    if requires_grad:
+        tensor.requires_grad = True
+    return tensor
 
 
 def unpickle_tensor(array, *rest):
@@ -47,7 +49,8 @@ def copy_tensor(tensor):
     warn_if_has_hooks(tensor)
     if not copied.is_inference():
         copied.set_(copied)  # as in `rebuild_tensor`
-    return copied.requires_grad_(tensor.requires_grad)
+    copied.requires_grad = tensor.requires_grad
+    return copied
 
 
 def _storage(array):

@@ -167,6 +167,17 @@ cdef int _check_batch_norm(cnp.ndarray x, weight, bias, running_mean, running_va
     return 0
 
 
+cdef tuple _by_halves(x, weight, bias, mean, invstd):
+    """The result, mean and 1 / standard deviation, the latter two rounded first, as PyTorch does
+    that keeps them in float16."""
+    mean, invstd = mean.astype(np.float16).astype(np.float32), invstd.astype(np.float16)
+    invstd = invstd.astype(np.float32)
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    along = (-1, *(1,) * (x.ndim - 2))
+    return x * scale.reshape(along) + shift.reshape(along), mean, invstd
+
+
 cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training, double momentum,
                        double eps):
     """Return (result, mean, 1 / standard deviation); the latter two are empty in evaluation."""
@@ -185,6 +196,9 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
         result, first, second = batch_norm(
             _single(x), _single(weight), _single(bias),
             running[0], running[1], training, momentum, eps)
+        if training and not any([given is not None and given.dtype == np.float32 for given in
+                                 (weight, bias, running_mean, running_var)]):
+            result, first, second = _by_halves(x, weight, bias, first, second)
         if training and running_mean is not None and running[0] is not running_mean:
             running_mean[...] = running[0]
         if training and running_var is not None and running[1] is not running_var:

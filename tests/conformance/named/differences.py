@@ -55,4 +55,8 @@ PROGRAMS = {
         v1.register_hook(lambda g: (g.set_(lib.ones(2)), None)[1])
         v1.sum().backward()
     """,
+    "an index into a tensor without dimensions": """
+        v0, v1 = lib.tensor([-1, 2]).min(0)
+        v2 = v0[1]
+    """,
 }

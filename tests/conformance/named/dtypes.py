@@ -338,4 +338,21 @@ PROGRAMS = {
         F.mse_loss(v2, v2.int())
         F.smooth_l1_loss(v2.int(), v2)
     """,
+    "batch_norm of halves keeps its mean and deviation as halves": """
+        v0 = lib.tensor([[1.78, 0.16], [1.1, 1.06]], dtype=lib.float16, requires_grad=True)
+        v1 = lib.nn.functional.batch_norm(v0[None], None, None, training=True)
+        v2 = lib.nn.functional.batch_norm(v0[None], None, None, v0[0], v0[1], training=True)
+        v3 = lib.nn.functional.batch_norm(v0[None], None, None, lib.ones(2), training=True)
+        v4, = lib.autograd.grad((v1 * v1 * v1).sum(), [v0])
+    """,
+    "a copy of integers that require grad is refused": """
+        v0 = lib.tensor([[1, 2], [3, 4]])
+        v0[-1:] = lib.zeros((), requires_grad=True) * 1
+        v1 = copy.copy(v0)
+    """,
+    "an alpha of another kind is refused after the shapes": """
+        v0 = lib.ones(1, 3).int()
+        v0.sub_(lib.ones(1, 2).int(), alpha=1.5)
+        v1 = lib.add(v0, lib.ones(1, 2).int(), alpha=1j)
+    """,
 }
