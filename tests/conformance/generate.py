@@ -432,15 +432,68 @@ BACKWARD = [
     "{r}.clone().mul_({b}).sum().backward()", "{r}.double().sum().backward()",
     "{r}.cumsum(0).sum().backward()",
 ]  # fmt: skip
+# What is called alike, by name: {unary}, {binary}, ... stand for any of them.
+NAMES = {
+    "unary": "acos asin atan ceil cosh deg2rad erfc exp2 expm1 fix log log10 log1p "
+    "log2 logit nan_to_num rad2deg reciprocal rsqrt sign sinc sqrt tan trunc "
+    "conj_physical square sinh",
+    "binary": "bitwise_or bitwise_xor logical_or logical_xor floor_divide true_divide subtract "
+    "multiply divide fmod remainder ge le lt ne less greater_equal not_equal copysign "
+    "float_power",
+    "reduced": "amin argmin argsort nansum all any std var logsumexp",
+    "joined": "vstack dstack column_stack row_stack concat concatenate",
+    "activation": "celu hardsigmoid hardswish hardshrink logsigmoid mish relu6 selu softshrink "
+    "softsign tanhshrink glu",
+    "loss": "binary_cross_entropy_with_logits huber_loss kl_div smooth_l1_loss",
+    "told": "logical_not bitwise_not isfinite isinf isneginf isposinf isreal signbit",
+}  # fmt: skip
+NAMES = {kind: words.split() for kind, words in NAMES.items()}
+NAMED = [
+    *["{n} = {a}.{unary}()"] * 4, *["{n} = {a}.{binary}({b})"] * 3, "{n} = {a}.{binary}({x})",
+    *["{n} = {a}.{reduced}({d})"] * 2, "{n} = {a}.{reduced}(dim={d}, keepdim={flag})",
+    "{n} = lib.{unary}(input={a})", "{n} = lib.{joined}([{a}, {b}])", "{n} = lib.{told}({a})",
+    *["{n} = lib.nn.functional.{activation}({a})"] * 2, "{n} = lib.nn.functional.{loss}({a}, {b})",
+    "{n} = lib.nn.functional.{loss}({a}, {b}, reduction='none')",
+    "{n} = lib.addr({a}, {b}, {c})", "{n} = lib.addbmm({a}, {b}, {c})", "{n} = {a}.flipud()",
+    "{n} = lib.constant_pad_nd({a}, (1, 1), {x})", "{n} = lib.dist({a}, {b})", "{n} = {a}.fliplr()",
+    "{n} = lib.fmin({a}, {b})", "{n} = lib.isclose({a}, {b})", "{n} = lib.vdot({a}, {b})",
+    "{n} = lib.linalg.vector_norm({a})", "{n} = lib.linspace(0, 1, {k})", "{n} = lib.rot90({a})",
+    "{n} = {a}.moveaxis(0, {d})", "{n} = {a}.new_full({shape}, {x})",
+    "{n} = {a}.count_nonzero({d})",
+    "{n} = {a}.repeat_interleave(2, {d})", "{n} = lib.rsub({a}, {b})", "{n} = {a}.sum_to_size(1)",
+    "{n} = {a}.scatter_reduce(0, lib.zeros_like({a}, dtype=lib.int64), {b}, 'sum')",
+    "{n} = {a}.split_with_sizes([1, 1], {d})[0]", "{n}, {n} = lib.var_mean({a}, {d})",
+    "{n} = lib.take_along_dim({a}, lib.zeros_like({a}, dtype=lib.int64), {d})",
+    "{n} = lib.threshold({a}, 0, {x})", "{n} = {a}.unique_consecutive()", "{n} = lib.msort({a})",
+    "{n} = lib.sum(input={a}, dim={d})", "{n} = {a}.mean(axis={d})", "{n} = {a}.cross({b})",
+    "{n} = lib.cat(tensors=[{a}, {b}], dim={d})", "{n}, {n} = lib.max({a}, dim={d})",
+    "{n}, {n} = lib.min(input={a}, dim={d}, keepdim={flag})", "{n} = {a}.norm(dim={d})",
+    "{n} = {a}.add(other={b}, alpha={x})", "{n}, {n} = {a}.sort(dim={d}, descending={flag})",
+    "{n} = lib.empty_strided((2, 3), (1, 2)).fill_({x})", "{n} = lib.full((1,), {x}).expand(2, 3)",
+    "{n}, {n} = lib.topk({a}, k=1, dim={d}, largest={flag})", "{n} = {a}.kthvalue(1, {d}).values",
+]  # fmt: skip
+NAMED_WRITES = [
+    *["{a}.{unary}_()"] * 3, *["{a}.{binary}_({b})"] * 3, "{a}.{binary}_({x})",
+    "lib.{unary}({b}.detach(), out={a})", "{a}.logical_not_()",
+    "lib.nn.functional.celu({a}, inplace=True)", "lib.nn.functional.hardswish({a}, inplace=True)",
+    "lib.nn.functional.threshold({a}, 0, {x}, inplace=True)", "{a}.nan_to_num_({x})",
+    "{a}.baddbmm_({e}, {f})", "{a}.add({x}, {b})", "{a}.add_({x}, {b})",
+    "{a}.scatter_reduce_(0, lib.zeros_like({a}, dtype=lib.int64), {e}, 'sum')",
+]  # fmt: skip
 DELETE = ["del {a}", "{a} = {b}", "del {a}, {b}", "{a}, {b} = {b}, {a}"]
 KINDS = [
     (CREATE, 2.0), (FUNCTIONAL, 5), (VIEW, 5), (MULTIVIEW, 1), (INPLACE, 5), (ASSIGN, 1.2),
     (METADATA, 1.5), (OUT, 1), (BACKWARD, 3), (DELETE, 0.3), (READ, 0.5), (CALL, 1), (MODULE, 0.5),
+    (NAMED, 3), (NAMED_WRITES, 1.5),
 ]  # fmt: skip
+WRITES = (INPLACE, ASSIGN, OUT, METADATA, NAMED_WRITES, CALL)
 SHAPES = [
     "(2, 3)", "(2, 1, 3)", "(3,)", "(2, 2)", "()", "(3, 3)", "(1, 3)", "(2, 1)", "(2,)", "(0, 3)",
 ]  # fmt: skip
-DTYPES = ["float64", "float64", "int64", "bool", "complex64", "float16", "int32"]
+DTYPES = [
+    "float64", "float64", "int64", "bool", "complex64", "float16", "int32", "uint8", "int8",
+    "complex128",
+]  # fmt: skip
 
 
 def is_leaf(tensor):
@@ -504,7 +557,7 @@ class Generator:
             return self.fill(self.rng.choice(CREATE[:6]))
         kinds, weights = zip(*KINDS)
         kind = self.rng.choices(kinds, weights)[0]
-        return self.fill(self.rng.choice(kind), writes=kind in (INPLACE, ASSIGN, OUT, METADATA))
+        return self.fill(self.rng.choice(kind), writes=kind in WRITES)
 
     def fill(self, template, writes=False):
         """Put variables and numbers into a template."""
@@ -563,6 +616,7 @@ class Generator:
             SHAPES), "dtype": rng.choice(DTYPES), "data": self.data(),
             "grad": ", requires_grad=True" if rng.random() < 0.6 and not inside else "",
         }  # fmt: skip
+        values |= {kind: rng.choice(words) for kind, words in NAMES.items()}
         while "{n}" in template:
             template = template.replace("{n}", f"v{self.count}", 1)
             self.count += 1

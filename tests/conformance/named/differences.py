@@ -59,4 +59,8 @@ PROGRAMS = {
         v0, v1 = lib.tensor([-1, 2]).min(0)
         v2 = v0[1]
     """,
+    "integers divided by zero in place stay as they were": """
+        v0 = lib.tensor([-1, -1, 0])
+        v0.fmod_(v0)
+    """,
 }

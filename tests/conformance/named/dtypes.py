@@ -355,4 +355,9 @@ PROGRAMS = {
         v0.sub_(lib.ones(1, 2).int(), alpha=1.5)
         v1 = lib.add(v0, lib.ones(1, 2).int(), alpha=1j)
     """,
+    "losses name the common dtype of integers": """
+        F = lib.nn.functional; v0 = lib.ones(2).long(); v1 = v0.bool(); v2 = v0.int()
+        F.huber_loss(v0, v1); F.mse_loss(v1, v0); F.mse_loss(v0, v1); F.smooth_l1_loss(v0, v2)
+        v3 = F.mse_loss(v0, v1.float()); v4 = F.mse_loss(lib.tensor(1.0).double(), v1.half())
+    """,
 }
