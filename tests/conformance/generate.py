@@ -436,7 +436,7 @@ BACKWARD = [
 NAMES = {
     "unary": "acos asin atan ceil cosh deg2rad erfc exp2 expm1 fix log log10 log1p "
     "log2 logit nan_to_num rad2deg reciprocal rsqrt sign sinc sqrt tan trunc "
-    "conj_physical square sinh",
+    "square sinh",
     "binary": "bitwise_or bitwise_xor logical_or logical_xor floor_divide true_divide subtract "
     "multiply divide fmod remainder ge le lt ne less greater_equal not_equal copysign "
     "float_power",
@@ -445,7 +445,7 @@ NAMES = {
     "activation": "celu hardsigmoid hardswish hardshrink logsigmoid mish relu6 selu softshrink "
     "softsign tanhshrink glu",
     "loss": "binary_cross_entropy_with_logits huber_loss kl_div smooth_l1_loss",
-    "told": "logical_not bitwise_not isfinite isinf isneginf isposinf isreal signbit",
+    "told": "conj_physical logical_not bitwise_not isfinite isinf isneginf isposinf isreal signbit",
 }  # fmt: skip
 NAMES = {kind: words.split() for kind, words in NAMES.items()}
 NAMED = [
@@ -469,7 +469,7 @@ NAMED = [
     "{n} = lib.cat(tensors=[{a}, {b}], dim={d})", "{n}, {n} = lib.max({a}, dim={d})",
     "{n}, {n} = lib.min(input={a}, dim={d}, keepdim={flag})", "{n} = {a}.norm(dim={d})",
     "{n} = {a}.add(other={b}, alpha={x})", "{n}, {n} = {a}.sort(dim={d}, descending={flag})",
-    "{n} = lib.empty_strided((2, 3), (1, 2)).fill_({x})", "{n} = lib.full((1,), {x}).expand(2, 3)",
+    "{n} = lib.empty_strided((2, 3), (1, 2)).fill_({x})", "{n} = lib.full((1,), 0.5).expand(2, 3)",
     "{n}, {n} = lib.topk({a}, k=1, dim={d}, largest={flag})", "{n} = {a}.kthvalue(1, {d}).values",
 ]  # fmt: skip
 NAMED_WRITES = [

@@ -63,4 +63,10 @@ PROGRAMS = {
         v0 = lib.tensor([-1, -1, 0])
         v0.fmod_(v0)
     """,
+    "a write to an operand of kron is noticed": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2
+        v2 = lib.kron(v1, v1)
+        v1.detach().add_(1)
+        v2.sum().backward()
+    """,
 }
