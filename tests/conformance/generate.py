@@ -454,7 +454,7 @@ NAMED = [
     "{n} = lib.{unary}(input={a})", "{n} = lib.{joined}([{a}, {b}])", "{n} = lib.{told}({a})",
     *["{n} = lib.nn.functional.{activation}({a})"] * 2, "{n} = lib.nn.functional.{loss}({a}, {b})",
     "{n} = lib.nn.functional.{loss}({a}, {b}, reduction='none')",
-    "{n} = lib.addr({a}, {b}, {c})", "{n} = lib.addbmm({a}, {b}, {c})", "{n} = {a}.flipud()",
+    "{n} = lib.addr({a}, {b}, {c})", "{n} = {a}.flipud()",
     "{n} = lib.constant_pad_nd({a}, (1, 1), {x})", "{n} = lib.dist({a}, {b})", "{n} = {a}.fliplr()",
     "{n} = lib.fmin({a}, {b})", "{n} = lib.isclose({a}, {b})", "{n} = lib.vdot({a}, {b})",
     "{n} = lib.linalg.vector_norm({a})", "{n} = lib.linspace(0, 1, {k})", "{n} = lib.rot90({a})",
