@@ -144,6 +144,8 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     check_inplace(op.name, self)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
+    if d.unimplemented and code_of[typenum(self)] < FLOAT16:
+        return result
     node.set_outputs(1)
     node.describe(0, self)
     rebase_history(self, node, 0, 0)
@@ -312,21 +314,21 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
     cdef int n
     if type(result) is Tensor:
         node.set_outputs(1)
-        if code_of[typenum(<Tensor>result)] < FLOAT16 and not d.floats_only:
-            raise integer_result(d.name, result.dtype)
-        _set_history(<Tensor>result, node, 0)
+        _set_history(d, node, 0, <Tensor>result)
     elif isinstance(result, tuple):
         n = <int>len(<tuple>result) if d.reads_all else 1
         node.set_outputs(n)
         for i in range(n):
             if type((<tuple>result)[i]) is Tensor:
-                _set_history(<Tensor>(<tuple>result)[i], node, i)
+                _set_history(d, node, i, <Tensor>(<tuple>result)[i])
     return _save_results(d, node, result)
 
 
-cdef int _set_history(Tensor result, Node node, int output) except -1:
-    if code_of[typenum(result)] < FLOAT16:
-        return 0                  # integers and bools carry no gradient
+cdef int _set_history(Derivative d, Node node, int output, Tensor result) except -1:
+    if code_of[typenum(result)] < FLOAT16:      # integers and bools carry no gradient
+        if d.floats_only or d.unimplemented:
+            return 0
+        raise integer_result(d.name, result.dtype)
     node.describe(output, result)
     result.grad_fn = node
     result.output_nr = output

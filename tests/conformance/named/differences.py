@@ -69,10 +69,4 @@ PROGRAMS = {
         v1.detach().add_(1)
         v2.sum().backward()
     """,
-    "a view of integers that got a history": """
-        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(2, 3).long()
-        v2 = v1[0]; v3 = v2.unsqueeze(-1)
-        v2.fill_(v0.sum())
-        v4 = v3 // 2
-    """,
 }

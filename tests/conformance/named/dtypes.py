@@ -360,4 +360,23 @@ PROGRAMS = {
         F.huber_loss(v0, v1); F.mse_loss(v1, v0); F.mse_loss(v0, v1); F.smooth_l1_loss(v0, v2)
         v3 = F.mse_loss(v0, v1.float()); v4 = F.mse_loss(lib.tensor(1.0).double(), v1.half())
     """,
+    "integers that got a history": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(2, 3).long()
+        v2 = v1[0]; v3 = v2.unsqueeze(-1)
+        v2.fill_(v0.sum())
+        v4 = v3 // 2
+        v4 = v3 & 2
+        v4 = v3 << 1
+        v4 = v3 * 2
+        v4 = v3 == 2
+        v4 = v3 * v0
+        v4 = v1.floor_divide(v0)
+        v1.floor_divide_(2)
+        v1.bitwise_or_(4)
+        v4 = v1.max(0)
+        v4 = v1.sort()
+        v4 = v1.aminmax()
+        v4 = v1.unique()
+        v4 = v1.topk(1)
+    """,
 }
