@@ -28,12 +28,29 @@ FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
 MAP1(logit_f, float, float, v_logf(x / (1.0f - x)))
 MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
-static loop_info logit_info[] = {INFO(1, logit_e, float, float), INFO(1, logit_f, float, float),
-                                 INFO(1, logit_d, double, double)};
-static imode_loop logit_loops[] = {run_half, run_same, run_same};
-static void *logit_data[] = {&logit_info[0], &logit_info[1], &logit_info[2]};
-static const char logit_types[] = {NPY_HALF,  NPY_HALF,   NPY_FLOAT,
-                                   NPY_FLOAT, NPY_DOUBLE, NPY_DOUBLE};
+/* grad, self, eps: below 0 for none, where NaN is outside of [0, 1] and infinity at its ends */
+#define LOGIT_SLOPE(NAME, T, ROUND, ABS)                                                           \
+    V_INLINE T NAME##_of(T x, T y, T z) {                                                          \
+        T slope = x / ABS(ROUND(y * ROUND(1 - y))), low = z < 0 ? 0 : z;                           \
+        T high = z < 0 ? 1 : ROUND(1 - z), outside = z < 0 ? (T)NAN : 0;                           \
+        return (y < low) | (y > high) ? outside : slope;                                           \
+    }                                                                                              \
+    MAP3(NAME, T, T, NAME##_of(x, y, z))
+#define AS_IS(x) (x)
+LOGIT_SLOPE(logit_backward_e, float, AS_HALF, fabsf)
+LOGIT_SLOPE(logit_backward_f, float, AS_IS, fabsf)
+LOGIT_SLOPE(logit_backward_d, double, AS_IS, fabs)
+#define STEPWISE(NIN, NAME)                                                                        \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_e, float, float),                           \
+                                      INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2]};              \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+STEPWISE(1, logit)
+STEPWISE(3, logit_backward)
 FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
        (x < 0 ? x : 0) - v_log1p(v_exp(-fabs(x))))
 
@@ -87,8 +104,14 @@ FLOATS(2, gelu_tanh_backward, x * gelu_tanh_slope_f(y), x * gelu_tanh_slope_d(y)
 FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))),
        y * z > w ? x : x * (1.0 / (1.0 + v_exp(-y * z))))
 FLOATS_SAME(3, leaky_relu_backward, x > 0 ? y : y * z)
-/* grad, self, alpha * scale * input_scale, input_scale */
-FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_exp(y * w) : x)
+/* self, grad: what reaches prelu's weight */
+FLOATS_SAME(2, prelu_weight, x > 0 ? 0 : x * y)
+/* gate, first half, grad: what reaches the second half */
+FLOATS_SAME(3, glu_gate, (1 - x) * x * y * z)
+/* grad, self, alpha * scale, scale */
+FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y) : x * w, y <= 0 ? x * z * v_exp(y) : x * w)
+/* grad, self, alpha * input_scale, input_scale */
+FLOATS(4, celu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_exp(y * w) : x)
 /* grad, self, min, max */
 FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
@@ -408,6 +431,7 @@ NUMBERS(4, addcmul, x + w * y * z)
 
 /* ---- pow: a scalar exponent that a product or a root serves better ---- */
 
+MAP1(same_f, float, float, x) MAP1(same_d, double, double, x)
 MAP1(cube_f, float, float, x *x *x) MAP1(cube_d, double, double, x *x *x)
 MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
 MAP2(pow_f, float, float, v_powf(x, y)) MAP2(pow_d, double, double, v_pow(x, y))
@@ -415,6 +439,7 @@ static const struct {
     double exponent;
     loop_info info[2]; /* float, double */
 } powers[] = {
+    {1, {INFO(1, same_f, float, float), INFO(1, same_d, double, double)}},
     {2, {INFO(1, square_f, float, float), INFO(1, square_d, double, double)}},
     {3, {INFO(1, cube_f, float, float), INFO(1, cube_d, double, double)}},
     {0.5, {INFO(1, root_f, float, float), INFO(1, root_d, double, double)}},
@@ -465,6 +490,16 @@ static void *angle_data[] = {&angle_info[0], &angle_info[0], &angle_info[1], &an
 static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_DOUBLE,
                                    NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
 
+/* ---- between float16 and float32 ---- */
+
+MAP1(widen, uint16_t, float, v_from_half(x))
+MAP1(narrow, float, uint16_t, v_to_half(x))
+static loop_info halves_info[] = {INFO(1, widen, uint16_t, float),
+                                  INFO(1, narrow, float, uint16_t)};
+static imode_loop halves_loops[] = {run_same, run_same};
+static void *halves_data[] = {&halves_info[0], &halves_info[1]};
+static const char halves_types[] = {NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_HALF};
+
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
     ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
@@ -475,12 +510,13 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
-    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, hardtanh_backward),
+    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, celu_backward), ROW(4, hardtanh_backward),
     ROW(3, shrink_backward), ROW(2, hardsigmoid_backward), ROW(2, hardswish_backward), ROW(1, relu),
     ROW(1, relu6), ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
     ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data},
     ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul),
     ROW(4, addcdiv), ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex),
-    ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex),
+    ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -23,7 +23,12 @@ from imode.kernels.plain cimport (
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
+from imode.kernels.loops import halves
+
 cnp.import_array()
+
+cdef enum:
+    LARGE = 256                   # elements from which the call of a ufunc pays
 
 
 cdef object _function(Operator op, keyset_t keys):
@@ -43,6 +48,19 @@ cdef bint _plain_cast(int source, int target) noexcept:
     return source == target or not (
         (is_complex(source) and not is_complex(target))
         or (is_float(source) and is_integral(target)))
+
+
+cdef int _write(ndarray target, ndarray source) except -1:
+    """Copy between arrays of one shape; NumPy's loops between float16 and float32 are slow."""
+    cdef int a = cnp.PyArray_TYPE(source)
+    cdef int b = cnp.PyArray_TYPE(target)
+    if cnp.PyArray_SIZE(source) >= LARGE and (
+            (a == cnp.NPY_FLOAT16 and b == cnp.NPY_FLOAT32)
+            or (a == cnp.NPY_FLOAT32 and b == cnp.NPY_FLOAT16)):
+        halves(source, target)
+    else:
+        cnp.PyArray_CopyInto(target, source)
+    return 0
 
 
 cdef object _copy(Operator op, keyset_t keys, PyObject** args):
@@ -66,7 +84,7 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
         return run_numpy(op, _function(op, keys), args)
     if _same_storage(<Tensor>args[0], <Tensor>args[1]):
         return run_numpy(op, _function(op, keys), args)
-    cnp.PyArray_CopyInto(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    _write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
     return <object>args[0]
 
 
@@ -120,7 +138,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
         out = empty(typenum_of[target], array.ndim, array.shape)
     else:
         out = empty_like(array, cnp.PyArray_DescrFromType(typenum_of[target]))
-    cnp.PyArray_CopyInto(out, array)
+    _write(out, array)
     return wrap(out)
 
 

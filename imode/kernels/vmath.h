@@ -228,6 +228,7 @@ V_INLINE float v_from_half(uint16_t h) {
     float magnitude = v_float(rest << 13) * 0x1p+112f;
     uint32_t bits = v_bits(magnitude);
     bits = rest >= 0x7C00u ? (rest << 13) + 0x70000000u : bits;
+    bits = rest > 0x7C00u ? bits | 0x400000u : bits; /* a NaN becomes a quiet one */
     return v_float(bits | sign);
 }
 

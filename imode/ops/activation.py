@@ -265,23 +265,24 @@ def logsigmoid(input):
 
 
 @np.errstate(all="ignore")
-def _elu_slope(grad_output, self, factor, input_scale, scale=1):
+def _elu_slope(grad_output, self, factor, scale, input_scale=1):
     if self.dtype.kind != "f" or grad_output.dtype != self.dtype:
         raise not_implemented("elu_backward_cpu", self.dtype)
-    numbers = (self.dtype.type(x) for x in (factor, input_scale))
-    return loops.elu_backward(grad_output * self.dtype.type(scale), self, *numbers)
+    factor, scale, input_scale = (self.dtype.type(x) for x in (factor, scale, input_scale))
+    slope = loops.celu_backward(grad_output, self, factor, input_scale)
+    return slope if scale == 1 else np.where(self <= 0, slope, grad_output * scale)
 
 
 op(
-    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar input_scale, "
-    "Scalar scale=1) -> Tensor",
+    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar scale, "
+    "Scalar input_scale=1) -> Tensor",
     ufunc(loops.elu_backward, ints="tensors", otherwise=_elu_slope, numbers="checked wide"),
     derivative={
-        "grad_output": lambda grad, self, factor, input_scale, scale: ops._elu_backward(
-            grad, self, factor, input_scale, scale
+        "grad_output": lambda grad, self, factor, scale, input_scale: ops._elu_backward(
+            grad, self, factor, scale, input_scale
         ),
-        "self": lambda grad, grad_output, self, factor, input_scale, scale: (
-            ops._elu_backward(grad * grad_output * input_scale, self, factor, input_scale, scale)
+        "self": lambda grad, grad_output, self, factor, scale, input_scale: (
+            ops._elu_backward(grad * grad_output * input_scale, self, factor, scale, input_scale)
             * (self < 0)
         ),
     },
@@ -290,7 +291,7 @@ op(
 
 
 def _elu_self(grad, self, alpha, scale, input_scale):
-    return ops._elu_backward(grad, self, alpha * input_scale, input_scale, scale)
+    return ops._elu_backward(grad, self, alpha * scale * input_scale, scale, input_scale)
 
 
 def _elu_result(grad, result, alpha, scale, input_scale):

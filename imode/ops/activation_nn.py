@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode.kernels import loops
 from imode.kernels.strided import wrap_dim
 
 from .._core.numbers import number_as
@@ -35,6 +36,12 @@ def tanhshrink(input):
     return input - input.tanh()
 
 
+def _split(array, axis):
+    """The two halves along `axis`."""
+    half, before = array.shape[axis] // 2, (slice(None),) * axis
+    return array[(*before, slice(half))], array[(*before, slice(half, None))]
+
+
 @dims.quiet
 def _glu(self, dim):
     if self.ndim == 0:
@@ -45,7 +52,7 @@ def _glu(self, dim):
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {size}")
     if self.dtype.kind != "f":
         raise not_implemented("glu_cpu", self.dtype)
-    first, second = np.split(self, 2, axis)
+    first, second = _split(self, axis)
     return first / (1 + np.exp(-second))
 
 
@@ -58,10 +65,15 @@ def _halves(self, dim):
 
 @dims.quiet
 def _glu_backward(grad_output, self, dim):
-    first, second = np.split(self, 2, wrap_dim(dim, self.ndim))
+    axis = wrap_dim(dim, self.ndim)
+    first, second = _split(self, axis)
     expect("_glu_backward", "grad_output", grad_output, first.shape, self.dtype)
-    gate = 1 / (1 + np.exp(-second))
-    return np.concatenate([grad_output * gate, grad_output * first * gate * (1 - gate)], dim)
+    result = np.empty(self.shape, self.dtype)
+    to_first, to_second = _split(result, axis)
+    loops.sigmoid(second, out=to_first)
+    loops.glu_gate(to_first, first, grad_output, out=to_second)
+    np.multiply(to_first, grad_output, out=to_first)
+    return result
 
 
 def _glu_slope(grad, self, dim):

@@ -401,13 +401,13 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
         return grad.new_zeros(self_size)
     length = max(_extent(*here), _extent(*there))
     memory = grad.new_zeros((length,))
-    places = ops.arange(length)
     if _overlaps(size, stride):
-        memory.index_add_(0, places.as_strided(*here).reshape(-1), grad.reshape(-1))
+        places = ops.arange(length).as_strided(*here)
+        memory.index_add_(0, places.reshape(-1), grad.reshape(-1))
     else:
         memory.as_strided(*here).copy_(grad)
     if _overlaps(self_size, self_stride):
-        read = places.as_strided(*there).reshape(-1)
+        read = ops.arange(length).as_strided(*there).reshape(-1)
         count = ops.zeros(length).index_add_(0, read, ops.ones(read.shape))
         memory.div_(count.clamp_min(1).to(memory.dtype))
     return memory.as_strided(*there)

@@ -355,14 +355,19 @@ def _logit(self, eps):
 
 
 def _logit_backward(grad, self, eps):
+    if not is_grad_enabled():
+        return ops._logit_backward(grad, self, -1 if eps is None else eps)
     low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
-    if is_grad_enabled():
-        slope = grad / (self * ops.sub(1, self))
-        return ops.where((self >= low) & (self <= high), slope, outside)
-    slope = grad / (self * (1 - self)).abs()  # infinite at both ends, also at -0
-    return slope.masked_fill_((self < low) | (self > high), outside)
+    slope = grad / (self * ops.sub(1, self))
+    return ops.where((self >= low) & (self <= high), slope, outside)
 
 
+op(
+    "_logit_backward(Tensor grad_output, Tensor self, Scalar eps) -> Tensor",
+    ufunc(loops.logit_backward, otherwise=loops.logit_backward),
+    differentiable=False,
+    variants="",
+)
 op(
     "logit(Tensor self, float? eps=None) -> Tensor",
     ufunc(loops.logit, ints="float", otherwise=_logit),

@@ -273,14 +273,10 @@ tensor([-0.1000,  2.0000])
 
 def _prelu_slopes(grad_output, self, weight):
     expect("_prelu_kernel_backward", "grad_output", grad_output, self.shape)
-    above = self > 0
     wide = strided.apply(strided.expand, weight, self.shape)
-    slopes = []
-    for low, high in ((wide * grad_output, grad_output), (self * grad_output, 0)):
-        made = empty_for((self, wide, grad_output), self.shape, self.dtype)
-        made[...] = np.where(above, high, low)
-        slopes.append(made)
-    return tuple(slopes)
+    made = (empty_for((self, wide, grad_output), self.shape, self.dtype) for _ in range(2))
+    to_self = loops.leaky_relu_backward(self, grad_output, wide, out=next(made))
+    return to_self, loops.prelu_weight(self, grad_output, out=next(made))
 
 
 def _prelu_bend(grads, grad_output, self, weight):
