@@ -187,7 +187,7 @@ def per_node(n):
     begun = time.process_time()
     run(n)
     return (time.process_time() - begun) / n
-pairs = [(per_node(10**6), min(per_node(10**3) for _ in range(100))) for _ in range(10)]
+pairs = [(per_node(10**6), min(per_node(10**3) for _ in range(100))) for _ in range(15)]
 long, short = map(min, zip(*pairs))
 print(long / short)
 """
