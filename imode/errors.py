@@ -296,6 +296,16 @@ def out_requires_grad(op):
     )
 
 
+def out_of_wrong_dtype(op, result, target):
+    """A result that the dtype of its target, named as PyTorch names dtypes, cannot hold."""
+    if op in ("cat", "stack", "hstack", "vstack", "dstack", "column_stack"):
+        return TypeError(
+            f"torch.cat(): input types can't be cast to the desired output type {target}. "
+            f"The result of {op}() is of type {result}."
+        )
+    return RuntimeError(f"result type {result} can't be cast to the desired output type {target}")
+
+
 def detach_view():
     """``detach_()`` of a view."""
     return RuntimeError(

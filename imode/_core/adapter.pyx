@@ -21,6 +21,7 @@ from numpy cimport ndarray, npy_intp
 
 from imode._core.broadcast import broadcast_shape
 from imode._core.words import c_name, scalar_name
+from imode.errors import out_of_wrong_dtype
 
 cnp.import_array()
 
@@ -182,8 +183,7 @@ cdef int check_target(Operator op, Tensor target, int code, bint halves=False) e
     refuse_self_overlap(target)
     if target_code != code and not _can_cast(code, target_code):
         name = "ComplexHalf" if halves else type_str(code)
-        raise RuntimeError(f"result type {name} can't be cast to the desired output "
-                           f"type {type_str(target_code)}")
+        raise out_of_wrong_dtype(op.name, name, type_str(target_code))
     if not cnp.PyArray_ISWRITEABLE(array):
         raise RuntimeError(f"{op.name}(): the written-to tensor is over read-only memory; clone() "
                            "it before writing")

@@ -9,7 +9,7 @@ from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
 
-# A tensor or a number beside the tensor is one overload here, and two in PyTorch.
+# One overload here, more in PyTorch: a tensor or a number beside the tensor, and others.
 _OVERLOADED_BY_NUMBER = (
     *("eq", "ne", "lt", "le", "gt", "ge", "floor_divide"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
@@ -92,7 +92,7 @@ def _overloads(first):
 
 def only_plausible(first, n, is_method):
     """Return the only overload that could take `n` arguments; None if there is no such one."""
-    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER:
+    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER or first.name == "set_":
         return None
     if first.next_overload is None and not older_orders(first):
         return first

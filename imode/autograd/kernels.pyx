@@ -19,7 +19,7 @@ from imode._core.dtype cimport (
 from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, current, is_tensor, requires_grad, storage, typenum, version_of)
+    Tensor, current, is_tensor, meta_of, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
 from imode.autograd.node cimport Node, next_nodes
@@ -30,6 +30,7 @@ from imode.autograd.views cimport (
 from libc.stdint cimport uint64_t
 from numpy cimport ndarray, npy_intp
 
+from imode.autograd.hooks import backward_hooks
 from imode.errors import detach_view, integer_result, out_requires_grad
 
 
@@ -179,6 +180,10 @@ cdef object _forget_history(Operator op, keyset_t keys, PyObject** args):
     cdef Tensor self = <Tensor>args[0]
     if self.view is not None:
         raise detach_view()
+    if self.grad_fn is not None:      # its hooks are those of the leaf that it may become
+        hooks = backward_hooks(self)
+        if hooks is not None or self.meta is not None:
+            meta_of(self).hooks = hooks
     self.grad_fn = None
     self.output_nr = 0
     self.leaf_requires_grad = False
@@ -188,12 +193,14 @@ cdef object _forget_history(Operator op, keyset_t keys, PyObject** args):
 cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
     cdef object target = <object>args[op.nargs]
     cdef Derivative d = <Derivative>op.derivative
+    cdef bint refused
     if not tls().no_grad:
-        if d is not None and _any_requires_grad(op, d, args):
-            raise out_requires_grad(op.name)
+        refused = d is not None and _any_requires_grad(op, d, args)
         for item in (target,) if type(target) is Tensor else target:
-            if requires_grad(<Tensor>item):
-                raise out_requires_grad(op.name)
+            refused |= requires_grad(<Tensor>item)
+        if refused:
+            raise out_requires_grad(
+                f"aten::{op.name}" if d is not None and d.unimplemented else op.name)
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 

@@ -58,6 +58,7 @@ def _logical(name, function, example):
         f"{name}(Tensor self, Tensor other) -> Tensor",
         ufunc(function),
         differentiable=False,
+        inplace_only=True,
         variants=_ALL,
         doc=f"""Combine the truth of elements (not zero); the result is bool.
 
@@ -74,6 +75,7 @@ op(
     "logical_not(Tensor self) -> Tensor",
     ufunc(np.logical_not),
     differentiable=False,
+    inplace_only=True,
     variants=_ALL,
     doc="""Return whether every element is zero.
 
@@ -119,7 +121,10 @@ _bitwise("bitwise_right_shift", np.right_shift, "rshift_cpu", "bBhil", 0)
 op(
     "bitwise_not(Tensor self) -> Tensor",
     ufunc(loops.select(np.invert, "?bBhil"), otherwise=refusing("bitwise_not_cpu"), exact=True),
-    differentiable=False,
+    # Of what is refused the graph is looked at first.
+    derivative={"self": no_derivative("bitwise_not")},
+    inplace_derivative={"self": no_derivative("bitwise_not_")},
+    name="torch::autograd::NotImplemented",
     variants=_ALL,
     doc="""Flip every bit of an integer, or a bool; floats raise NotImplementedError.
 
@@ -355,8 +360,10 @@ def _clamp(self, min, max):
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     bounds = [bound for bound in (min, max) if bound is not None]
     given = self.dtype
-    if given.kind == "f" and any(isinstance(bound, complex) for bound in bounds):
-        raise RuntimeError("value cannot be converted to type double without overflow")
+    if given.kind == "f":
+        if any(isinstance(bound, complex) and bound.imag for bound in bounds):
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        bounds = [bound.real if isinstance(bound, complex) else bound for bound in bounds]
     dtype = result_type(self, *bounds)
     self = cast(self, dtype)
     if dtype.kind == "c":

@@ -249,8 +249,20 @@ op(
 )
 
 
-@composite("set_(Tensor(a!) self, Tensor? source=None) -> Tensor(a!)", variants="method")
-def set_(self, source):
+@composite("set_(Tensor(a!) self) -> Tensor(a!)", variants="method")
+def set_(self):
+    """Empty the tensor: it gets new memory, for no elements; returns the tensor.
+
+    >>> imode.zeros(2).set_()
+    tensor([])
+    """
+    done = ops._set_(self)
+    forget_graphs(self)
+    return done
+
+
+@composite("set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)", variants="method")
+def set_source(self, source):
     """Make the tensor share the storage, shape and strides of `source`; returns the tensor.
 
     Raises RuntimeError where one of them is an inference tensor and the other is not: writes to the
@@ -261,17 +273,17 @@ def set_(self, source):
     """
     from .._core.dispatch import is_inference_mode_enabled
 
-    if source is not None and source.dtype != self.dtype:
+    if source.dtype != self.dtype:
         raise RuntimeError(
             f"Could not set tensor of type {c_name(source.dtype.numpy)} to a tensor of type "
             f"{c_name(self.dtype.numpy)}"
         )
     inference = self.is_inference()
-    mixed = source is not None and inference != source.is_inference()
+    mixed = inference != source.is_inference()
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
         maker, guard_id = origin_of(self if inference else source)
         raise inference_set(guard_id, maker, not inference)
-    done = ops._set_(self) if source is None else ops._set_(self, source)
+    done = ops._set_(self, source)
     forget_graphs(self)
     return done
 
@@ -304,10 +316,8 @@ def _write_out(result, out, name):
     if is_grad_enabled() and (out.requires_grad or result.requires_grad):
         raise errors.out_requires_grad(name)
     if not can_cast(result.dtype, out.dtype):
-        raise RuntimeError(
-            f"result type {scalar_name(result.dtype.numpy)} can't be cast to the desired output "
-            f"type {scalar_name(out.dtype.numpy)}"
-        )
+        kinds = scalar_name(result.dtype.numpy), scalar_name(out.dtype.numpy)
+        raise errors.out_of_wrong_dtype(name, *kinds)
     if out.shape != result.shape and out.numel():  # an empty one may take any shape in silence
         warnings.warn(
             "An output with one or more elements was resized since it had shape "

@@ -61,6 +61,11 @@ def _cat(tensors, dim):
     return result
 
 
+def _part_for(grad, dtype):
+    """What of the gradient an operand of this dtype gets: a real one the real part."""
+    return grad.real if grad.is_complex() and not dtype.is_complex else grad
+
+
 def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
     shapes = [tuple(s) for s in tensors_shapes]
     nd = next((len(s) for s in shapes if not _skipped(s)), 1)
@@ -70,8 +75,7 @@ def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
         if _skipped(shape):
             parts.append(grad.new_zeros(shape))
             continue
-        of_real = grad.is_complex() and not dtype.is_complex
-        parts.append((grad.real if of_real else grad).narrow(dim, at, shape[dim]))
+        parts.append(_part_for(grad, dtype).narrow(dim, at, shape[dim]))
         at += shape[dim]
     return parts
 
@@ -112,10 +116,15 @@ def _stack(tensors, dim):
     return result
 
 
+def _stack_backward(grad, tensors_dtype, dim):
+    parts = (_part_for(grad, dtype).select(dim, i) for i, dtype in enumerate(tensors_dtype))
+    return list(parts)
+
+
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     fresh.stack(_stack),
-    derivative={"tensors": lambda grad, dim: [grad.select(dim, i) for i in range(grad.size(dim))]},
+    derivative={"tensors": _stack_backward},
     variants="function out",
     doc="""Return tensors of one shape joined along a new dimension `dim`.
 

@@ -322,17 +322,21 @@ for _name, _kernel, _doc, _example in (
         doc=_doc,
     )
 
-op(
+for _schema in (
     "count_nonzero(Tensor self, int[1]? dim=None) -> Tensor",
-    fast.kernel("count_nonzero", _count_nonzero, dim=1, has_keepdim=False),
-    differentiable=False,
-    variants="function method",
-    doc="""Count the elements that are not zero, of all or along `dim`; the result is int64.
+    "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+):
+    op(
+        _schema,
+        fast.kernel("count_nonzero", _count_nonzero, dim=1, has_keepdim=False),
+        differentiable=False,
+        variants="function method",
+        doc="""Count the elements that are not zero, of all or along `dim`; the result is int64.
 
-    >>> imode.count_nonzero(imode.tensor([0, 3, 0, 1]))
-    tensor(2)
-    """,
-)
+        >>> imode.count_nonzero(imode.tensor([0, 3, 0, 1]))
+        tensor(2)
+        """,
+    )
 
 # ---- variance and standard deviation ----
 

@@ -212,8 +212,9 @@ def op(
     """Declare an operator and derive its variants; returns the Operator.
 
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
-    view that autograd does not record as one (detach). `inplace_only`: the derivative is the
-    in-place form's; the others' results are not differentiable (comparisons).
+    view that autograd does not record as one (detach). `inplace_only`: the derivative, if any, is
+    the in-place form's; the others' results are not differentiable, and autograd does not look at
+    out= (comparisons).
     `inplace_derivative`: that of the in-place form, whose node ends in "Backward1".
     `inplace_kernel`: that of the in-place form, where it checks more. `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.

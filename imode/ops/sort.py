@@ -557,6 +557,7 @@ op(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     _histc,
     differentiable=False,
+    inplace_only=True,
     variants="function method out",
     doc="""Return the number of elements in each of `bins` equal ranges between `min` and `max`.
 

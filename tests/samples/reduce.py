@@ -209,6 +209,11 @@ SAMPLES = {
         S(T(3, 4, 2, dtype="bool"), (0, 2)),
         S(T(3, 4, dtype="int64"), 2, raises=IndexError),
     ],
+    "count_nonzero.dim_IntList": [
+        S(T(3, 4, 2, dtype="int64"), (0, 2)),
+        S(T(3, 4, dtype="bool"), dim=(1,)),
+        S(T(3, 4, dtype="int64"), (0, 2), raises=IndexError),
+    ],
     "var": UNBIASED,
     "var.correction": SPREAD,
     "var.dim": UNBIASED_ALONG,

@@ -61,7 +61,8 @@ SAMPLES = {
         S(T(2, 3), T(3, 2), grad=False),
         S(T(2, 3), T(1, 2, 2), grad=False),
     ],
-    "set_": [
+    "set_": [S(T(2, 3), grad=False)],
+    "set_.source_Tensor": [
         S(T(2, 3), T(4), grad=False),
         S(T(2, 3), T(3, 2, view="transposed"), grad=False),
         S(T(2, 3), T(4, dtype="float64"), grad=False, raises=RuntimeError),

@@ -10,4 +10,22 @@ PROGRAMS = {
         v6 = v0.add(input=v0, other=v0)
         v7 = v0.add(v0, input=v0)
     """,
+    "count_nonzero has two overloads": """
+        v0 = lib.ones(2, 3)
+        v1 = v0.count_nonzero(0, 1)
+        v1 = v0.count_nonzero(foo=1)
+        v1 = lib.count_nonzero(v0, keepdim=True)
+        v1 = v0.count_nonzero(dim=0, foo=1)
+        v1 = v0.count_nonzero('a')
+        v1 = lib.count_nonzero()
+        v1 = v0.count_nonzero(dim=0.5)
+        v1 = v0.count_nonzero(dim=(0,), keepdim=False)
+    """,
+    "set_ takes no None": """
+        v0 = lib.ones(2)
+        v0.set_(None)
+        v0.set_(source=None)
+        v0.set_(2)
+        v0.set_()
+    """,
 }

@@ -387,4 +387,25 @@ PROGRAMS = {
         v8, v9 = lib.autograd.grad((v7 * v7).sum(), [v0, v1], create_graph=True)
         v10, = lib.autograd.grad((v8 * v8).sum(), [v0], create_graph=True)
     """,
+    "a hook stays through detach_()": """
+        v0 = lib.ones(3, requires_grad=True); v1 = v0 * 2; v2 = v0 * 3
+        h = v1.register_hook(lambda g: g * 3)
+        v2.register_hook(lambda g: g * 5)
+        v3 = v1 * 2
+        v1.detach_(); v1.requires_grad_()
+        v2.add_(1)
+        v2.detach_(); v2.requires_grad_()
+        (v1 * v2).sum().backward()
+        v3.sum().backward()
+        h.remove()
+        (v1 * v2).sum().backward()
+    """,
+    "a real operand's gradient from a stack is real": """
+        v0 = lib.ones(2).long(); v1 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        seen = []
+        v2 = lib.stack((v0, v1, v0.double()))
+        h = v2.grad_fn.register_hook(lambda inputs, outputs: seen.extend(g.dtype for g in inputs))
+        v2.sum().abs().backward()
+        v3 = lib.zeros(2, dtype=seen[0]); v4 = lib.zeros(2, dtype=seen[2])
+    """,
 }

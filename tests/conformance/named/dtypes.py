@@ -379,4 +379,28 @@ PROGRAMS = {
         v4 = v1.unique()
         v4 = v1.topk(1)
     """,
+    "floats are clamped by complex numbers without an imaginary part": """
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0.clamp(70000 + 0j)
+        v1.sum().backward()
+        v1 = v0.clamp(1, 2 + 0j)
+        v1 = v0.clamp(1 + 2j)
+        v1 = v0.half().clamp(70000 + 0j)
+        v1 = v0.clamp(1e300 + 0j)
+        v1 = v0.long().clamp(1 + 0j)
+        v0.detach().clamp_(2 + 0j)
+    """,
+    "joined into another dtype": """
+        v0 = lib.ones(2, 2); v1 = v0.to(lib.complex64)
+        v2 = lib.cat((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.cat((v0, v1), out=lib.zeros(0))
+        v2 = lib.stack((v0, v0), out=lib.zeros(0).bool())
+        v2 = lib.hstack((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.vstack((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.dstack((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.column_stack((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.row_stack((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.concat((v0, v0), out=lib.zeros(0).long())
+        v2 = lib.cat((v0, v0), out=lib.zeros(0).double())
+    """,
 }

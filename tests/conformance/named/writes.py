@@ -300,4 +300,24 @@ PROGRAMS = {
         v0.clamp_(min="a"); v0.clamp_(1, "a"); v0.clamp_("a", max=1); lib.clamp(v0, min=[1])
         v0.clamp_(lib.ones(2), 1); lib.add(v0); lib.addr(v0)
     """,
+    "what is not looked at for out=": """
+        v0 = lib.ones(3, requires_grad=True); v1 = lib.tensor([1.0, 0, 2])
+        lib.logical_not(v1, out=v0)
+        lib.logical_and(v0, v1, out=v0)
+        lib.logical_or(v1, v1, out=v0)
+        lib.logical_xor(v1, v1, out=v0)
+        lib.histc(v1, 3, out=v0)
+        lib.eq(v1, v1, out=v0)
+        lib.bitwise_not(v1.long(), out=v0)
+        lib.bitwise_and(v1.long(), v1.long(), out=v0)
+        lib.floor_divide(v1, v1, out=v0)
+    """,
+    "a write to a leaf that requires grad, of the wrong dtype": """
+        v0 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        v0.bitwise_not_()
+        v1 = lib.ones(2, requires_grad=True)
+        v1.bitwise_not_()
+        v1.bitwise_and_(1)
+        v1.detach().bitwise_not_()
+    """,
 }
