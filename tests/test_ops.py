@@ -150,6 +150,7 @@ def test_out_of_another_kind_is_refused(name, index):
         pytest.skip("computes in the dtype of out=")
     args, kwargs, _ = SAMPLES[name][index].make(imode)
     outs = [imode.zeros(t.shape, dtype=imode.bool) for t in wanted]
-    with pytest.raises(RuntimeError):
+    joins = name == "cat" or name.endswith("stack")  # PyTorch's class and sentence differ for these
+    with pytest.raises(TypeError if joins else RuntimeError):
         public(name)(*args, **kwargs, out=outs[0] if len(outs) == 1 else outs)
     assert not any(t.any() for t in outs)
