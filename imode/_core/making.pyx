@@ -25,8 +25,21 @@ cdef extern from *:
         return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
     }
     /* A new object has a __dict__; the first attribute set makes another. */
-    static inline void imode_drop_dict(PyObject* o) {
+    static inline PyObject* imode_drop_dict(PyObject* o) {
         Py_CLEAR(*imode_dict_of(o));
+        return Py_NewRef(o);
+    }
+    /* Another one like `blank`, whose fields are None or nothing. */
+    static PyObject* imode_copy_blank(PyObject* blank) {
+        PyTypeObject* type = Py_TYPE(blank);
+        PyObject* o = type->tp_alloc(type, 0);
+        if (o == NULL) return NULL;
+        for (size_t at = sizeof(PyObject); at < (size_t)type->tp_basicsize; at += sizeof(void*)) {
+            PyObject* field = *(PyObject**)((char*)blank + at);
+            if (field == Py_None) Py_INCREF(field);
+            *(PyObject**)((char*)o + at) = field;
+        }
+        return o;
     }
     enum { IMODE_OLD_LOOKUP = PY_VERSION_HEX < 0x030C0000 };
     /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
@@ -49,7 +62,8 @@ cdef extern from *:
     """
     ctypedef void (*destructor)(PyObject*)
     object _revive "imode_revive"(PyObject*)
-    void _drop_dict "imode_drop_dict"(object)
+    object _drop_dict "imode_drop_dict"(object)
+    object _copy_blank "imode_copy_blank"(object)
     const bint OLD_LOOKUP "IMODE_OLD_LOOKUP"
     bint _has_extras "imode_has_extras"(PyObject*) noexcept
     destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
@@ -87,17 +101,14 @@ cdef void free_array(Tensor self) noexcept:
 
 cdef inline Tensor _new():
     global _n_dicts, _n_spares
-    cdef Tensor self
     born()
     if _n_spares:
         _n_spares -= 1
         return <Tensor>_revive(_spares[_n_spares])
-    self = <Tensor>_allocate(<PyObject*>Tensor, <PyObject*>_nothing, NULL)
     if OLD_LOOKUP and _n_dicts < SPARES:
         _n_dicts += 1
-    else:
-        _drop_dict(self)
-    return self
+        return <Tensor>_allocate(<PyObject*>Tensor, <PyObject*>_nothing, NULL)
+    return <Tensor>_copy_blank(_blank)
 
 
 cdef void _recycle(PyObject* o) noexcept:
@@ -138,6 +149,8 @@ cdef object _construct(PyObject* cls, PyObject* args, PyObject* kwargs):
 ctypedef object (*maker_t)(PyObject* cls, PyObject* args, PyObject* kwargs)
 cdef tuple _nothing = ()
 cdef maker_t _allocate = <maker_t>_swap_new(Tensor, <void*>_construct)   # one without an array
+cdef object _blank = _drop_dict(_allocate(<PyObject*>Tensor, <PyObject*>_nothing, NULL))
+PyObject_GC_UnTrack(<PyObject*>_blank)        # nobody gets to see it
 
 
 cdef Tensor new_tensor(ndarray array, keyset_t keys):

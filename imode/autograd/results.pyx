@@ -3,7 +3,7 @@ import warnings
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from cpython.tuple cimport PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from cpython.tuple cimport PyTuple_GET_SIZE, PyTuple_GetSlice, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport call1, inference_mode_on, operator, tls
 from imode._core.dtype cimport FLOAT16, code_of, dtype_from_typenum
 from imode._core.geometry cimport shape_of
@@ -145,8 +145,12 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
                 # A written view has a node of its own, which leads here: to keep it were a cycle.
                 saved = save_result(tensor, tensor.output_nr if tensor.grad_fn is ctx else 0)
                 (<SavedTensor>saved).view_node = None    # unpacked, it shows this node
+            elif not is_inference(tensor):
+                saved = save_input(tensor, None)
             else:
-                saved = save_input(tensor, _forward_name(ctx) if is_inference(tensor) else None)
+                # Refused. What forward wrote to has its history already, with what was saved so far.
+                ctx.kept = PyTuple_GetSlice(kept, 0, i)
+                save_input(tensor, _forward_name(ctx))
             (<SavedTensor>saved).place = place
         Py_INCREF(saved)
         PyTuple_SET_ITEM(kept, i, saved)

@@ -226,4 +226,21 @@ PROGRAMS = {
         with lib.no_grad():
             v7 = lib.tensordot(v0, v0, 1, out=lib.empty(()))
     """,
+    "a custom function that may not save its second tensor has saved the first": """
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                x.sin_()
+                ctx.mark_dirty(x)
+                ctx.save_for_backward(x, x * 1)
+                return x
+            @staticmethod
+            def backward(ctx, g):
+                return g * len(ctx.saved_tensors)
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 1
+        with lib.inference_mode(), lib.enable_grad():
+            v2 = F.apply(v1)
+        v1.sum().backward()
+        v3 = v0.grad
+    """,
 }
