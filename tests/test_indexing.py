@@ -364,3 +364,35 @@ def test_a_second_ellipsis_beyond_the_last_dimension_is_refused():
     assert x[..., ...].shape == (2, 3)
     assert x[..., True].shape == (2, 3, 1)
     assert imode.ones(())[..., True].shape == (1,)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_writes_by_index_mask_and_position(plain):
+    def zeros():
+        return imode.zeros(2, 3) if plain else imode.zeros(3, 2).t()
+
+    index, flat = imode.tensor([0, -1]), imode.tensor([[1, 1], [-1, 0]])
+    assert zeros().index_fill(1, index, 5).tolist() == [[5, 0, 5]] * 2
+    assert zeros().index_fill_(0, index[:1], 5.0).tolist() == [[5, 5, 5], [0, 0, 0]]
+    source = imode.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert zeros().put(flat, source).tolist() == [[4, 2, 0], [0, 0, 3]]
+    assert zeros().put_(flat, source, True).tolist() == [[4, 3, 0], [0, 0, 3]]
+    mask = imode.tensor([[True, False, True], [False, True, False]])
+    filled = [[1, 0, 2], [0, 3, 0]]
+    assert zeros().masked_scatter(mask, source).tolist() == filled
+    assert zeros().masked_scatter_(mask, source).tolist() == filled
+    with pytest.raises(RuntimeError, match="Number of elements of source"):
+        zeros().masked_scatter_(mask, source[0])
+    with pytest.raises(IndexError, match="out of range"):
+        zeros().put_(flat * 7, source)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_gradient_of_several_indices(first):
+    x = imode.zeros(2, 3, 2, requires_grad=True)
+    rows = imode.tensor([0, 1, 1]), imode.tensor([-1, 0, 0])
+    (x[rows] if first == 0 else x[:, rows[0], rows[1]]).sum().backward()
+    expected = np.zeros((2, 3, 2))
+    at = (slice(None),) * first + tuple(row.numpy() for row in rows)
+    np.add.at(expected, at, 1)
+    assert x.grad.tolist() == expected.tolist()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import imode
 from imode.kernels import loops, rows
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38]
@@ -108,6 +109,18 @@ def test_exact_remainders():
     assert (loops.floor_divide(whole, parts) == np.floor(whole / parts)).all()
     assert np.isnan(loops.remainder(np.float32(1), np.float32(0)))
     assert loops.floor_divide(np.float32(-1), np.float32(0)) == -np.inf
+
+
+def test_conversions_of_halves():
+    every = np.arange(65536, dtype=np.uint16).view(np.float16)
+    np.testing.assert_array_equal(imode.tensor(every).float().numpy(), every.astype(np.float32))
+    wide = np.linspace(-70000, 70000, 100001, dtype=np.float32)
+    wide[:3] = 2.0**-25, -(2.0**-24), np.nan
+    with np.errstate(over="ignore"):
+        expected = wide.astype(np.float16)
+    np.testing.assert_array_equal(imode.tensor(wide).half().numpy(), expected)
+    target = imode.zeros(100001, 2, dtype=imode.float16)[:, 0]
+    np.testing.assert_array_equal(target.copy_(imode.tensor(wide)).numpy(), expected)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -374,6 +374,23 @@ MAP2(pow_complex_d, cdouble, cdouble, cpow(x, y))
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1]};                               \
     static const char NAME##_types[] = {TYPES_2(NPY_CFLOAT, NPY_CFLOAT),                           \
                                         TYPES_2(NPY_CDOUBLE, NPY_CDOUBLE)};
+#define SGN_COMPLEX(S, T)                                                                          \
+    V_CLONES static void sgn_complex_##S(char *const *p, npy_intp n) {                             \
+        const T *a = (const T *)p[0];                                                              \
+        T *out = (T *)p[1];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                          \
+            const T re = a[i], im = a[i + 1], size = hypot_of_##S(re, im);                         \
+            out[i] = size == 0 ? 0 : re / size;                                                    \
+            out[i + 1] = size == 0 ? 0 : im / size;                                                \
+        }                                                                                          \
+    }
+SGN_COMPLEX(f, float)
+SGN_COMPLEX(d, double)
+static loop_info sgn_complex_info[] = {INFO(1, sgn_complex_f, cfloat, cfloat),
+                                       INFO(1, sgn_complex_d, cdouble, cdouble)};
+static imode_loop sgn_complex_loops[] = {run_same, run_same};
+static void *sgn_complex_data[] = {&sgn_complex_info[0], &sgn_complex_info[1]};
+static const char sgn_complex_types[] = {NPY_CFLOAT, NPY_CFLOAT, NPY_CDOUBLE, NPY_CDOUBLE};
 COMPLEX2(add_complex)
 COMPLEX2(sub_complex)
 COMPLEX2(rsub_complex)
@@ -517,6 +534,6 @@ const imode_ufunc imode_pointwise[] = {
     ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul),
     ROW(4, addcdiv), ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex),
     ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward),
-    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -7,14 +7,14 @@ wherever something is not plain: that function knows every complaint. Nothing is
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.allocator cimport Fields, empty, root
+from imode._core.allocator cimport Fields, empty, fields, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
 from imode._core.tensor cimport Tensor
 from imode.kernels.plain cimport (
     MAX_DIMS, PyLong_CheckExact, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value,
-    _indices, _inside, _item, _place_of, _plain, _same_shape)
+    _indices, _inside, _item, _place_of, _plain, _same_shape, repeat_item)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -52,14 +52,13 @@ cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp cou
 cdef void _place(char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,
                  npy_intp size, npy_intp chunk, npy_intp item, bint one) noexcept nogil:
     """a[o, index[i]] = values[o, i]; `one`: a single element for all."""
-    cdef npy_intp _, i, j
+    cdef npy_intp _, i
     cdef char* to
     for _ in range(outer):
         for i in range(count):
             to = a + _place_of(index[i], size) * chunk
             if one:
-                for j in range(chunk // item):
-                    memcpy(to + j * item, values, item)
+                repeat_item(to, chunk // item, item, values)
             else:
                 memcpy(to, values, chunk)
                 values += chunk
@@ -254,6 +253,32 @@ cdef object _index_put_(Operator op, keyset_t keys, PyObject** args):
     return <object>args[0]
 
 
+cdef ndarray _joined(tuple indices, tuple shape, int dim, npy_intp* size):
+    """Indices of dimensions in a row from `dim` as one, of their product; None: not plain."""
+    cdef Fields* first = _array(PyTuple_GET_ITEM(indices, 0))
+    cdef Fields* at
+    cdef npy_intp count = _count(first, 0, first.nd), length, i
+    cdef Py_ssize_t k
+    cdef ndarray out
+    cdef int64_t* to
+    if not _indices(first):
+        return None
+    size[0] = 1
+    out = empty(cnp.NPY_INT64, first.nd, first.dimensions)
+    to = <int64_t*>cnp.PyArray_DATA(out)
+    memset(to, 0, count * sizeof(int64_t))
+    for k in range(PyTuple_GET_SIZE(indices)):
+        at = _array(PyTuple_GET_ITEM(indices, k))
+        length = shape[dim + k]
+        if not _indices(at) or at.nd != first.nd or not _same_shape(at, first, 0, at.nd) or (
+                not _inside(<int64_t*>at.data, count, -length, length)):
+            return None
+        for i in range(count):
+            to[i] = to[i] * length + _place_of((<int64_t*>at.data)[i], length)
+        size[0] *= length
+    return out
+
+
 cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     """_index_backward(None, grad, shape, indices, dims): grad added to zeros at the indices."""
     cdef Fields* grad = _array(args[1])
@@ -262,27 +287,32 @@ cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
     cdef npy_intp dims[MAX_DIMS]
     cdef npy_intp outer = 1, width = 1, count, size
     cdef int dim = 0, d, nd = <int>len(shape), kind = grad.descr.type_num
-    cdef ndarray out
+    cdef int several = <int>PyTuple_GET_SIZE(indices)
+    cdef ndarray out, joined
     cdef char* data
-    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(grad) or (
+    if not several or args[op.nargs] != NULL or not _plain(grad) or (
             nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
         return _fall_back(op, keys, args)
     if args[4] != <PyObject*>None:
-        if PyTuple_GET_SIZE(<object>args[4]) != 1:
+        if PyTuple_GET_SIZE(<object>args[4]) != several:
             return _fall_back(op, keys, args)
         dim = (<tuple>args[4])[0]
+        if several > 1 and <tuple>args[4] != tuple(range(dim, dim + several)):
+            return _fall_back(op, keys, args)
     at = _array(PyTuple_GET_ITEM(indices, 0))
-    if not _indices(at) or not 0 <= dim < nd or grad.nd != nd + at.nd - 1:
+    if not 0 <= dim <= nd - several or grad.nd != nd + at.nd - several:
         return _fall_back(op, keys, args)
     for d in range(nd):
         dims[d] = shape[d]
         if d < dim:
             outer *= dims[d]
-        elif d > dim:
+        elif d >= dim + several:
             width *= dims[d]
-    size, count = dims[dim], _count(at, 0, at.nd)
-    if _count(grad, 0, grad.nd) != outer * count * width or not _inside(
-            <int64_t*>at.data, count, -size, size):
+    joined = _joined(indices, shape, dim, &size)
+    if joined is None:
+        return _fall_back(op, keys, args)
+    count, at = _count(at, 0, at.nd), fields(<PyObject*>joined)
+    if _count(grad, 0, grad.nd) != outer * count * width:
         return _fall_back(op, keys, args)
     out = empty(kind, nd, dims)
     data = <char*>cnp.PyArray_DATA(out)
@@ -378,6 +408,100 @@ cdef object _index_add_(Operator op, keyset_t keys, PyObject** args):
     return <object>args[0]
 
 
+cdef bint _fill_plan(Fields* a, PyObject* target, PyObject** args, int* dim,
+                     char* value) except -1:
+    """Whether index_fill's arguments are plain."""
+    cdef Fields* at = _array(args[2])
+    dim[0] = _dim(args[1], a.nd)
+    return (dim[0] >= 0 and _plain(a) and _indices(at) and at.nd == 1
+            and (target == NULL or root((<Tensor>args[2]).array) != root(target))
+            and _inside(<int64_t*>at.data, at.dimensions[0], -a.dimensions[dim[0]],
+                        a.dimensions[dim[0]])
+            and _fill_value(a.descr.type_num, args[3], value))
+
+
+cdef void _fill_rows(char* data, PyObject** args, int dim, char* value):
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef npy_intp item = _item(args[0])
+    _place(data, value, <int64_t*>at.data, _count(a, 0, dim), at.dimensions[0],
+           a.dimensions[dim], _count(a, dim + 1, a.nd) * item, item, True)
+
+
+cdef object _index_fill(Operator op, keyset_t keys, PyObject** args):
+    cdef uint64_t value[2]
+    cdef int dim
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _fill_plan(_array(args[0]), NULL, args, &dim, <char*>value):
+        return _fall_back(op, keys, args)
+    out = _copied(args[0])
+    _fill_rows(<char*>cnp.PyArray_DATA(out), args, dim, <char*>value)
+    return wrap(out)
+
+
+cdef object _index_fill_(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    cdef uint64_t value[2]
+    cdef int dim
+    if not a.flags & WRITEABLE or (
+            not _fill_plan(a, (<Tensor>args[0]).array, args, &dim, <char*>value)):
+        return _fall_back(op, keys, args)
+    _fill_rows(a.data, args, dim, <char*>value)
+    return <object>args[0]
+
+
+# ---- flat positions ----
+
+cdef bint _flat_plan(Fields* a, PyObject* target, PyObject** args):
+    """Whether put's arguments are plain: index, source, accumulate."""
+    cdef Fields* at = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd)
+    if not _plain(a) or not _plain(source) or not _indices(at) or (
+            source.descr.type_num != a.descr.type_num or _count(source, 0, source.nd) != count):
+        return False
+    if <object>args[3] is not False and a.descr.type_num not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE):
+        return False
+    return _apart(target, args) and _inside(<int64_t*>at.data, count, -n, n)
+
+
+cdef bint _apart(PyObject* target, PyObject** args) noexcept:
+    """Whether what is written to, if anything is, has nothing of the two next arguments."""
+    return target == NULL or (root((<Tensor>args[1]).array) != root(target)
+                              and root((<Tensor>args[2]).array) != root(target))
+
+
+cdef void _put_flat(char* data, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[1])
+    cdef char* source = _array(args[2]).data
+    cdef int64_t* index = <int64_t*>at.data
+    cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd), item = _item(args[0])
+    if <object>args[3] is False:
+        _place(data, source, index, 1, count, n, item, item, False)
+    elif a.descr.type_num == cnp.NPY_FLOAT:
+        _add(<float*>data, <float*>source, index, 1, count, n, 1, False)
+    else:
+        _add(<double*>data, <double*>source, index, 1, count, n, 1, False)
+
+
+cdef object _put_new(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _flat_plan(_array(args[0]), NULL, args):
+        return _fall_back(op, keys, args)
+    out = _copied(args[0])
+    _put_flat(<char*>cnp.PyArray_DATA(out), args)
+    return wrap(out)
+
+
+cdef object _put_in_place(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    if not a.flags & WRITEABLE or not _flat_plan(a, (<Tensor>args[0]).array, args):
+        return _fall_back(op, keys, args)
+    _put_flat(a.data, args)
+    return <object>args[0]
+
+
 # ---- masks ----
 
 cdef void _select(char* out, char* a, uint8_t* mask, char* value, npy_intp n,
@@ -427,6 +551,51 @@ cdef object _masked_fill_(Operator op, keyset_t keys, PyObject** args):
     return <object>args[0]
 
 
+cdef bint _spread_plan(Fields* a, PyObject* target, PyObject** args):
+    """Whether masked_scatter's arguments are plain: mask, source."""
+    cdef Fields* mask = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    cdef npy_intp count = 0, i
+    if not _plain(a) or not _plain(mask) or not _plain(source) or (
+            mask.descr.type_num != cnp.NPY_BOOL or source.descr.type_num != a.descr.type_num
+            or mask.nd != a.nd or not _same_shape(mask, a, 0, a.nd)):
+        return False
+    for i in range(_count(mask, 0, mask.nd)):
+        count += (<uint8_t*>mask.data)[i] != 0
+    return _apart(target, args) and count <= _count(source, 0, source.nd)
+
+
+cdef void _spread(char* data, PyObject** args):
+    """The elements of the source, one after the other, where the mask is true."""
+    cdef Fields* mask = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    cdef npy_intp most = _count(source, 0, source.nd), item = _item(args[0]), at = 0, i
+    for i in range(_count(mask, 0, mask.nd)):
+        if (<uint8_t*>mask.data)[i] and at < most:
+            if item == 4:
+                (<uint32_t*>data)[i] = (<uint32_t*>source.data)[at]
+            else:
+                memcpy(data + i * item, source.data + at * item, item)
+            at += 1
+
+
+cdef object _masked_scatter(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _spread_plan(_array(args[0]), NULL, args):
+        return _fall_back(op, keys, args)
+    out = _copied(args[0])
+    _spread(<char*>cnp.PyArray_DATA(out), args)
+    return wrap(out)
+
+
+cdef object _masked_scatter_(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    if not a.flags & WRITEABLE or not _spread_plan(a, (<Tensor>args[0]).array, args):
+        return _fall_back(op, keys, args)
+    _spread(a.data, args)
+    return <object>args[0]
+
+
 # ---- the kernels by name ----
 
 def compiled(name, function, where):
@@ -445,6 +614,18 @@ def compiled(name, function, where):
         return CKernel.new(_index_add, function, where, True)
     if name == "index_add_":
         return CKernel.new(_index_add_, function, where, True)
+    if name == "index_fill":
+        return CKernel.new(_index_fill, function, where, True)
+    if name == "index_fill_":
+        return CKernel.new(_index_fill_, function, where, True)
+    if name == "put":
+        return CKernel.new(_put_new, function, where, True)
+    if name == "put_":
+        return CKernel.new(_put_in_place, function, where, True)
+    if name == "masked_scatter":
+        return CKernel.new(_masked_scatter, function, where, True)
+    if name == "masked_scatter_":
+        return CKernel.new(_masked_scatter_, function, where, True)
     if name == "masked_fill":
         return CKernel.new(_masked_fill, function, where, True)
     if name == "masked_fill_":

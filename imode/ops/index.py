@@ -490,6 +490,7 @@ def _index_fill(self, dim, index, value):
 written(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     _index_fill,
+    plain="index_fill",
     keep_order=True,
     out=False,
     name="IndexFillBackward1",
@@ -502,6 +503,7 @@ written(
 written(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     _index_fill,
+    plain="index_fill",
     keep_order=True,
     out=False,
     derivative={"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)},

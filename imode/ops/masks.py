@@ -135,6 +135,7 @@ op(
 written(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     _masked_scatter,
+    plain="masked_scatter",
     widen=_common,
     out=False,
     derivative={
@@ -222,6 +223,7 @@ def _put(self, index, source, accumulate):
 written(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     _put,
+    plain="put",
     keep_order=True,
     out=False,
     derivative={

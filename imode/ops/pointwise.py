@@ -30,17 +30,6 @@ def _refuse_neg(self):
     )
 
 
-def _sgn(self):
-    if self.dtype.kind != "c":
-        return copied(self)
-    size = np.abs(self)
-    result = np.zeros_like(self)
-    with np.errstate(all="ignore"):
-        for part, given in ((result.real, self.real), (result.imag, self.imag)):
-            np.divide(given, size, out=part, where=size != 0)
-    return result
-
-
 def _sign(self):
     if self.dtype.kind == "c":
         raise NotImplementedError(
@@ -112,7 +101,7 @@ tensor([-1.,  0.,  1.])
 )
 op(
     "sgn(Tensor self) -> Tensor",
-    ufunc(loops.sign, otherwise=_sgn, exact=True),
+    ufunc(loops.joined(loops.sgn_complex, loops.sign), otherwise=copied, exact=True),
     derivative={"self": _sgn_backward},
     variants=_ALL,
     doc="""Return the sign; of a complex number the one of absolute value 1 in its direction.
