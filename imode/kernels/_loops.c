@@ -367,13 +367,13 @@ ADD_COMPLEX(rsub_complex_f, float, 1, -1)
 ADD_COMPLEX(rsub_complex_d, double, 1, -1)
 MAP2(pow_complex_f, cfloat, cfloat, cpowf(x, y))
 MAP2(pow_complex_d, cdouble, cdouble, cpow(x, y))
-#define COMPLEX2(NAME)                                                                             \
-    static loop_info NAME##_info[] = {INFO(2, NAME##_f, cfloat, cfloat),                           \
-                                      INFO(2, NAME##_d, cdouble, cdouble)};                        \
+#define COMPLEX(NIN, NAME)                                                                         \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, cfloat, cfloat),                         \
+                                      INFO(NIN, NAME##_d, cdouble, cdouble)};                      \
     static imode_loop NAME##_loops[] = {run_same, run_same};                                       \
     static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1]};                               \
-    static const char NAME##_types[] = {TYPES_2(NPY_CFLOAT, NPY_CFLOAT),                           \
-                                        TYPES_2(NPY_CDOUBLE, NPY_CDOUBLE)};
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_CFLOAT, NPY_CFLOAT),                       \
+                                        TYPES_##NIN(NPY_CDOUBLE, NPY_CDOUBLE)};
 #define SGN_COMPLEX(S, T)                                                                          \
     V_CLONES static void sgn_complex_##S(char *const *p, npy_intp n) {                             \
         const T *a = (const T *)p[0];                                                              \
@@ -386,15 +386,11 @@ MAP2(pow_complex_d, cdouble, cdouble, cpow(x, y))
     }
 SGN_COMPLEX(f, float)
 SGN_COMPLEX(d, double)
-static loop_info sgn_complex_info[] = {INFO(1, sgn_complex_f, cfloat, cfloat),
-                                       INFO(1, sgn_complex_d, cdouble, cdouble)};
-static imode_loop sgn_complex_loops[] = {run_same, run_same};
-static void *sgn_complex_data[] = {&sgn_complex_info[0], &sgn_complex_info[1]};
-static const char sgn_complex_types[] = {NPY_CFLOAT, NPY_CFLOAT, NPY_CDOUBLE, NPY_CDOUBLE};
-COMPLEX2(add_complex)
-COMPLEX2(sub_complex)
-COMPLEX2(rsub_complex)
-COMPLEX2(pow_complex)
+COMPLEX(1, sgn_complex)
+COMPLEX(2, add_complex)
+COMPLEX(2, sub_complex)
+COMPLEX(2, rsub_complex)
+COMPLEX(2, pow_complex)
 
 /* operators of every type but bool */
 #define NUMBERS(NIN, NAME, VALUE)                                                                  \
