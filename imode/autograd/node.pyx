@@ -258,7 +258,7 @@ cdef class Node:
                 if self._saved(n) == NULL and d.slots[n].source == FROM_RESULT:
                     missing = n
                 n += 1
-            if self._any_grad(grads):
+            if d.unimplemented or self._any_grad(grads):
                 if missing >= 0:
                     raise result_missing(self.name(), d.slot_names[missing])
                 for number in range(d.n_formulas):
@@ -282,9 +282,9 @@ cdef class Node:
             if slot >= 0:
                 values[k] = saved[slot]
             elif slot == GRAD:
-                if grads[0] == NULL:
+                if grads[0] == NULL and not self.derivative.unimplemented:
                     return 0
-                values[k] = grads[0]
+                values[k] = <PyObject*>None if grads[0] == NULL else grads[0]
             elif slot == GRADS:
                 arrived = tuple([None if grads[i] == NULL else <object>grads[i]
                                  for i in range(self.n_outputs)])

@@ -53,11 +53,12 @@ PLACES = [
     "with {graph}.saved_tensors_hooks({h}, {k}): {n} = {r}.exp()",
     "with {graph}.saved_tensors_hooks({h}, {k}): {n} = {r}.relu().mul_({x})",
 ]  # fmt: skip
-# What a hook does to what it is given.
+# What a hook does to what it is given. Memory that others share cannot grow: docs/differences.md.
 DEEDS = [
-    "pass", "pass", "g.mul_(2)", "g.zero_()", "g.resize_(6).fill_(1)", "g.resize_(1).fill_(2)",
-    "g.t_()", "g.unsqueeze_(0)", "g.data = lib.ones(5)", "g.data = g.double()",
-    "g.requires_grad_()", "g.data = g.data * 3", "g[0] = 7", "g.set_(lib.ones(2))", "{n} = g",
+    "pass", "pass", "g.mul_(2)", "g.zero_()", "g.resize_(1).fill_(2)",
+    "g.data = g.clone(); g.resize_(6).fill_(1)", "g.t_()", "g.unsqueeze_(0)",
+    "g.data = lib.ones(5)", "g.data = g.double()", "g.requires_grad_()",
+    "g.data = g.data * 3", "g[0] = 7", "g.set_(lib.ones(2))", "{n} = g",
     "{n} = g * g", "1 / 0", "H.remove()", "{r}.grad = None", "{r}.grad = g", "{r}.grad.zero_()",
     "{r}.grad.resize_(1)", "lib.set_grad_enabled(True)", "lib.set_grad_enabled(False)",
     "{r} = None", "del {r}", "{r}.sum().backward()", "{r}.sum().backward(retain_graph=True)",
@@ -165,9 +166,9 @@ class HostileGenerator(Generator):
         deed = rng.choice(DEEDS).replace("{h}", "lambda *g: log.append(shown(g))")
         if rng.random() < 0.2:
             kinds, weights = zip(*generate.KINDS)
-            deed = rng.choice(rng.choices(kinds, weights)[0])
-        if "saved" in place:  # memory that others share cannot grow: docs/differences.md
-            deed = deed.replace("resize_(6)", "resize_(1)")
+            deed = "resize_"
+            while "resize_" in deed:  # when the hook runs, others may share the memory: see above
+                deed = rng.choice(rng.choices(kinds, weights)[0])
         deed = self.fill(deed, writes=True)
         answers = SEVERAL if "grad_fn.register" in place or ".node." in place else ONE
         return f"lambda *x: hook({name!r}, x, {deed!r}, {rng.choice(answers)!r})"

@@ -408,4 +408,13 @@ PROGRAMS = {
         v2.sum().abs().backward()
         v3 = lib.zeros(2, dtype=seen[0]); v4 = lib.zeros(2, dtype=seen[2])
     """,
+    "what has no derivative raises without a gradient too": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * v0
+        v1.set_(v1.data)
+        h = v1.grad_fn.register_prehook(lambda gs: (None,))
+        v1.sum().backward()
+        v2 = v0 // 2
+        h = v2.grad_fn.register_prehook(lambda gs: (None,))
+        v2.sum().backward()
+    """,
 }
