@@ -148,7 +148,7 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
             elif not is_inference(tensor):
                 saved = save_input(tensor, None)
             else:
-                # Refused. What forward wrote to has its history already, with what was saved so far.
+                # Refused. What forward wrote to has its history, with what was saved so far.
                 ctx.kept = PyTuple_GetSlice(kept, 0, i)
                 save_input(tensor, _forward_name(ctx))
             (<SavedTensor>saved).place = place
