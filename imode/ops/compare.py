@@ -247,14 +247,14 @@ def _isclose(self, other, rtol, atol, equal_nan):
     close = self == other
     inexact = self.is_floating_point() or self.is_complex()
     if equal_nan and inexact:
-        close = close | (self.isnan() & other.isnan())
+        close.bitwise_or_(self.isnan().bitwise_and_(other.isnan()))
     if rtol == 0 and atol == 0:
         return close
     if not inexact:
         self, other = self * 1.0, other * 1.0
     allowed = atol + (rtol * other).abs()
     error = (self - other).abs()
-    return close | (error.isfinite() & (error <= allowed))
+    return close.bitwise_or_(error.isfinite().bitwise_and_(error <= allowed))
 
 
 composite(

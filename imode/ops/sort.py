@@ -150,13 +150,13 @@ op(
 
 def _kthvalue(self, k, dim, keepdim):
     dim = wrap_dim(dim, self.ndim)
-    if self.dtype.kind in "bc" and self.ndim:
-        raise not_implemented("kthvalue_cpu", self.dtype)
     n = self.shape[dim] if self.ndim else 1
     if n == 0:
         raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= n:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+    if self.dtype.kind in "bc" and self.ndim:
+        raise not_implemented("kthvalue_cpu", self.dtype)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, dim, False)[(slice(None),) * dim + (slice(k - 1, k),)]

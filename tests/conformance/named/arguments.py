@@ -28,4 +28,15 @@ PROGRAMS = {
         v0.set_(2)
         v0.set_()
     """,
+    "kthvalue names the size and the place before the dtype": """
+        v0 = lib.ones(0, dtype=lib.complex64); v1 = lib.ones(2, dtype=lib.bool)
+        v2 = v0.kthvalue(1)
+        v2 = v1.kthvalue(3)
+        v2 = v1.kthvalue(1)
+    """,
+    "isclose fills its result in place": """
+        v0 = lib.tensor([1.0, float("nan")])
+        v1 = lib.isclose(v0, v0); v2 = lib.isclose(v0, v0, equal_nan=True)
+        v3 = lib.isclose(v0, v0, 0, 0)
+    """,
 }
