@@ -378,6 +378,16 @@ op(
 )
 
 
+def _group_norm(input, groups, weight, bias, eps):
+    if not _in_order(input):
+        input = input.contiguous()
+    if weight is not None and not _in_order(weight):
+        weight = weight.contiguous()
+    if bias is not None and not _in_order(bias):
+        bias = bias.contiguous()
+    return ops._native_group_norm(input, weight, bias, groups, eps)[0]
+
+
 @composite(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
@@ -392,8 +402,7 @@ def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     >>> imode.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    given = (t if t is None or _in_order(t) else t.contiguous() for t in (input, weight, bias))
-    return ops._native_group_norm(*given, num_groups, eps)[0]
+    return _group_norm(input, num_groups, weight, bias, eps)
 
 
 @functional("group_norm")
@@ -412,4 +421,4 @@ def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
     if num_groups <= 0 or input.numel() < 2 * num_groups:  # else there is more than one value
         n, channels, *rest = input.shape
         _check_batch([n * channels // num_groups, num_groups, *rest])
-    return ops.group_norm(input, num_groups, weight, bias, eps)
+    return _group_norm(input, num_groups, weight, bias, eps)
