@@ -41,8 +41,9 @@ def reduce_losses(losses, reduction):
 
 def check_constant(function, argument, tensor):
     """Refuse what requires grad where a function is recorded that has no derivative by it."""
-    recorded = is_grad_enabled() and not is_inference_mode_enabled()
-    if tensor is not None and tensor.requires_grad and recorded:
+    if tensor is None or not tensor.requires_grad:
+        return
+    if is_grad_enabled() and not is_inference_mode_enabled():
         raise RuntimeError(
             f"The function '{function}' is not differentiable with respect to argument "
             f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
