@@ -225,6 +225,17 @@ def test_names_that_formulas_use_are_taken():
         op("_bad(Tensor grad) -> Tensor", lambda grad: grad, derivative={"grad": lambda grad: grad})
 
 
+def test_a_derivative_of_two_lists_is_refused():
+    with pytest.raises(
+        ValueError, match=r"a derivative has at most one input that is a Tensor\[\]"
+    ):
+        op(
+            "_two_lists(Tensor[] first, Tensor[] second) -> Tensor",
+            lambda first, second: first[0],
+            derivative={"first": lambda grad: [grad], "second": lambda grad: [grad]},
+        )
+
+
 def test_integer_results_are_not_recorded():
     x = imode.ones(3, requires_grad=True)
     for call in (imode.sum, imode.prod, imode.nansum):

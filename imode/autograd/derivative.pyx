@@ -27,7 +27,8 @@ cdef class Derivative:
 
     `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
     function's parameter names say what it reads. Raises ValueError for a name that is neither an
-    argument nor a result. `real_only`: recording refuses complex results, in this name.
+    argument nor a result, and for two inputs that are a Tensor[]. `real_only`: recording refuses
+    complex results, in this name.
     `number`: the name of the node where the last operand is a number, by which there is no
     gradient; `always`, or only in formulas. `shows`: see `ops.schema.op`.
     """
@@ -63,7 +64,8 @@ cdef class Derivative:
             self.formula_of[self.n_inputs] = number_of_formula
             if op.kinds[i] == TENSOR_LIST:
                 if self.list_input >= 0:
-                    raise ValueError(f"{op.qualified_name}: derivatives of two lists")
+                    raise ValueError(f"{op.qualified_name}: a derivative has at most one input "
+                                     "that is a Tensor[]")
                 self.list_input = self.n_inputs
             self.n_inputs += 1
         if self.n_formulas > MAX_FORMULAS:
