@@ -1,6 +1,6 @@
 """Random programs that define and call custom functions; see generate.py for the rest of them."""
 
-from . import generate
+from . import statements
 from .generate import Generator
 
 # What a forward may compute: {x}, {y} are its tensors, {s} a number; each gives one result.
@@ -141,5 +141,5 @@ class CustomGenerator(Generator):
                 targets += ","
             return self.fill(f"{targets} = {call}", writes=True)
         if self.machine.tensors and self.rng.random() < 0.2:
-            return self.fill(self.rng.choice(generate.BACKWARD))
+            return self.fill(self.rng.choice(statements.BACKWARD))
         return super().choose()

@@ -8,7 +8,7 @@ its argument, and returns anything at all, or raises.
 import re
 import warnings
 
-from . import generate
+from . import statements
 from .generate import Generator
 from .observe import attempt
 
@@ -139,7 +139,7 @@ class HostileGenerator(Generator):
         rng = self.rng
         if not any(t.requires_grad for t in self.machine.tensors.values()):
             return super().choose()
-        kind = rng.choices([PLACES, RUNS, FLOW, generate.BACKWARD, None], [6, 8, 2, 1, 2])[0]
+        kind = rng.choices([PLACES, RUNS, FLOW, statements.BACKWARD, None], [6, 8, 2, 1, 2])[0]
         if kind is None:
             return super().choose()
         return self.hooked(rng.choice(kind))
@@ -165,7 +165,7 @@ class HostileGenerator(Generator):
         name = f"h{self.hooks}"
         deed = rng.choice(DEEDS).replace("{h}", "lambda *g: log.append(shown(g))")
         if rng.random() < 0.2:
-            kinds, weights = zip(*generate.KINDS)
+            kinds, weights = zip(*statements.KINDS)
             deed = "resize_"
             while "resize_" in deed:  # when the hook runs, others may share the memory: see above
                 deed = rng.choice(rng.choices(kinds, weights)[0])
