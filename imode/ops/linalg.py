@@ -4,19 +4,15 @@ from functools import partial
 
 import numpy as np
 
-from imode import ops
 from imode.kernels import strided
 from imode.kernels.matmul import compiled
 from imode.kernels.order import empty_for
-from imode.kernels.strided import wrap_dim
 
-from .._core.broadcast import broadcast_shape
-from .._core.dispatch import is_grad_enabled
 from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
 from .create import same_dtype_outs
-from .refuse import check_scale
-from .schema import composite, conj, op
+from .refuse import check_scale, no_bool
+from .schema import conj, op
 
 # ---- checks ----
 
@@ -40,15 +36,9 @@ def _target(self, shape, dtype, inplace):
     return strided.apply(strided.expand, self, shape)
 
 
-def _no_bool(kernel, x, y):
-    """Bools have no products, but are taken where nothing is multiplied."""
-    if x.dtype.kind == "b" and x.size and y.size:
-        raise not_implemented(kernel, x.dtype)
-
-
 def _no_bool_sum(kernel, x, y, addend, beta):
-    """The same where `beta` times something is added: the number is no bool."""
-    _no_bool(kernel, x, y)
+    """`no_bool` where `beta` times something is added: the number is no bool."""
+    no_bool(kernel, x, y)
     if x.dtype.kind == "b" and addend.size and beta != 0:
         kind = "Float" if isinstance(beta, float) else "Long"
         raise RuntimeError(f"result type {kind} can't be cast to the desired output type Bool")
@@ -123,14 +113,14 @@ def _mm(self, mat2):
             "expected m1 and m2 to have the same dtype, but got: "
             f"{c_name(self.dtype)} != {c_name(mat2.dtype)}"
         )
-    _no_bool("addmm_impl_cpu_", self, mat2)
+    no_bool("addmm_impl_cpu_", self, mat2)
     return _product(self, mat2)
 
 
 def _bmm(self, mat2):
     _check_batches(self, mat2)
     _check_batch_sizes(self, mat2)
-    _no_bool("bmm", self, mat2)
+    no_bool("bmm", self, mat2)
     if self.dtype != mat2.dtype:
         if not self.size or not mat2.size:  # the result is of the second one's dtype
             return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
@@ -142,7 +132,7 @@ def _bmm(self, mat2):
 
 def _mv(self, vec):
     _check_mv((dims.size(self, 0),), self, vec)
-    _no_bool("addmv_impl_cpu", self, vec)
+    no_bool("addmv_impl_cpu", self, vec)
     return _product(self, vec)
 
 
@@ -259,7 +249,7 @@ def _addbmm(self, batch1, batch2, beta, alpha):
 def _addmv(self, mat, vec, beta, alpha, inplace=False):
     _check_mv(self.shape if self.ndim else (1,), mat, vec, self)
     addend = _target(self, mat.shape[:1], vec.dtype, inplace)
-    _no_bool("addmv_impl_cpu", mat, vec)
+    no_bool("addmv_impl_cpu", mat, vec)
     return _add(_product(mat, vec), addend, beta, alpha)
 
 
@@ -518,96 +508,6 @@ op(
             [1., 1.]])
     """,
 )
-
-
-@dims.quiet
-def _trace(self):
-    if self.dtype.kind == "b":
-        raise not_implemented("trace", self.dtype)
-    if self.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
-    to = self.dtype if self.dtype.kind in dims.FLOATING else np.dtype(np.int64)
-    return dims.reduced(np.trace(self, dtype=dims.accumulate_type(to)), to)
-
-
-def _trace_backward(grad, self_shape):
-    rows, columns = self_shape
-    if not is_grad_enabled():
-        made = grad.new_zeros(self_shape)
-        made.diagonal().fill_(grad)
-        return made
-    places = ops.arange(0, rows * columns, columns + 1)
-    return grad.new_zeros((rows * columns,)).index_fill(0, places, grad).view(self_shape)
-
-
-op(
-    "trace(Tensor self) -> Tensor",
-    _trace,
-    derivative={"self": _trace_backward},
-    variants="function method",
-    doc="""Return the sum of the diagonal of a matrix.
-
-    >>> imode.trace(imode.ones(3, 3))
-    tensor(3.)
-    """,
-)
-
-
-@dims.quiet
-def _cross(self, other, dim):
-    if self.ndim != other.ndim:
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    axis = wrap_dim(dim, self.ndim)
-    sizes = [dims.size(x, dim) for x in (self, other)]
-    if sizes != [3, 3]:
-        raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. "
-            f"Got {sizes[0]} and {sizes[1]}"
-        )
-    if self.dtype != other.dtype:
-        raise RuntimeError(
-            f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
-        )
-    _no_bool("cross", self, other)
-    a, b = ([x[(*[slice(None)] * axis, i, ...)] for i in range(3)] for x in (self, other))
-    out = np.empty(broadcast_shape(self.shape, other.shape), self.dtype)
-    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
-        part = out[(*[slice(None)] * axis, k, ...)]
-        np.multiply(a[i], b[j], out=part)
-        part -= a[j] * b[i]
-    return out
-
-
-op(
-    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
-    _cross,
-    derivative={
-        "self": lambda grad, other, dim: ops.linalg_cross(conj(other), grad, dim=dim),
-        "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),
-    },
-    variants="function out",
-    doc="""Return the cross products of vectors of three along `dim`.
-
-    >>> imode.linalg_cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
-    tensor([0., 0., 1.])
-    """,
-)
-
-
-@composite(
-    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out"
-)
-def cross(self, other, dim):
-    """Return the cross products along `dim`, or the first dimension of size 3.
-
-    >>> imode.cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
-    tensor([0., 0., 1.])
-    """
-    if dim is None:
-        dim = next((i for i, size in enumerate(self.shape) if size == 3), None)
-        if dim is None:
-            raise RuntimeError("no dimension of size 3 in input")
-    return ops.linalg_cross(self, other, dim=dim)
 
 
 same_dtype_outs(("addmv", "baddbmm"), lambda self, *rest: self.dtype)

@@ -13,6 +13,7 @@ from imode import ops
 from imode.kernels import reduce as fast
 from imode.kernels import shortcuts
 
+from .._core.dispatch import is_grad_enabled
 from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
 from . import dims
@@ -272,6 +273,40 @@ _PROD_DIM = op(
 )
 for _folding in (_SUM_DIM, _PROD_DIM):
     computes_in_out(_folding)
+
+
+@dims.quiet
+def _trace(self):
+    if self.dtype.kind == "b":
+        raise not_implemented("trace", self.dtype)
+    if self.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
+    to = _result_type(self, None)
+    return reduced(np.trace(self, dtype=accumulate_type(to)), to)
+
+
+def _trace_backward(grad, self_shape):
+    rows, columns = self_shape
+    if not is_grad_enabled():
+        made = grad.new_zeros(self_shape)
+        made.diagonal().fill_(grad)
+        return made
+    places = ops.arange(0, rows * columns, columns + 1)
+    return grad.new_zeros((rows * columns,)).index_fill(0, places, grad).view(self_shape)
+
+
+op(
+    "trace(Tensor self) -> Tensor",
+    _trace,
+    derivative={"self": _trace_backward},
+    variants="function method",
+    doc="""Return the sum of the diagonal of a matrix.
+
+    >>> imode.trace(imode.ones(3, 3))
+    tensor(3.)
+    """,
+)
+
 
 # ---- truth, counts ----
 

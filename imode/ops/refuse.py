@@ -1,4 +1,4 @@
-"""What the pointwise operators share: refused dtypes, a common dtype, gradients of zero."""
+"""What operators of elements share: refused dtypes, a common dtype, gradients of zero."""
 
 import numpy as np
 
@@ -24,6 +24,12 @@ def refusing(kernel, numbers=True):
         raise not_implemented(kernel, dtype)
 
     return refuse
+
+
+def no_bool(kernel, x, y):
+    """Bools have no products, but are taken where nothing is multiplied."""
+    if x.dtype.kind == "b" and x.size and y.size:
+        raise not_implemented(kernel, x.dtype)
 
 
 def zeros(grad):

@@ -1,0 +1,69 @@
+"""Cross products of vectors of three."""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels.strided import wrap_dim
+
+from .._core.broadcast import broadcast_shape
+from .._core.words import scalar_name
+from . import dims
+from .refuse import no_bool
+from .schema import composite, conj, op
+
+
+@dims.quiet
+def _cross(self, other, dim):
+    if self.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    axis = wrap_dim(dim, self.ndim)
+    sizes = [dims.size(x, dim) for x in (self, other)]
+    if sizes != [3, 3]:
+        raise RuntimeError(
+            f"linalg.cross: inputs dimension {dim} must have length 3. "
+            f"Got {sizes[0]} and {sizes[1]}"
+        )
+    if self.dtype != other.dtype:
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
+        )
+    no_bool("cross", self, other)
+    a, b = ([x[(*[slice(None)] * axis, i, ...)] for i in range(3)] for x in (self, other))
+    out = np.empty(broadcast_shape(self.shape, other.shape), self.dtype)
+    for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
+        part = out[(*[slice(None)] * axis, k, ...)]
+        np.multiply(a[i], b[j], out=part)
+        part -= a[j] * b[i]
+    return out
+
+
+op(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    _cross,
+    derivative={
+        "self": lambda grad, other, dim: ops.linalg_cross(conj(other), grad, dim=dim),
+        "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),
+    },
+    variants="function out",
+    doc="""Return the cross products of vectors of three along `dim`.
+
+    >>> imode.linalg_cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """,
+)
+
+
+@composite(
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out"
+)
+def cross(self, other, dim):
+    """Return the cross products along `dim`, or the first dimension of size 3.
+
+    >>> imode.cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
+    tensor([0., 0., 1.])
+    """
+    if dim is None:
+        dim = next((i for i, size in enumerate(self.shape) if size == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return ops.linalg_cross(self, other, dim=dim)
