@@ -42,15 +42,16 @@ cdef class Derivative:
         self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
         self.unimplemented = name == "torch::autograd::NotImplemented"
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
-        self.functions = []
+        # PyTorch's order of computing gradients, by name: that of what they record, too.
+        keys = sorted(formulas, key=lambda key: key if isinstance(key, tuple) else (key,))
+        self.functions = [formulas[key] for key in keys]
         of_input = {}
-        for key, function in formulas.items():
+        for key in formulas:
             for input_name in key if isinstance(key, tuple) else (key,):
                 if input_name not in op.names:
                     raise ValueError(f"{op.qualified_name}: derivative of unknown input "
                                      f"{input_name!r}")
-                of_input[input_name] = len(self.functions)
-            self.functions.append(function)
+                of_input[input_name] = keys.index(key)
         if number is not None:
             self.number_at = max([i for i in range(op.nargs) if op.kinds[i] == OPERAND])
             others = {k: f for k, f in formulas.items() if k != op.names[self.number_at]}

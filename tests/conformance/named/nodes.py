@@ -228,4 +228,14 @@ PROGRAMS = {
         lib.autograd.grad(v2.sum(), v0, retain_graph=True)
         lib.autograd.grad(v2.sum(), v1)
     """,
+    "gradients are computed in the order of their inputs' names": """
+        v0 = lib.ones(2, 2, requires_grad=True); v1 = lib.ones(2, 2, requires_grad=True)
+        v2, v3 = lib.autograd.grad((v0 * v1).sum(), [v0, v1], create_graph=True)
+        v2.register_hook(lambda g: log.append("first"))
+        v3.register_hook(lambda g: log.append("second"))
+        v4, v5 = lib.autograd.grad((v0 @ v1).sum(), [v0, v1], create_graph=True)
+        v4.grad_fn.register_hook(lambda i, o: log.append("third"))
+        v5.grad_fn.register_hook(lambda i, o: log.append("fourth"))
+        (v2 + v3 + v4 + v5).sum().backward()
+    """,
 }
