@@ -1,15 +1,16 @@
 """Gather, scatter and the largest elements along a dimension, for the plain case (see `index`)."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.allocator cimport Fields, empty, fields, root
+from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.tensor cimport Tensor, is_tensor
+from imode._core.tensor cimport is_tensor
 from imode.kernels.gather cimport before, number
+from imode.kernels.placing cimport apart, placed
 from imode.kernels.plain cimport (
-    MAX_DIMS, WRITEABLE, _array, _copied, _count, _dim, _fall_back, _fill_value, _indices, _inside,
-    _item, _place_in, _place_of, _plain)
+    MAX_DIMS, _array, _count, _dim, _fall_back, _fill_value, _indices, _inside, _item, _place_in,
+    _place_of, _plain)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
@@ -220,71 +221,50 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
-cdef bint _scatter_plan(Walk* w, PyObject* target, PyObject** args, Action action, char* value
-                        ) except -1:
-    """Whether scatter's arguments are plain; a number is brought to `value`."""
+cdef struct Scatter:
+    Walk walk
+    Action action
+    uint64_t value[2]         # the element to scatter, where it is a number
+
+
+cdef bint _check_scatter(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether scatter's arguments are plain."""
+    cdef Scatter* how = <Scatter*>plan
     cdef Fields* a = _array(args[0])
-    cdef Fields* index = _array(args[2])
     cdef Fields* other = NULL
-    if a.nd == 0 or not _can_run(a.descr.type_num, _item(args[0]), action):
+    if a.nd == 0 or not _can_run(a.descr.type_num, _item(args[0]), how.action):
         return False
     if is_tensor(args[3]):
+        if not apart(target, args[3]):
+            return False
         other = _array(args[3])
-    elif not _fill_value(a.descr.type_num, args[3], value):
+    elif not _fill_value(a.descr.type_num, args[3], <char*>how.value):
         return False
-    if target != NULL and (
-            root((<Tensor>args[2]).array) == root(target)
-            or (other != NULL and root((<Tensor>args[3]).array) == root(target))):
-        return False
-    return _walk_plan(w, a, args[1], index, other)
+    return apart(target, args[2]) and _walk_plan(&how.walk, a, args[1], _array(args[2]), other)
 
 
-cdef void _scatter_into(char* data, Walk* w, PyObject** args, Action action, char* value):
-    cdef char* other = _array(args[3]).data if is_tensor(args[3]) else value
+cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
+    cdef Scatter* how = <Scatter*>plan
+    cdef char* other = _array(args[3]).data if is_tensor(args[3]) else <char*>how.value
     cdef char* index = _array(args[2]).data
     cdef int kind = _array(args[0]).descr.type_num
     cdef npy_intp item = _item(args[0])
     _held = hold(args, 4)
     with nogil:
-        _visit(w, data, other, index, action, kind, item)
-
-
-cdef object _scatter_new(Operator op, keyset_t keys, PyObject** args, Action action):
-    cdef Walk w
-    cdef uint64_t value[2]
-    cdef ndarray out
-    if args[op.nargs] != NULL or not _scatter_plan(&w, NULL, args, action, <char*>value):
-        return _fall_back(op, keys, args)
-    out = _copied(args[0])
-    _scatter_into(<char*>cnp.PyArray_DATA(out), &w, args, action, <char*>value)
-    return wrap(out)
-
-
-cdef object _scatter_in_place(Operator op, keyset_t keys, PyObject** args, Action action):
-    cdef Walk w
-    cdef uint64_t value[2]
-    cdef Fields* a = _array(args[0])
-    if not a.flags & WRITEABLE or not _scatter_plan(
-            &w, (<Tensor>args[0]).array, args, action, <char*>value):
-        return _fall_back(op, keys, args)
-    _scatter_into(a.data, &w, args, action, <char*>value)
-    return <object>args[0]
+        _visit(&how.walk, data, other, index, how.action, kind, item)
+    return 0
 
 
 cdef object _scatter(Operator op, keyset_t keys, PyObject** args):
-    return _scatter_new(op, keys, args, SCATTER)
-
-
-cdef object _scatter_(Operator op, keyset_t keys, PyObject** args):
-    return _scatter_in_place(op, keys, args, SCATTER)
+    cdef Scatter how
+    how.action = SCATTER
+    return placed(op, keys, args, _check_scatter, _scatter_into, &how)
 
 
 cdef object _scatter_add(Operator op, keyset_t keys, PyObject** args):
-    return _scatter_new(op, keys, args, SCATTER_ADD)
-
-
-cdef object _scatter_add_(Operator op, keyset_t keys, PyObject** args):
-    return _scatter_in_place(op, keys, args, SCATTER_ADD)
+    cdef Scatter how
+    how.action = SCATTER_ADD
+    return placed(op, keys, args, _check_scatter, _scatter_into, &how)
 
 
 def take_along(ndarray a not None, ndarray index not None, int dim):
@@ -351,10 +331,6 @@ def along_dimension(name, function, where):
         return CKernel.new(_gather, function, where, True)
     if name == "scatter":
         return CKernel.new(_scatter, function, where, True)
-    if name == "scatter_":
-        return CKernel.new(_scatter_, function, where, True)
     if name == "scatter_add":
         return CKernel.new(_scatter_add, function, where, True)
-    if name == "scatter_add_":
-        return CKernel.new(_scatter_add_, function, where, True)
     raise KeyError(name)

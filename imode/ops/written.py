@@ -40,8 +40,9 @@ def written(
     derivative: as in `op`, or a tuple of the inputs by which there is none.
     keep_order: the functional result keeps the layout of self, else it is in row order.
     out: whether there is an out= form. widen: ``widen(self, ...)`` gives the shape of the
-    functional result, where that may be larger than self's. plain: the name of the compiled kernels
-    of `imode.kernels.index` that serve the plain cases. real_only, shows: as in `op`.
+    functional result, where that may be larger than self's. plain: the name of the compiled kernel
+    of `imode.kernels.index` that serves the plain cases of both forms. real_only, shows: as in
+    `op`.
     """
 
     head, _, rest = schema.partition("(Tensor self")
@@ -65,8 +66,7 @@ def written(
     kernels = functional, inplace
     if plain is not None:
         where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
-        names = plain, f"{plain}_"
-        kernels = [compiled(n, f, where) for n, f in zip(names, kernels, strict=True)]
+        kernels = [compiled(plain, function, where) for function in kernels]
 
     base = op(
         schema,

@@ -1,0 +1,46 @@
+# What kernels share that write at indices or under a mask. One kernel serves both forms of such an
+# operator: the in-place one writes its first argument, the functional one a copy of it.
+from cpython.object cimport PyObject
+from imode._core.allocator cimport root
+from imode._core.dispatch cimport INPLACE, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor
+from imode.kernels.plain cimport WRITEABLE, _array, _copied, _fall_back
+from numpy cimport ndarray
+
+cimport numpy as cnp
+
+# Whether all arguments are plain, noting in `plan` what the writing needs; target: the array that
+# is written to, NULL for a copy.
+ctypedef bint (*check_t)(PyObject** args, PyObject* target, void* plan) except -1
+# Write to `data`, which has the first argument's shape and dtype.
+ctypedef int (*write_t)(char* data, PyObject** args, void* plan) except -1
+
+
+cdef inline bint may_place(Operator op, PyObject** args) noexcept:
+    """Whether there is something to write to: a writeable tensor, or a new one; not an out=."""
+    if op.role == INPLACE:
+        return _array(args[0]).flags & WRITEABLE != 0
+    return args[op.nargs] == NULL
+
+
+cdef inline bint apart(PyObject* target, PyObject* tensor) noexcept:
+    """Whether a tensor that is read has nothing of the array that is written to."""
+    return target == NULL or root((<Tensor>tensor).array) != root(target)
+
+
+cdef inline object placed(Operator op, keyset_t keys, PyObject** args, check_t check,
+                          write_t write, void* plan):
+    """The kernel of an operator by what checks and what writes."""
+    cdef bint inplace = op.role == INPLACE
+    cdef ndarray out
+    if not may_place(op, args) or not check(
+            args, (<Tensor>args[0]).array if inplace else NULL, plan):
+        return _fall_back(op, keys, args)
+    if inplace:
+        write(_array(args[0]).data, args, plan)
+        return <object>args[0]
+    out = _copied(args[0])
+    write(<char*>cnp.PyArray_DATA(out), args, plan)
+    return wrap(out)
