@@ -10,8 +10,8 @@ from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, as_device, code_of, dtype_from_typenum, is_complex, is_float, number_at,
-    plain_number)
+    BOOL, FLOAT16, as_device, code_of, dtype_from_typenum, is_complex, is_float, plain_number)
+from imode._core.element cimport only_element, only_flag, only_number, only_real
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
@@ -500,21 +500,21 @@ cdef class Tensor:
         return storage(self).shape[0]
 
     def __bool__(self):
-        return bool(_only_element(self, "Boolean value of Tensor"))
+        return only_flag(self)
 
     def __float__(self):
-        return float(_real(self, "double"))
+        return float(only_real(self, "double"))
 
     def __int__(self):
-        return int(_real(self, "int64_t"))
+        return int(only_real(self, "int64_t"))
 
     def __complex__(self):
-        return complex(_element(self))
+        return complex(only_element(self))
 
     def __index__(self):
         if code_of[typenum(self)] >= FLOAT16 or cnp.PyArray_SIZE(storage(self)) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(_scalar(self))
+        return int(only_number(self))
 
     def item(self):
         """The only element, as a Python number.
@@ -524,7 +524,7 @@ cdef class Tensor:
         >>> imode.tensor([[2.5]]).item()
         2.5
         """
-        return _scalar(self)
+        return only_number(self)
 
     def tolist(self):
         """The elements as nested lists of Python numbers (a number for a 0-dim tensor).
@@ -536,38 +536,6 @@ cdef class Tensor:
 
     def __repr__(self):
         return syntax.repr(self)
-
-
-cdef object _only_element(Tensor self, str what):
-    cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
-    if n == 1:
-        return number_at(fields(self.array).data, code_of[typenum(self)])
-    raise RuntimeError(f"{what} with {'no values' if n == 0 else 'more than one value'} is "
-                       "ambiguous")
-
-
-cdef object _scalar(Tensor self):
-    cdef npy_intp n = cnp.PyArray_SIZE(storage(self))
-    if n != 1:
-        raise RuntimeError(f"a Tensor with {n} elements cannot be converted to Scalar")
-    return number_at(fields(self.array).data, code_of[typenum(self)])
-
-
-cdef object _element(Tensor self):
-    """The only element, for Python's own conversions."""
-    if cnp.PyArray_SIZE(storage(self)) != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
-    return number_at(fields(self.array).data, code_of[typenum(self)])
-
-
-cdef object _real(Tensor self, str wanted):
-    value = _element(self)
-    if type(value) is not complex:
-        return value
-    if value.imag != 0:
-        raise RuntimeError(f"value cannot be converted to type {wanted} without overflow\n"
-                           f"{value} has an imaginary part; take .real first.")
-    return value.real
 
 
 cdef bint _may_require_grad(Tensor self) noexcept:
