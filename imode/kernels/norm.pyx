@@ -5,9 +5,9 @@ from imode._core.allocator cimport empty
 from libc.math cimport sqrt
 
 from .channels cimport as_channels_last, contiguous, is_channels_last
+from .norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 
 import numpy as np
-from imode._core.words import not_implemented
 
 cnp.import_array()
 
@@ -16,46 +16,18 @@ ctypedef fused real:
     double
 
 
-# ---- checks --------------------------------------------------------------------------------------
-
-
-cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
-    """Parameters share the input's dtype; float32 ones may go with a float16 input."""
-    cdef int kind = cnp.PyArray_TYPE(x), given = kind
-    for other in others:
-        if other is not None:
-            given = cnp.PyArray_TYPE(<cnp.ndarray>other)
-            break
-    if given == kind:
-        return 0
-    for other in others:
-        if other is not None and cnp.PyArray_TYPE(<cnp.ndarray>other) != cnp.NPY_FLOAT:
-            raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if kind != cnp.NPY_FLOAT16:
-        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    return 0
-
-
-cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
-    cdef int kind = cnp.PyArray_TYPE(x)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
-        raise not_implemented(kernel, x.dtype)
-    for other in others:
-        if (other is not None and kind != cnp.NPY_FLOAT16
-                and cnp.PyArray_TYPE(<cnp.ndarray>other) != kind):
-            raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
-    return 0
-
-
-cdef int _check_length(str name, a, long n) except -1:
-    if a is not None and cnp.PyArray_SIZE(<cnp.ndarray>a) != n:
-        raise RuntimeError(f"{name} should contain {n} elements not {a.size}")
-    return 0
+# ---- shared ------------------------------------------------------------------------------------
 
 
 cdef object _single(a):
     """`a` as float32, in the same memory order; None stays None."""
     return None if a is None else a.astype(np.float32, copy=False)
+
+
+cdef tuple _as_half(tuple results):
+    """The results of a float16 input's float32 copy: of these only the first one is float16."""
+    result, mean, invstd = results
+    return result.astype(np.float16), mean, invstd
 
 
 cdef tuple _as_halves(gradients, weight):
@@ -144,29 +116,6 @@ cdef int _update(cnp.ndarray running, cnp.ndarray fresh, double momentum, double
     return 0
 
 
-cdef int _check_batch_norm(cnp.ndarray x, weight, bias, running_mean, running_var,
-                           bint training) except -1:
-    cdef long n = cnp.PyArray_DIM(x, 1) if cnp.PyArray_NDIM(x) > 1 else 0
-    if running_mean is None:
-        if not training:
-            raise RuntimeError("running_mean must be defined in evaluation mode")
-    else:
-        _check_length("running_mean", running_mean, n)
-    if running_var is None:
-        if not training:
-            raise RuntimeError("running_var must be defined in evaluation mode")
-    else:
-        _check_length("running_var", running_var, n)
-    _check_length("weight", weight, n)
-    _check_length("bias", bias, n)
-    if cnp.PyArray_NDIM(x) < 2:
-        raise RuntimeError(
-            "Expected at least 2 dimensions for input tensor but received "
-            f"{cnp.PyArray_NDIM(x)}")
-    _check_dtypes("batch_norm", x, (weight, bias, running_mean, running_var))
-    return 0
-
-
 cdef tuple _by_halves(x, weight, bias, mean, invstd):
     """The result, mean and 1 / standard deviation, the latter two rounded first, as PyTorch does
     that keeps them in float16."""
@@ -189,13 +138,13 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
     cdef cnp.ndarray a, out, mean, var, invstd, scale, shift
     cdef void* w
     cdef void* b
-    _check_batch_norm(x, weight, bias, running_mean, running_var, training)
+    check_batch_norm(x, weight, bias, running_mean, running_var, training)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
         running = _single(running_mean), _single(running_var)
         result, first, second = batch_norm(
-            _single(x), _single(weight), _single(bias),
-            running[0], running[1], training, momentum, eps)
+            _single(x), _single(weight), _single(bias), running[0], running[1], training,
+            momentum, eps)
         if training and not any([given is not None and given.dtype == np.float32 for given in
                                  (weight, bias, running_mean, running_var)]):
             result, first, second = _by_halves(x, weight, bias, first, second)
@@ -203,7 +152,7 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
             running_mean[...] = running[0]
         if training and running_var is not None and running[1] is not running_var:
             running_var[...] = running[1]
-        return result.astype(np.float16), first, second
+        return _as_half((result, first, second))
     wide = kind == cnp.NPY_DOUBLE
     a = _plane(&p, x, &last)
     out = _like(a)
@@ -280,9 +229,8 @@ cpdef tuple batch_norm_backward(
     cdef cnp.ndarray out = None
     if kind == cnp.NPY_FLOAT16:
         return _as_halves(batch_norm_backward(
-            _single(grad), _single(x), _single(weight),
-            _single(running_mean), _single(running_var), mean, invstd,
-            training, eps, needs), weight)
+            _single(grad), _single(x), _single(weight), _single(running_mean),
+            _single(running_var), mean, invstd, training, eps, needs), weight)
     a = _plane(&p, x, &last)
     g = contiguous(grad.transpose(0, 2, 3, 1)) if last else contiguous(grad)
     if training:
@@ -330,35 +278,6 @@ cpdef tuple batch_norm_backward(
 # ---- layer norm ----------------------------------------------------------------------------------
 
 
-cdef int _check_layer_norm(cnp.ndarray x, tuple shape, weight, bias) except -1:
-    cdef int i, lead = cnp.PyArray_NDIM(x) - <int>len(shape)
-    cdef bint fits = lead >= 0
-    _check_mixture(x, (weight, bias))
-    if len(shape) == 0:
-        raise RuntimeError(
-            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
-            "one element, but got normalized_shape = []")
-    if weight is not None and (<object>weight).shape != shape:
-        raise RuntimeError(
-            "Expected weight to be of same shape as normalized_shape, but got weight of shape "
-            f"{list(weight.shape)} and normalized_shape = {list(shape)}")
-    if bias is not None and (<object>bias).shape != shape:
-        raise RuntimeError(
-            "Expected bias to be of same shape as normalized_shape, but got bias of shape "
-            f"{list(bias.shape)} and normalized_shape = {list(shape)}")
-    if fits:
-        for i in range(len(shape)):
-            if cnp.PyArray_DIM(x, lead + i) != <long>shape[i]:
-                fits = False
-    if not fits:
-        raise RuntimeError(
-            f"Given normalized_shape={list(shape)}, expected input with shape "
-            f"[*, {', '.join([str(n) for n in shape])}], but got input of size"
-            f"{list((<object>x).shape)}")
-    _check_dtypes("LayerNormKernelImpl", x, (weight, bias))
-    return 0
-
-
 cdef void _invert(long n, double eps, real* var) noexcept nogil:
     cdef long i
     for i in range(n):
@@ -390,13 +309,10 @@ cpdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     cdef int i, lead, kind, wide
     cdef long size = 1
     cdef cnp.ndarray a, out, mean, rstd
-    _check_layer_norm(x, shape, weight, bias)
+    check_layer_norm(x, shape, weight, bias)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
-        result, first, second = layer_norm(
-            _single(x), shape, _single(weight), _single(bias),
-            eps)
-        return result.astype(np.float16), first, second
+        return _as_half(layer_norm(_single(x), shape, _single(weight), _single(bias), eps))
     wide = kind == cnp.NPY_DOUBLE
     lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
     a = contiguous(x)
@@ -427,8 +343,7 @@ cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple 
     cdef cnp.ndarray a, g, center, inverse
     if kind == cnp.NPY_FLOAT16:
         return _as_halves(layer_norm_backward(
-            _single(grad), _single(x), shape, mean, rstd,
-            _single(weight), needs), weight)
+            _single(grad), _single(x), shape, mean, rstd, _single(weight), needs), weight)
     for n in shape:
         size *= <long>n
     a = contiguous(x)
@@ -454,31 +369,6 @@ cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple 
 # ---- group norm ----------------------------------------------------------------------------------
 
 
-cdef int _check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
-    cdef long n
-    if cnp.PyArray_NDIM(x) < 2:
-        raise IndexError(
-            "Dimension out of range (expected to be in range of "
-            f"[{-cnp.PyArray_NDIM(x)}, {cnp.PyArray_NDIM(x) - 1}], but got 1)")
-    if groups <= 0:
-        raise RuntimeError(f"Expected num groups to be greater than 0, got {groups}")
-    n = cnp.PyArray_DIM(x, 1)
-    if n % groups:
-        raise RuntimeError(
-            "Expected number of channels in input to be divisible by num_groups, but got input "
-            f"of shape {list((<object>x).shape)} and num_groups={groups}")
-    for name, a in (("weight", weight), ("bias", bias)):
-        if a is not None and (a.ndim != 1 or a.size != n):
-            # Of either, PyTorch shows the weight's shape.
-            shown = [0] if weight is None else weight.shape
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in "
-                f"input, but got {name} of shape {list(shown)} and input of shape "
-                f"{list((<object>x).shape)}")
-    _check_dtypes("GroupNormKernelImpl", x, (weight, bias))
-    return 0
-
-
 cdef void _spread(long n, long channels, long groups, const real* mean, const real* rstd,
                   const real* w, const real* b, real* scale, real* shift) noexcept nogil:
     """Per (sample, channel): (x - mean) * rstd * w + b as x * scale + shift."""
@@ -498,13 +388,10 @@ cpdef tuple group_norm(x, weight, bias, long groups, double eps):
     cdef cnp.ndarray a, out, mean, rstd, scale, shift
     cdef cnp.npy_intp[2] dims
     cdef long n, channels
-    _check_group_norm(x, weight, bias, groups)
+    check_group_norm(x, weight, bias, groups)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
-        result, first, second = group_norm(
-            _single(x), _single(weight), _single(bias), groups,
-            eps)
-        return result.astype(np.float16), first, second
+        return _as_half(group_norm(_single(x), _single(weight), _single(bias), groups, eps))
     wide = kind == cnp.NPY_DOUBLE
     a = contiguous(x)
     out = _like(a)
@@ -574,8 +461,7 @@ cpdef tuple group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple 
     cdef double count
     if kind == cnp.NPY_FLOAT16:
         return _as_halves(group_norm_backward(
-            _single(grad), _single(x), mean, rstd,
-            _single(weight), groups, needs), weight)
+            _single(grad), _single(x), mean, rstd, _single(weight), groups, needs), weight)
     a = contiguous(x)
     g = contiguous(grad)
     center = contiguous(mean)
