@@ -17,7 +17,16 @@ ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overlo
     int given                             # position in the call, from 1; 0: by keyword
     PyObject* value                       # borrowed, from the caller or from Bound.owned
 
-# What Python's calls of an operator's function and method enter: callables.pyx.
+cdef class Alias:
+    # A second name under which Python calls an operator. Immutable.
+    cdef Operator operator
+    cdef str name                         # what errors about the arguments call it
+    cdef object renamed(self, object error)
+
+# What Python's calls of an operator's function and method enter, and of an Alias: callables.pyx.
 cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords)
 cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize_t n,
                          PyObject* keywords)
+cdef object alias_function_entry(PyObject* alias, PyObject* args, Py_ssize_t n, PyObject* keywords)
+cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args, Py_ssize_t n,
+                               PyObject* keywords)

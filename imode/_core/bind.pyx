@@ -6,6 +6,7 @@ converted (a list of ints to a tuple, a NumPy number to a Python one).
 """
 from numpy import bool_ as _np_bool
 
+cimport cython
 from cpython.bool cimport PyBool_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -523,6 +524,39 @@ cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject*
 cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize_t n,
                          PyObject* keywords):
     return _call(<Operator>op, self, args, n, keywords)
+
+
+@cython.final
+cdef class Alias:
+    """A second name of an operator, as `clip` is of `clamp`: errors about the arguments use it."""
+
+    def __init__(self, Operator operator, str name):
+        self.operator, self.name = operator, name
+
+    cdef object renamed(self, object error):
+        """The error with the name that was called, where it begins with the operator's."""
+        message = error.args[0] if error.args else None
+        if isinstance(message, str):
+            for start in ("", "Tensor."):
+                own = f"{start}{self.operator.name}()"
+                if message.startswith(own):
+                    error.args = (f"{start}{self.name}()" + message[len(own):],)
+        return error
+
+
+cdef object alias_function_entry(PyObject* alias, PyObject* args, Py_ssize_t n, PyObject* keywords):
+    try:
+        return _call((<Alias>alias).operator, NULL, <PyObject**>args, n, keywords)
+    except TypeError as error:
+        raise (<Alias>alias).renamed(error)
+
+
+cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args, Py_ssize_t n,
+                               PyObject* keywords):
+    try:
+        return _call((<Alias>alias).operator, self, args, n, keywords)
+    except TypeError as error:
+        raise (<Alias>alias).renamed(error)
 
 
 def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):

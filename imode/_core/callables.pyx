@@ -1,7 +1,8 @@
 """The built-in functions and methods that Python calls for an operator; they enter bind.pyx."""
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from imode._core.bind cimport function_entry, method_entry
+from imode._core.bind cimport (
+    Alias, alias_function_entry, alias_method_entry, function_entry, method_entry)
 from imode._core.dispatch cimport Operator
 from imode._core.tensor cimport Tensor
 from libc.stdlib cimport calloc
@@ -15,17 +16,19 @@ cdef extern from "methods.h":
     enum: IMODE_N_METHODS
     ctypedef object (*imode_entry)(PyObject*, PyObject*, PyObject**, Py_ssize_t, PyObject*)
     PyObject** imode_method_ops
-    imode_entry imode_method_entry
+    imode_entry* imode_method_entries
     object imode_new_method(object cls, PyMethodDef* definition, int index)
     object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
 
-imode_method_entry = method_entry
 cdef int _n_methods = 0
 
 
 def make_function(Operator op, str name, doc, module):
     """The built-in function that calls an operator; `doc` begins with its text signature."""
     cdef PyMethodDef* definition = _definition(name, doc)
+    if name != op.name:
+        called = Alias(op, name)
+        return imode_new_function(definition, <void*>alias_function_entry, called, module)
     return imode_new_function(definition, <void*>function_entry, op, module)
 
 
@@ -37,8 +40,10 @@ def make_method(Operator op, str name, doc):
         raise RuntimeError(f"make_method(): more than {IMODE_N_METHODS} methods; methods.h holds "
                            "the table")
     _n_methods += 1
-    Py_INCREF(op)
-    imode_method_ops[index] = <PyObject*>op
+    called = op if name == op.name else Alias(op, name)
+    Py_INCREF(called)
+    imode_method_ops[index] = <PyObject*>called
+    imode_method_entries[index] = method_entry if name == op.name else alias_method_entry
     return imode_new_method(Tensor, _definition(name, doc), index)
 
 

@@ -7,13 +7,14 @@
 
 typedef PyObject *(*imode_entry)(PyObject *op, PyObject *self, PyObject **args, Py_ssize_t nargs,
                                  PyObject *kwnames);
-static PyObject *imode_method_ops[IMODE_N_METHODS]; /* the operator of each, owned */
-static imode_entry imode_method_entry;              /* binds the arguments and calls it */
+static PyObject *imode_method_ops[IMODE_N_METHODS];      /* each one's operator or Alias, owned */
+static imode_entry imode_method_entries[IMODE_N_METHODS]; /* binds the arguments and calls it */
 
 #define M(n)                                                                              \
     static PyObject *imode_method_##n(PyObject *self, PyObject *const *args, Py_ssize_t k, \
                                       PyObject *names) {                                  \
-        return imode_method_entry(imode_method_ops[n], self, (PyObject **)args, k, names); \
+        return imode_method_entries[n](imode_method_ops[n], self, (PyObject **)args, k,    \
+                                       names);                                            \
     }
 #define N(n) (PyCFunction)(void (*)(void))imode_method_##n,
 #define R(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) \

@@ -15,6 +15,11 @@ _OVERLOADED_BY_NUMBER = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
 )
 
+_OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
+# The same, and the others take one argument more: a generator; an `out_dtype`, of functions only.
+_OVERLOADED_BY_MORE = ("rand", "rand_like", "randn", "randn_like", "randperm")
+_OVERLOADED_FUNCTIONS = ("mm", "bmm", "addmm", "baddbmm")
+
 # By Kind (dispatch.pxd).
 _KIND_NAMES = (
     *("Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int"),
@@ -85,20 +90,30 @@ def refusal(op, is_method, named, problem, argument, given, value):
 
 
 def _overloads(first):
+    """The overloads that messages show: one with a `dtype` at its end stands for that without."""
+    found = []
     while first is not None:
-        yield first
+        found = [op for op in found if (*op.names, "dtype") != first.names]
+        found.append(first)
         first = first.next_overload
+    return found
+
+
+def _has_more(name, is_method):
+    return name in _OVERLOADED_BY_MORE or (name in _OVERLOADED_FUNCTIONS and not is_method)
 
 
 def only_plausible(first, n, is_method):
     """Return the only overload that could take `n` arguments; None if there is no such one."""
-    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER or first.name == "set_":
+    name, n_required = first.name.removesuffix("_"), first.defaults.count(REQUIRED)
+    if name in _OVERLOADED or (_has_more(name, is_method) and n + is_method != n_required):
         return None
-    if first.next_overload is None and not older_orders(first):
-        return first
+    overloads = _overloads(first)
+    if len(overloads) == 1 and not older_orders(first):
+        return overloads[0]
     found = [
         op
-        for op in _overloads(first)
+        for op in overloads
         if op.defaults.count(REQUIRED) <= n + is_method <= op.nargs + _takes_out(op, is_method)
     ]
     return found[0] if len(found) == 1 else None
@@ -111,22 +126,28 @@ def _takes_out(op, is_method):
 def no_overload(first, is_method, given, keywords):
     """Return the TypeError of a call that fits no overload."""
     n = len(given) - len(keywords)
+    name = first.name.removesuffix("_")
     overloads = [signature(op, is_method) for op in _overloads(first)]
-    if first.name.removesuffix("_") in _OVERLOADED_BY_NUMBER:
+    if name in _OVERLOADED_BY_NUMBER:
         before, _, after = overloads[0].rpartition("Tensor other")
         overloads.append(f"{before}Number other{after}")
-    return invalid_combination(
-        first.name, given[:n], dict(zip(keywords, given[n:], strict=True)), overloads
-    )
+    several = len(overloads) > 1 or name in _OVERLOADED or _has_more(name, is_method)
+    named = dict(zip(keywords, given[n:], strict=True))
+    return invalid_combination(first.name, given[:n], named, overloads, several)
 
 
-def invalid_combination(name, given, named, signatures):
-    """Return the TypeError of a call that fits none of the signatures."""
+def invalid_combination(name, given, named, signatures, several=True):
+    """Return the TypeError of a call that fits none of the signatures, of one or `several`."""
     types = [class_name(value) for value in given]
     types += [f"{key}={class_name(value)}" for key, value in reversed(named.items())]
     shown = ", ".join(types) + ", " * (not given and bool(named))  # as PyTorch has it
+    if named and not several:
+        return TypeError(
+            f"{name}() received an invalid combination of arguments - got unrecognized keyword "
+            f"arguments: {', '.join(reversed(named))}\ngot ({shown}), but expected {signatures[0]}"
+        )
     lines = "".join(f" * {each}\n" for each in signatures)
-    expected = signatures[0] if len(signatures) == 1 else f"one of:\n{lines}"
+    expected = f"one of:\n{lines}" if several else signatures[0]
     return TypeError(
         f"{name}() received an invalid combination of arguments - got ({shown}), but expected "
         f"{expected}"

@@ -107,8 +107,6 @@ cdef list _root_grads(tuple outputs, object grads, bint batched=False):
     elif type(grads) is Tensor:
         grads = (grads,)
     grads = tuple(grads)
-    if len(grads) < len(outputs):
-        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     for index, (output, gradient) in enumerate(zip(outputs, grads)):
         if gradient is None:
             made.append(_implicit(output))
@@ -123,6 +121,8 @@ cdef list _root_grads(tuple outputs, object grads, bint batched=False):
                 "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input "
                 "is a Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. "
                 "With is_grads_batched=True each output needs a gradient that says how many.")
+    if len(grads) < len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
     return made
 
 

@@ -192,7 +192,11 @@ def _floating(tensor):
 def _random_like(tensor, spread):
     """Numbers in [-1, 1) that require grad; `spread`: two apart in memory."""
     dtype = tensor.dtype if _floating(tensor) else imode.float64
-    made = imode.empty((*tensor.shape, 2 if spread else 1), dtype=dtype)[..., 0]
+    made = (
+        imode.empty((*tensor.shape, 2), dtype=dtype)[..., 0]
+        if spread
+        else (imode.empty(tensor.shape, dtype=dtype))
+    )
     for part in (imode.real(made), imode.imag(made)) if made.is_complex() else (made,):
         part.uniform_(-1, 1)
     return made.requires_grad_()
@@ -250,15 +254,17 @@ class _Check:
 
     def run(self):
         """Compare the Jacobians; then, that backward is linear in the gradient of the results."""
-        result = self.func(*self.inputs)
+        result = _tuple(self.func(*self.inputs))
         outputs = _recorded(result)
+        self.n_recorded = len(outputs)
         compare = self._compare_fast if self.fast_mode else self._compare
-        if any(t.is_complex() for t in _tuple(result)):
+        if any(t.is_complex() for t in result):
             split = {i for i, t in enumerate(outputs) if t.is_complex()}
-            compare(self._part(imode.imag), "imaginary", split)
-            compare(self._part(imode.real), "real", split)
+            for take, name in ((imode.imag, "imaginary"), (imode.real, "real")):
+                part = self._part(take)
+                compare(part, part(*self.inputs), name, split)
         else:
-            compare(self.func, "", set())
+            compare(self.func, result, "", set())
         self._zero(outputs)
 
     def _part(self, take):
@@ -272,8 +278,11 @@ class _Check:
 
     # -- numerically --
 
-    def _difference(self, func, entry, step, length):
-        """The change of every result per unit when `entry`, part of an input, moves by `step`."""
+    def _difference(self, func, entry, step, place):
+        """The change of every result per unit when `entry`, part of an input, moves by `step`.
+
+        `place`: the index of the one element that moves; None: all of them, along a vector.
+        """
 
         def results():
             # Copies: a result may be a view of the input that is being moved.
@@ -287,23 +296,24 @@ class _Check:
             high = results()
         finally:
             entry.copy_(original)
-        return [self._quotient(a, b, length) for a, b in zip(low, high, strict=True)]
+        return [self._quotient(a, b, place) for a, b in zip(low, high, strict=True)]
 
-    def _quotient(self, low, high, length):
+    def _quotient(self, low, high, place):
+        where = "" if place is None else f"on index {place} "
         for what, a, b in (("shape", low.shape, high.shape), ("dtype", low.dtype, high.dtype)):
             if a != b:
                 raise AssertionError(
                     f"Expected `func` to return outputs with the same {what} when inputs are "
-                    f"perturbed by {self.eps}, but got: {what}s {a} and {b}."
+                    f"perturbed {where}by {self.eps}, but got: {what}s {a} and {b}."
                 )
-        return ((high - low) / (2 * length)).detach().reshape(-1)
+        return ((high - low) / (2 * self.eps)).detach().reshape(-1)
 
-    def _derivative(self, func, entry, steps):
+    def _derivative(self, func, entry, steps, place=None):
         """The derivative of every result along `steps`: of the real part, of the imaginary."""
-        along = self._difference(func, entry, steps[0], self.eps)
+        along = self._difference(func, entry, steps[0], place)
         if not entry.is_complex():
             return along
-        across = self._difference(func, entry, steps[1] * 1j, self.eps)
+        across = self._difference(func, entry, steps[1] * 1j, place)
         return [x + y * 1j for x, y in zip(along, across, strict=True)]
 
     def _numerical(self, func, result, leaf):
@@ -316,7 +326,7 @@ class _Check:
             made.append(imode.zeros(leaf.numel(), result[i].numel(), dtype=dtype))
         places = itertools.product(*map(range, leaf.shape))
         for row, place in enumerate(places):
-            columns = self._derivative(func, data[place], (self.eps, self.eps))
+            columns = self._derivative(func, data[place], (self.eps, self.eps), place)
             for jacobian, i in zip(made, kept, strict=True):
                 jacobian[row] = columns[i]
         return made
@@ -380,8 +390,7 @@ class _Check:
 
     # -- comparing --
 
-    def _compare(self, func, part, split):
-        result = _tuple(func(*self.inputs))
+    def _compare(self, func, result, part, split):
         outputs = _recorded(result)
         numerical = [self._numerical(func, result, leaf) for leaf in self.leaves]
         if not outputs:
@@ -395,8 +404,7 @@ class _Check:
                 if not _close(a, n, self.rtol, self.atol):
                     raise GradcheckError(_mismatch(i, j, n, a, part if i in split else ""))
 
-    def _compare_fast(self, func, part, split):
-        result = _tuple(func(*self.inputs))
+    def _compare_fast(self, func, result, part, split):
         outputs = _recorded(result)
         generator = imode.Generator()  # leaves the state of the default one alone
         # A complex input moves along one vector in its real part, along another in the imaginary.
@@ -458,7 +466,7 @@ class _Check:
 
     def undefined(self):
         """Check that where gradients of results are missing they count as zeros."""
-        n = len(_recorded(self.func(*self.inputs)))
+        n = self.n_recorded
         for missing in [range(n), *([i] for i in range(n) if n > 1)]:
             outputs = [
                 imode.ops._undefined_grad(t) if i in missing else t

@@ -93,8 +93,8 @@ def _nll(input, target, weight, reduction, ignore_index):
 
 
 @composite(
-    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
-    "int ignore_index=-100, bool? reduce=None, str reduction='mean') -> Tensor",
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, "
+    "int ignore_index=-100, any reduce=None, str reduction='mean') -> Tensor",
     shortcut=layers.nll_loss,
     variants="nn",
 )
@@ -170,8 +170,8 @@ def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothi
 
 
 @composite(
-    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, bool? size_average=None, "
-    "int ignore_index=-100, bool? reduce=None, str reduction='mean', float label_smoothing=0.0) "
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, "
+    "int ignore_index=-100, any reduce=None, str reduction='mean', float label_smoothing=0.0) "
     "-> Tensor",
     shortcut=layers.cross_entropy,
     variants="nn",

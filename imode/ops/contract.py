@@ -14,8 +14,10 @@ from imode.kernels import composed, layers
 from .._core.broadcast import broadcast_shape
 from .._core.dispatch import is_grad_enabled
 from .._core.keyset import DispatchKey, DispatchKeySet
-from .._core.words import scalar_name
+from .._core.tensor import Tensor
+from .._core.words import c_name, class_name, scalar_name
 from . import dims
+from .create import same_dtype_outs
 from .schema import composite, functions, out_form
 
 # ---- matmul ----
@@ -309,7 +311,12 @@ out_form(inner, _copied_into)
 out_form(tensordot, _copied_into)
 
 
-@composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function")
+def _refuse_few(tensors):
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+
+
+@composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function out")
 def linalg_multi_dot(tensors):
     """Multiply matrices in the order that takes the fewest multiplications.
 
@@ -319,9 +326,7 @@ def linalg_multi_dot(tensors):
     tensor([[12.],
             [12.]])
     """
-    count = len(tensors)
-    if count < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {count}")
+    _refuse_few(tensors)
     matrices, shape = list(tensors), []
     if matrices[0].dim() == 1:
         matrices[0] = matrices[0].unsqueeze(0)
@@ -335,6 +340,20 @@ def linalg_multi_dot(tensors):
         if matrix.dim() != 2:
             raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {tensors[i].dim()}D")
     return _chain(matrices).view(shape)
+
+
+def _product_dtype(tensors):
+    _refuse_few(tensors)
+    return tensors[0].dtype
+
+
+same_dtype_outs(
+    ("linalg_multi_dot",),
+    _product_dtype,
+    lambda wanted, found: (
+        f"multi_dot(): expected out tensor to have dtype {c_name(wanted)} but got {c_name(found)}"
+    ),
+)
 
 
 def _chain(matrices):
@@ -369,7 +388,7 @@ def _multiply(matrices, split, i, j):
     return _multiply(matrices, split, i, k).mm(_multiply(matrices, split, k + 1, j))
 
 
-def chain_matmul(*matrices):
+def chain_matmul(*matrices, out=None):
     """An older form of linalg_multi_dot, of matrices one by one.
 
     >>> imode.chain_matmul(imode.ones(2, 3), imode.ones(3, 1))
@@ -382,7 +401,19 @@ def chain_matmul(*matrices):
         UserWarning,
         stacklevel=2,
     )
-    return ops.linalg_multi_dot(matrices) if len(matrices) > 1 else matrices[0].clone()
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for i, matrix in enumerate(matrices):
+        if not isinstance(matrix, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {class_name(matrix)}"
+            )
+        if matrix.dim() != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.dim()}, expected 2 instead.")
+    if len(matrices) > 1:
+        return ops.linalg_multi_dot(matrices, out=out)
+    copy = matrices[0].clone()
+    return copy if out is None else ops._write_out(copy, out=out, name="chain_matmul")
 
 
 functions["chain_matmul"] = chain_matmul

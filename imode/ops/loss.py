@@ -28,7 +28,7 @@ from .schema import composite, op
 
 _SQUARED, _SMOOTH, _HUBER, _ENTROPY, _LOGITS = range(5)
 
-_LEGACY = "bool? size_average=None, bool? reduce=None, str reduction='mean'"
+_LEGACY = "any size_average=None, any reduce=None, str reduction='mean'"
 
 
 def _warn_of_sizes(input, target):
@@ -379,7 +379,7 @@ op(
 
 @composite(
     "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, "
-    "bool? size_average=None, bool? reduce=None, str reduction='mean') -> Tensor",
+    "any size_average=None, any reduce=None, str reduction='mean') -> Tensor",
     shortcut=layers.binary_cross_entropy,
     variants="nn",
 )
@@ -467,7 +467,7 @@ op(
 
 @composite(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
-    "bool? size_average=None, bool? reduce=None, str reduction='mean', "
+    "any size_average=None, any reduce=None, str reduction='mean', "
     "Tensor? pos_weight=None) -> Tensor",
     shortcut=layers.binary_cross_entropy_with_logits,
     variants="nn",

@@ -235,7 +235,14 @@ def _log_base(base):
 
 
 def _log1p_complex(x):
-    return np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), np.log1p(x))
+    """As PyTorch has it: NumPy's adds the 1 first, which loses what is small beside it."""
+    real, imag = x.real, x.imag
+    result = empty_like(x)
+    near = real * (2 + real) + imag * imag  # |1 + x|² - 1
+    small = np.where(near == 0, real, np.log1p(near) / 2)
+    result.real = np.where(np.abs(x) < 0.5, small, np.log(np.hypot(real + 1, imag)))
+    result.imag = np.arctan2(imag, real + 1)
+    return result
 
 
 def _exp2_complex(x):

@@ -14,7 +14,7 @@ from . import dims
 from .create import computes_in_out
 from .dims import FLOATING, accumulate_type, reduced, restore
 from .expect import expect
-from .schema import composite, conj, op, out_form, recorded
+from .schema import composite, conj, functional, op, out_form, recorded
 
 # ---- running sums and products ----
 
@@ -238,7 +238,7 @@ op(
     along.softmax("softmax", _softmax),
     derivative={"self": lambda grad, result, dim: ops._softmax_backward_data(grad, result, dim)},
     real_only="_softmax",
-    variants="function method out nn",
+    variants="function method out",
     doc="""Return exponentials divided by their sum along `dim`: positive, adding up to 1.
 
     Raises NotImplementedError for types other than floating point ones.
@@ -254,7 +254,7 @@ op(
         "self": lambda grad, result, dim: ops._log_softmax_backward_data(grad, result, dim)
     },
     real_only="_log_softmax",
-    variants="function method out nn",
+    variants="function method out",
     doc="""Return the logarithm of softmax along `dim`.
 
     >>> imode.log_softmax(imode.tensor([0.0, 0.0]), 0)
@@ -263,31 +263,11 @@ op(
 )
 
 
-def _implicit_dim(name, ndim):
-    """The dimension that was meant before `dim` had to be named."""
-    warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
-        "dim=X as an argument.",
-        stacklevel=4,
-    )
-    return 0 if ndim in (0, 1, 3) else 1
-
-
 def _with_dtype(name):
     def typed(self, dim, dtype):
         return getattr(ops, name)(self if dtype is None else self.to(dtype), dim)
 
     return typed
-
-
-def _functional(name, negate=False):
-    def functional(self, dim, _stacklevel, dtype):
-        if dim is None:
-            dim = _implicit_dim("softmin" if negate else name, self.dim())
-        self = -self if negate else self
-        return getattr(ops, name)(self if dtype is None else self.to(dtype), dim)
-
-    return functional
 
 
 for _name in ("softmax", "log_softmax"):
@@ -300,23 +280,54 @@ for _name in ("softmax", "log_softmax"):
         imode.float64
         """,
     )(_with_dtype(_name))
-    composite(
-        f"{_name}.functional(Tensor self, int? dim=None, int _stacklevel=3, dtype? dtype=None) "
-        "-> Tensor",
-        variants="nn",
-        doc=f"""Take the {_name} along `dim`, after converting to `dtype`.
 
-        >>> imode.nn.functional.{_name}(imode.tensor([0.0]), dim=0, dtype=imode.float64).dtype
-        imode.float64
-        """,
-    )(_functional(_name))
 
-composite(
-    "softmin(Tensor self, int? dim=None, int _stacklevel=3, dtype? dtype=None) -> Tensor",
-    variants="nn",
-    doc="""Return softmax of the negated tensor along `dim`.
+# ---- nn.functional: without a dimension, one is chosen ----
+
+
+def _chosen_dim(name, ndim, level):
+    """The dimension that was meant before `dim` had to be named."""
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=level,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+@functional("softmax")
+def _softmax_function(input, dim=None, _stacklevel=3, dtype=None):
+    """Return exponentials divided by their sum along `dim`, after converting to `dtype`.
+
+    >>> imode.nn.functional.softmax(imode.tensor([0.0]), dim=0, dtype=imode.float64).dtype
+    imode.float64
+    """
+    if dim is None:
+        dim = _chosen_dim("softmax", input.dim(), _stacklevel)
+    return ops.softmax(input, dim) if dtype is None else ops.softmax(input, dim, dtype=dtype)
+
+
+@functional("log_softmax")
+def _log_softmax_function(input, dim=None, _stacklevel=3, dtype=None):
+    """Return the logarithm of softmax along `dim`, after converting to `dtype`.
+
+    >>> imode.nn.functional.log_softmax(imode.tensor([0.0]), dim=0, dtype=imode.float64).dtype
+    imode.float64
+    """
+    if dim is None:
+        dim = _chosen_dim("log_softmax", input.dim(), _stacklevel)
+    if dtype is None:
+        return ops.log_softmax(input, dim)
+    return ops.log_softmax(input, dim, dtype=dtype)
+
+
+@functional("softmin")
+def _softmin_function(input, dim=None, _stacklevel=3, dtype=None):
+    """Return softmax of the negated tensor along `dim`, after converting to `dtype`.
 
     >>> imode.nn.functional.softmin(imode.tensor([0.0, 0.0]), 0)
     tensor([0.5000, 0.5000])
-    """,
-)(_functional("softmax", negate=True))
+    """
+    if dim is None:
+        dim = _chosen_dim("softmin", input.dim(), _stacklevel)
+    return ops.softmax(-input, dim) if dtype is None else ops.softmax(-input, dim, dtype=dtype)

@@ -464,18 +464,23 @@ def _publish(operator, parsed, words, doc):
 def alias(name, operator, variants=None):
     """Publish an operator under a second name too (`imode.multiply` is `imode.mul`)."""
     words = operator.entry.variants if variants is None else variants.split()
-    if "function" in words:
-        functions[name] = functions[operator.name]
-    if "nn" in words:
-        nn_functions[name] = nn_functions[operator.name]
+    _publish_alias(name, operator, words, operator.entry.doc)
+    if operator.inplace is not None and variants is None:
+        inplace = [word for word in words if word == "method"]
+        _publish_alias(name + "_", operator.inplace, inplace, inplace_doc(operator.name))
+
+
+def _publish_alias(name, operator, words, doc):
+    parsed = parse(operator.schema)
+    if "function" in words or "nn" in words:
+        made = make_function(operator, name, signature(parsed, name, doc, False), "imode")
+        for table, word in ((functions, "function"), (nn_functions, "nn")):
+            if word in words:
+                table[name] = made
     if "method" in words:
         methods[name] = operator
-        install(name, Tensor.__dict__[operator.name])
+        install(name, make_method(operator, name, signature(parsed, name, doc, True)))
     _first[name] = operator
-    if operator.inplace is not None and variants is None:
-        _first[name + "_"] = operator.inplace
-        if "method" in words:
-            install(name + "_", Tensor.__dict__[operator.inplace.name])
 
 
 def functional(name):

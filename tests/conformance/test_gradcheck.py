@@ -208,3 +208,43 @@ def test_custom_functions(lib, torch, kind, dtype, fast):
             except Exception as error:
                 seen.append(failure(error).replace("lib:", ""))
     assert seen[:2] == seen[2:]
+
+
+@pytest.mark.parametrize("check", ["gradcheck", "gradgradcheck"])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
+@pytest.mark.parametrize("undefined", [False, True])
+def test_calls_are_as_many(lib, torch, check, dtype, fast, undefined):
+    """Functions that count their calls, or draw numbers, see the same."""
+    seen = []
+    for of in (lib, torch):
+        x = of.ones(2, dtype=getattr(of, dtype), requires_grad=True)
+        y = of.ones(2, dtype=of.float64, requires_grad=True)
+        calls = []
+
+        def f(x, y, calls=calls):
+            calls.append(1)
+            return x * y, x + y
+
+        options = {"fast_mode": fast, "check_undefined_grad": undefined}
+        getattr(of.autograd, check)(f, (x, y), **options)
+        seen.append(len(calls))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_results_of_changing_shape(lib, torch, fast, shape):
+    seen = []
+    for of in (lib, torch):
+        calls = []
+
+        def f(x, of=of, calls=calls):
+            calls.append(1)
+            return of.cat([x.reshape(-1)] * (1 + len(calls) % 2))
+
+        x = of.ones(shape, dtype=of.float64, requires_grad=True)
+        with pytest.raises(AssertionError) as caught:
+            of.autograd.gradcheck(f, x, fast_mode=fast)
+        seen.append(str(caught.value).replace(of.__name__, "lib"))
+    assert seen[0] == seen[1]

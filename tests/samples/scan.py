@@ -53,10 +53,6 @@ TYPED = [
     S(T(2, 3, dtype="int64"), 1, dtype=D("float32")),
     S(T(2, 3), 1, None),
 ]
-FUNCTIONAL = [
-    S(T(2, 3), dim=1),
-    S(T(2, 3), dim=0, dtype=D("float64")),
-]
 
 SAMPLES = {
     "cumsum": RUNNING,
@@ -83,7 +79,4 @@ SAMPLES = {
     "log_softmax": SOFTMAX,
     "softmax.dtype": TYPED,
     "log_softmax.dtype": TYPED,
-    "softmax.functional": FUNCTIONAL,
-    "log_softmax.functional": FUNCTIONAL,
-    "softmin": [S(T(2, 3), dim=1), S(T(2, 3), 0), S(T(2, 3), dim=1, dtype=D("float64"))],
 }

@@ -39,4 +39,67 @@ PROGRAMS = {
         v1 = lib.isclose(v0, v0); v2 = lib.isclose(v0, v0, equal_nan=True)
         v3 = lib.isclose(v0, v0, 0, 0)
     """,
+    "softmax needs a dimension, but in nn.functional": """
+        v0 = lib.tensor([1.0, 2.0])
+        v1 = lib.softmax(v0)
+        v1 = v0.log_softmax()
+        v1 = v0.log_softmax(dtype=lib.float64)
+        v1 = lib.softmax(v0, None)
+        v1 = v0.softmax('a')
+        v1 = lib.softmax(v0, 0, foo=1)
+        v1 = lib.nn.functional.softmax(v0); v2 = lib.nn.functional.log_softmax(v0, None)
+        v3 = lib.nn.functional.softmin(v0.reshape(1, 2), dtype=lib.float64)
+    """,
+    "older arguments of losses are true or false as anything is": """
+        v0 = lib.tensor([1.0, 2.0]); v1 = v0 * 2
+        v2 = lib.nn.functional.mse_loss(v0, v1, size_average=0)
+        v3 = lib.nn.functional.l1_loss(v0, v1, reduce='')
+        v4 = lib.nn.functional.kl_div(v0, v1, size_average=v0[0])
+    """,
+    "errors use the name that was called": """
+        v0 = lib.tensor([1.0, 2.0])
+        v1 = lib.arccos()
+        v1 = lib.arctan2(v0, 'a')
+        v1 = v0.arctan2_('a')
+        v1 = lib.absolute(v0, out=3)
+        v1 = lib.concatenate('a')
+        v1 = lib.arccosh(v0 - 3); v2 = v0.clip(0, 1)
+    """,
+    "an argument that no overload has": """
+        v0 = lib.ones(2, 2)
+        v1 = lib.addbmm(v0, foo=1)
+        v1 = lib.add(foo=1)
+        v1 = lib.addmm(v0, foo=1)
+        v1 = v0.addcmul(alpha=1)
+        v1 = v0.mm(v0, foo=1)
+    """,
+    "overloads that take more are there": """
+        v0 = lib.ones(2, 2)
+        v1 = lib.mm(v0)
+        v1 = v0.mm()
+        v1 = lib.bmm(v0, 3)
+        v1 = lib.addmm(v0, v0)
+        v1 = v0.addmm(v0)
+        v1 = v0.all('a')
+        v1 = v0.any(foo=1)
+        v1 = lib.rand(2, foo=1)
+        v1 = lib.rand('a')
+        v1 = lib.float_power(v0)
+    """,
+    "chain_matmul writes to out": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(3, 2); v2 = lib.ones(0)
+        v3 = lib.chain_matmul(v0, v1, out=v2)
+        v4 = lib.chain_matmul(v0, out=lib.ones(2, 3, dtype=lib.float64))
+        v4 = lib.chain_matmul(v0, v1, out=v0.double())
+        v4 = lib.chain_matmul()
+        v4 = lib.chain_matmul(v0[0])
+        v4 = lib.chain_matmul(v0[0], v1, out=v2)
+        v4 = lib.chain_matmul(v0, 3)
+        v4 = lib.linalg.multi_dot([v0, v1], out=v2)
+        v4 = lib.linalg.multi_dot([v0], out=v2)
+    """,
+    "log1p of small complex numbers": """
+        v0 = lib.tensor([complex(-0.0, 0.0), complex(0.0, -0.0), 1e-8 + 1e-8j, -1e-20])
+        v1 = v0.log1p(); v2 = v0.to(lib.complex128).log1p()
+    """,
 }

@@ -417,4 +417,11 @@ PROGRAMS = {
         h = v2.grad_fn.register_prehook(lambda gs: (None,))
         v2.sum().backward()
     """,
+    "the gradients that are there are looked at before they are counted": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2
+        lib.autograd.backward((v1, v1), (lib.ones(3),))
+        v2 = lib.autograd.grad((v1, v1), v0, lib.ones(3))
+        v2 = lib.autograd.grad((v1, v1), v0, lib.ones(2))
+        v2 = lib.autograd.grad((v1, v1), v0, (2,))
+    """,
 }

@@ -69,4 +69,8 @@ PROGRAMS = {
         v1.detach().add_(1)
         v2.sum().backward()
     """,
+    "addbmm_ leaves the shape of a tensor alone": """
+        v0 = lib.ones(3, 1)
+        v0.addbmm_(lib.ones(2, 3, 4), lib.ones(2, 4, 5))
+    """,
 }
