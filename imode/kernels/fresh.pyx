@@ -220,62 +220,63 @@ cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
         target += block
 
 
+cdef Fields* _first(Operator op, PyObject** args, int added, int* dim) except? NULL:
+    """The first of the tensors to join, and the dimension, of the result's; NULL: not plain.
+
+    added: the dimensions that the result has more than they.
+    """
+    cdef tuple tensors = <tuple>args[0]
+    cdef int overflow = 0
+    cdef long given = PyLong_AsLongAndOverflow(args[1], &overflow)
+    cdef Fields* first
+    cdef int nd
+    if PyTuple_GET_SIZE(tensors) == 0 or args[op.nargs] != NULL or overflow:
+        return NULL
+    first = fields((<Tensor>PyTuple_GET_ITEM(tensors, 0)).array)
+    nd = first.nd + added
+    given += nd if given < 0 else 0
+    if nd > 8 or not 0 <= given < nd:
+        return NULL
+    dim[0] = <int>given
+    return first if _alike(tensors, first, -1 if added else dim[0]) else NULL
+
+
 cdef object _cat(Operator op, keyset_t keys, PyObject** args):
     """cat(tensors, dim): contiguous tensors of one dtype, block by block."""
-    cdef _Config config = _config(op, keys)
     cdef tuple tensors = <tuple>args[0]
-    cdef Py_ssize_t n = PyTuple_GET_SIZE(tensors)
     cdef Py_ssize_t k
-    cdef Fields* first
     cdef npy_intp dims[8]
-    cdef int overflow = 0
-    cdef int d
-    cdef long dim = PyLong_AsLongAndOverflow(args[1], &overflow)
+    cdef int d, dim
     cdef ndarray out
-    if n == 0 or args[op.nargs] != NULL or overflow:
-        return run_numpy(op, config.function, args)
-    first = fields((<Tensor>PyTuple_GET_ITEM(tensors, 0)).array)
-    dim += first.nd if dim < 0 else 0
-    if not 0 < first.nd <= 8 or not 0 <= dim < first.nd:
-        return run_numpy(op, config.function, args)
+    cdef Fields* first = _first(op, args, 0, &dim)
+    if first == NULL:
+        return run_numpy(op, _config(op, keys).function, args)
     for d in range(first.nd):
         dims[d] = first.dimensions[d]
     dims[dim] = 0
-    if not _alike(tensors, first, <int>dim):
-        return run_numpy(op, config.function, args)
-    for k in range(n):
+    for k in range(PyTuple_GET_SIZE(tensors)):
         dims[dim] += fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array).dimensions[dim]
     out = empty(first.descr.type_num, first.nd, dims)
-    _put_side_by_side(tensors, out, <int>dim)
+    _put_side_by_side(tensors, out, dim)
     return wrap(out)
 
 
 cdef object _stack(Operator op, keyset_t keys, PyObject** args):
     """stack(tensors, dim): contiguous tensors of one shape and dtype."""
-    cdef _Config config = _config(op, keys)
     cdef tuple tensors = <tuple>args[0]
-    cdef Py_ssize_t n = PyTuple_GET_SIZE(tensors)
-    cdef Fields* first
     cdef npy_intp dims[8]
-    cdef int overflow = 0
-    cdef int d
-    cdef long dim = PyLong_AsLongAndOverflow(args[1], &overflow)
+    cdef int d, dim
     cdef ndarray out
-    if n == 0 or args[op.nargs] != NULL or overflow:
-        return run_numpy(op, config.function, args)
-    first = fields((<Tensor>PyTuple_GET_ITEM(tensors, 0)).array)
-    dim += first.nd + 1 if dim < 0 else 0
-    if first.nd > 7 or not 0 <= dim <= first.nd:
-        return run_numpy(op, config.function, args)
-    if not _alike(tensors, first, -1):
-        return run_numpy(op, config.function, args)
+    cdef Fields* first = _first(op, args, 1, &dim)
+    if first == NULL:
+        return run_numpy(op, _config(op, keys).function, args)
     for d in range(dim):
         dims[d] = first.dimensions[d]
-    dims[dim] = n
+    dims[dim] = PyTuple_GET_SIZE(tensors)
     for d in range(dim, first.nd):
         dims[d + 1] = first.dimensions[d]
     out = empty(first.descr.type_num, first.nd + 1, dims)
-    _put_side_by_side(tensors, out, <int>dim)
+    _put_side_by_side(tensors, out, dim)
     return wrap(out)
 
 

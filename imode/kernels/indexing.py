@@ -308,6 +308,18 @@ def cast_number(value, dtype):
     return np.array(value, dtype)
 
 
+def only_number(name, value):
+    """What an operator fills with: a number, or the one of a 0-dim array."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim:
+        raise RuntimeError(
+            f"{name} only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    return value.item()
+
+
 def masked_fill(a, mask, value):
     """Write a number or 0-dim array where `mask` is true, in place."""
     if mask.dtype != np.bool_:
@@ -315,14 +327,7 @@ def masked_fill(a, mask, value):
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{c_name(mask.dtype)}"
         )
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise RuntimeError(
-                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.ndim} dimension(s)."
-            )
-        value = value.item()
-    value = cast_number(value, a.dtype)
+    value = cast_number(only_number("masked_fill_", value), a.dtype)
     shape = broadcast_shape(a.shape, mask.shape)
     if shape != a.shape:
         raise RuntimeError(

@@ -353,38 +353,33 @@ cdef bint _factors(PyObject** args, int code, double* beta, double* alpha) excep
         _factor(args[3], beta) and _factor(args[4], alpha)) and beta[0] != 0
 
 
-cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+cdef inline object _added_product(Operator op, keyset_t keys, PyObject** args, bint vector):
+    """addmm or, of a vector, which counts as a row, addmv."""
     cdef ndarray addend = storage(<Tensor>args[0])
     cdef ndarray x = storage(<Tensor>args[1])
     cdef ndarray y = storage(<Tensor>args[2])
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef ndarray out
     cdef double beta, alpha
-    cdef npy_intp rows, columns
-    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and y.ndim == 2 and (
-            addable(addend, code, x.shape[0], y.shape[1], &rows, &columns)):
-        out = _mm_arrays(x, y)
-        if out is not None:
-            _add_scaled(out, code, x.shape[0], y.shape[1], addend, rows, columns, beta, alpha)
-            return _deliver(op, keys, out, args)
+    cdef npy_intp n, m, rows, columns
+    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and (
+            addend.ndim == 1 if vector else y.ndim == 2):
+        n = 1 if vector else x.shape[0]
+        m = x.shape[0] if vector else y.shape[1]
+        if addable(addend, code, n, m, &rows, &columns):
+            out = _mv_arrays(x, y) if vector else _mm_arrays(x, y)
+            if out is not None:
+                _add_scaled(out, code, n, m, addend, rows, columns, beta, alpha)
+                return _deliver(op, keys, out, args)
     return run_numpy(op, _otherwise(op, keys), args)
+
+
+cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _added_product(op, keys, args, False)
 
 
 cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef ndarray addend = storage(<Tensor>args[0])
-    cdef ndarray x = storage(<Tensor>args[1])
-    cdef ndarray v = storage(<Tensor>args[2])
-    cdef int code = code_of[cnp.PyArray_TYPE(x)]
-    cdef ndarray out
-    cdef double beta, alpha
-    cdef npy_intp rows, columns
-    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and addend.ndim == 1 and (
-            addable(addend, code, 1, x.shape[0], &rows, &columns)):
-        out = _mv_arrays(x, v)
-        if out is not None:
-            _add_scaled(out, code, 1, x.shape[0], addend, rows, columns, beta, alpha)
-            return _deliver(op, keys, out, args)
-    return run_numpy(op, _otherwise(op, keys), args)
+    return _added_product(op, keys, args, True)
 
 
 cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):

@@ -458,13 +458,7 @@ written(
 
 def _index_fill(self, dim, index, value):
     dim = wrap_dim(dim, self.ndim)
-    if isinstance(value, np.ndarray):
-        if value.ndim:
-            raise RuntimeError(
-                "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                f"{value.ndim} dimension(s)."
-            )
-        value = value.item()
+    value = indexing.only_number("index_fill_", value)
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     if index.ndim > 1:

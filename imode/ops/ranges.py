@@ -136,8 +136,8 @@ factory(
 )
 
 
-def _ends(name, start, end, dtype):
-    """The two ends as numbers, and the np.dtype of the numbers between them."""
+def _ends(name, start, end, steps, dtype):
+    """The two ends as numbers, and the np.dtype of the `steps` numbers between them."""
     given = [
         (word, value)
         for word, value in (("start", start), ("end", end))
@@ -160,15 +160,16 @@ def _ends(name, start, end, dtype):
             )
     else:
         found = default_float()
-    return *numbers, as_numpy(dtype, found)
-
-
-def _linspace(start, end, steps, dtype, *options):
-    start, end, dtype = _ends("linspace", start, end, dtype)
+    dtype = as_numpy(dtype, found)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     if dtype.kind == "b" and steps > 1:
-        raise NotImplementedError("\"linspace_cpu\" not implemented for 'Bool'")
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    return *numbers, dtype
+
+
+def _linspace(start, end, steps, dtype, *options):
+    start, end, dtype = _ends("linspace", start, end, steps, dtype)
     made = allocate((steps,), dtype)
     if steps:
         series.linspace(made, number_as(start, dtype), number_as(end, dtype))
@@ -176,11 +177,7 @@ def _linspace(start, end, steps, dtype, *options):
 
 
 def _logspace(start, end, steps, base, dtype, *options):
-    start, end, dtype = _ends("logspace", start, end, dtype)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    if dtype.kind == "b" and steps > 1:
-        raise NotImplementedError("\"logspace_cpu\" not implemented for 'Bool'")
+    start, end, dtype = _ends("logspace", start, end, steps, dtype)
     made = allocate((steps,), dtype)
     if not steps:
         return made
