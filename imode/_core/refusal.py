@@ -9,12 +9,12 @@ from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
 
-# One overload here, more in PyTorch: a tensor or a number beside the tensor, and others.
+# A tensor or a number beside the tensor: one overload here, two in PyTorch.
 _OVERLOADED_BY_NUMBER = (
     *("eq", "ne", "lt", "le", "gt", "ge", "floor_divide"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
 )
-
+# One overload here that could be meant, more in PyTorch.
 _OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
 # The same, and the others take one argument more: a generator; an `out_dtype`, of functions only.
 _OVERLOADED_BY_MORE = ("rand", "rand_like", "randn", "randn_like", "randperm")

@@ -146,7 +146,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     if d.unimplemented and code_of[typenum(self)] < FLOAT16:
-        return result
+        return result             # integers carry no gradient, and the node would only refuse one
     node.set_outputs(1)
     node.describe(0, self)
     rebase_history(self, node, 0, 0)

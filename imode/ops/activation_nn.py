@@ -37,7 +37,7 @@ def tanhshrink(input):
 
 
 def _split(array, axis):
-    """The two halves along `axis`."""
+    """The two halves along `axis`: np.split takes longer than a small glu."""
     half, before = array.shape[axis] // 2, (slice(None),) * axis
     return array[(*before, slice(half))], array[(*before, slice(half, None))]
 

@@ -117,8 +117,7 @@ def _stack(tensors, dim):
 
 
 def _stack_backward(grad, tensors_dtype, dim):
-    parts = (_part_for(grad, dtype).select(dim, i) for i, dtype in enumerate(tensors_dtype))
-    return list(parts)
+    return [_part_for(grad, dtype).select(dim, i) for i, dtype in enumerate(tensors_dtype)]
 
 
 op(

@@ -351,7 +351,7 @@ def _logit(self, eps):
 
 
 def _logit_backward(grad, self, eps):
-    if not is_grad_enabled():
+    if not is_grad_enabled():  # one loop, where nothing asks for its derivative
         return ops._logit_backward(grad, self, -1 if eps is None else eps)
     low, high, outside = (0, 1, math.nan) if eps is None else (eps, 1 - eps, 0.0)
     slope = grad / (self * ops.sub(1, self))

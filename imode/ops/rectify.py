@@ -274,9 +274,11 @@ tensor([-0.1000,  2.0000])
 def _prelu_slopes(grad_output, self, weight):
     expect("_prelu_kernel_backward", "grad_output", grad_output, self.shape)
     wide = strided.apply(strided.expand, weight, self.shape)
-    made = (empty_for((self, wide, grad_output), self.shape, self.dtype) for _ in range(2))
-    to_self = loops.leaky_relu_backward(self, grad_output, wide, out=next(made))
-    return to_self, loops.prelu_weight(self, grad_output, out=next(made))
+    operands = self, wide, grad_output
+    to_self, to_weight = (empty_for(operands, self.shape, self.dtype) for _ in range(2))
+    loops.leaky_relu_backward(self, grad_output, wide, out=to_self)
+    loops.prelu_weight(self, grad_output, out=to_weight)
+    return to_self, to_weight
 
 
 def _prelu_bend(grads, grad_output, self, weight):

@@ -287,7 +287,7 @@ def _trace(self):
 
 def _trace_backward(grad, self_shape):
     rows, columns = self_shape
-    if not is_grad_enabled():
+    if not is_grad_enabled():  # no index of the diagonal, where nothing is recorded
         made = grad.new_zeros(self_shape)
         made.diagonal().fill_(grad)
         return made
