@@ -238,7 +238,7 @@ def _renewed(value, what, name, create_graph, requires_grad):
 
 
 def _outputs(result, name, strict):
-    # None, and these words for it, are what forward mode says.
+    # Forward mode passes no name: PyTorch's sentence has "outputs given to None" there.
     what = "outputs" if name is None else "outputs of the user-provided function"
     several, outputs = _tensors(result, what, name)
     _check_recorded(outputs, strict, _RESULT)

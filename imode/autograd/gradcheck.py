@@ -195,7 +195,7 @@ def _random_like(tensor, spread):
     made = (
         imode.empty((*tensor.shape, 2), dtype=dtype)[..., 0]
         if spread
-        else (imode.empty(tensor.shape, dtype=dtype))
+        else imode.empty(tensor.shape, dtype=dtype)
     )
     for part in (imode.real(made), imode.imag(made)) if made.is_complex() else (made,):
         part.uniform_(-1, 1)
