@@ -287,12 +287,13 @@ def overlap_between():
     )
 
 
-def out_requires_grad(op):
-    """``out=`` was given while an argument requires grad."""
+def out_requires_grad(op, called=None):
+    """``out=`` was given while an argument requires grad; `op` writes it for what was `called`."""
     return RuntimeError(
         f"{op}(): functions with out=... arguments don't support automatic differentiation, "
         "but one of the arguments requires grad.\n"
-        "Ways out: drop out= and use the result; or call it under no_grad."
+        + ("" if called in (None, op) else f"{called} hands its out= on to {op}.\n")
+        + "Ways out: drop out= and use the result; or call it under no_grad."
     )
 
 

@@ -199,8 +199,9 @@ cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
         for item in (target,) if type(target) is Tensor else target:
             refused |= requires_grad(<Tensor>item)
         if refused:
-            raise out_requires_grad(
-                f"aten::{op.name}" if d is not None and d.unimplemented else op.name)
+            if d is not None and d.unimplemented:
+                raise out_requires_grad(f"aten::{op.name}")
+            raise out_requires_grad(getattr(op.entry, "through", None) or op.name, op.name)
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 

@@ -52,6 +52,17 @@ LOGIT_SLOPE(logit_backward_d, double, AS_IS, fabs)
                                         TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
 STEPWISE(1, logit)
 STEPWISE(3, logit_backward)
+/* grad, self; PyTorch keeps exp(-|x|), as a float16 too */
+#define SIGMOID_AWAY(NAME, T, ROUND, EXP, ABS)                                                     \
+    V_INLINE T NAME##_of(T x, T y) {                                                               \
+        T power = ROUND(EXP(-ABS(y))), part = power / (1 + power);                                 \
+        return (y < 0 ? 1 - part : part) * x;                                                      \
+    }                                                                                              \
+    MAP2(NAME, T, T, NAME##_of(x, y))
+SIGMOID_AWAY(log_sigmoid_backward_e, float, AS_HALF, v_expf, fabsf)
+SIGMOID_AWAY(log_sigmoid_backward_f, float, AS_IS, v_expf, fabsf)
+SIGMOID_AWAY(log_sigmoid_backward_d, double, AS_IS, v_exp, fabs)
+STEPWISE(2, log_sigmoid_backward)
 FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
        (x < 0 ? x : 0) - v_log1p(v_exp(-fabs(x))))
 
@@ -531,6 +542,6 @@ const imode_ufunc imode_pointwise[] = {
     ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul),
     ROW(4, addcdiv), ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex),
     ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward),
-    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    ROW(2, log_sigmoid_backward), ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

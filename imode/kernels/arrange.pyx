@@ -1,4 +1,4 @@
-"""Order among a few elements: sort, topk, unique, nonzero, masked_select.
+"""Order among a few elements: sort, unique, nonzero, masked_select.
 
 Compiled for the plain case: row order, float32, float64 and int64, and lines so short that
 insertion is the fastest way to sort them. Each kernel takes the operator's function over ndarrays,
@@ -12,9 +12,8 @@ from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode.kernels.gather cimport before, leading_lines, number
 from imode.kernels.plain cimport (
-    MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _item, _plain,
+    _array, _count, _dim, _fall_back, _item, _plain,
     _same_shape)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -24,7 +23,22 @@ cnp.import_array()
 
 cdef enum:
     SHORT = 32                    # elements of a line sorted by insertion
-    GIL_FREE = 4096               # elements from which the GIL is released
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+
+cdef inline bint before(number a, number b, bint largest) noexcept nogil:
+    """Whether a stands before b among the best; NaN counts as the largest."""
+    if number is int64_t:
+        return a > b if largest else a < b
+    else:
+        if largest:
+            return a > b or (a != a and b == b)
+        return a < b or (b != b and a == a)
+
 
 cdef void _insert(const number* x, npy_intp n, npy_intp step, bint falling, number* values,
                   int64_t* places) noexcept nogil:
@@ -92,54 +106,6 @@ cdef object _sort(Operator op, keyset_t keys, PyObject** args):
 cdef object _sort_stable(Operator op, keyset_t keys, PyObject** args):
     """sort(self, stable, dim, descending)."""
     return _sorted(op, keys, args, args[2], args[3])
-
-
-cdef void _take(const number* x, const int64_t* places, number* values, npy_intp rows, npy_intp n,
-                npy_intp k) noexcept nogil:
-    cdef npy_intp r, i
-    for r in range(rows):
-        for i in range(k):
-            values[r * k + i] = x[r * n + places[r * k + i]]
-
-
-cdef object _topk(Operator op, keyset_t keys, PyObject** args):
-    """topk(self, k, dim, largest, sorted) along the last dimension."""
-    cdef Fields* a = _array(args[0])
-    cdef int kind = a.descr.type_num
-    cdef int overflow = 0
-    cdef npy_intp k = PyLong_AsLongAndOverflow(args[1], &overflow)
-    cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp n, rows
-    cdef int64_t* at
-    cdef bint largest
-    cdef int d
-    cdef ndarray values, places
-    if args[op.nargs] != NULL or overflow or not _plain(a) or a.nd == 0 or (
-            _dim(args[2], a.nd) != a.nd - 1) or not 0 <= k <= 16 or (
-                k > a.dimensions[a.nd - 1]) or (
-                    kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
-        return _fall_back(op, keys, args)
-    n, rows = a.dimensions[a.nd - 1], _count(a, 0, a.nd - 1)
-    for d in range(a.nd):
-        dims[d] = a.dimensions[d]
-    dims[a.nd - 1] = k
-    places = empty(cnp.NPY_INT64, a.nd, dims)
-    values = empty(kind, a.nd, dims)
-    if k:
-        at = <int64_t*>cnp.PyArray_DATA(places)
-        largest = <object>args[3] is True
-        if rows * n < GIL_FREE:
-            leading_lines(kind, a.data, at, rows, n, k, largest)
-        else:
-            with nogil:
-                leading_lines(kind, a.data, at, rows, n, k, largest)
-        if kind == cnp.NPY_FLOAT:
-            _take(<float*>a.data, at, <float*>cnp.PyArray_DATA(values), rows, n, k)
-        elif kind == cnp.NPY_DOUBLE:
-            _take(<double*>a.data, at, <double*>cnp.PyArray_DATA(values), rows, n, k)
-        else:
-            _take(<int64_t*>a.data, at, <int64_t*>cnp.PyArray_DATA(values), rows, n, k)
-    return _pair(op, values, places)
 
 
 cdef npy_intp _distinct(number* x, npy_intp n) noexcept nogil:
@@ -287,8 +253,6 @@ def compiled(name, function):
         return compiled_kernel(_sort, function)
     if name == "sort.stable":
         return compiled_kernel(_sort_stable, function)
-    if name == "topk":
-        return compiled_kernel(_topk, function)
     if name == "unique":
         return compiled_kernel(_unique, function)
     if name == "nonzero":

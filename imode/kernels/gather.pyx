@@ -1,4 +1,4 @@
-"""Gather, scatter and the largest elements along a dimension, for the plain case (see `index`)."""
+"""Gather and scatter along a dimension, for the plain case (see `index`)."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport Fields, empty, fields
@@ -6,7 +6,6 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
 from imode._core.tensor cimport is_tensor
-from imode.kernels.gather cimport before, number
 from imode.kernels.placing cimport apart, placed
 from imode.kernels.plain cimport (
     MAX_DIMS, _array, _count, _dim, _fall_back, _fill_value, _indices, _inside, _item, _place_in,
@@ -292,35 +291,6 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
     _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a),
            item)
     return out
-
-
-# ---- the largest ----
-
-cdef void _best(number* row, int64_t* best, npy_intp n, npy_intp k, bint largest) noexcept nogil:
-    """The positions of the k best of a row, in order: an insertion into a short list."""
-    cdef npy_intp i, j, held = 0
-    for i in range(n):
-        if held == k and not before(row[i], row[best[k - 1]], largest):
-            continue
-        j = held if held < k else k - 1
-        while j > 0 and before(row[i], row[best[j - 1]], largest):
-            best[j] = best[j - 1]
-            j -= 1
-        best[j] = i
-        if held < k:
-            held += 1
-
-
-cdef void leading_lines(int kind, const char* data, int64_t* to, npy_intp rows, npy_intp n,
-                        npy_intp k, bint largest) noexcept nogil:
-    cdef npy_intp r
-    for r in range(rows):
-        if kind == cnp.NPY_FLOAT:
-            _best(<float*>data + r * n, to + r * k, n, k, largest)
-        elif kind == cnp.NPY_DOUBLE:
-            _best(<double*>data + r * n, to + r * k, n, k, largest)
-        else:
-            _best(<int64_t*>data + r * n, to + r * k, n, k, largest)
 
 
 # ---- the kernels by name ----

@@ -127,7 +127,7 @@ cdef inline bint _weighted_with_grad(PyObject** args):
 cdef object _nll(Operator op, keyset_t keys, PyObject** args):
     """nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction)."""
     cdef PyObject* number = _reduction(args, 3, 5, 6)
-    if number == NULL or _array(args[0]).nd > 2 or _weighted_with_grad(args):
+    if number == NULL or not 1 <= _array(args[0]).nd <= 2 or _weighted_with_grad(args):
         return NotImplemented
     return _classes(op, args[0], args, number)
 

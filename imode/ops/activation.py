@@ -242,11 +242,29 @@ op(
 tensor([0.6931])
 """,
 )
+
+
+def _log_sigmoid_second(grad, grad_output, self):
+    z = self.sigmoid()
+    return grad * grad_output * (z - 1) * z
+
+
+_BUFFER = {"buffer": lambda self: (-self.detach().abs()).exp()}
+op(
+    "_log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor",
+    ufunc(loops.log_sigmoid_backward, otherwise=refusing("log_sigmoid_backward_cpu")),
+    derivative={
+        "grad_output": lambda grad, self: ops._log_sigmoid_backward(grad, self),
+        "self": _log_sigmoid_second,
+    },
+    shows=_BUFFER,
+    variants="",
+)
 op(
     "_log_sigmoid(Tensor self) -> Tensor",
     ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu")),
-    derivative={"self": lambda grad, self: grad * (-self).sigmoid()},
-    shows={"buffer": lambda self: (-self.detach().abs()).exp()},
+    derivative={"self": lambda grad, self: ops._log_sigmoid_backward(grad, self)},
+    shows=_BUFFER,
     variants="",
 )
 

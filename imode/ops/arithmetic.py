@@ -10,7 +10,7 @@ from .._core.dtype import result_type
 from .._core.numbers import number_as, scalar_as
 from .._core.words import c_name, not_implemented
 from .refuse import as_float, cast, check_scale, check_sub, common, no_derivative, zeros
-from .schema import alias, conj, op, ufunc
+from .schema import alias, conj, laid_out, op, ufunc
 
 _ALL = "function method inplace out"
 
@@ -103,13 +103,16 @@ tensor([9, 8])
     )
 
 
+_laid_out_sub = laid_out(_sub)
+
+
 def _from(self, other, alpha):
     return _sub(other, self, alpha)
 
 
 def _from_tensor(self, other, alpha):
     broadcast_shape(other.shape, self.shape)  # the error names them in this order
-    return _sub(other, self, alpha)
+    return _laid_out_sub(other, self, alpha)
 
 
 _rsub(".Tensor", "Tensor", _from_tensor, {"other": lambda grad: grad}, "imode.tensor([10])")

@@ -171,6 +171,7 @@ composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
     shortcut=layers.outer,
     variants="function method out",
+    through="mul",
 )
 def outer(self, vec2):
     """Return the matrix of the products of each element of one vector with each of another.
@@ -185,7 +186,7 @@ def outer(self, vec2):
     return self.reshape((self.size(0), 1)) * vec2
 
 
-@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out")
+@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out", through="mul")
 def ger(self, vec2):
     """An older name of outer.
 
@@ -316,7 +317,7 @@ def _refuse_few(tensors):
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
 
 
-@composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function out")
+@composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function out", through="mm")
 def linalg_multi_dot(tensors):
     """Multiply matrices in the order that takes the fewest multiplications.
 
@@ -419,7 +420,9 @@ def chain_matmul(*matrices, out=None):
 functions["chain_matmul"] = chain_matmul
 
 
-@composite("kron(Tensor self, Tensor other) -> Tensor", variants="function method out")
+@composite(
+    "kron(Tensor self, Tensor other) -> Tensor", variants="function method out", through="mul"
+)
 def kron(self, other):
     """Return the Kronecker product: each element of `self` times the whole of `other`.
 

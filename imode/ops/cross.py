@@ -6,9 +6,9 @@ from imode import ops
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
-from .._core.words import scalar_name
+from .._core.words import not_implemented, scalar_name
 from . import dims
-from .refuse import no_bool
+from .create import same_dtype_outs
 from .schema import composite, conj, op
 
 
@@ -23,13 +23,15 @@ def _cross(self, other, dim):
             f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"
         )
+    shape = broadcast_shape(self.shape, other.shape)
+    if self.dtype.kind == "b":
+        raise not_implemented("cross", self.dtype)
     if self.dtype != other.dtype:
         raise RuntimeError(
             f"expected scalar type {scalar_name(self.dtype)} but found {scalar_name(other.dtype)}"
         )
-    no_bool("cross", self, other)
     a, b = ([x[(*[slice(None)] * axis, i, ...)] for i in range(3)] for x in (self, other))
-    out = np.empty(broadcast_shape(self.shape, other.shape), self.dtype)
+    out = np.empty(shape, self.dtype)
     for k, (i, j) in enumerate(((1, 2), (2, 0), (0, 1))):
         part = out[(*[slice(None)] * axis, k, ...)]
         np.multiply(a[i], b[j], out=part)
@@ -54,7 +56,9 @@ op(
 
 
 @composite(
-    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out"
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    variants="function method out",
+    through="linalg_cross",
 )
 def cross(self, other, dim):
     """Return the cross products along `dim`, or the first dimension of size 3.
@@ -67,3 +71,6 @@ def cross(self, other, dim):
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
     return ops.linalg_cross(self, other, dim=dim)
+
+
+same_dtype_outs(("cross", "linalg_cross"), lambda self, *rest: self.dtype)

@@ -161,6 +161,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
 @composite(
     "norm(Tensor self, any p='fro', any dim=None, bool keepdim=False, dtype? dtype=None) -> Tensor",
     variants="function method out",
+    through="linalg_vector_norm",
 )
 def norm(self, p, dim, keepdim, dtype):
     """Return the norm of order `p` of all elements or along `dim`; "fro" and None mean 2.

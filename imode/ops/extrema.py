@@ -155,6 +155,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
     composite(
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         variants="function method out",
+        through=f"{_name}imum",
         doc=f"""Return the {_word} of each two elements: `{_name}imum`.
 
         >>> imode.{_name}(imode.tensor([1.0]), imode.tensor([3.0]))
@@ -208,11 +209,6 @@ for _name, _reduce, _find, _word, _shown, _at in (
 
 
 def _aminmax(self, dim, keepdim):
-    if dim is not None:
-        wrap_dim(dim, self.ndim)
-        if self.dtype.kind == "c" and self.ndim == 0:
-            raise RuntimeError(f"aminmax not implemented for {scalar_name(self.dtype)}")
-    _need_order("aminmax_cpu", self)
     if dim is None:
         if self.size == 0:
             raise RuntimeError(
@@ -224,6 +220,9 @@ def _aminmax(self, dim, keepdim):
         axes = dims.wrap_one(dim, self.ndim)
         if axes and self.shape[axes[0]] == 0:
             raise IndexError(f"aminmax: Expected reduction dim {axes[0]} to have non-zero size.")
+        if self.dtype.kind == "c" and self.ndim == 0:
+            raise RuntimeError(f"aminmax not implemented for {scalar_name(self.dtype)}")
+    _need_order("aminmax_cpu", self)
     low = np.minimum.reduce(self, axis=axes, keepdims=keepdim)
     high = np.maximum.reduce(self, axis=axes, keepdims=keepdim)
     return reduced(low, self.dtype), reduced(high, self.dtype)

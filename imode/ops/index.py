@@ -511,8 +511,12 @@ written(
 )
 
 
-@composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
-           shortcut=layers.take_along_dim, variants="function method out")  # fmt: skip
+@composite(
+    "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    shortcut=layers.take_along_dim,
+    variants="function method out",
+    through="gather",
+)
 def take_along_dim(self, indices, dim):
     """Return the elements at `indices` along `dim`, both broadcast together in the others.
 

@@ -151,7 +151,7 @@ def _check_list(name, tensors):
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out")
+@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
 def hstack(tensors):
     """Return the tensors side by side: joined along dimension 1, vectors along 0.
 
@@ -163,7 +163,7 @@ def hstack(tensors):
     return ops.cat(tensors, 0 if tensors[0].dim() == 1 else 1)
 
 
-@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out")
+@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
 def vstack(tensors):
     """Return the tensors below each other: joined along dimension 0, vectors being rows.
 
@@ -175,7 +175,7 @@ def vstack(tensors):
     return ops.cat([_at_least(t, 2) for t in tensors], 0)
 
 
-@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out")
+@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
 def dstack(tensors):
     """Return the tensors behind each other: joined along dimension 2.
 
@@ -186,7 +186,7 @@ def dstack(tensors):
     return ops.cat([_at_least(t, 3) for t in tensors], 2)
 
 
-@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out")
+@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
 def column_stack(tensors):
     """Return the tensors side by side, vectors being columns.
 

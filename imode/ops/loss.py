@@ -433,10 +433,6 @@ def _logits(self, target, weight, pos_weight, reduction):
     return _reduce_array(losses, reduction)
 
 
-def _log_sigmoid(x):
-    return x.clamp(max=0) - (-x.abs()).exp().log1p()
-
-
 def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
     grad_self = grad_target = None
     if needs[0]:
@@ -450,7 +446,7 @@ def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
         if pos_weight is None:
             slope = -self
         else:
-            slope = _log_sigmoid(-self) - _log_sigmoid(self) * pos_weight
+            slope = ops._log_sigmoid(-self) - ops._log_sigmoid(self) * pos_weight
         grad_target = _scaled(slope * grad, weight, reduction)
     return grad_self, grad_target
 

@@ -142,6 +142,7 @@ op(
     derivative={"self": lambda grad, self: _pow_self(grad, self, 2)},
     name="PowBackward0",
     shows={"exponent": lambda: 2},
+    through="pow",
     variants=_ALL,
     doc="""Return the square of every element.
 

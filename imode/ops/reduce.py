@@ -177,6 +177,7 @@ op(
 @composite(
     "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     variants="function method out",
+    through="nansum",
     doc="""Return the mean of the elements that are not NaN, of all or along `dim`.
 
     >>> imode.nanmean(imode.tensor([1.0, float("nan"), 2.0]))

@@ -78,11 +78,12 @@ methods = {}  # name -> operator, for documentation and stubs
 class Entry:
     """One declaration, as written: what the operator was derived from."""
 
-    __slots__ = ("differentiable", "doc", "kernel", "result_names", "variants")
+    __slots__ = ("differentiable", "doc", "kernel", "result_names", "through", "variants")
 
-    def __init__(self, kernel, differentiable, variants, doc, result_names):
+    def __init__(self, kernel, differentiable, variants, doc, result_names, through=None):
         self.kernel, self.differentiable = kernel, differentiable
         self.variants, self.doc, self.result_names = variants, doc, result_names
+        self.through = through
 
 
 def laid_out(function):
@@ -208,6 +209,7 @@ def op(
     inplace_derivative=None,
     inplace_kernel=None,
     shows=None,
+    through=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
@@ -224,12 +226,13 @@ def op(
     `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
+    `through`: the operator that refuses out= in PyTorch while autograd records, if another.
     """
     parsed = parse(schema)
     words = variants.split()
     where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
     _check_entry(parsed, derivative, differentiable)
-    entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names)
+    entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names, through)
     compiled = _compile_kernel(parsed.name, kernel, where)
     result_type = None
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
@@ -303,18 +306,21 @@ def _register_autograd(operator, tracked, inplace_only, metadata=False):
         operator.register(_AUTOGRAD, RECORD_FUNCTIONAL)
 
 
-def composite(schema, *, variants="function method", doc=None, shortcut=None, written=None):
+def composite(
+    schema, *, variants="function method", doc=None, shortcut=None, written=None, through=None
+):
     """Declare an operator that is a Python function over other operators: a decorator.
 
     `shortcut`: a compiled function that serves the plain cases (imode.kernels.shortcuts).
     `written`: the function of the in-place form, where that is not copying the result.
+    `through`: as in `op`.
     """
 
     def declare(function):
         parsed = parse(schema)
         words = variants.split()
         text = doc or function.__doc__
-        entry = Entry(function, True, words, text, parsed.result_names)
+        entry = Entry(function, True, words, text, parsed.result_names, through)
         form = partial(_operator, parsed, schema, entry)
         base = form(parsed.name, parsed.overload, COMPOSITE, function=function)
         base._link(shortcut=shortcut)
@@ -326,7 +332,7 @@ def composite(schema, *, variants="function method", doc=None, shortcut=None, wr
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
-            _link_out(base, parsed, _out_of(parsed.name, function))
+            _link_out(base, parsed, _out_of(parsed.name, function, through))
         return base
 
     return declare
@@ -358,7 +364,11 @@ def out_form(base, function):
 
 def recorded(arguments):
     """Whether autograd records a call with these arguments."""
-    return is_grad_enabled() and any(isinstance(t, Tensor) and t.requires_grad for t in arguments)
+    return is_grad_enabled() and any(
+        isinstance(t, Tensor) and t.requires_grad
+        for argument in arguments
+        for t in (argument if isinstance(argument, (list, tuple)) else (argument,))
+    )
 
 
 def _inplace_of(name, function):
@@ -376,13 +386,13 @@ def _inplace_of(name, function):
     return written
 
 
-def _out_of(name, function):
+def _out_of(name, function, through):
     def into(*arguments):
         from . import _write_out
 
         *rest, out = arguments
         if recorded(arguments):
-            raise out_requires_grad(name)
+            raise out_requires_grad(through or name, name)
         result = function(*rest)
         if isinstance(result, tuple):
             pairs = zip(result, out, strict=True)

@@ -354,6 +354,7 @@ def _step(self, dim, start, end):
 @composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     variants="function method out",
+    through="sub",
 )
 def diff(self, n, dim, prepend, append):
     """Return the differences between neighbours along `dim`, `n` times over.

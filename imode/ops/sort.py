@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels import arrange, layers
+from imode.kernels import arrange, layers, select
 from imode.kernels.gather import take_along
 from imode.kernels.order import empty_like
 from imode.kernels.strided import wrap_dim
@@ -77,7 +77,7 @@ op(
 )
 
 
-@composite("msort(Tensor self) -> Tensor", variants="function method out")
+@composite("msort(Tensor self) -> Tensor", variants="function method out", through="sort")
 def msort(self):
     """Return the elements in order along the first dimension.
 
@@ -106,6 +106,7 @@ composite(
 @composite(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     variants="function method out",
+    through="sort",
 )
 def argsort_stable(self, stable, dim, descending):
     """Return where the elements stand, in order; equal ones keep their order in any case."""
@@ -123,21 +124,18 @@ def _topk(self, k, dim, largest, sorted):
         raise RuntimeError("topk does not support bool dtypes on CPU")
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    ends = (slice(None),) * dim
-    if n > 256 and 0 < k < n // 8:  # sort only the part that counts
-        cut = n - k if largest else k - 1
-        part = self.argpartition(cut, dim)
-        part = np.sort(part[(*ends, slice(cut, None) if largest else slice(k))], dim)
-        order = take_along(part, _order(take_along(self, part, dim), dim, largest), dim)
+    if k == 0:
+        order = np.empty((*self.shape[:dim], 0, *self.shape[dim + 1 :]), np.int64)
     else:
-        order = _order(self, dim, largest)[(*ends, slice(k))]
-    return take_along(self, order, dim), np.ascontiguousarray(order)
+        lines = select.places(np.moveaxis(self, dim, -1), k, largest, sorted)
+        order = np.array(np.moveaxis(lines, -1, dim), order="C")
+    return take_along(self, order, dim), order
 
 
 op(
     "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True)"
     " -> (Tensor values, Tensor indices)",
-    arrange.compiled("topk", _topk),
+    select.compiled_topk(_topk),
     derivative=_SORTED,
     variants="function method out",
     doc="""Return the `k` largest (or smallest) elements along `dim`, in order, and their positions.
@@ -159,7 +157,7 @@ def _kthvalue(self, k, dim, keepdim):
         raise not_implemented("kthvalue_cpu", self.dtype)
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
-    order = _order(self, dim, False)[(slice(None),) * dim + (slice(k - 1, k),)]
+    order = np.moveaxis(select.places(np.moveaxis(self, dim, -1), k, kth=True), -1, dim)
     values = take_along(self, order, dim)
     if not keepdim:
         values, order = values.squeeze(dim), order.squeeze(dim)

@@ -102,4 +102,30 @@ PROGRAMS = {
         v0 = lib.tensor([complex(-0.0, 0.0), complex(0.0, -0.0), 1e-8 + 1e-8j, -1e-20])
         v1 = v0.log1p(); v2 = v0.to(lib.complex128).log1p()
     """,
+    "cross products name the shapes, then bools, then a second dtype; then out's": """
+        v0 = lib.ones(3, 2); v1 = v0.bool(); v2 = lib.ones(3, 3)
+        v3 = lib.linalg.cross(v1, v0, dim=0)
+        v3 = lib.linalg.cross(v0, v1, dim=0)
+        v3 = lib.linalg.cross(v1, v2, dim=0)
+        v3 = lib.linalg.cross(v0, v2.bool(), dim=0)
+        v3 = lib.linalg.cross(v1[:, :0], v0[:, :0], dim=0)
+        v3 = lib.cross(v0.half(), v0, 0, out=lib.empty(3, 2))
+        v3 = lib.linalg.cross(v0, v0, dim=0, out=lib.empty(3, 2).double())
+    """,
+    "aminmax names what is empty before the dtype": """
+        v0 = lib.zeros(0, 3, dtype=lib.complex64); v1 = lib.zeros((), dtype=lib.complex64)
+        v2 = v0.aminmax()
+        v2 = v0.aminmax(dim=0)
+        v2 = v0.aminmax(dim=1)
+        v2 = v0.aminmax(dim=2)
+        v2 = v1.aminmax()
+        v2 = v1.aminmax(dim=0)
+    """,
+    "a loss of classes counts dimensions before it looks at the graph": """
+        v0 = lib.zeros(3, requires_grad=True); v1 = v0.unbind()[0]
+        with lib.no_grad():
+            v1.copy_(v1)
+        v2 = lib.nn.functional.nll_loss(v1, lib.tensor(0))
+        v2 = lib.nn.functional.nll_loss(lib.zeros(()), lib.tensor(0))
+    """,
 }

@@ -73,4 +73,13 @@ PROGRAMS = {
         v0 = lib.ones(3, 1)
         v0.addbmm_(lib.ones(2, 3, 4), lib.ones(2, 4, 5))
     """,
+    "hardsigmoid has a second derivative": """
+        v0 = lib.zeros(2, requires_grad=True); v1 = lib.nn.functional.hardsigmoid(v0)
+        v2, = lib.autograd.grad(v1.exp().sum(), v0, create_graph=True)
+        v2.sum().backward()
+    """,
+    "an out= that was refused keeps its size": """
+        v0 = lib.ones(2, 2).bool(); v1 = lib.zeros(0).bool()
+        v2 = lib.mm(v0, v0, out=v1)
+    """,
 }

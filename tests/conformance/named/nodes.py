@@ -238,4 +238,16 @@ PROGRAMS = {
         v5.grad_fn.register_hook(lambda i, o: log.append("fourth"))
         (v2 + v3 + v4 + v5).sum().backward()
     """,
+    "the gradient of a log sigmoid is a node of its own": """
+        F = lib.nn.functional
+        v0 = lib.tensor([-3.0, 0.0, 2.5], requires_grad=True)
+        v1 = v0.detach().half().requires_grad_()
+        v2, = lib.autograd.grad((F.logsigmoid(v0) ** 2).sum(), v0, create_graph=True)
+        v3, = lib.autograd.grad(v2.sum(), v0, create_graph=True)
+        v3.sum().backward()
+        v4, = lib.autograd.grad((F.logsigmoid(v1) ** 2).sum(), v1, create_graph=True)
+        v5 = v0.detach().sigmoid().requires_grad_(); v6 = lib.tensor([2.0])
+        v7 = F.binary_cross_entropy_with_logits(v0, v5, pos_weight=v6)
+        v8, v9 = lib.autograd.grad(v7, [v0, v5], create_graph=True)
+    """,
 }

@@ -143,4 +143,9 @@ PROGRAMS = {
         v9 = F.binary_cross_entropy(v0, v1, weight=v2, reduction="none")
         v10 = F.binary_cross_entropy(v2, v0, weight=v1.double(), reduction="none")
     """,
+    "a difference the other way around lies as the tensor that is subtracted from": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(3, 2).t(); v2 = lib.ones(2, 3, dtype=lib.int64)
+        v3 = lib.rsub(v0, v1); v4 = lib.rsub(v1, v0); v5 = lib.rsub(v2, v1); v6 = lib.rsub(v1, v2)
+        v7 = lib.rsub(v0, v1, alpha=2); v8 = lib.rsub(v0[0], v1); v9 = lib.rsub(v1, v0[:, :1])
+    """,
 }

@@ -320,4 +320,19 @@ PROGRAMS = {
         v1.bitwise_and_(1)
         v1.detach().bitwise_not_()
     """,
+    "out= of what requires grad is refused by the operator that writes it": """
+        v0 = lib.ones(3, 3, requires_grad=True); v1 = v0[0]; v2 = lib.ones(3, 3)
+        v3 = lib.square(v0, out=lib.empty(3, 3)); v3 = lib.square(v2, out=v0)
+        v3 = lib.outer(v1, v1, out=lib.empty(3, 3)); v3 = lib.ger(v1, v1, out=lib.empty(3, 3))
+        v3 = lib.kron(v1, v1, out=lib.empty(9)); v3 = lib.cross(v0, v2, 1, out=lib.empty(3, 3))
+        v3 = lib.norm(v0, out=lib.empty(())); v3 = lib.nanmean(v0, out=lib.empty(()))
+        v3 = lib.max(v0, v2, out=lib.empty(3, 3)); v3 = lib.min(v2, v0, out=lib.empty(3, 3))
+        v3 = lib.hstack([v0, v2], out=lib.empty(0)); v3 = lib.vstack([v2, v2], out=v0)
+        v3 = lib.dstack([v0, v2], out=lib.empty(0)); v3 = lib.row_stack([v0], out=lib.empty(0))
+        v3 = lib.column_stack([v0, v1], out=lib.empty(0)); v3 = lib.diff(v0, out=lib.empty(0))
+        v3 = lib.msort(v0, out=lib.empty(3, 3))
+        v3 = lib.take_along_dim(v0, v2.long(), 0, out=lib.empty(3, 3))
+        v3 = lib.linalg.multi_dot([v0, v2], out=lib.empty(3, 3))
+        v3 = lib.chain_matmul(v0, v2, out=v0)
+    """,
 }
