@@ -37,12 +37,19 @@ TYPES = {
 HEAD = '''"""Types of {}: written by the build from its operator table."""
 
 import builtins
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
 '''
 NUMBER = "Number: TypeAlias = " + " | ".join(
     f"builtins.{name}" for name in ("int", "float", "bool", "complex")
 )
+# A guard is a class that gives back the function it decorates, which a type checker takes from no
+# class: to it, guards are functions.
+GUARD = """_Function = TypeVar("_Function", bound=Callable[..., Any])
+class _Guard:
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exc_info: Any) -> None: ...
+    def __call__(self, function: _Function) -> _Function: ..."""
 OPERATORS = {
     "add": "__add__ __radd__ __iadd__",
     "sub": "__sub__ __rsub__ __isub__",
@@ -63,7 +70,7 @@ OPERATORS = {
 
 # Of Tensor, what no schema says: attributes, and what methods return.
 ATTRIBUTES = {
-    "shape": "tuple[builtins.int, ...]",
+    "shape": "Size",
     "dtype": "dtype",
     "grad": "Tensor | None",
     "device": "device",
@@ -79,7 +86,7 @@ ATTRIBUTES = {
     "_version": "builtins.int",
 }
 RETURNS = {
-    "item": "Number",
+    "item": "Any",
     "tolist": "Any",
     "numpy": "Any",
     "size": "Any",
@@ -111,6 +118,17 @@ RETURNS = {
     "clone": "Tensor",
     "type": "Any",
 }
+# Special methods of compiled classes that a type checker looks for.
+SPECIAL = (
+    "__call__",
+    "__enter__",
+    "__exit__",
+    "__iter__",
+    "__len__",
+    "__contains__",
+    "__getitem__",
+)
+SPECIAL += ("__or__", "__and__", "__sub__")
 SKIPPED = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
 
 
@@ -250,6 +268,34 @@ def tensor_class(imode, schema, named):
     return "\n".join(dict.fromkeys(lines))
 
 
+def guard(name, value):
+    """Return the declaration of a guard."""
+    (parameter,) = inspect.signature(value).parameters.values()
+    if parameter.default is None:
+        texts = [f"{parameter.name}: None = None"]
+    else:
+        texts = [f"{parameter.name}: builtins.bool" + " = True" * (parameter.default is True)]
+    texts = [f"({text}) -> _Guard: ..." for text in texts]
+    if parameter.default is not parameter.empty:  # else it takes no function
+        texts.append(f"({parameter.name}: _Function) -> _Function: ...")
+    return define(name, texts)
+
+
+def compiled_class(name, value):
+    """Return the declaration of a compiled class: any attribute, and its special methods."""
+    base = "(tuple[builtins.int, ...])" if issubclass(value, tuple) else ""
+    methods = [m for m in SPECIAL if m in vars(value) and not base]
+    lines = [f"    def {m}(self, *args: Any, **kwargs: Any) -> Any: ..." for m in methods]
+    return "\n".join(
+        (
+            f"class {name}{base}:",
+            "    def __init__(self, *args: Any, **kwargs: Any) -> None: ...",
+            "    def __getattr__(self, name: str) -> Any: ...",
+            *lines,
+        )
+    )
+
+
 def other(imode, name):
     """Return the declaration of a public name that is no operator."""
     value = getattr(imode, name)
@@ -260,10 +306,8 @@ def other(imode, name):
     if module.startswith("imode.") and source.endswith(".py") and hasattr(value, "__qualname__"):
         return f"from {module} import {value.__qualname__} as {name}"
     if isinstance(value, type):
-        return (
-            f"class {name}:\n    def __init__(self, *args: Any, **kwargs: Any) -> None: ...\n"
-            "    def __getattr__(self, name: str) -> Any: ..."
-        )
+        is_guard = module == "imode.guards" and hasattr(value, "__enter__")
+        return (guard if is_guard else compiled_class)(name, value)
     if callable(value):
         return f"def {name}(*args: Any, **kwargs: Any) -> Any: ..."
     kind = type(value).__name__
@@ -276,14 +320,27 @@ def package(imode, schema):
     operators = schema.published()
     tensor = tensor_class(imode, schema, named)
     for name in sorted(set(imode.__all__) - {"Tensor"}):
-        if name in schema.functions and name in operators:
-            body.append(define(name, signatures(chain(operators[name]), named, False)))
-        else:
+        if name not in schema.functions or name not in operators:
             body.append(other(imode, name))
+        elif inspect.isfunction(getattr(imode, name)):  # it takes a list one by one, too
+            given = result(name, operators[name].schema.rpartition(" -> ")[2], named)
+            body.append(python_function(name, getattr(imode, name), given))
+        else:
+            body.append(define(name, signatures(chain(operators[name]), named, False)))
     head = HEAD.format("imode")
     listed = ", ".join(f'"{name}"' for name in imode.__all__)
-    parts = [head, NUMBER, f"__all__ = [{listed}]", "", *named.values(), tensor, *body, ""]
+    parts = [head, NUMBER, GUARD, f"__all__ = [{listed}]", "", *named.values(), tensor, *body, ""]
     return "\n".join(parts)
+
+
+def reexports(module):
+    """Return the text of the stub of a package that puts its modules' names together."""
+    lines = [f'"""Names of {module.__name__}: written by the build."""', ""]
+    for name in module.__all__:
+        value = getattr(module, name)
+        home = "." if inspect.ismodule(value) else value.__module__
+        lines.append(f"from {home} import {name} as {name}")
+    return "\n".join([*lines, ""])
 
 
 def functional(imode, schema):
@@ -332,7 +389,10 @@ def main():
         print(f"stubs: not written, imode does not import: {error}", file=sys.stderr)
         return
     (folder / "imode" / "__init__.pyi").write_text(package(imode, schema))
-    (folder / "imode" / "nn" / "functional.pyi").write_text(functional(imode, schema))
+    nn = folder / "imode" / "nn"
+    (nn / "functional.pyi").write_text(functional(imode, schema))
+    (nn / "__init__.pyi").write_text(reexports(imode.nn))
+    (nn / "modules" / "__init__.pyi").write_text(reexports(imode.nn.modules))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,10 @@ from ._registry import Registry
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
 
 
+TYPE_CHECKING = False  # type checkers take it for True, without an import of typing here
+if TYPE_CHECKING:
+    from typing import Any
+
 _TABLES = ("_parameters", "_buffers", "_modules")
 
 
@@ -50,6 +54,10 @@ class Module:
     """
 
     _version = 1  # written into state dicts; a subclass raises it when its entries change
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...  # buffers, and what add_module was given
 
     def __init__(self):
         entries = self.__dict__
