@@ -18,7 +18,7 @@ from imode._core.tensor cimport (
     Tensor, is_inference, is_tensor, requires_grad, typenum, version_of)
 from imode._core.version cimport bump
 from imode.autograd.node cimport (
-    Node, OutputMeta, freed, input_nrs, meta_shape, next_nodes, outputs_of)
+    Node, OutputMeta, freed, input_nrs, meta_shape, n_outputs, next_nodes, outputs_of)
 from imode.autograd.results cimport finish
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 from libc.string cimport memcpy
@@ -207,7 +207,7 @@ cdef class FunctionNode(Node):
         cdef object result
         cdef object backward = backward_of(self)
         cdef Py_ssize_t i, k
-        cdef Py_ssize_t n = self.n_outputs
+        cdef Py_ssize_t n = n_outputs(self)
         cdef Py_ssize_t n_missing = 0
         if self.boxed or n > STACK:
             gradients = [self._blank(i) if grads[i] == NULL else <object>grads[i]

@@ -23,7 +23,6 @@ from imode.autograd.fit cimport fit_all, fit_root, same_shape
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
 from imode.autograd.leaves cimport AccumulateGrad, dense
 from imode.autograd.node cimport Node, input_nrs, next_nodes, saved_values
-from imode.autograd.saved cimport SavedTensor
 from imode.autograd.task cimport Entry, Task
 from imode.places cimport here
 from libc.stdlib cimport calloc, free, realloc
@@ -50,7 +49,6 @@ cdef enum:
 
 # Bytes, to be asked for in long graphs.
 cdef Py_ssize_t _node_size = (<PyTypeObject*>Node).tp_basicsize
-cdef Py_ssize_t _saved_size = (<PyTypeObject*>SavedTensor).tp_basicsize
 cdef Py_ssize_t _tensor_size = (<PyTypeObject*>Tensor).tp_basicsize
 cdef Py_ssize_t _counter_size = (<PyTypeObject*>VersionCounter).tp_basicsize
 
@@ -268,36 +266,29 @@ cdef inline void _ask(void* address, size_t before, Py_ssize_t size) noexcept:
 cdef int _look_ahead(Task task, Entry* entry) except -1:
     """Ask memory for what the next nodes will read.
 
-    Nodes run in about the order in which they were found. From a node to what it saved is a chain
+    Nodes run in about the order in which they were found. From a node to what it holds is a chain
     of pointers, each of which has to arrive before the next can be asked for: so each node on the
     way asks for one link of each that comes.
     """
     cdef Py_ssize_t left = task.count - (entry - task.entries)
-    cdef PyObject* saved
     cdef PyObject* held
     cdef Fields* array
     cdef Node node
     cdef int slot, ahead
-    if left <= 6:
+    if left <= 5:
         return 0
-    _ask(entry[6].node, GC_HEAD, _node_size)
-    for ahead in range(2, 6):
+    _ask(entry[5].node, GC_HEAD, _node_size)
+    for ahead in range(2, 5):
         node = <Node>entry[ahead].node
         for slot in range(node.n_saved):
-            saved = saved_values(node)[slot]
-            if ahead == 5:
-                _ask(saved, GC_HEAD, _saved_size)
-                continue
-            if saved == NULL or type(<object>saved) is not SavedTensor:
-                continue
-            held = <PyObject*>(<SavedTensor>saved).held
+            held = saved_values(node)[slot]
             if ahead == 4:
                 _ask(held, GC_HEAD, _tensor_size)
-                _ask((<SavedTensor>saved).counter, 0, _counter_size)
-            elif is_tensor(held):
+            elif held != NULL and is_tensor(held):
                 array = fields((<Tensor>held).array)
                 if ahead == 3:
                     _ask(array, 0, sizeof(Fields))
+                    _ask(<PyObject*>(<Tensor>held).version, 0, _counter_size)
                 else:
                     prefetch(array.dimensions)
                     prefetch(array.data)
@@ -360,7 +351,8 @@ cdef int _call(Task task, Node node, PyObject** grads, PyObject** out) except -1
         run_post_hooks(node, grads, out)
     if not task.keep_graph:
         node.release()
-        node.released_at = task.place
+        if node.released:
+            node.notes.released_at = task.place
     if task.check_nan:
         check_nan(node, out)
     return 0

@@ -11,7 +11,7 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
-from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, node_edge, outputs_of
+from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, n_outputs, node_edge, outputs_of
 from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
@@ -73,7 +73,7 @@ cdef tuple _checked_edge(object edge):
         raise RuntimeError("GradientEdge's first object must be an autograd.graph.Node but got "
                            + type(edge.node).__name__)
     number = to_index(edge.output_nr)
-    if not 0 <= number < (<Node>edge.node).n_outputs:
+    if not 0 <= number < n_outputs(<Node>edge.node):
         raise RuntimeError(f"{edge.node.name()} has no result {number}")
     return edge.node, number
 

@@ -14,7 +14,7 @@ from imode._core.tensor cimport (
     AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad, typenum)
 from imode.autograd.fit cimport same_shape
 from imode.autograd.leaves cimport AccumulateGrad
-from imode.autograd.node cimport Node, extras_of
+from imode.autograd.node cimport Node, extras_of, n_outputs
 
 from imode._core.internals import origin_of
 from imode._core.words import class_name, tensor_type
@@ -222,13 +222,13 @@ cdef tuple _checked_all(tuple before, object values, object hook):
 
 cdef int run_pre_hooks(Node node, PyObject** grads) except -1:
     cdef int i
-    values = given = _as_tuple(grads, node.n_outputs)
+    values = given = _as_tuple(grads, n_outputs(node))
     for hook in list(node.extras.pre_hooks.values()):
         result = hook(values)
         if result is not None:
             values = _checked_all(values, result, hook)
     if values is not given:
-        for i in range(node.n_outputs):
+        for i in range(n_outputs(node)):
             _set(&grads[i], values[i])
     return 0
 
@@ -236,7 +236,7 @@ cdef int run_pre_hooks(Node node, PyObject** grads) except -1:
 cdef int run_post_hooks(Node node, PyObject** grads, PyObject** out) except -1:
     cdef int i
     values = given = _as_tuple(out, node.n_edges)
-    arrived = _as_tuple(grads, node.n_outputs)
+    arrived = _as_tuple(grads, n_outputs(node))
     for hook in list(node.extras.post_hooks.values()):
         result = hook(values, arrived)
         if result is not None:

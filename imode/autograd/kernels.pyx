@@ -24,7 +24,7 @@ from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
 from imode.autograd.node cimport Node, next_nodes
 from imode.autograd.recorded cimport new_node
-from imode.autograd.saved cimport save_input, save_result
+from imode.autograd.saved cimport save_input
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
 from libc.stdint cimport uint64_t
@@ -251,7 +251,10 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
             if slot.source == FROM_RESULT or (
                     d.n_formulas > 1 and not slot.plain and not _needed(node, d, slot)):
                 continue
-            node.keep(i, _keep(op, slot, args, in_place))
+            if slot.source == FROM_ARGUMENT and is_tensor(args[slot.index]):
+                _keep_tensor(op, node, i, <object>args[slot.index], in_place and slot.written)
+            else:
+                node.keep(i, _keep(op, slot, args))
     return node
 
 
@@ -268,13 +271,15 @@ cdef bint _needed(Node node, Derivative d, Slot* slot):
     return False
 
 
-cdef object _keep(Operator op, Slot* slot, PyObject** args, bint in_place):
+cdef int _keep_tensor(Operator op, Node node, int slot, object tensor, bint written) except -1:
+    if written:
+        tensor = call1(operator("clone"), tensor)
+    return node.keep_input(slot, <Tensor>tensor, op.name)
+
+
+cdef object _keep(Operator op, Slot* slot, PyObject** args):
     cdef PyObject* arg = args[slot.index]
     if slot.source == FROM_ARGUMENT:
-        if is_tensor(arg):
-            if in_place and slot.written:
-                return save_input(call1(operator("clone"), <object>arg), op.name)
-            return save_input(<Tensor>arg, op.name)
         if op.kinds[slot.index] == TENSOR_LIST:
             return tuple([save_input(<Tensor>item, op.name) if type(item) is Tensor else item
                           for item in <tuple>arg])
@@ -350,7 +355,10 @@ cdef int _save_results(Derivative d, Node node, object result) except -1:
         slot = &d.slots[i]
         if slot.source == FROM_RESULT:
             item = result if type(result) is Tensor else (<tuple>result)[slot.index]
-            node.keep(i, save_result(<Tensor>item, slot.index) if type(item) is Tensor else None)
+            if type(item) is Tensor:
+                node.keep_result(i, <Tensor>item, slot.index)
+            else:
+                node.keep(i, None)
     return 0
 
 

@@ -2,11 +2,13 @@
 from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor
 from imode.autograd.derivative cimport Derivative, Formula
+from imode.autograd.saved cimport stamp_t
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
 cdef enum:
     SMALL = 3                 # edges and saved values that a node holds without an allocation
+    N_STAMPS = 2              # of those saved values, how many may be a tensor itself
     MAX_SHAPE = 4             # dimensions of a result that a node remembers in place
 
 
@@ -26,14 +28,15 @@ ctypedef union Shape:
 
 
 ctypedef struct OutputMeta:   # what a gradient must look like
+    int n_outputs             # in a node: how many results its operator has
     short nd
     short typenum             # -1: this result carries no gradient
     Shape shape
 
 
-ctypedef union Outputs:
-    OutputMeta one
-    OutputMeta* many          # owned
+ctypedef union Notes:
+    stamp_t stamps[N_STAMPS]  # before a backward released what they belong to
+    int released_at           # after it: the user's line that called it, origins.place
 
 
 cdef class Extras:
@@ -63,9 +66,8 @@ cdef class Node:
     cdef uint64_t sequence            # of recording, in its thread; backward runs newest first
     cdef Derivative derivative        # None: a node of a class of its own
     cdef Objects saved                # per slot: saved_values()
-    cdef int n_outputs
-    cdef int released_at              # the user's line that called that backward: origins.place
-    cdef Outputs outputs              # per result: outputs_of()
+    cdef Notes notes
+    cdef OutputMeta output            # of several results, shape.many points to theirs: outputs_of()
     cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
 
@@ -75,7 +77,10 @@ cdef class Node:
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
     cdef int set_saved(self, int n) except -1
-    cdef void keep(self, int slot, object value)   # its only reference, if it is a SavedTensor
+    cdef void keep(self, int slot, object value)
+    cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1
+    cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1
+    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1
     cdef int describe(self, int output, Tensor tensor) except -1
     cdef bint _saves_tensors(self, int slot)
     cdef void _drop_saved(self)
@@ -109,13 +114,22 @@ cdef inline int* input_nrs(Node node) noexcept:
             else <int*>(node.next.many + node.n_edges))
 
 
-# Per slot: owned SavedTensor, tuple or plain value; NULL: not saved.
+# Per slot: owned Tensor with a stamp, SavedTensor, tuple or plain value; NULL: not saved.
 cdef inline PyObject** saved_values(Node node) noexcept:
     return &node.saved.few[0] if node.n_saved <= SMALL else node.saved.many
 
 
+# Whether a slot may hold a tensor itself: Note [Stamped tensors].
+cdef inline bint has_stamp(Node node, int slot) noexcept:
+    return slot < N_STAMPS and node.n_saved <= SMALL
+
+
+cdef inline int n_outputs(Node node) noexcept:
+    return node.output.n_outputs
+
+
 cdef inline OutputMeta* outputs_of(Node node) noexcept:
-    return &node.outputs.one if node.n_outputs <= 1 else node.outputs.many
+    return &node.output if n_outputs(node) <= 1 else <OutputMeta*>node.output.shape.many
 
 
 cdef inline npy_intp* meta_shape(OutputMeta* meta) noexcept:

@@ -12,14 +12,16 @@ from imode._core.dispatch cimport TLS, tls
 from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.live cimport alive, born, died
-from imode._core.making cimport new_tensor
-from imode._core.tensor cimport Tensor, grad_fn_of, storage, typenum
+from imode._core.making cimport alias_of, new_tensor
+from imode._core.tensor cimport Tensor, grad_fn_of, is_tensor, storage, typenum
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
 from imode.autograd.hooks cimport add_hook, new_table
 from imode.autograd.leaves cimport accumulator_of
 from imode.autograd.recorded cimport shown
-from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
+from imode.autograd.saved cimport (
+    SavedTensor, add_stamped, drop_stamped, forget, of_stamped, save_input, save_result,
+    saved_value, stamp, stamp_t, unpack, unpack_stamped)
 from imode.autograd.task cimport should_compute
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
@@ -36,9 +38,6 @@ cdef extern from "Python.h":
     ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
     ctypedef int (*inquiry)(PyObject*) noexcept
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
-    bint PyObject_GC_IsTracked(PyObject*) noexcept
-    void PyObject_GC_Track(PyObject*) noexcept
-    void PyObject_GC_UnTrack(PyObject*) noexcept
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
 cdef extern from *:
@@ -82,7 +81,11 @@ cdef void _drop(PyObject** items, int n):
     """Let go of what a node has saved, when it no longer points there: this may run any code."""
     cdef int i
     for i in range(n):
-        if items[i] != NULL and Py_REFCNT(items[i]) > 1:
+        if items[i] == NULL:
+            continue
+        if is_tensor(items[i]):
+            drop_stamped(<Tensor>items[i])
+        elif Py_REFCNT(items[i]) > 1:
             _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
     for i in range(n):
         Py_XDECREF(items[i])
@@ -112,11 +115,11 @@ cdef class Node:
         died()
         self._drop_saved()
         self._drop_edges()
-        for i in range(self.n_outputs):
+        for i in range(n_outputs(self)):
             if outputs_of(self)[i].nd > MAX_SHAPE:
                 c_free(outputs_of(self)[i].shape.many)
-        if self.n_outputs > 1:
-            c_free(self.outputs.many)
+        if n_outputs(self) > 1:
+            c_free(self.output.shape.many)
 
     cdef void _drop_saved(self):
         cdef PyObject* items[MAX_SAVED]
@@ -162,8 +165,8 @@ cdef class Node:
             many = <OutputMeta*>calloc(n, sizeof(OutputMeta))
             if many == NULL:
                 raise MemoryError()
-            self.outputs.many = many
-        self.n_outputs = n
+            self.output.shape.many = <npy_intp*>many
+        self.output.n_outputs = n
         for i in range(n):
             outputs_of(self)[i].typenum = -1
         return 0
@@ -181,8 +184,27 @@ cdef class Node:
     cdef void keep(self, int slot, object value):
         Py_INCREF(value)
         saved_values(self)[slot] = <PyObject*>value
-        if type(value) is SavedTensor:
-            PyObject_GC_UnTrack(<PyObject*>value)    # Note [Saved tensors and the collector]
+
+    cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1:
+        """Save an input; `saver`: the operator, for messages."""
+        cdef stamp_t noted = stamp(tensor, -1) if has_stamp(self, slot) else 0
+        if noted:
+            return self._hold(slot, tensor, noted)
+        self.keep(slot, save_input(tensor, saver))
+        return 0
+
+    cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1:
+        cdef stamp_t noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
+        if noted:
+            return self._hold(slot, alias_of(tensor), noted)
+        self.keep(slot, save_result(tensor, output_nr))
+        return 0
+
+    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1:
+        self.keep(slot, tensor)
+        self.notes.stamps[slot] = noted
+        add_stamped(tensor)
+        return 0
 
     cdef int describe(self, int output, Tensor tensor) except -1:
         cdef OutputMeta* meta = &outputs_of(self)[output]
@@ -226,7 +248,7 @@ cdef class Node:
 
     cdef bint _saves_tensors(self, int slot):
         value = <object>saved_values(self)[slot]
-        if type(value) is SavedTensor:
+        if type(value) is Tensor or type(value) is SavedTensor:
             return True
         if self.derivative is not None and self.derivative.slots[slot].operand and (
                 not self.derivative.plain_numbers):
@@ -287,7 +309,7 @@ cdef class Node:
                 values[k] = <PyObject*>None if grads[0] == NULL else grads[0]
             elif slot == GRADS:
                 arrived = tuple([None if grads[i] == NULL else <object>grads[i]
-                                 for i in range(self.n_outputs)])
+                                 for i in range(n_outputs(self))])
                 values[k] = <PyObject*>arrived
             else:
                 needs = self._needs(formula)
@@ -305,7 +327,7 @@ cdef class Node:
 
     cdef bint _any_grad(self, PyObject** grads) noexcept:
         cdef int i
-        for i in range(self.n_outputs):
+        for i in range(n_outputs(self)):
             if grads[i] != NULL:
                 return True
         return False
@@ -320,6 +342,8 @@ cdef class Node:
         item = self._saved(slot)
         if item == NULL:
             return None
+        if is_tensor(item):
+            return unpack_stamped(<Tensor>item, self.notes.stamps[slot], self)
         if type(<object>item) is SavedTensor:
             return unpack(<SavedTensor>item, self)
         if self.derivative.slots[slot].source == FROM_ARGUMENT and type(<object>item) is tuple:
@@ -430,7 +454,7 @@ cdef class Node:
         none."""
         return [None if outputs_of(self)[i].typenum < 0 else InputMetadata(
             list(self._shape(i)), dtype_from_typenum(outputs_of(self)[i].typenum), as_device(None))
-            for i in range(self.n_outputs)]
+            for i in range(n_outputs(self))]
 
     cdef object _shape(self, int output):
         cdef OutputMeta* meta = &outputs_of(self)[output]
@@ -455,15 +479,15 @@ cdef class Node:
         cdef PyObject** given
         cdef PyObject** out
         cdef int i
-        if len(grads) != self.n_outputs:
-            raise TypeError(f"expected {self.n_outputs} arguments, got {len(grads)} instead")
+        if len(grads) != n_outputs(self):
+            raise TypeError(f"expected {n_outputs(self)} arguments, got {len(grads)} instead")
         for i, gradient in enumerate(grads):
             if gradient is not None and type(gradient) is not Tensor:
                 raise TypeError(f"argument {i} is not a Variable")
-        given = <PyObject**>calloc(self.n_outputs + self.n_edges + 1, sizeof(PyObject*))
+        given = <PyObject**>calloc(n_outputs(self) + self.n_edges + 1, sizeof(PyObject*))
         if given == NULL:
             raise MemoryError()
-        out = given + self.n_outputs
+        out = given + n_outputs(self)
         try:
             for i, gradient in enumerate(grads):
                 if gradient is not None:
@@ -508,9 +532,11 @@ cdef class Node:
             value.freed = True
             return value
         item = self._saved(slot)
+        if item != NULL and is_tensor(item):
+            self.keep(slot, of_stamped(<Tensor>item, self.notes.stamps[slot]))
+            _drop(&item, 1)
+            item = self._saved(slot)
         if item != NULL and type(<object>item) is SavedTensor:
-            if not PyObject_GC_IsTracked(item):
-                PyObject_GC_Track(item)        # Note [Saved tensors and the collector]
             return <object>item
         if item != NULL and type(<object>item) is tuple:
             return tuple([x if type(x) is SavedTensor else saved_value(None)
@@ -576,7 +602,7 @@ cdef Extras extras_of(Node node):
 
 
 cdef object freed(Node node):
-    return graph_freed(node.name(), node.released_at)
+    return graph_freed(node.name(), node.notes.released_at)
 
 
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
@@ -604,7 +630,6 @@ cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
 
 cdef traverseproc _node_traverse = get_traverse(Node)
 cdef inquiry _node_clear = get_clear(Node)
-cdef traverseproc _saved_traverse = get_traverse(SavedTensor)
 
 
 cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
@@ -619,10 +644,7 @@ cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
     for i in range(node.n_saved):
         item = saved_values(node)[i]
         if item != NULL:
-            if type(<object>item) is SavedTensor and not PyObject_GC_IsTracked(item):
-                result = _saved_traverse(item, visit, arg)
-            else:
-                result = visit(item, arg)
+            result = visit(item, arg)
             if result:
                 return result
     return 0

@@ -21,10 +21,8 @@ cdef class Defaults:
 
 
 cdef class SavedTensor:
-    # Owned by the node that saved it. Thread rule: used with the GIL held.
-    #
-    # Invariant: while the garbage collector does not track it, only a node's slot refers to it,
-    # and the node answers for what it holds; see Note [Saved tensors and the collector].
+    # Owned by the node that saved it, where that holds not the tensor itself: see
+    # Note [Stamped tensors]. Thread rule: used with the GIL held.
     cdef object held              # the input itself, or an alias of the node's own result; with
     #                               hooks a Packed; None once freed, or where None was saved
     cdef PyObject* counter        # owned: the version counter, which counts its savers
@@ -37,6 +35,23 @@ cdef class SavedTensor:
     cdef unsigned char freed              # the node has given it up
 
 
+ctypedef unsigned int stamp_t     # of a tensor that a node holds itself: Note [Stamped tensors]
+
+cdef enum:
+    STAMPED = 1               # a stamp is never 0
+    RESULT = 2                # an alias of the node's own result; else an input
+    LINKED = 4                # a result that requires grad, an input that had a grad_fn
+    OUTPUT_NR = 3             # from this bit on: which result
+    MAX_OUTPUT_NR = 31
+    VERSION = 8               # from this bit on: the version when it was saved
+    MAX_VERSION = (1 << 24) - 1
+
+
+cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0     # 0: it takes a SavedTensor
+cdef void add_stamped(Tensor tensor) noexcept      # a node holds it now
+cdef void drop_stamped(Tensor tensor) noexcept     # no longer
+cdef Tensor unpack_stamped(Tensor tensor, stamp_t stamp, object node)
+cdef SavedTensor of_stamped(Tensor tensor, stamp_t stamp)      # what it would be without
 cdef SavedTensor save_input(Tensor tensor, str saver)       # saver: the operator, for messages
 cdef SavedTensor save_result(Tensor tensor, int output_nr)
 cdef SavedTensor saved_value(object value)         # of None, or a tensor made for the occasion

@@ -7,16 +7,17 @@ alias to the node again.
 The inference check is here and nowhere else: an inference tensor has no version counter, so
 nothing could tell that it was written to after it was saved.
 
-# Note [Saved tensors and the collector]
-A long graph has two saved tensors per node, and each object that the garbage collector tracks
-costs it time whenever it runs. So a SavedTensor in the slot of a node, where nothing else refers to
-it, is not tracked: the node's traversal visits what it holds. Once Python is shown one it is
-tracked as any object is, because from then on it may be part of a cycle in its own right.
+# Note [Stamped tensors]
+A graph of a million nodes runs at the speed of memory, and a SavedTensor is as large as the tensor
+that it holds. So a node's first slots hold most tensors themselves, and 32 bits for each say what a
+SavedTensor would. It is made when Python asks for it, and from the beginning for what has hooks or
+whose line is kept, for a version of 2**24 and beyond, and for the slots that have no stamp.
 """
 import weakref
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.list cimport PyList_GET_SIZE
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.allocator cimport fields
 from imode._core.dispatch cimport tls
@@ -161,10 +162,15 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
     return 0
 
 
-cdef inline int _pack_default(SavedTensor self, Tensor given) except -1:
+cdef inline bint _packs() noexcept:
+    """Whether this thread has hooks for what it saves."""
     cdef PyObject* defaults = tls().saving
-    if defaults != NULL and (<Defaults>defaults).pairs:
-        pairs = (<Defaults>defaults).pairs
+    return defaults != NULL and PyList_GET_SIZE((<Defaults>defaults).pairs) > 0
+
+
+cdef inline int _pack_default(SavedTensor self, Tensor given) except -1:
+    if _packs():
+        pairs = (<Defaults>tls().saving).pairs
         pack, unpack = pairs[len(pairs) - 1]
         _pack(self, given, pack, unpack)
     return 0
@@ -327,8 +333,7 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
     _watch(self, tensor)
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
-    if tls().saving != NULL:
-        _pack_default(self, tensor)
+    _pack_default(self, tensor)
     return self
 
 
@@ -340,17 +345,19 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
     _watch(self, tensor)
     self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
-    if tensor.view is not None and tensor.grad_fn is not None and self.requires_grad:
-        # Written into a view: what the result leads to is the view's node, not the write's.
+    if _is_written_view(tensor) and self.requires_grad:
+        # What the result leads to is the view's node, not the write's.
         self.view_node = weakref.ref(tensor.grad_fn)
-    if tls().saving != NULL:
-        _pack_default(self, tensor)
+    _pack_default(self, tensor)
     return self
+
+
+cdef inline bint _is_written_view(Tensor result) noexcept:
+    return result.view is not None and result.grad_fn is not None
 
 
 cdef Tensor unpack(SavedTensor self, object node):
     cdef Tensor tensor
-    cdef Tensor alias
     if type(self.held) is not Tensor:
         return _unpack_hooked(self, node)
     tensor = <Tensor>self.held
@@ -360,10 +367,15 @@ cdef Tensor unpack(SavedTensor self, object node):
         raise _modified(self, node)
     if self.output_nr < 0:
         return tensor
-    alias = alias_of(tensor)
-    if self.requires_grad:
-        alias.grad_fn = _maker(self, node)
-        alias.output_nr = self.output_nr
+    return _connected(tensor, _maker(self, node) if self.requires_grad else None, self.output_nr)
+
+
+cdef inline Tensor _connected(Tensor result, object maker, int output_nr):
+    """A saved result, connected to the graph again unless `maker` is None."""
+    cdef Tensor alias = alias_of(result)
+    if maker is not None:
+        alias.grad_fn = maker
+        alias.output_nr = output_nr
     return alias
 
 
@@ -383,3 +395,61 @@ cdef object _modified(SavedTensor self, object node):
         tensor_type(tensor.dtype), tensor.shape, output_nr,
         None if maker is None else maker.name(), current(tensor.version), self.version,
         saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
+
+
+# ---- tensors that a node holds itself: Note [Stamped tensors] ----
+
+cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0:
+    """What a node notes of a tensor that it holds itself; 0: it takes a SavedTensor."""
+    cdef uint64_t version
+    cdef stamp_t found = STAMPED
+    if is_inference(tensor) or _keep_places or _packs() or _is_large(tensor):
+        return 0
+    version = current(version_of(tensor))
+    if version > MAX_VERSION or output_nr > MAX_OUTPUT_NR:
+        return 0
+    if output_nr < 0:
+        if tensor.grad_fn is not None:
+            found |= LINKED
+    elif _is_written_view(tensor):
+        return 0
+    else:
+        found |= RESULT | <stamp_t>output_nr << OUTPUT_NR
+        if requires_grad(tensor):
+            found |= LINKED
+    return found | <stamp_t>version << VERSION
+
+
+cdef void add_stamped(Tensor tensor) noexcept:
+    born()
+    add_saver(tensor.version)
+
+
+cdef void drop_stamped(Tensor tensor) noexcept:
+    died()
+    if tensor.version is not None:       # the collector may have emptied the tensor
+        drop_saver(tensor.version)
+
+
+cdef SavedTensor of_stamped(Tensor tensor, stamp_t stamp):
+    cdef SavedTensor self = saved_value(tensor)
+    cdef bint linked = (stamp & LINKED) != 0
+    self.version = stamp >> VERSION
+    self.place = 0
+    if stamp & RESULT:
+        self.output_nr = stamp >> OUTPUT_NR & MAX_OUTPUT_NR
+        self.requires_grad = linked
+    else:
+        self.recorded = linked
+    return self
+
+
+cdef Tensor unpack_stamped(Tensor tensor, stamp_t stamp, object node):
+    cdef bint linked = (stamp & LINKED) != 0
+    cdef bint is_result = (stamp & RESULT) != 0
+    if current(tensor.version) != stamp >> VERSION or (
+            linked and not is_result and tensor.grad_fn is None):
+        return unpack(of_stamped(tensor, stamp), node)         # which raises
+    if not is_result:
+        return tensor
+    return _connected(tensor, node if linked else None, stamp >> OUTPUT_NR & MAX_OUTPUT_NR)

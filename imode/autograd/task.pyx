@@ -3,7 +3,7 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport tls
-from imode.autograd.node cimport Node
+from imode.autograd.node cimport Node, n_outputs
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
@@ -112,7 +112,7 @@ cdef class Task:
     # ---- gradients that wait ----
 
     cdef PyObject** slots(self, Entry* entry) except NULL:
-        cdef int n = (<Node>entry.node).n_outputs
+        cdef int n = n_outputs(<Node>entry.node)
         if n <= 1:
             return &entry.grads
         if entry.grads == NULL:
@@ -127,7 +127,7 @@ cdef class Task:
         if grads == NULL:
             return
         entry.grads = NULL
-        n = (<Node>entry.node).n_outputs
+        n = n_outputs(<Node>entry.node)
         if n <= 1:
             Py_DECREF(<object>grads)
             return
