@@ -173,6 +173,8 @@ before = resident()
 for _ in range(200_000): y = y + x
 print((resident() - before) / 200_000)
 """
+# Both in spells as long, of the processor's time: a short one can fall between what others do to
+# the machine's memory, where a long one cannot.
 GROWTH = """
 import importlib, sys, time
 lib = importlib.import_module(sys.argv[1])
@@ -185,9 +187,9 @@ def run(n):
     x.grad = None
 def per_node(n):
     begun = time.process_time()
-    run(n)
-    return (time.process_time() - begun) / n
-pairs = [(per_node(10**6), min(per_node(10**3) for _ in range(100))) for _ in range(15)]
+    for _ in range(10**6 // n): run(n)
+    return (time.process_time() - begun) / 10**6
+pairs = [(per_node(10**6), per_node(10**3)) for _ in range(9)]
 long, short = map(min, zip(*pairs))
 print(long / short)
 """

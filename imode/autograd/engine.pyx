@@ -273,15 +273,18 @@ cdef int _look_ahead(Task task, Entry* entry) except -1:
     cdef Py_ssize_t left = task.count - (entry - task.entries)
     cdef PyObject* held
     cdef Fields* array
-    cdef Node node
+    cdef Node node, following
     cdef int slot, ahead
     if left <= 5:
         return 0
     _ask(entry[5].node, GC_HEAD, _node_size)
     for ahead in range(2, 5):
         node = <Node>entry[ahead].node
+        following = <Node>entry[ahead - 1].node
         for slot in range(node.n_saved):
             held = saved_values(node)[slot]
+            if slot < following.n_saved and saved_values(following)[slot] == held:
+                continue                # a weight, which all nodes of a chain save
             if ahead == 4:
                 _ask(held, GC_HEAD, _tensor_size)
             elif held != NULL and is_tensor(held):
