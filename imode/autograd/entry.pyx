@@ -11,7 +11,8 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
-from imode.autograd.node cimport Edge, Node, OutputMeta, meta_shape, n_outputs, node_edge, outputs_of
+from imode.autograd.node cimport (
+    Edge, Node, OutputMeta, meta_shape, n_outputs, node_edge, outputs_of)
 from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 

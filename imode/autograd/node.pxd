@@ -67,7 +67,7 @@ cdef class Node:
     cdef Derivative derivative        # None: a node of a class of its own
     cdef Objects saved                # per slot: saved_values()
     cdef Notes notes
-    cdef OutputMeta output            # of several results, shape.many points to theirs: outputs_of()
+    cdef OutputMeta output            # shape.many of several results points to theirs: outputs_of()
     cdef Extras extras                # None: no hooks, no metadata
     cdef object __weakref__
 
