@@ -226,6 +226,7 @@ op(
     },
     name="DivBackward2",
     variants=_ALL,
+    apart="rest",
     doc="""Return the quotient, rounded toward zero ("trunc"), down ("floor") or not (None).
 
 >>> imode.div(imode.tensor([7, -7]), 2, rounding_mode="trunc")

@@ -172,6 +172,7 @@ composite(
     shortcut=layers.outer,
     variants="function method out",
     through="mul",
+    apart="all",
 )
 def outer(self, vec2):
     """Return the matrix of the products of each element of one vector with each of another.
@@ -186,7 +187,12 @@ def outer(self, vec2):
     return self.reshape((self.size(0), 1)) * vec2
 
 
-@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out", through="mul")
+@composite(
+    "ger(Tensor self, Tensor vec2) -> Tensor",
+    variants="function method out",
+    through="mul",
+    apart="all",
+)
 def ger(self, vec2):
     """An older name of outer.
 
@@ -421,7 +427,10 @@ functions["chain_matmul"] = chain_matmul
 
 
 @composite(
-    "kron(Tensor self, Tensor other) -> Tensor", variants="function method out", through="mul"
+    "kron(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    through="mul",
+    apart="all",
 )
 def kron(self, other):
     """Return the Kronecker product: each element of `self` times the whole of `other`.

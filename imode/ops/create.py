@@ -17,7 +17,6 @@ from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
 from .._core.internals import array_of
 from .._core.numbers import filling
-from .._core.overlap import refuse_shared
 from .._core.tensor import Tensor
 from .._core.words import c_name, scalar_name
 from .schema import op, out_form, published, recorded
@@ -125,11 +124,10 @@ def _into(functional, arguments, out):
     return out.requires_grad_(arguments["requires_grad"]) if out.is_leaf else out
 
 
-def same_dtype_out(operator, dtype_of, message, apart=False):
+def same_dtype_out(operator, dtype_of, message):
     """Let the out= form of an operator refuse another dtype, where others cast to it.
 
-    `dtype_of` gives the result's dtype from the arguments, `message` the error's text. `apart`: an
-    out= that shares memory with an argument is refused, too.
+    `dtype_of` gives the result's dtype from the arguments, `message` the error's text.
     """
     into = operator.out
 
@@ -138,9 +136,6 @@ def same_dtype_out(operator, dtype_of, message, apart=False):
             wanted, found = as_numpy(dtype_of(*arguments)), out.dtype.numpy
             if found != wanted:
                 raise RuntimeError(message(wanted, found))
-            for argument in arguments if apart else ():
-                if isinstance(argument, Tensor):
-                    refuse_shared(array_of(out), array_of(argument))
         n = functional.n_positional
         return into(*arguments[:n], **dict(zip(functional.names[n:], arguments[n:])), out=out)
 

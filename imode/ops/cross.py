@@ -47,6 +47,7 @@ op(
         "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),
     },
     variants="function out",
+    apart="all",
     doc="""Return the cross products of vectors of three along `dim`.
 
     >>> imode.linalg_cross(imode.tensor([1.0, 0.0, 0.0]), imode.tensor([0.0, 1.0, 0.0]))
@@ -59,6 +60,7 @@ op(
     "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     variants="function method out",
     through="linalg_cross",
+    apart="all",
 )
 def cross(self, other, dim):
     """Return the cross products along `dim`, or the first dimension of size 3.

@@ -156,6 +156,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         variants="function method out",
         through=f"{_name}imum",
+        apart="part",
         doc=f"""Return the {_word} of each two elements: `{_name}imum`.
 
         >>> imode.{_name}(imode.tensor([1.0]), imode.tensor([3.0]))
@@ -168,6 +169,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         derivative={"self": _index_backward},
         name=f"{_name.title()}Backward0",
         variants="function method out",
+        apart="part",
         doc=f"""Return the {_word} elements along `dim` and their indices, the first of equals.
 
         The gradient goes to the element the index names.
@@ -243,6 +245,7 @@ op(
     _aminmax,
     derivative={"self": _aminmax_backward},
     variants="function method out",
+    apart="part",
     doc="""Return the smallest and the largest elements, of all or along `dim`.
 
     >>> imode.aminmax(imode.tensor([1.0, 3.0, 2.0])).max
@@ -316,6 +319,7 @@ op(
     derivative={"self": _index_backward},
     name="MedianBackward1",
     variants="function method out",
+    apart="part",
     doc="""Return the medians along `dim`, the lower of two, and their indices.
 
     >>> imode.median(imode.tensor([[1.0, 4.0, 2.0]]), 1).values

@@ -104,6 +104,7 @@ _GATHER = op(
     derivative={"self": _gather_backward},
     shows={"sparse_grad": True},
     variants="function method out",
+    apart="all",
     doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
 
     index: int64 or int32, as many dimensions as self, no longer than self except along `dim`; the
@@ -114,7 +115,7 @@ _GATHER = op(
             [4]])
     """,
 )
-same_dtype_out(_GATHER, lambda self, *rest: self.dtype, expected_out, apart=True)
+same_dtype_out(_GATHER, lambda self, *rest: self.dtype, expected_out)
 
 
 def _mode(reduce):
@@ -284,6 +285,7 @@ _INDEX_SELECT = op(
         )
     },
     variants="function method out",
+    apart="all",
     doc="""Return the slices along `dim` that a vector of indices names.
 
     index: int64 or int32, each at least 0 and below the size of `dim`.
@@ -297,7 +299,6 @@ same_dtype_out(
     _INDEX_SELECT,
     lambda self, *rest: self.dtype,
     lambda wanted, found: "index_select(): self and result must have the same scalar type",
-    apart=True,
 )
 
 
@@ -516,6 +517,7 @@ written(
     shortcut=layers.take_along_dim,
     variants="function method out",
     through="gather",
+    apart="all",
 )
 def take_along_dim(self, indices, dim):
     """Return the elements at `indices` along `dim`, both broadcast together in the others.

@@ -85,6 +85,7 @@ _cat_op = op(
     fresh.cat(_cat),
     derivative={"tensors": _cat_backward},
     variants="function out",
+    apart="all",
     doc="""Return the tensors joined along `dim`; in the other dimensions they must agree.
 
     dtype: what they promote to. Empty vectors are overlooked. Raises ValueError for an empty list.
@@ -125,6 +126,7 @@ op(
     fresh.stack(_stack),
     derivative={"tensors": _stack_backward},
     variants="function out",
+    apart="all",
     doc="""Return tensors of one shape joined along a new dimension `dim`.
 
     >>> imode.stack([imode.tensor([1, 2]), imode.tensor([3, 4])])
@@ -151,7 +153,9 @@ def _check_list(name, tensors):
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
+@composite(
+    "hstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat", apart="all"
+)
 def hstack(tensors):
     """Return the tensors side by side: joined along dimension 1, vectors along 0.
 
@@ -163,7 +167,9 @@ def hstack(tensors):
     return ops.cat(tensors, 0 if tensors[0].dim() == 1 else 1)
 
 
-@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
+@composite(
+    "vstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat", apart="all"
+)
 def vstack(tensors):
     """Return the tensors below each other: joined along dimension 0, vectors being rows.
 
@@ -175,7 +181,9 @@ def vstack(tensors):
     return ops.cat([_at_least(t, 2) for t in tensors], 0)
 
 
-@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
+@composite(
+    "dstack(Tensor[] tensors) -> Tensor", variants="function out", through="cat", apart="all"
+)
 def dstack(tensors):
     """Return the tensors behind each other: joined along dimension 2.
 
@@ -186,7 +194,9 @@ def dstack(tensors):
     return ops.cat([_at_least(t, 3) for t in tensors], 2)
 
 
-@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out", through="cat")
+@composite(
+    "column_stack(Tensor[] tensors) -> Tensor", variants="function out", through="cat", apart="all"
+)
 def column_stack(tensors):
     """Return the tensors side by side, vectors being columns.
 

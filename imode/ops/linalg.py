@@ -416,6 +416,7 @@ op(
         "mat2_sym_strides": lambda mat2_matrix, needs: _strides(mat2_matrix, needs[2]),
     },
     variants="function method inplace out",
+    apart="part",
     inplace_kernel=compiled("addmm", partial(_addmm, inplace=True)),
     doc="""Return beta * self + alpha * (mat1 @ mat2); `self` broadcasts.
 
@@ -435,6 +436,7 @@ op(
         "batch2": lambda grad, batch1, alpha: _times(_mh(batch1).bmm(grad), alpha),
     },
     variants="function method inplace out",
+    apart="part",
     inplace_kernel=compiled("baddbmm", partial(_baddbmm, inplace=True)),
     doc="""Return beta * self + alpha * bmm(batch1, batch2); `self` broadcasts.
 
@@ -468,6 +470,7 @@ op(
         "batch2_sym_argsize_2": lambda batch2_shape: batch2_shape[2],
     },
     variants="function method inplace out",
+    apart="part",
     doc="""Return beta * self + alpha * the sum over the batch of batch1 @ batch2.
 
     >>> imode.addbmm(imode.zeros(1), imode.ones(5, 2, 3), imode.ones(5, 3, 1))
@@ -484,6 +487,7 @@ op(
         "vec": lambda grad, mat, alpha: _times(conj(mat.t()).mv(grad), alpha),
     },
     variants="function method inplace out",
+    apart="part",
     inplace_kernel=compiled("addmv", partial(_addmv, inplace=True)),
     doc="""Return beta * self + alpha * (mat @ vec).
 
@@ -500,6 +504,7 @@ op(
         "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1).to(grad.dtype)), alpha),
     },
     variants="function method inplace out",
+    apart="rest",
     inplace_kernel=partial(_addr, inplace=True),
     doc="""Return beta * self + alpha * outer(vec1, vec2).
 

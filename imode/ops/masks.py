@@ -72,6 +72,7 @@ _MASKED_SELECT = op(
     arrange.compiled("masked_select", _masked_select),
     derivative={"self": _masked_select_backward},
     variants="function method out",
+    apart="all",
     doc="""Return the elements where a boolean mask, broadcast with self, is true, in one row.
 
     >>> imode.tensor([1, 2, 3]).masked_select(imode.tensor([True, False, True]))
@@ -82,7 +83,6 @@ same_dtype_out(
     _MASKED_SELECT,
     lambda self, mask: self.dtype,
     lambda wanted, found: "masked_select(): self and result must have the same scalar type",
-    apart=True,
 )
 
 
@@ -185,6 +185,7 @@ _TAKE = op(
     _take,
     derivative={"self": lambda grad, self, index: ops.zeros_like(self).put_(index, grad, True)},
     variants="function method out",
+    apart="all",
     doc="""Return the elements at flat positions; the result has the shape of `index` (int64).
 
     >>> imode.tensor([[1, 2], [3, 4]]).take(imode.tensor([0, -1]))
@@ -198,7 +199,6 @@ same_dtype_out(
         "take(): self and out expected to have the same dtype, but got self.dtype = "
         f"{scalar_name(wanted)} and out.dtype = {scalar_name(found)}"
     ),
-    apart=True,
 )
 
 
@@ -255,6 +255,7 @@ _NONZERO = op(
     arrange.compiled("nonzero", _nonzero),
     differentiable=False,
     variants="function method out",
+    apart="all",
     doc="""Return the coordinates of the elements that are not 0, one row each (int64).
 
     as_tuple: return one tensor of coordinates per dimension instead, to index with.
@@ -271,7 +272,6 @@ same_dtype_out(
         "nonzero: Expected out tensor to have scalar type Long but got scalar type"
         + scalar_name(found)
     ),
-    apart=True,
 )
 
 

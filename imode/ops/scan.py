@@ -81,6 +81,7 @@ _CUMSUM = op(
     along.scan("cumsum", _cumsum),
     derivative={"self": _cumsum_backward},
     variants="function method inplace out",
+    apart="part",
     doc="""Return the running sums along `dim`; of integers and booleans in int64.
 
     >>> imode.cumsum(imode.tensor([1, 2, 3]), 0)
@@ -92,6 +93,7 @@ _CUMPROD = op(
     along.scan("cumprod", _cumprod),
     derivative={"self": _cumprod_backward},
     variants="function method inplace out",
+    apart="part",
     doc="""Return the running products along `dim`; of integers and booleans in int64.
 
     >>> imode.cumprod(imode.tensor([1, 2, 3]), 0)

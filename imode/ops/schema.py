@@ -30,6 +30,7 @@ here. An operator without a derivative says `differentiable=False`.
 
 import sys
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -43,9 +44,10 @@ from .._core.dispatch import (
     forget_operators,
     is_grad_enabled,
 )
-from .._core.internals import conj, install
+from .._core.internals import array_of, conj, install
 from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
+from .._core.overlap import refuse_overlaps, refuse_shared
 from .._core.tensor import Tensor
 from ..autograd.derivative import Derivative
 from ..autograd.kernels import (
@@ -210,6 +212,7 @@ def op(
     inplace_kernel=None,
     shows=None,
     through=None,
+    apart=None,
 ):
     """Declare an operator and derive its variants; returns the Operator.
 
@@ -227,6 +230,8 @@ def op(
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
     `through`: the operator that refuses out= in PyTorch while autograd records, if another.
+    `apart`: what memory out= may not share: "part", a part of the first tensor's; "rest", likewise,
+    and any of the other tensors'; "all", that of any of them.
     """
     parsed = parse(schema)
     words = variants.split()
@@ -269,6 +274,7 @@ def op(
         base._link(out=out)
         out.register(_CPU, compiled)
         _register_autograd(out, tracked, inplace_only)
+        _keep_apart(base, apart)
     return base
 
 
@@ -307,13 +313,20 @@ def _register_autograd(operator, tracked, inplace_only, metadata=False):
 
 
 def composite(
-    schema, *, variants="function method", doc=None, shortcut=None, written=None, through=None
+    schema,
+    *,
+    variants="function method",
+    doc=None,
+    shortcut=None,
+    written=None,
+    through=None,
+    apart=None,
 ):
     """Declare an operator that is a Python function over other operators: a decorator.
 
     `shortcut`: a compiled function that serves the plain cases (imode.kernels.shortcuts).
     `written`: the function of the in-place form, where that is not copying the result.
-    `through`: as in `op`.
+    `through`, `apart`: as in `op`.
     """
 
     def declare(function):
@@ -333,6 +346,7 @@ def composite(
             _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
             _link_out(base, parsed, _out_of(parsed.name, function, through))
+            _keep_apart(base, apart)
         return base
 
     return declare
@@ -358,8 +372,36 @@ def _link_out(base, parsed, function, overload="out"):
 
 def out_form(base, function):
     """Give an operator an out= form of its own: `function(base, arguments, out)`."""
-    overload = "out" if base.out is None else "own_out"
+    prefix = f"{base.overload}_" if base.overload else ""
+    overload = "out" if base.out is None else f"own_{base.out.overload.removeprefix(prefix)}"
     _link_out(base, parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
+
+
+def _keep_apart(base, apart):
+    """Let the out= form refuse memory that it shares with the arguments; see `op`."""
+    if apart is None:
+        return
+    into, names = base.out, base.names
+
+    def checked(functional, arguments, out):
+        if not recorded((*arguments, out)):  # refused anyway
+            read = [_arrays_in(argument) for argument in arguments]
+            wholly = {"part": [], "rest": read[1:], "all": read}[apart]
+            for target in _arrays_in(out):
+                for array in chain(*wholly):
+                    refuse_shared(target, array)
+                for array in read[0]:
+                    if array.ndim >= target.ndim:  # one that is expanded may lie anywhere
+                        refuse_overlaps(target, array)
+        n = functional.n_positional
+        return into(*arguments[:n], **dict(zip(names[n:], arguments[n:])), out=out)
+
+    out_form(base, checked)
+
+
+def _arrays_in(argument):
+    tensors = argument if isinstance(argument, tuple) else (argument,)
+    return [array_of(t) for t in tensors if isinstance(t, Tensor)]
 
 
 def recorded(arguments):

@@ -355,6 +355,7 @@ def _step(self, dim, start, end):
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     variants="function method out",
     through="sub",
+    apart="part",
 )
 def diff(self, n, dim, prepend, append):
     """Return the differences between neighbours along `dim`, `n` times over.

@@ -55,6 +55,7 @@ op(
     arrange.compiled("sort", _sort),
     derivative=_SORTED,
     variants="function method out",
+    apart="part",
     doc="""Return the elements in order along `dim`, and where each of them stood.
 
     Equal elements keep their order; NaN counts as the largest.
@@ -73,11 +74,14 @@ op(
     derivative=_SORTED,
     name="SortBackward1",
     variants="function method out",
+    apart="part",
     doc="""Return the elements in order along `dim`; equal ones keep their order in any case.""",
 )
 
 
-@composite("msort(Tensor self) -> Tensor", variants="function method out", through="sort")
+@composite(
+    "msort(Tensor self) -> Tensor", variants="function method out", through="sort", apart="part"
+)
 def msort(self):
     """Return the elements in order along the first dimension.
 
@@ -138,6 +142,7 @@ op(
     select.compiled_topk(_topk),
     derivative=_SORTED,
     variants="function method out",
+    apart="all",
     doc="""Return the `k` largest (or smallest) elements along `dim`, in order, and their positions.
 
     >>> imode.tensor([3, 1, 2]).topk(2).values
@@ -175,6 +180,7 @@ op(
     },
     real_only="kthvalue",
     variants="function method out",
+    apart="all",
     doc="""Return the k-th smallest element along `dim`, counted from 1, and its position.
 
     >>> imode.tensor([3, 1, 2]).kthvalue(2).values

@@ -77,6 +77,7 @@ def written(
         variants="function method out" if out else "function method",
         real_only=real_only,
         shows=shows,
+        apart="rest" if out else None,
     )
     written_to = op(
         f"{bare}_{dot}{overload}(Tensor(a!) self{rest.replace('-> Tensor', '-> Tensor(a!)')}",

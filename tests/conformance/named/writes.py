@@ -335,4 +335,30 @@ PROGRAMS = {
         v3 = lib.linalg.multi_dot([v0, v2], out=lib.empty(3, 3))
         v3 = lib.chain_matmul(v0, v2, out=v0)
     """,
+    "an out= that shares memory with what is read": """
+        v0 = lib.arange(12.0); v1 = v0[:6].view(2, 3); v2 = v0[1:7].view(2, 3); v3 = v0[:3]
+        v5 = lib.tensor([0, 1, 2])
+        lib.cat([v1, v1], out=v0.view(4, 3))
+        lib.cat([v1], out=v1)
+        lib.stack([v3, v3], out=v1)
+        lib.hstack([v3, v3], out=v0[2:8])
+        lib.cumsum(v1, 0, out=v1)
+        lib.cumsum(v1, 0, out=v2)
+        lib.sort(v1, out=(v2, lib.zeros(2, 3, dtype=lib.int64)))
+        lib.sort(v1, out=(v1, lib.zeros(2, 3, dtype=lib.int64)))
+        lib.topk(v1, 2, out=(v0[:4].view(2, 2), lib.zeros(2, 2, dtype=lib.int64)))
+        lib.max(v1, 0, out=(v0[:3], lib.zeros(3, dtype=lib.int64)))
+        lib.kthvalue(v1, 1, 0, out=(v0[:3], lib.zeros(3, dtype=lib.int64)))
+        lib.cross(v1, v1, out=v1)
+        lib.outer(v3, v3, out=v0[:9].view(3, 3))
+        lib.addmm(v1, v1 * 1, lib.ones(3, 3), out=v2)
+        lib.addmm(v1, v1 * 1, lib.ones(3, 3), out=v1)
+        lib.addmm(v3, v1 * 1, lib.ones(3, 3), out=v1)
+        lib.scatter(v1, 0, v5.view(1, 3) * 0, v1[:1], out=v1)
+        lib.scatter_add(v1, 0, v5.view(1, 3) * 0, lib.ones(1, 3), out=v1)
+        lib.scatter_add(v1, 0, v5.view(1, 3) * 0, lib.ones(1, 3), out=v2)
+        lib.gather(v1, 0, v5.view(1, 3) * 0, out=v0[:3].view(1, 3))
+        lib.index_copy(v5, 0, v5[:1], v5[:1], out=v5)
+        lib.max(v1, v1 * 1, out=v2)
+    """,
 }
