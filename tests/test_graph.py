@@ -351,6 +351,20 @@ def test_increment_version():
         z.backward()
 
 
+def test_versions_beyond_what_a_stamp_holds():
+    x = imode.zeros(2)
+    for _ in range(16):
+        graph.increment_version([x] * 2**20)
+    x.fill_(3)
+    y = leaf()
+    y.mul(x).sum().backward()
+    assert x._version == 2**24 + 1 and y.grad.tolist() == [3, 3]
+    z = (y * x).sum()
+    x.zero_()
+    with pytest.raises(RuntimeError, match=f"is at version {2**24 + 2}; expected version"):
+        z.backward()
+
+
 # ---- edges, hooks on several tensors ----
 
 
