@@ -4,6 +4,9 @@ from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor
 from numpy cimport ndarray
 
+# Whether the address ranges of two arrays intersect.
+cdef bint ranges_meet(ndarray a, ndarray b) noexcept
+
 # Whether writing the target element by element could change a source element not yet read.
 cdef bint entangled(ndarray source, ndarray target) noexcept
 

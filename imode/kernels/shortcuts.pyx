@@ -12,8 +12,9 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTu
 from imode._core.dispatch cimport CKernel, Operator, call, call1, call2, call3, operator
 from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport keyset_t
+from imode._core.overlap cimport ranges_meet
 from imode._core.syntax cimport slice_dim
-from imode._core.tensor cimport Tensor, storage
+from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -218,6 +219,31 @@ cdef object _spread(Operator op, keyset_t keys, PyObject** args):
     return call(op.next_overload, corrected)
 
 
+cdef bint _meets(PyObject* read, PyObject* written) noexcept:
+    """Whether the memory of two tensors may be the same, or of any in tuples of them."""
+    cdef Py_ssize_t i
+    if read == NULL or written == NULL:
+        return False
+    if type(<object>read) is tuple:
+        for i in range(PyTuple_GET_SIZE(<tuple>read)):
+            if _meets(PyTuple_GET_ITEM(<tuple>read, i), written):
+                return True
+        return False
+    if type(<object>written) is tuple:
+        return _meets(written, read)
+    return is_tensor(read) and is_tensor(written) and ranges_meet(
+        storage(<Tensor>read), storage(<Tensor>written))
+
+
+cdef object _apart(Operator op, keyset_t keys, PyObject** args):
+    """The out= form of what reads memory apart from it: `into`, by the same arguments."""
+    cdef int i
+    for i in range(op.nargs - 1):
+        if _meets(args[i], args[op.nargs - 1]):
+            return NotImplemented
+    return call(<Operator>op.shortcut.config, args)
+
+
 cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**)):
     return CKernel.new(fn, None, "imode.kernels.shortcuts", False)
 
@@ -238,3 +264,8 @@ swap = _new(_swap)
 swap_in_place = _new(_swap_in_place)
 contiguous = _new(_contiguous)
 spread = _new(_spread)
+
+
+def apart(Operator into not None):
+    """The shortcut of an out= form that checks its memory, and then is `into`."""
+    return CKernel.new(_apart, into, "imode.kernels.shortcuts", False)

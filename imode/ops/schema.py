@@ -60,6 +60,7 @@ from ..autograd.kernels import (
     TRACK_VIEW,
 )
 from ..errors import out_requires_grad
+from ..kernels import shortcuts
 from ..kernels.order import empty_for
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
@@ -397,6 +398,7 @@ def _keep_apart(base, apart):
         return into(*arguments[:n], **dict(zip(names[n:], arguments[n:])), out=out)
 
     out_form(base, checked)
+    base.out._link(shortcut=shortcuts.apart(into))
 
 
 def _arrays_in(argument):
