@@ -197,6 +197,12 @@ def test_every_module_has_a_declaration_and_failures_are_stated():
         assert not bare.search(path.read_text()), f"{path.name}: a cdef function without a type"
 
 
+def test_every_operator_has_a_row_in_the_benchmarks():
+    from benchmarks import rows
+
+    assert rows.missing() == []
+
+
 def test_the_guards_under_their_older_names():
     assert imode.autograd.no_grad is imode.autograd.grad_mode.no_grad is imode.no_grad
     assert imode.autograd.inference_mode is imode.inference_mode
