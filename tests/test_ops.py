@@ -144,7 +144,7 @@ def test_out_agrees(name, index):
 @cases([(n, i) for n, i in WORKING if OPERATORS[n].out and SAMPLES[n][i].variants])
 def test_out_of_another_kind_is_refused(name, index):
     wanted, _ = call(name, index)
-    if wanted[0].dtype == imode.bool:
+    if wanted[0].dtype == imode.bool or name.partition(".")[0] in ("any", "all"):
         pytest.skip("everything can be written from bool")
     if name in ("sum.dim", "prod.dim_int", "cumsum", "cumprod"):
         pytest.skip("computes in the dtype of out=")

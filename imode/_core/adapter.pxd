@@ -16,7 +16,8 @@ cdef CKernel compiled_kernel(kernel_t fn, object function, object config=*)
 cdef object deliver_into(Operator op, object result, object target)
 # Refuse a tensor that cannot take a result of this dtype: casts, overlap with itself, read-only.
 # `halves`: the result is complex64 where PyTorch has complex32
-cdef int check_target(Operator op, Tensor target, int code, bint halves=*) except -1
+cdef int check_target(Operator op, Tensor target, int code, bint halves=*,
+                      int place=*) except -1
 # Give an out= tensor the result's shape (a warning if it had elements); in-place: they must agree.
 cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1
 cdef int copy_into(Tensor target, ndarray result) except -1

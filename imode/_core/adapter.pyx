@@ -155,8 +155,8 @@ cdef object deliver_into(Operator op, object result, object target):
     if len(target) != len(arrays):
         raise TypeError(f"{op.name}() expected a tuple of {len(arrays)} elements but got "
                         f"{len(target)}")
-    for item, array in zip(target, arrays):
-        check_target(op, item, code_of[cnp.PyArray_TYPE(array)])
+    for place, (item, array) in enumerate(zip(target, arrays)):
+        check_target(op, item, code_of[cnp.PyArray_TYPE(array)], False, place)
     for item, array in zip(target, arrays):
         _fit_alike(op, item, array, True)
         copy_into(item, array)
@@ -177,11 +177,18 @@ cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) exc
     return 0
 
 
-cdef int check_target(Operator op, Tensor target, int code, bint halves=False) except -1:
+cdef int check_target(Operator op, Tensor target, int code, bint halves=False,
+                      int place=0) except -1:
+    """Refuse a target that a result of this dtype, the `place`th, cannot be written to."""
     cdef ndarray array = storage(target)
     cdef int target_code = code_of[cnp.PyArray_TYPE(array)]
     refuse_self_overlap(target)
-    if target_code != code and not _can_cast(code, target_code):
+    if target_code != code and op.role == OUT and op.entry.out_refusal is not None:
+        message = op.entry.out_refusal(
+            dtype_from_code(code).numpy, dtype_from_code(target_code).numpy, place)
+        if message is not None:
+            raise RuntimeError(message)
+    elif target_code != code and not _can_cast(code, target_code):
         name = "ComplexHalf" if halves else type_str(code)
         raise out_of_wrong_dtype(op.name, name, type_str(target_code))
     if not cnp.PyArray_ISWRITEABLE(array):

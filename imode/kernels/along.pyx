@@ -18,7 +18,7 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels import rows as row_loops
-from imode.kernels.reduce cimport ALL, BAD, NDIM, axes_of, check_out_dtype
+from imode.kernels.reduce cimport ALL, BAD, NDIM, axes_of
 from libc.stdint cimport int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -53,7 +53,6 @@ cdef enum:
 cdef inline object _deliver(Operator op, ndarray out, PyObject** args):
     """The result as a new tensor, or in the tensor of an in-place or out= call."""
     if args[op.nargs] != NULL:
-        check_out_dtype(op, out, <object>args[op.nargs])
         return deliver_into(op, out, <object>args[op.nargs])
     return wrap(out)
 
@@ -212,8 +211,6 @@ cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
     _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(indices),
           <char*>cnp.PyArray_DATA(values))
     if args[op.nargs] != NULL:
-        check_out_dtype(op, values, (<tuple>args[op.nargs])[0])
-        check_out_dtype(op, indices, (<tuple>args[op.nargs])[1])
         return deliver_into(op, (values, indices), <object>args[op.nargs])
     results = (wrap(values), wrap(indices))
     return results if op.result_type is None else op.result_type(results)

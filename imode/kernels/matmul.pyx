@@ -18,7 +18,6 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
 from imode._core.parallel cimport num_threads, parallel_for
 from imode._core.tensor cimport Tensor, storage
-from imode.kernels.reduce cimport check_out_dtype
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.blas import thread_functions
@@ -256,7 +255,6 @@ cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** 
             out, storage(<Tensor>args[0])):
         return run_numpy(op, _otherwise(op, keys), args)
     if args[op.nargs] != NULL:
-        check_out_dtype(op, out, <object>args[op.nargs])
         return deliver_into(op, out, <object>args[op.nargs])
     return wrap(out)
 

@@ -58,6 +58,5 @@ ctypedef struct Plan:             # one reduction: lanes of elements, and which 
 cdef long long axes_of(PyObject* dim, int nd) noexcept
 cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept
 # Refuse an out= tensor that is not of the result's very dtype.
-cdef int check_out_dtype(Operator op, ndarray result, object target) except -1
 # The same elements with the reduced dimensions last, C-contiguous.
 cdef ndarray lanes_last(ndarray x, long long axes)

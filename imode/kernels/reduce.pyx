@@ -17,7 +17,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport deliver_into, run_numpy
 from imode._core.allocator cimport empty
-from imode._core.dispatch cimport OUT, CKernel, Operator
+from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
     is_integral, typenum_of)
@@ -31,7 +31,6 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
-from imode._core.words import c_name
 
 cnp.import_array()
 
@@ -275,16 +274,6 @@ cdef long long _last_axes(ndarray x, long long axes) noexcept:
         else:
             break
     return inner
-
-
-cdef int check_out_dtype(Operator op, ndarray result, object target) except -1:
-    cdef ndarray array
-    if op.role == OUT and isinstance(target, Tensor):
-        array = storage(<Tensor>target)
-        if cnp.PyArray_TYPE(array) != cnp.PyArray_TYPE(result):
-            raise RuntimeError(f"Expected out tensor to have dtype {c_name(result.dtype)}, "
-                               f"but got {c_name(array.dtype)} instead")
-    return 0
 
 
 # ---- folding ----

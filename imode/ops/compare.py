@@ -218,7 +218,7 @@ def _nan_to_num(self, nan, posinf, neginf):
     return result
 
 
-op(
+_NAN_TO_NUM = op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     ufunc(loops.select(loops.nan_to_num, "fd"), otherwise=_nan_to_num),
     derivative={
@@ -231,6 +231,15 @@ op(
 >>> imode.nan_to_num(imode.tensor([float("nan"), 1.]))
 tensor([0., 1.])
 """,
+)
+
+same_dtype_out(
+    _NAN_TO_NUM,
+    None,
+    lambda wanted, found: (
+        f"nan_to_num: dtype of out: {scalar_name(found)} should be same as input: "
+        f"{scalar_name(wanted)}"
+    ),
 )
 
 # ---- closeness and equality ---------------------------------------------------------------------

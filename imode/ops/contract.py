@@ -18,7 +18,7 @@ from .._core.tensor import Tensor
 from .._core.words import c_name, class_name, scalar_name
 from . import dims
 from .create import same_dtype_outs
-from .schema import composite, functions, out_form
+from .schema import composite, functions, out_form, recorded, refuse_out
 
 # ---- matmul ----
 
@@ -125,6 +125,10 @@ _MATMUL_OUT = _MATMUL.out
 
 def _matmul_into(functional, arguments, out):
     _check_dims(*arguments)  # before what requires grad is refused
+    first, second = arguments
+    operator = (ops.dot if first.dim() == 1 else ops.mv) if second.dim() == 1 else ops.mm
+    if first.dtype == second.dtype and not recorded((*arguments, out)):  # refused anyway
+        refuse_out(operator.entry, first, out)
     if not is_grad_enabled():  # then what requires grad does not decide how it is computed
         arguments = [argument.detach() for argument in arguments]
     return _MATMUL_OUT(*arguments, out=out)

@@ -17,6 +17,7 @@ from imode.kernels import conv as kernels
 from imode.kernels import direct, layers, pool
 
 from .._core.words import not_implemented
+from .create import same_dtype_outs
 from .expect import expect, expect_float
 from .refuse import zeros
 from .schema import composite, op
@@ -392,6 +393,8 @@ op(
     [[[1.5]]]
     """,
 )
+
+same_dtype_outs(("avg_pool2d",))
 
 op(
     f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",

@@ -127,8 +127,13 @@ def _into(functional, arguments, out):
 def same_dtype_out(operator, dtype_of, message):
     """Let the out= form of an operator refuse another dtype, where others cast to it.
 
-    `dtype_of` gives the result's dtype from the arguments, `message` the error's text.
+    `message` gives the error's text from the result's dtype and the other one, or None where that
+    is allowed. `dtype_of` gives the result's from the arguments, of a composite operator and where
+    it is looked at before they are; else None.
     """
+    if dtype_of is None:
+        operator.entry.out_refusal = lambda wanted, found, place: message(wanted, found)
+        return
     into = operator.out
 
     def checked(functional, arguments, out):
@@ -147,7 +152,7 @@ def expected_out(wanted, found):
     return f"Expected out tensor to have dtype {c_name(wanted)}, but got {c_name(found)} instead"
 
 
-def same_dtype_outs(names, dtype_of, message=expected_out):
+def same_dtype_outs(names, dtype_of=None, message=expected_out):
     """`same_dtype_out` of the operators of these names: every overload that has an out= form."""
     for name in names:
         operator = published()[name]

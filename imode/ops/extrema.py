@@ -7,8 +7,10 @@ from imode.kernels import along
 from imode.kernels import reduce as fast
 from imode.kernels.strided import wrap_dim
 
-from .._core.words import not_implemented, scalar_name
+from .._core.dtype import can_cast
+from .._core.words import not_implemented, scalar_name, tensor_type
 from . import dims
+from .create import expected_out, same_dtype_out, same_dtype_outs
 from .dims import reduced
 from .schema import composite, op
 
@@ -132,11 +134,21 @@ def _make_other(name):
     return other
 
 
+def _wrong_whole(wanted, found):
+    if not can_cast(wanted, found):
+        return (
+            "Expected canCast( typeMetaToScalarType(self.dtype()), "
+            "typeMetaToScalarType(out.dtype())) to be true, but got false.  The result is "
+            f"{scalar_name(wanted)}, out= {scalar_name(found)}"
+        )
+    return None
+
+
 for _name, _reduce, _find, _word, _shown, _at in (
     ("max", np.maximum.reduce, np.argmax, "largest", "3.", "1"),
     ("min", np.minimum.reduce, np.argmin, "smallest", "1.", "0"),
 ):
-    op(
+    _whole = op(
         f"{_name}(Tensor self) -> Tensor",
         fast.kernel(_name, _make_whole(_name, _reduce)),
         derivative={"self": _whole_backward},
@@ -163,7 +175,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         tensor([{_shown}])
         """,
     )(_make_other(f"{_name}imum"))
-    op(
+    _one = op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         along.extremum(f"{_name}.dim", _make_one(_name, _find)),
         derivative={"self": _index_backward},
@@ -205,6 +217,8 @@ for _name, _reduce, _find, _word, _shown, _at in (
         tensor({_at})
         """,
     )
+    same_dtype_out(_whole, None, _wrong_whole)
+    same_dtype_out(_one, None, expected_out)
 
 
 # ---- both ends ----
@@ -313,7 +327,7 @@ op(
     tensor(2.)
     """,
 )
-op(
+_MEDIAN_DIM = op(
     "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
     _median_dim,
     derivative={"self": _index_backward},
@@ -375,3 +389,35 @@ for _name, _better, _word in (
         tensor({"[0, 1, 1]" if _name == "cummax" else "[0, 0, 2]"})
         """,
     )
+
+# ---- out= of another dtype ----
+
+
+def _wrong_median(wanted, found, place):
+    if place:
+        return (
+            "Expected tensor for argument #1 'indices' to have scalar type Long; but got "
+            f"{tensor_type(found)} instead (while checking arguments for median)"
+        )
+    return (
+        "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but "
+        f"type {tensor_type(found)} does not equal {tensor_type(wanted)} "
+        "(while checking arguments for median)"
+    )
+
+
+_MEDIAN_DIM.entry.out_refusal = _wrong_median
+same_dtype_outs(("aminmax", "argmax", "argmin"))
+same_dtype_outs(
+    ("amax", "amin"),
+    message=lambda wanted, found: (
+        "Expected the dtype for input and out to match, but got "
+        f"{scalar_name(wanted)} for input's dtype and {scalar_name(found)} for out's dtype."
+    ),
+)
+same_dtype_outs(
+    ("cummax", "cummin"),
+    message=lambda wanted, found: (
+        f"expected scalar_type {scalar_name(wanted)} but found {scalar_name(found)}"
+    ),
+)

@@ -556,6 +556,5 @@ def take_along_dim(self, indices, dim):
     return source.gather(dim, indices.expand(common) % length)
 
 
-same_dtype_outs(
-    ("scatter", "scatter_add", "index_copy", "take_along_dim"), lambda self, *rest: self.dtype
-)
+same_dtype_outs(("scatter", "scatter_add", "index_copy", "index_add", "scatter_reduce"))
+same_dtype_outs(("take_along_dim",), lambda self, *rest: self.dtype)

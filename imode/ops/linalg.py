@@ -515,11 +515,23 @@ op(
 )
 
 
-same_dtype_outs(("addmv", "baddbmm"), lambda self, *rest: self.dtype)
+same_dtype_outs(("mm", "bmm", "addmm", "addmv", "baddbmm"))
+same_dtype_outs(
+    ("mv",),
+    message=lambda wanted, found: (
+        "addmv input tensors must have the same dtype, but got "
+        f"{scalar_name(found)}, {scalar_name(wanted)}, and {scalar_name(wanted)}"
+    ),
+)
+same_dtype_outs(
+    ("dot", "vdot"),
+    message=lambda wanted, found: (
+        f"result dtype {scalar_name(found)} does not match input dtype {scalar_name(wanted)}"
+    ),
+)
 same_dtype_outs(
     ("addbmm",),
-    lambda self, *rest: self.dtype,
-    lambda wanted, found: (
+    message=lambda wanted, found: (
         f"self and mat2 must have the same dtype, but got {scalar_name(found)} and "
         f"{scalar_name(wanted)}"
     ),

@@ -17,7 +17,7 @@ from .._core.dispatch import is_grad_enabled
 from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
 from . import dims
-from .create import computes_in_out
+from .create import computes_in_out, same_dtype_outs
 from .dims import FLOATING, accumulate_type, reduced, restore
 from .schema import composite, conj, op
 
@@ -357,6 +357,19 @@ for _name, _kernel, _doc, _example in (
         variants="function method out",
         doc=_doc,
     )
+
+
+def _only_bool(name):
+    def refuse(wanted, found):
+        if found.kind == "b" or found == np.uint8:
+            return None
+        return f"{name} only supports bool tensor for result, got: {scalar_name(found)}"
+
+    return refuse
+
+
+for _name in ("any", "all"):
+    same_dtype_outs((_name,), message=_only_bool(_name))
 
 for _schema in (
     "count_nonzero(Tensor self, int[1]? dim=None) -> Tensor",

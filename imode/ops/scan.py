@@ -11,7 +11,7 @@ from imode.kernels.strided import wrap_dim
 from .._core.dtype import as_numpy
 from .._core.words import not_implemented, scalar_name
 from . import dims
-from .create import computes_in_out
+from .create import computes_in_out, same_dtype_outs
 from .dims import FLOATING, accumulate_type, reduced, restore
 from .expect import expect
 from .schema import composite, conj, functional, op, out_form, recorded
@@ -282,6 +282,7 @@ for _name in ("softmax", "log_softmax"):
         imode.float64
         """,
     )(_with_dtype(_name))
+same_dtype_outs(("softmax", "log_softmax"))
 
 
 # ---- nn.functional: without a dimension, one is chosen ----

@@ -81,12 +81,23 @@ methods = {}  # name -> operator, for documentation and stubs
 class Entry:
     """One declaration, as written: what the operator was derived from."""
 
-    __slots__ = ("differentiable", "doc", "kernel", "result_names", "through", "variants")
+    __slots__ = (
+        "differentiable",
+        "doc",
+        "kernel",
+        "out_refusal",
+        "result_names",
+        "through",
+        "variants",
+    )
 
     def __init__(self, kernel, differentiable, variants, doc, result_names, through=None):
         self.kernel, self.differentiable = kernel, differentiable
         self.variants, self.doc, self.result_names = variants, doc, result_names
         self.through = through
+        # What a result in an out= of another dtype raises, from (wanted, found, which result);
+        # None: nothing, where it can be cast.
+        self.out_refusal = None
 
 
 def laid_out(function):
@@ -346,7 +357,7 @@ def composite(
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
-            _link_out(base, parsed, _out_of(parsed.name, function, through))
+            _link_out(base, parsed, _out_of(parsed.name, function, entry))
             _keep_apart(base, apart)
         return base
 
@@ -430,20 +441,29 @@ def _inplace_of(name, function):
     return written
 
 
-def _out_of(name, function, through):
+def _out_of(name, function, entry):
     def into(*arguments):
         from . import _write_out
 
         *rest, out = arguments
         if recorded(arguments):
-            raise out_requires_grad(through or name, name)
+            raise out_requires_grad(entry.through or name, name)
         result = function(*rest)
         if isinstance(result, tuple):
             pairs = zip(result, out, strict=True)
             return type(result)(_write_out(r, out=o, name=name) for r, o in pairs)
+        refuse_out(entry, result, out)
         return _write_out(result, out=out, name=name)
 
     return into
+
+
+def refuse_out(entry, result, out):
+    """Raise where an operator may not write its result to an out= of that dtype."""
+    if entry.out_refusal is not None and result.dtype != out.dtype:
+        message = entry.out_refusal(result.dtype.numpy, out.dtype.numpy, 0)
+        if message is not None:
+            raise RuntimeError(message)
 
 
 def _compile_kernel(name, kernel, where):

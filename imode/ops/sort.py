@@ -169,7 +169,7 @@ def _kthvalue(self, k, dim, keepdim):
     return np.array(values, order="C"), np.array(order, order="C")
 
 
-op(
+_KTHVALUE = op(
     "kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False)"
     " -> (Tensor values, Tensor indices)",
     _kthvalue,
@@ -591,3 +591,11 @@ same_dtype_outs(("searchsorted", "bucketize"), _places_dtype, _wrong_places)
 same_dtype_outs(("isin",), lambda *arguments: np.dtype(bool))
 same_dtype_outs(("argsort",), lambda *arguments: np.dtype(np.int64))
 same_dtype_outs(("msort",), lambda self: self.dtype)
+same_dtype_outs(("sort", "topk"))
+
+
+_KTHVALUE.entry.out_refusal = lambda wanted, found, place: (
+    "output indices must be of scalar type Long"
+    if place
+    else "output values must be of same type as input"
+)
