@@ -445,6 +445,11 @@ def change_requires_grad():
     )
 
 
+def integers_require_grad():
+    """A new tensor of integers or booleans that should require grad."""
+    return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+
+
 # ---- .grad ----------------------------------------------------------------------------------
 
 GRAD_OF_NON_LEAF = (

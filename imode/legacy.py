@@ -10,6 +10,7 @@ from . import ops
 from ._core.dtype import Size, all_dtypes, get_default_dtype
 from ._core.tensor import Tensor
 from ._core.words import class_name, scalar_name
+from .errors import integers_require_grad
 
 
 def _is_size(value):
@@ -73,6 +74,8 @@ class Variable(metaclass=_VariableType):
         if data is not None and not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         made = ops.empty((0,)) if data is None else data.detach()
+        if requires_grad and not (made.is_floating_point() or made.is_complex()):
+            raise integers_require_grad()
         return made.requires_grad_(requires_grad)
 
 

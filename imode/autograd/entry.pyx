@@ -349,10 +349,10 @@ def increment_version(tensors):
     try:
         tensors = tuple(tensors)
     except TypeError:
-        raise RuntimeError("increment_version expect a Iterable[Tensor] as input, or a Tensor; got "
-                           + type(tensors).__name__) from None
+        raise RuntimeError("increment_version expect a Iterable[Tensor] as input. It got "
+                           + type(tensors).__name__ + "; a Tensor alone will do") from None
     for tensor in tensors:
         if type(tensor) is not Tensor:
             raise RuntimeError("increment_version expects each element of the iterable to be a "
-                               f"tensor, got {type(tensor).__name__}")
+                               f"tensor. One is of type {type(tensor).__name__}")
         count_write(_WRITTEN, <Tensor>tensor)

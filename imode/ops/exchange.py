@@ -15,6 +15,7 @@ from .._core.internals import has_node, install
 from .._core.lending import lend
 from .._core.tensor import Tensor
 from .._core.words import scalar_name
+from ..errors import integers_require_grad
 from .create import copy_of, default_float
 from .schema import composite, op
 
@@ -222,6 +223,9 @@ def asarray(obj, dtype, device, copy, requires_grad):
     tensor([1, 2])
     """
     made = _sharing(obj)
+    wanted = requires_grad
+    if wanted is None:  # as before a copy, which no mode records
+        wanted = made is not None and made.requires_grad
     if made is None and _is_buffer(obj):
         flat = as_numpy(dtype, default_float())
         made = ops.from_numpy(_frombuffer(obj, flat, -1, 0, False)[0])
@@ -238,9 +242,8 @@ def asarray(obj, dtype, device, copy, requires_grad):
         made = made.to(dtype)
     elif copy:
         made = made.clone()
-    wanted = made.requires_grad if requires_grad is None else requires_grad
     if has_node(made) and not wanted:
         return made.detach()
     if wanted and not (made.is_floating_point() or made.is_complex()):
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        raise integers_require_grad()
     return made.requires_grad_(wanted)

@@ -128,4 +128,27 @@ PROGRAMS = {
         v2 = lib.nn.functional.nll_loss(v1, lib.tensor(0))
         v2 = lib.nn.functional.nll_loss(lib.zeros(()), lib.tensor(0))
     """,
+    "asarray copies what requires grad in every mode": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 1
+        v2 = lib.asarray(v0, copy=True); v3 = lib.asarray(v1, dtype=lib.float64)
+        with lib.no_grad():
+            v4 = lib.asarray(v0, copy=True); v5 = lib.asarray(v1, dtype=lib.float64)
+            v6 = lib.asarray(v1, copy=True, requires_grad=False)
+        with lib.inference_mode():
+            v7 = lib.asarray(v0, copy=True)
+        v8 = lib.asarray(v0, dtype=lib.int64)
+        v9 = lib.asarray(v0, dtype=lib.int64, requires_grad=False)
+    """,
+    "what cannot require grad": """
+        v0 = lib.ones(2, dtype=lib.int64)
+        lib.autograd.Variable(v0, requires_grad=True)
+        lib.asarray(v0, requires_grad=True)
+        v0.requires_grad_()
+    """,
+    "increment_version of what is no tensor": """
+        v0 = lib.ones(2)
+        lib.autograd.graph.increment_version(3)
+        lib.autograd.graph.increment_version([v0, None])
+        lib.autograd.graph.increment_version("text")
+    """,
 }
