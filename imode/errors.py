@@ -447,7 +447,10 @@ def change_requires_grad():
 
 def integers_require_grad():
     """A new tensor of integers or booleans that should require grad."""
-    return RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+    return RuntimeError(
+        "Only Tensors of floating point and complex dtype can require gradients. Convert it first, "
+        "with .to(dtype), or pass requires_grad=False."
+    )
 
 
 # ---- .grad ----------------------------------------------------------------------------------
