@@ -12,6 +12,7 @@ import numpy as np
 from imode import ops
 from imode.kernels import reduce as fast
 from imode.kernels import shortcuts
+from imode.kernels.diagonal import trace
 
 from .._core.dispatch import is_grad_enabled
 from .._core.dtype import as_numpy
@@ -283,7 +284,8 @@ def _trace(self):
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")
     to = _result_type(self, None)
-    return reduced(np.trace(self, dtype=accumulate_type(to)), to)
+    wide = np.complex128 if to.kind == "c" else accumulate_type(to)
+    return reduced(np.trace(self, dtype=wide), to)
 
 
 def _trace_backward(grad, self_shape):
@@ -298,7 +300,7 @@ def _trace_backward(grad, self_shape):
 
 op(
     "trace(Tensor self) -> Tensor",
-    _trace,
+    trace(_trace),
     derivative={"self": _trace_backward},
     variants="function method",
     doc="""Return the sum of the diagonal of a matrix.
