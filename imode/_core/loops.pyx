@@ -54,6 +54,15 @@ cdef extern from "numpy/ufuncobject.h":
         int ntypes
         const char* types
 
+cdef extern from "wide.h":
+    ctypedef struct wide_loop:    # a loop over float32 that runs on operands in float16
+        loop_t loop
+        void* data
+        int nin
+        unsigned halves           # a bit for each operand that is float16, and for the result
+    void run_wide(char** args, const npy_intp* dims, const npy_intp* steps,
+                  void* data) noexcept nogil
+
 cdef enum:
     C_CONTIGUOUS = 0x1            # flags of an ndarray
     WRITEABLE = 0x400
@@ -330,6 +339,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef bint resized = False     # out= had another shape: it takes the result's strides
     cdef bint unbound = False     # an operand is None
     cdef bint wide                # float16 computed in float32
+    cdef wide_loop widened
 
     for i in range(nin):
         if is_tensor(args[i]):
@@ -395,14 +405,18 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             fit_target(op, <Tensor>target, nd, dims, True)
     if wide:
         code = FLOAT32
+        widened.loop, widened.data = loops.loop[code], loops.data[code]
+        widened.nin, widened.halves = nin, (out_code == FLOAT16) << nin
 
     for i in range(nin):
         if is_tensor(args[i]):
             array = storage(<Tensor>args[i])
-            if code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK):
+            if wide and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
+                widened.halves |= 1 << i
+            elif code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK):
                 array = _cast(array, code)
                 keep.append(array)
-            elif target != NULL and entangled(array, storage(<Tensor>target)):
+            if target != NULL and entangled(array, storage(<Tensor>target)):
                 array = array.copy()
                 keep.append(array)
             operands[i].data = <char*>cnp.PyArray_DATA(array)
@@ -421,20 +435,17 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
-    if wide:
-        out = empty_like(operands, nin, nd, dims, typenum_of[code], _sizes[code])
-    elif target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
+    if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
     elif loops.rows:
         out = empty(typenum_of[out_code], nd, dims)
     else:
         out = empty_like(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])
-    if size:
+    if size and wide:
+        iterate(run_wide, &widened, operands, nin, nd, dims, out)
+    elif size:
         iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
-    if wide:
-        with _errstate(over="ignore"):
-            out = _cast(out, out_code)
     if target == NULL:
         return wrap(out)
     if out is not storage(<Tensor>target):

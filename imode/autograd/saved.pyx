@@ -341,10 +341,10 @@ cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if is_inference(tensor):
         raise inference_saved(tensor.guard_id, tensor.maker)
     cdef SavedTensor self = _new()
-    self.held = alias_of(tensor)
-    _watch(self, tensor)
-    self.output_nr = output_nr
     self.requires_grad = requires_grad(tensor)
+    self.held = alias_of(tensor) if self.requires_grad else tensor    # which owns no node
+    _watch(self, tensor)
+    self.output_nr = output_nr if self.requires_grad else -1
     if _is_written_view(tensor) and self.requires_grad:
         # What the result leads to is the view's node, not the write's.
         self.view_node = weakref.ref(tensor.grad_fn)

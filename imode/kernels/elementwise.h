@@ -9,6 +9,7 @@
 
 #include "_loops.h"
 #include "vmath.h"
+#include "wide.h"
 
 #define BLOCK 256
 #define MAX_OPERANDS 5
@@ -84,24 +85,6 @@ static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, v
         info->kernel(args, n);
     else
         run_blocks(args, n, steps, info);
-}
-
-V_CLONES static void from_half(float *to, const char *from, npy_intp step, npy_intp n) {
-    if (step == 2)
-        for (npy_intp i = 0; i < n; i++)
-            to[i] = v_from_half(((const uint16_t *)from)[i]);
-    else
-        for (npy_intp i = 0; i < n; i++)
-            to[i] = v_from_half(*(const uint16_t *)(from + i * step));
-}
-
-V_CLONES static void to_half(char *to, const float *from, npy_intp step, npy_intp n) {
-    if (step == 2)
-        for (npy_intp i = 0; i < n; i++)
-            ((uint16_t *)to)[i] = v_to_half(from[i]);
-    else
-        for (npy_intp i = 0; i < n; i++)
-            *(uint16_t *)(to + i * step) = v_to_half(from[i]);
 }
 
 /* float16: the float32 kernel, a block at a time. */

@@ -243,4 +243,19 @@ PROGRAMS = {
         v1.sum().backward()
         v3 = v0.grad
     """,
+    "a result without a gradient is saved itself": """
+        v0 = lib.tensor([[3.0, 1.0, 2.0]], requires_grad=True)
+        v1, v2 = v0.sort(); v3, v4 = v0.max(1); v5, v6 = v0.topk(2)
+        v1.grad_fn._saved_indices is v2
+        v3.grad_fn._raw_saved_indices.data is v4
+        v2.data = v2.double()
+        v6.data = v6.clone()
+        v1.sum().backward()
+        v5.sum().backward()
+        v4.zero_()
+        v3.sum().backward()
+        with lib.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            v1, v2 = v0.sort()
+        v1.grad_fn._saved_indices is v2
+    """,
 }

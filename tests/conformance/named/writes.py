@@ -361,4 +361,10 @@ PROGRAMS = {
         lib.index_copy(v5, 0, v5[:1], v5[:1], out=v5)
         lib.max(v1, v1 * 1, out=v2)
     """,
+    "windows that overlap are written to one after the other": """
+        v0 = lib.tensor([[0.5, -1.0, 2.0, 3.0]]); v1 = v0.half(); v2 = v0.double()
+        v0.unfold(1, 2, 1).mul_(0.5); v1.unfold(1, 2, 1).mul_(0.5); v2.unfold(1, 2, 1).mul_(0.5)
+        v1.unfold(1, 3, 1).div_(3); v1.unfold(1, 2, 1).lerp_(lib.ones(2).half(), 0.25)
+        v1.unfold(1, 2, 1).add_(lib.ones(2).half()); v1.unfold(0, 1, 1).mul_(v1)
+    """,
 }

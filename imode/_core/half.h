@@ -1,0 +1,51 @@
+/* float16, as its bits, to and from float; and how functions in loops are compiled. */
+#ifndef IMODE_HALF_H
+#define IMODE_HALF_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define V_INLINE static inline __attribute__((always_inline, unused))
+
+/* One body, compiled for three levels of x86-64; the loader picks. Elsewhere the plain function. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
+    defined(__linux__) && defined(__GLIBC__) && !defined(IMODE_DEBUG)
+#define V_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define V_CLONES
+#endif
+
+V_INLINE float v_float(uint32_t u) {
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+
+V_INLINE uint32_t v_bits(float x) {
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return u;
+}
+
+V_INLINE float v_from_half(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7FFFu;
+    /* Shifted into place the exponent is 112 too low; the product also makes subnormals right. */
+    float magnitude = v_float(rest << 13) * 0x1p+112f;
+    uint32_t bits = v_bits(magnitude);
+    bits = rest >= 0x7C00u ? (rest << 13) + 0x70000000u : bits;
+    bits = rest > 0x7C00u ? bits | 0x400000u : bits; /* a NaN becomes a quiet one */
+    return v_float(bits | sign);
+}
+
+V_INLINE uint16_t v_to_half(float x) {
+    uint32_t bits = v_bits(x), sign = bits >> 31 << 15, rest = bits & 0x7FFFFFFFu;
+    uint32_t odd = rest >> 13 & 1;
+    uint32_t normal = (rest + 0xFFFu + odd - 0x38000000u) >> 13;           /* rounds half to even */
+    uint32_t tiny = v_bits(v_float(rest) + 0.5f) - 0x3F000000u; /* the adder rounds */
+    uint32_t half = rest < 0x38800000u ? tiny : normal;
+    half = rest >= 0x477FF000u ? 0x7C00u : half;
+    half = rest > 0x7F800000u ? 0x7E00u | (rest >> 13 & 0x1FFu) : half;
+    return (uint16_t)(half | sign);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* A loop over float that runs on operands in float16, a block at a time. */
+#ifndef IMODE_WIDE_H
+#define IMODE_WIDE_H
+
+#include "half.h"
+
+__attribute__((unused)) V_CLONES static void from_half(float *to, const char *from, intptr_t step,
+                                                        intptr_t n) {
+    if (step == 2)
+        for (intptr_t i = 0; i < n; i++)
+            to[i] = v_from_half(((const uint16_t *)from)[i]);
+    else
+        for (intptr_t i = 0; i < n; i++)
+            to[i] = v_from_half(*(const uint16_t *)(from + i * step));
+}
+
+__attribute__((unused)) V_CLONES static void to_half(char *to, const float *from, intptr_t step,
+                                                      intptr_t n) {
+    if (step == 2)
+        for (intptr_t i = 0; i < n; i++)
+            ((uint16_t *)to)[i] = v_to_half(from[i]);
+    else
+        for (intptr_t i = 0; i < n; i++)
+            *(uint16_t *)(to + i * step) = v_to_half(from[i]);
+}
+
+#define WIDE_BLOCK 256
+#define WIDE_OPERANDS 5
+
+typedef struct {
+    void (*loop)(char **args, const intptr_t *dims, const intptr_t *steps, void *data);
+    void *data;
+    int nin;
+    unsigned halves; /* a bit for each operand that is float16, and for the result */
+} wide_loop;
+
+__attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
+                                             const intptr_t *steps, void *data) {
+    const wide_loop *wide = data;
+    const int nin = wide->nin;
+    float buffer[WIDE_OPERANDS][WIDE_BLOCK];
+    char *at[WIDE_OPERANDS];
+    intptr_t by[WIDE_OPERANDS];
+    for (intptr_t done = 0, n; done < dims[0]; done += n) {
+        n = dims[0] - done < WIDE_BLOCK ? dims[0] - done : WIDE_BLOCK;
+        for (int k = 0; k <= nin; k++) {
+            char *from = args[k] + done * steps[k];
+            int half = wide->halves >> k & 1;
+            if (half && k < nin)
+                from_half(buffer[k], from, steps[k], n);
+            at[k] = half ? (char *)buffer[k] : from;
+            by[k] = half ? (intptr_t)sizeof(float) : steps[k];
+        }
+        wide->loop(at, &n, by, wide->data);
+        if (wide->halves >> nin & 1)
+            to_half(args[nin] + done * steps[nin], buffer[nin], steps[nin], n);
+    }
+}
+
+#endif
