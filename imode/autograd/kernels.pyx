@@ -22,8 +22,8 @@ from imode._core.tensor cimport (
     Tensor, current, is_tensor, meta_of, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
-from imode.autograd.node cimport Node, next_nodes
-from imode.autograd.recorded cimport new_node
+from imode.autograd.node cimport next_nodes
+from imode.autograd.recorded cimport OpNode, new_node
 from imode.autograd.saved cimport save_input
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
@@ -100,7 +100,7 @@ cdef inline Derivative _for_numbers(Derivative d, bint plain_numbers, PyObject**
 cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     cdef Derivative d = <Derivative>op.derivative
     cdef TLS* state = tls()
-    cdef Node node
+    cdef OpNode node
     if state.no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     if state.plain_numbers:
@@ -133,7 +133,7 @@ cdef int _refuse_complex(str name, object result) except -1:
 cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Derivative d = <Derivative>op.derivative
     cdef Tensor self = <Tensor>args[0]
-    cdef Node node
+    cdef OpNode node
     if tls().no_grad or d is None:      # no derivative: what PyTorch does not look at either
         return redispatch(op, keys & below(AUTOGRAD), args)
     d = _for_numbers(d, tls().plain_numbers, args)
@@ -158,7 +158,7 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     """An in-place operator that changes the geometry alone (t_, squeeze_): allowed on leaves."""
     cdef Derivative d = <Derivative>op.derivative
     cdef Tensor self = <Tensor>args[0]
-    cdef Node node
+    cdef OpNode node
     if tls().no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_inplace(op.name, self)
@@ -205,9 +205,9 @@ cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 
-cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
+cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
     """A node with its edges, holding what the formulas need of the arguments."""
-    cdef Node node = new_node(d)
+    cdef OpNode node = new_node(d)
     cdef PyObject* arg
     cdef Slot* slot
     cdef int i, edge, n
@@ -258,7 +258,7 @@ cdef Node _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
     return node
 
 
-cdef bint _needed(Node node, Derivative d, Slot* slot):
+cdef bint _needed(OpNode node, Derivative d, Slot* slot):
     """Whether a slot that one formula alone reads is wanted; one that several read always is, and
     one that none reads, which is shown alone."""
     cdef int i
@@ -271,7 +271,7 @@ cdef bint _needed(Node node, Derivative d, Slot* slot):
     return False
 
 
-cdef int _keep_tensor(Operator op, Node node, int slot, object tensor, bint written) except -1:
+cdef int _keep_tensor(Operator op, OpNode node, int slot, object tensor, bint written) except -1:
     if written:
         tensor = call1(operator("clone"), tensor)
     return node.keep_input(slot, <Tensor>tensor, op.name)
@@ -321,7 +321,7 @@ cdef inline object _matrix(Tensor tensor):
     return geometry_of(tensor)
 
 
-cdef int _finish(Derivative d, Node node, object result) except -1:
+cdef int _finish(Derivative d, OpNode node, object result) except -1:
     """Make the results the node's, and keep what the formulas need of them."""
     cdef int i
     cdef int n
@@ -337,7 +337,7 @@ cdef int _finish(Derivative d, Node node, object result) except -1:
     return _save_results(d, node, result)
 
 
-cdef int _set_history(Derivative d, Node node, int output, Tensor result) except -1:
+cdef int _set_history(Derivative d, OpNode node, int output, Tensor result) except -1:
     if code_of[typenum(result)] < FLOAT16:      # integers and bools carry no gradient
         if d.floats_only or d.unimplemented:
             return 0
@@ -348,7 +348,7 @@ cdef int _set_history(Derivative d, Node node, int output, Tensor result) except
     return 0
 
 
-cdef int _save_results(Derivative d, Node node, object result) except -1:
+cdef int _save_results(Derivative d, OpNode node, object result) except -1:
     cdef int i
     cdef Slot* slot
     for i in range(d.n_slots):

@@ -1,7 +1,7 @@
 # The graph: Node and its edges. See node.pyx for implementation details.
 from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor
-from imode.autograd.derivative cimport Derivative, Formula
+from imode.autograd.derivative cimport Derivative
 from imode.autograd.saved cimport stamp_t
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
@@ -76,30 +76,10 @@ cdef class Node:
     cdef void release(self)           # free the saved tensors
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
-    cdef int set_saved(self, int n) except -1
-    cdef void keep(self, int slot, object value)
-    cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1
-    cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1
-    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1
     cdef int describe(self, int output, Tensor tensor) except -1
-    cdef bint _saves_tensors(self, int slot)
     cdef void _drop_saved(self)
     cdef void _drop_edges(self)
-    cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
-                      PyObject** out) except -1
-    cdef bint _any_grad(self, PyObject** grads) noexcept
-    cdef PyObject* _saved(self, int slot) noexcept
-    cdef object _unpacked(self, int slot)
-    cdef object _shown(self, int slot)
-    cdef object _computed(self, str name)
     cdef object _shape(self, int output)
-    cdef object _raw(self, int slot)
-    cdef bint _holds_tensors(self, int slot) noexcept
-    cdef int _first_edge(self, int input) noexcept
-    cdef bint _wanted(self, Formula* formula) noexcept
-    cdef tuple _needs(self, Formula* formula)
-    cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1
-    cdef int _put(self, int edge, object gradient, PyObject** out) except -1
     cdef void connect(self, int edge, Tensor tensor)   # to where the tensor's gradient goes
 
 
@@ -140,4 +120,6 @@ cdef Extras extras_of(Node node)
 cdef object freed(Node node)          # the error of using a node that was released
 cdef void set_observer(int (*function)(Node) except -1) noexcept   # called with each new node
 cdef str bare_name(Node node)      # without the namespace that some have: that of its class
+cdef object no_attribute(Node node, str name)   # the error of reading what it has not
+cdef void let_go(PyObject** items, int n)       # of n saved values, or NULLs; it may run any code
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1     # False: it needs no gradient

@@ -1,7 +1,38 @@
 # Nodes of operators from the table. See recorded.pyx for implementation details.
-# Thread rule: classes are added with the GIL held, and stay.
-from imode.autograd.derivative cimport Derivative
+# Thread rule: a Node's; classes are added with the GIL held, and stay.
+from cpython.object cimport PyObject
+from imode._core.tensor cimport Tensor
+from imode.autograd.derivative cimport Derivative, Formula
 from imode.autograd.node cimport Node
+from imode.autograd.saved cimport stamp_t
 
-cdef Node new_node(Derivative derivative)    # without edges yet, counted as recorded
+
+cdef class OpNode(Node):
+    # The node of an operator: it saves what its derivative's formulas read, and runs them. It has
+    # no fields but a Node's, among them `derivative`, never None here. Its memory comes from
+    # slabs, which are its free list.
+
+    cdef int set_saved(self, int n) except -1
+    cdef void keep(self, int slot, object value)
+    cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1
+    cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1
+    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1
+    cdef bint _saves_tensors(self, int slot)
+    cdef PyObject* _saved(self, int slot) noexcept
+    cdef object _unpacked(self, int slot)
+    cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
+                      PyObject** out) except -1
+    cdef bint _any_grad(self, PyObject** grads) noexcept
+    cdef int _first_edge(self, int input) noexcept
+    cdef bint _wanted(self, Formula* formula) noexcept
+    cdef tuple _needs(self, Formula* formula)
+    cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1
+    cdef int _put(self, int edge, object gradient, PyObject** out) except -1
+    cdef object _shown(self, int slot)
+    cdef object _computed(self, str name)
+    cdef object _raw(self, int slot)
+    cdef bint _holds_tensors(self, int slot) noexcept
+
+
+cdef OpNode new_node(Derivative derivative)  # without edges yet, counted as recorded
 cdef object shown(object node)               # a node as Python sees it

@@ -1,9 +1,28 @@
-"""The nodes of operators from the table: their memory, and their classes as Python sees them."""
-from imode._core.dispatch cimport tls
+"""The nodes of operators from the table: what they save, what runs them, and their classes."""
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from imode._core.dispatch cimport TLS, tls
+from imode._core.keyset cimport NORMAL_KEYS
+from imode._core.making cimport alias_of, new_tensor
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport set_show
-from imode.autograd.derivative cimport Derivative
-from imode.autograd.node cimport Node, bare_name
+from imode._core.tensor cimport Tensor, is_tensor, set_show
+from imode.autograd.derivative cimport (
+    FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
+from imode.autograd.node cimport (
+    SMALL, Node, bare_name, freed, has_stamp, let_go, n_outputs, next_nodes, no_attribute,
+    saved_values)
+from imode.autograd.saved cimport (
+    SavedTensor, add_stamped, of_stamped, save_input, save_result, saved_value, stamp, stamp_t,
+    unpack, unpack_stamped)
+from imode.autograd.task cimport should_compute
+from libc.stdlib cimport calloc
+
+import numpy as np
+
+from imode.errors import result_missing
+
+cdef extern from "Python.h":
+    object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
 
 cdef extern from *:
     """
@@ -26,32 +45,339 @@ cdef extern from *:
     void share_memory "imode_share_memory"(object cls, object base)
     void set_class "imode_set_class"(object node, object cls)
 
-
-cdef class _OpNode(Node):
-    # The node of an operator from the table. Its memory comes from slabs, which are its free list.
-    pass
+cdef tuple _NUMBERS = (bool, int, float, complex)
 
 
-share_end(_OpNode, Node)       # Note [Freeing long graphs]
-use_slabs(_OpNode)
+cdef class OpNode(Node):
+    """The node of an operator. Not made from Python."""
+
+    # ---- what it saves ----
+
+    cdef int set_saved(self, int n) except -1:
+        cdef PyObject** many
+        if n > SMALL:
+            many = <PyObject**>calloc(n, sizeof(PyObject*))
+            if many == NULL:
+                raise MemoryError()
+            self.saved.many = many
+        self.n_saved = n
+        return 0
+
+    cdef void keep(self, int slot, object value):
+        Py_INCREF(value)
+        saved_values(self)[slot] = <PyObject*>value
+
+    cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1:
+        """Save an input; `saver`: the operator, for messages."""
+        cdef stamp_t noted = stamp(tensor, -1) if has_stamp(self, slot) else 0
+        if noted:
+            return self._hold(slot, tensor, noted)
+        self.keep(slot, save_input(tensor, saver))
+        return 0
+
+    cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1:
+        cdef stamp_t noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
+        if noted:
+            return self._hold(slot, alias_of(tensor), noted)
+        self.keep(slot, save_result(tensor, output_nr))
+        return 0
+
+    cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1:
+        self.keep(slot, tensor)
+        self.notes.stamps[slot] = noted
+        add_stamped(tensor)
+        return 0
+
+    cdef void release(self):
+        """Free the saved tensors. Shapes and numbers stay, to be looked at; a node that has nothing
+        else may run again."""
+        cdef PyObject* items[MAX_SAVED]
+        cdef PyObject** saved = saved_values(self)
+        cdef int n = 0
+        cdef int i
+        for i in range(self.n_saved):
+            if saved[i] != NULL and self._saves_tensors(i):
+                self.released |= 1 << i
+                items[n] = saved[i]
+                saved[i] = NULL
+                n += 1
+        let_go(items, n)
+
+    cdef bint _saves_tensors(self, int slot):
+        value = <object>saved_values(self)[slot]
+        if type(value) is Tensor or type(value) is SavedTensor:
+            return True
+        if self.derivative.slots[slot].operand and not self.derivative.plain_numbers:
+            return True                   # a number in a tensor's place
+        if type(value) is tuple:
+            for item in <tuple>value:
+                if type(item) is SavedTensor:
+                    return True
+        return False
+
+    cdef PyObject* _saved(self, int slot) noexcept:
+        return saved_values(self)[slot] if slot < self.n_saved else NULL   # else it was cleared
+
+    cdef object _unpacked(self, int slot):
+        cdef PyObject* item
+        if self.released >> slot & 1:     # also by another thread, in the middle of a run
+            raise freed(self)
+        item = self._saved(slot)
+        if item == NULL:
+            return None
+        if is_tensor(item):
+            return unpack_stamped(<Tensor>item, self.notes.stamps[slot], self)
+        if type(<object>item) is SavedTensor:
+            return unpack(<SavedTensor>item, self)
+        if self.derivative.slots[slot].source == FROM_ARGUMENT and type(<object>item) is tuple:
+            return tuple([unpack(<SavedTensor>x, self) if type(x) is SavedTensor else x
+                          for x in <tuple>item])
+        return <object>item
+
+    # ---- running the formulas ----
+
+    cdef int apply(self, PyObject** grads, PyObject** out) except -1:
+        """Run the operator's formulas on the gradients of its results."""
+        cdef Derivative d = self.derivative
+        cdef PyObject* saved[MAX_SAVED]
+        cdef Formula* formula
+        cdef object value
+        cdef int number, k
+        cdef int n = 0
+        cdef int missing = -1
+        if self.released:
+            raise freed(self)
+        try:
+            # Each once, in the order of slots, which hooks can tell: and what was written to is
+            # refused also where it is not needed.
+            while n < d.n_slots:
+                value = self._unpacked(n) if d.slots[n].formulas else None
+                Py_INCREF(value)
+                saved[n] = <PyObject*>value
+                if self._saved(n) == NULL and d.slots[n].source == FROM_RESULT:
+                    missing = n
+                n += 1
+            if d.unimplemented or self._any_grad(grads):
+                if missing >= 0:
+                    raise result_missing(self.name(), d.slot_names[missing])
+                for number in range(d.n_formulas):
+                    formula = &d.formulas[number]
+                    if d.unimplemented or self._wanted(formula):
+                        self._compute(formula, saved, grads, out)
+        finally:
+            for k in range(n):
+                Py_DECREF(<object>saved[k])
+        return 0
+
+    cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
+                      PyObject** out) except -1:
+        """Run one formula; nothing where the gradient that it reads is not there."""
+        cdef PyObject* values[MAX_SAVED]
+        cdef object arrived, needs
+        cdef TLS* state = tls()
+        cdef int k, slot
+        for k in range(formula.n_parameters):
+            slot = formula.parameters[k]
+            if slot >= 0:
+                values[k] = saved[slot]
+            elif slot == GRAD:
+                if grads[0] == NULL and not self.derivative.unimplemented:
+                    return 0
+                values[k] = <PyObject*>None if grads[0] == NULL else grads[0]
+            elif slot == GRADS:
+                arrived = tuple([None if grads[i] == NULL else <object>grads[i]
+                                 for i in range(n_outputs(self))])
+                values[k] = <PyObject*>arrived
+            else:
+                needs = self._needs(formula)
+                values[k] = <PyObject*>needs
+        state.plain_numbers = self.derivative.plain_numbers
+        try:
+            value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
+        finally:
+            state.plain_numbers = False
+        if formula.n_inputs == 1 and self.derivative.list_input < 0:
+            self._put(formula.inputs[0], value, out)
+        else:
+            self._distribute(formula, value, out)
+        return 0
+
+    cdef bint _any_grad(self, PyObject** grads) noexcept:
+        cdef int i
+        for i in range(n_outputs(self)):
+            if grads[i] != NULL:
+                return True
+        return False
+
+    cdef int _first_edge(self, int input) noexcept:
+        """The first edge of a differentiable input, of how many there are; a list has one edge per
+        tensor, anything else has one."""
+        cdef Derivative d = self.derivative
+        if d.list_input < 0 or input <= d.list_input:
+            return input
+        return self.n_edges - (d.n_inputs - input)
+
+    cdef bint _wanted(self, Formula* formula) noexcept:
+        cdef int k, edge
+        for k in range(formula.n_inputs):
+            if self.derivative.list_input < 0:
+                if should_compute(next_nodes(self)[formula.inputs[k]]):
+                    return True
+                continue
+            for edge in range(self._first_edge(formula.inputs[k]),
+                              self._first_edge(formula.inputs[k] + 1)):
+                if should_compute(next_nodes(self)[edge]):
+                    return True
+        return False
+
+    cdef tuple _needs(self, Formula* formula):
+        cdef int k, i
+        needs = []
+        for k in range(formula.n_inputs):
+            i = formula.inputs[k]
+            needed = tuple([should_compute(next_nodes(self)[edge]) for edge in
+                            range(self._first_edge(i), self._first_edge(i + 1))])
+            needs.append(needed if i == self.derivative.list_input else needed[0])
+        return tuple(needs)
+
+    cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1:
+        """Put a formula's gradients where they belong."""
+        cdef int k, i, n, edge
+        if formula.n_inputs == 1:
+            value = (value,)
+        elif value is None:
+            return 0
+        for k, gradient in zip(range(formula.n_inputs), value):
+            if gradient is None:
+                continue
+            i = formula.inputs[k]
+            edge = self._first_edge(i)
+            if i == self.derivative.list_input:
+                gradient = tuple(gradient)
+                n = self._first_edge(i + 1) - edge
+                if len(gradient) != n:        # a hook changed the shape
+                    raise RuntimeError(
+                        f"{self.derivative.name}: its formula returned {len(gradient)} gradients "
+                        f"for {n} tensors")
+                for item in gradient:
+                    self._put(edge, item, out)
+                    edge += 1
+            elif should_compute(next_nodes(self)[edge]):
+                self._put(edge, gradient, out)
+        return 0
+
+    cdef int _put(self, int edge, object gradient, PyObject** out) except -1:
+        if gradient is None:
+            return 0
+        if type(gradient) is not Tensor:
+            raise TypeError(f"{self.derivative.name}: its formula returned a "
+                            f"{type(gradient).__name__} where a Tensor was expected")
+        Py_INCREF(gradient)
+        out[edge] = <PyObject*>gradient
+        return 0
+
+    # ---- what Python sees ----
+
+    def name(self):
+        """The node's name, such as "AddBackward0"."""
+        return self.derivative.name
+
+    cdef object _shown(self, int slot):
+        """What `_saved_...` gives."""
+        value = self._unpacked(slot)
+        if self.derivative.slots[slot].operand and not self.derivative.plain_numbers and (
+                isinstance(value, _NUMBERS)):
+            return new_tensor(np.asarray(value), NORMAL_KEYS)     # it was there before the mode
+        return _plain(value)
+
+    cdef object _computed(self, str name):
+        """What `_saved_...` gives where that follows from what is saved."""
+        function, parameters = self.derivative.computed[name]
+        values = []
+        for parameter in parameters:
+            if parameter == "needs":
+                values.append([next_nodes(self)[i] != NULL for i in range(self.n_edges)])
+            else:
+                values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
+        return _plain(function(*values))
+
+    cdef object _raw(self, int slot):
+        """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
+        cdef PyObject* item
+        if self.released >> slot & 1:
+            if self.derivative.slots[slot].listed:
+                raise freed(self)
+            value = saved_value(None)
+            value.freed = True
+            return value
+        item = self._saved(slot)
+        if item != NULL and is_tensor(item):
+            self.keep(slot, of_stamped(<Tensor>item, self.notes.stamps[slot]))
+            let_go(&item, 1)
+            item = self._saved(slot)
+        if item != NULL and type(<object>item) is SavedTensor:
+            return <object>item
+        if item != NULL and type(<object>item) is tuple:
+            return tuple([x if type(x) is SavedTensor else saved_value(None)
+                          for x in <tuple>item])
+        return saved_value(self._shown(slot))
+
+    cdef bint _holds_tensors(self, int slot) noexcept:
+        cdef Slot* kept = &self.derivative.slots[slot]
+        if kept.source == FROM_ARGUMENT:
+            return not kept.plain and not (kept.operand and self.derivative.plain_numbers)
+        return kept.source == FROM_RESULT
+
+    def __getattr__(self, str name):
+        cdef Derivative d = self.derivative
+        cdef int slot
+        if name.startswith("_saved_") and name[7:] in d.shown_names:
+            return self._shown(d.shown_names.index(name[7:]))
+        if name.startswith("_saved_") and name[7:] in d.computed:
+            return self._computed(name[7:])
+        if name.startswith("_raw_saved_") and name[11:] in d.shown_names:
+            slot = d.shown_names.index(name[11:])
+            if self._holds_tensors(slot):
+                return self._raw(slot)
+        raise no_attribute(self, name)
+
+    def __dir__(self):
+        cdef Derivative d = self.derivative
+        names = object.__dir__(self)
+        for slot, name in enumerate(d.shown_names):
+            if name is not None:
+                names.append(f"_saved_{name}")
+                if self._holds_tensors(slot):
+                    names.append(f"_raw_saved_{name}")
+        names += [f"_saved_{name}" for name in d.computed]
+        return names
+
+
+cdef object _plain(object value):
+    """A Size as the tuple that nodes show."""
+    return tuple(value) if isinstance(value, tuple) and type(value) is not tuple else value
+
+
+share_end(OpNode, Node)       # Note [Freeing long graphs]
+use_slabs(OpNode)
 
 
 # Note [Classes of nodes]
 # `type(y.grad_fn).__name__` is the operator's in PyTorch, and tools that draw graphs print it. A
 # class for each operator would cost every recorded operator the free list of slabs and a reference
-# to the class; so a node gets its class, which adds nothing to _OpNode, when Python first sees it.
-cdef dict _classes = {}          # name -> a subclass of _OpNode; grows by operators only
+# to the class; so a node gets its class, which adds nothing to OpNode, when Python first sees it.
+cdef dict _classes = {}          # name -> a subclass of OpNode; grows by operators only
 
 
 cdef object shown(object node):
     """A node as Python sees it: of a class with the name of its operator's derivative."""
     cdef str name
-    if type(node) is _OpNode:
+    if type(node) is OpNode:
         name = bare_name(<Node>node)
         cls = _classes.get(name)
         if cls is None:
-            cls = type(name, (_OpNode,), {"__slots__": (), "__module__": "builtins"})
-            share_memory(cls, _OpNode)
+            cls = type(name, (OpNode,), {"__slots__": (), "__module__": "builtins"})
+            share_memory(cls, OpNode)
             cls = _classes.setdefault(name, cls)
         set_class(node, cls)
     return node
@@ -60,8 +386,8 @@ cdef object shown(object node):
 set_show(shown)
 
 
-cdef Node new_node(Derivative derivative):
-    cdef _OpNode self = _OpNode.__new__(_OpNode)
+cdef OpNode new_node(Derivative derivative):
+    cdef OpNode self = OpNode.__new__(OpNode)
     self.derivative = derivative
     tls().nodes += 1
     return self

@@ -17,7 +17,7 @@ from imode._core.tensor cimport (
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, freed, input_nrs, next_nodes
-from imode.autograd.recorded cimport new_node
+from imode.autograd.recorded cimport OpNode, new_node
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
 from imode.places cimport here
@@ -335,11 +335,11 @@ cdef object _regenerate(Tensor self):
     return node
 
 
-cdef Node _strided_node(Tensor self, Tensor base):
+cdef OpNode _strided_node(Tensor self, Tensor base):
     """The node of base.as_strided(geometry of self), made without looking at the memory; it leads
     nowhere if the base no longer requires grad."""
     cdef Derivative d = <Derivative>operator("as_strided").derivative
-    cdef Node node = new_node(d)
+    cdef OpNode node = new_node(d)
     cdef int i
     size, stride, offset = geometry_of(self)
     values = {"self_geometry": geometry_of(base), "size": size, "stride": stride,
