@@ -512,3 +512,18 @@ def test_a_long_graph_that_was_walked_is_freed():
     last = weakref.ref(y.grad_fn)
     del y, node
     assert last() is None
+
+
+def test_multi_grad_hooks_count_the_tensor_that_backward_starts_from():
+    x, seen = imode.ones(2, requires_grad=True), []
+    y = x * 2
+    graph.register_multi_grad_hook([y, x], seen.append)
+    y.backward(imode.ones(2))
+    assert [[grad.tolist() for grad in grads] for grads in seen] == [[[1, 1], [2, 2]]]
+
+
+def test_inference_tensors_are_written_to_where_saved_tensors_may_be():
+    with imode.inference_mode(), graph.allow_mutation_on_saved_tensors():
+        x = imode.ones(2)
+        x.add_(1)
+    assert x.tolist() == [2, 2]

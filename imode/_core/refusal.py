@@ -20,6 +20,9 @@ _OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
 _OVERLOADED_BY_MORE = ("rand", "rand_like", "randn", "randn_like", "randperm")
 _OVERLOADED_FUNCTIONS = ("mm", "bmm", "addmm", "baddbmm")
 
+# Of what only nn.functional has, PyTorch wrote the rest in Python, whose words these are not.
+_COMPILED = ("avg_pool2d", "linear", "one_hot", "softplus", "softshrink")
+
 # By Kind (dispatch.pxd).
 _KIND_NAMES = (
     *("Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int"),
@@ -62,15 +65,11 @@ def refusal(op, is_method, named, problem, argument, given, value):
         return TypeError(f"{what}{place} must be {expected}, not {found}")
     if problem == MISSING:
         missing = [
-            f'"{argument_name(op, i)}"'
+            argument_name(op, i)
             for i in range(argument, op.n_required)
             if op.defaults[i] is REQUIRED
         ]
-        plural = "s" * (len(missing) == 1)  # PyTorch has it the wrong way around
-        return TypeError(
-            f"{name}() missing {len(missing)} required positional argument{plural}: "
-            f"{', '.join(missing)}"
-        )
+        return _missing(op, missing)
     if is_method and op.nargs == 1 and (problem == UNEXPECTED_KEYWORD or named):
         return TypeError(f"Tensor.{name}() takes no keyword arguments")
     if is_method and op.nargs == 1:
@@ -87,6 +86,16 @@ def refusal(op, is_method, named, problem, argument, given, value):
     if least < most:
         takes = f"from {least} to {most} positional arguments"
     return TypeError(f"{name}() takes {takes} but {given} {'were' if given != 1 else 'was'} given")
+
+
+def _missing(op, names):
+    words = op.entry.variants if op.entry is not None else ()
+    if "nn" in words and "function" not in words and op.name not in _COMPILED:
+        plural, shown = len(names) > 1, " and ".join(map(repr, names))
+    else:
+        plural, shown = len(names) == 1, ", ".join(f'"{name}"' for name in names)  # the wrong way
+    argument = "argument" + "s" * plural
+    return TypeError(f"{op.name}() missing {len(names)} required positional {argument}: {shown}")
 
 
 def _overloads(first):

@@ -197,7 +197,10 @@ def batch_norm(
 
 
 def _in_order(x):
-    return x.is_contiguous() or (x.dim() == 4 and x.is_contiguous(memory_format="channels_last"))
+    formats = {4: "channels_last", 5: "channels_last_3d"}
+    return x.is_contiguous() or (
+        x.dim() in formats and x.is_contiguous(memory_format=formats[x.dim()])
+    )
 
 
 def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):

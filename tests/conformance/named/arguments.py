@@ -151,4 +151,13 @@ PROGRAMS = {
         lib.autograd.graph.increment_version([v0, None])
         lib.autograd.graph.increment_version("text")
     """,
+    "what nn.functional alone has is written in Python": """
+        v0 = lib.ones(2, 2)
+        v1 = lib.nn.functional.mse_loss(v0)
+        v1 = lib.nn.functional.l1_loss()
+        v1 = lib.nn.functional.pad(v0)
+        v1 = lib.nn.functional.kl_div(v0, v0, foo=1)
+        v1 = lib.nn.functional.linear(v0)
+        v1 = lib.nn.functional.avg_pool2d(v0)
+    """,
 }
