@@ -188,6 +188,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     for i in range(nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             if loops.scaled == NULL or not _scales(loops, args):
+                if target != NULL:
+                    refuse_overlap(args, nin, <Tensor>target)
                 return run_numpy(op, _otherwise(op, kernel), args)
             loops = <Loops*>loops.scaled
             nin = loops.nin
@@ -339,6 +341,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef bint resized = False     # out= had another shape: it takes the result's strides
     cdef bint unbound = False     # an operand is None
     cdef bint wide                # float16 computed in float32
+    cdef bint rows = loops.rows   # the result is row-major
     cdef wide_loop widened
 
     for i in range(nin):
@@ -430,14 +433,15 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for d in range(nd):
         size *= dims[d]
 
-    if resized and not loops.rows:
+    rows = rows or _all_rows(loops, args, nd, dims)
+    if resized and not rows:
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
-    elif loops.rows:
+    elif rows:
         out = empty(typenum_of[out_code], nd, dims)
     else:
         out = empty_like(
@@ -451,6 +455,20 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     if out is not storage(<Tensor>target):
         copy_into(<Tensor>target, out)
     return <object>target
+
+
+cdef bint _all_rows(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
+    """Whether all operands are contiguous and of the result's shape; parameters are none."""
+    cdef ndarray array
+    cdef int i
+    for i in range(loops.nin):
+        if is_tensor(args[i]):
+            array = storage(<Tensor>args[i])
+            if not cnp.PyArray_IS_C_CONTIGUOUS(array) or not _has_shape(array, nd, dims):
+                return False
+        elif loops.numbers[i] & (CHECKED | FILLED) != CHECKED:
+            return False
+    return True
 
 
 cdef bint _widens(Loops* loops, PyObject** args) noexcept:

@@ -36,10 +36,15 @@ cdef object _function(Operator op, keyset_t keys):
 
 
 cdef bint _overlaps_itself(Fields* array) noexcept:
-    cdef int d
+    """Whether it is expanded, or the windows of two dimensions overlap, step by step."""
+    cdef int d, e
     for d in range(array.nd):
-        if array.strides[d] == 0 and array.dimensions[d] > 1:
-            return True
+        if array.dimensions[d] > 1:
+            if array.strides[d] == 0:
+                return True
+            for e in range(d):
+                if array.strides[d] == array.strides[e] and array.dimensions[e] > 1:
+                    return True
     return False
 
 

@@ -262,7 +262,7 @@ op(
 )
 op(
     "_log_sigmoid(Tensor self) -> Tensor",
-    ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu")),
+    ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu"), rows=True),
     derivative={"self": lambda grad, self: ops._log_sigmoid_backward(grad, self)},
     shows=_BUFFER,
     variants="",

@@ -15,7 +15,7 @@ from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
 from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
-from ..kernels.order import empty_in, empty_like
+from ..kernels.order import common_order, empty_in, empty_like
 from ..storage import offset_in, root_of
 from .expect import mismatch
 from .refuse import no_derivative, zeros
@@ -38,7 +38,9 @@ def _copy(self, src, non_blocking):
         source = np.broadcast_to(src, self.shape)
     except ValueError:
         raise mismatch(self.shape, src.shape) from None
-    np.copyto(self, _cast(source, self.dtype), casting="unsafe")
+    order = common_order(self.shape, [self.strides, source.strides])  # shows where windows overlap
+    source = _cast(source, self.dtype).transpose(order)
+    np.copyto(self.transpose(order), source, casting="unsafe")
 
 
 def _same_elements(a, b):

@@ -148,4 +148,18 @@ PROGRAMS = {
         v3 = lib.rsub(v0, v1); v4 = lib.rsub(v1, v0); v5 = lib.rsub(v2, v1); v6 = lib.rsub(v1, v2)
         v7 = lib.rsub(v0, v1, alpha=2); v8 = lib.rsub(v0[0], v1); v9 = lib.rsub(v1, v0[:, :1])
     """,
+    "a log sigmoid is row-major": """
+        v0 = lib.rand(2, 3).mT; v1 = lib.nn.functional.logsigmoid(v0)
+        v2 = lib.nn.functional.logsigmoid(v0.half()); v3 = v0.clone().requires_grad_()
+        lib.nn.functional.logsigmoid(v3).sum().backward()
+    """,
+    "results of contiguous operands have the steps of new tensors, in dimensions of size 1 too": """
+        F = lib.nn.functional
+        v0 = lib.rand(2, 3, 4)[:, 1:2].half().transpose(0, 1); v1 = v0.float(); v2 = v1.long()
+        v3 = F.elu(v0); v4 = F.softplus(v1); v5 = F.leaky_relu(v0); v6 = lib.lerp(v1, v1, 0.5)
+        v7 = lib.addcmul(v0, v0, v0, value=2); v8 = lib.rsub(v0, v0); v9 = v0.sub(v0, alpha=2)
+        v10 = v2 - v2; v11 = v0 * 2; v12 = v2 - v2[:, :1]; v13 = F.softshrink(v0)
+        v14 = lib.zeros(2, 3, 4)[:, :, :0].mT; v15 = F.elu(v14); v16 = lib.lerp(v14, v14, 0.5)
+        v17 = lib.add(v2, v2, alpha=2)
+    """,
 }

@@ -367,4 +367,20 @@ PROGRAMS = {
         v1.unfold(1, 3, 1).div_(3); v1.unfold(1, 2, 1).lerp_(lib.ones(2).half(), 0.25)
         v1.unfold(1, 2, 1).add_(lib.ones(2).half()); v1.unfold(0, 1, 1).mul_(v1)
     """,
+    "a copy into overlapping windows goes along the memory of both": """
+        v0 = lib.tensor([[0.16, 1.67], [-0.3, 0.73]]); v1 = lib.zeros(5); v2 = lib.zeros(5)
+        v1.as_strided((2, 2), (1, 1)).copy_(v0.t()); v2.as_strided((2, 2), (1, 1)).copy_(v0)
+        v3 = lib.rot90(v0); v3.as_strided((2, 2), (1, 1)).copy_(v3)
+        v4 = lib.arange(12.0).view(2, 3, 2)
+        v1.as_strided((2, 3, 2), (1, 1, 1)).copy_(v4.permute(0, 2, 1).reshape(2, 2, 3).mT)
+        v2.as_strided((3, 2), (1, 1)).copy_(v0[0]); v2.as_strided((2, 3), (1, 1)).copy_(v0[:, :1])
+    """,
+    "what is expanded is named before shapes where alpha is given": """
+        v0 = lib.zeros(()).expand(3, 3); v1 = lib.full((2, 2), 0)
+        v0.sub_(v1, alpha=0.5)
+        v0.add_(v1, alpha=0.5)
+        v0.add_(v0.double(), alpha=2)
+        lib.sub(lib.ones(3), v1, alpha=0.5, out=v0)
+        lib.zeros(3, 3).sub_(v1, alpha=0.5)
+    """,
 }
