@@ -187,10 +187,10 @@ def signatures(operators, named, method):
     for op in operators:
         name, arguments, results = parse(op.schema)
         given = result(name, results, named)
+        if op.out is not None and not method:
+            arguments += ([] if None in arguments else [None]) + [("any", "out", "None")]
         texts += varargs(arguments, given, method)
         parts = [parameter(argument, method) for argument in arguments]
-        if "out" in op.entry.variants and not method:
-            parts += ["out: Any = None"] if "*" in parts else ["*", "out: Any = None"]
         texts.append(f"({', '.join(parts)}) -> {given}: ...")
     return list(dict.fromkeys(texts))
 
@@ -212,11 +212,11 @@ def varargs(arguments, given, method):
     if not rest or rest[0] is None:
         return []
     kind, name, default = rest[0]
-    alone = all(argument is None for argument in rest[1:])
-    if kind != "int[]" or default or (method and not alone):
+    if kind != "int[]" or default or (len(rest) > 1 and rest[1] is not None):
         return []
-    self, options = ("self, ", "") if method else ("", ", **options: Any")
-    return [f"({self}*{name}: builtins.int{options}) -> {given}: ..."]
+    options = [parameter(argument, method) for argument in rest[2:]]
+    parts = [*["self"] * method, f"*{name}: builtins.int", *options]
+    return [f"({', '.join(parts)}) -> {given}: ..."]
 
 
 def define(name, texts, indent=""):
