@@ -254,8 +254,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if not _takes(array, nd, model, loops.out[code]):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
-        # The loop may read what it writes only element by element.
-        if steps[i] and data[i] != array.data and (
+        # The loop may read what it writes only element by element, and as the target lies.
+        if steps[i] and args[i] != target and (
                 data[i] < array.data + n * steps[nin] and array.data < data[i] + n * steps[i]):
             return _general(op, kernel, loops, args, target)
         if not steps[i] and data[i] != <char*>&numbers[i] and nd and (

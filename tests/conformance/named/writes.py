@@ -383,4 +383,16 @@ PROGRAMS = {
         lib.sub(lib.ones(3), v1, alpha=0.5, out=v0)
         lib.zeros(3, 3).sub_(v1, alpha=0.5)
     """,
+    "the same elements lie otherwise in dimensions of size 1": """
+        v0 = lib.tensor([[1.62, -1.52, 1.4]]); v1 = v0.narrow(1, -1, 1); v2 = v0.squeeze(0)
+        v1.t().mul_(v1)
+        v0.t().add_(v0.view(3, 1))
+        v1.t().exp_()
+        lib.exp(v1, out=v1.t())
+        v0.t().add_(v0[0].view(3, 1), alpha=2)
+        v1.detach().mul_(v1)
+        v1.t().copy_(v1)
+        lib.add(v0, v2, out=v0.view(1, 3))
+        v0.add_(v2)
+    """,
 }
