@@ -97,3 +97,11 @@ def test_device():
     with pytest.raises(AssertionError, match="not compiled with CUDA enabled"):
         imode.zeros(1, device="cuda")
     assert imode.cuda.is_available() is False
+
+
+@pytest.mark.parametrize("name", ["dtype", "device", "Size", "Tensor"])
+def test_classes_are_shown_by_their_public_names(name):
+    cls = getattr(imode, name)
+    assert f"{cls.__module__}.{cls.__qualname__}" == f"imode.{name}"
+    assert repr(cls) == f"<class 'imode.{name}'>"
+    assert pickle.loads(pickle.dumps(cls)) is cls

@@ -3,6 +3,7 @@
 None of it may end the interpreter, leak, or read and write beyond a tensor.
 """
 
+import gc
 import os
 import subprocess
 import sys
@@ -44,6 +45,37 @@ def test_an_element_that_empties_its_list_is_named(call):
         sizes.append(type("Fleeting", (EmptiesItsList,), {})(sizes))
         with pytest.raises(TypeError, match=r"Fleeting|got \(.*list\)"):
             call(imode.ones(2, 3), sizes)
+
+
+class NoInteger:
+    """Its __index__ gives something that is none, which must not be taken for one."""
+
+    def __index__(self):
+        return "text"
+
+
+class Counted:
+    """Its code runs Python, where an error that was left pending would show."""
+
+    def __index__(self):
+        return len(gc.get_objects()) * 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.transpose(NoInteger(), Counted()),
+        lambda x: x.sum([NoInteger(), Counted()]),
+        lambda x: x.vsplit([NoInteger(), Counted()]),
+        lambda x: x.topk(NoInteger(), Counted()),
+        lambda x: imode.zeros(NoInteger(), Counted()),
+        lambda x: imode.Size([NoInteger(), Counted()]),
+    ],
+    ids=["transpose", "sum", "vsplit", "topk", "zeros", "Size"],
+)
+def test_an_index_that_gives_no_integer_is_a_type_error(call):
+    with pytest.raises(TypeError):
+        call(imode.ones(2, 2))
 
 
 def test_numbers_of_subclasses_are_plain_numbers_to_the_kernels():

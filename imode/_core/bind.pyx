@@ -8,6 +8,7 @@ from numpy import bool_ as _np_bool
 
 cimport cython
 from cpython.bool cimport PyBool_Check
+from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Check
@@ -409,7 +410,7 @@ cdef object _as_int(object value):
         return int(value)
     if hasattr(type(value), "__index__"):
         try:
-            return value.__index__()
+            return int(PyNumber_Index(value))
         except TypeError:    # an array of several elements has the method, but no index
             return None
     return None

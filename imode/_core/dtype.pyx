@@ -2,6 +2,7 @@
 import numpy as np
 cimport cython
 cimport numpy as cnp
+from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 from libc.stdint cimport INT64_MAX
@@ -321,8 +322,8 @@ class Size(tuple):
         for position, item in enumerate(items):
             if not isinstance(item, int):
                 try:
-                    items = items[:position] + (item.__index__(),) + items[position + 1:]
-                except AttributeError:
+                    items = items[:position] + (PyNumber_Index(item),) + items[position + 1:]
+                except TypeError:
                     raise TypeError(
                         f"imode.Size() takes an iterable of 'int' (item {position} is "
                         f"'{type(item).__name__}')") from None
@@ -532,3 +533,14 @@ cdef device as_device(object value):
 def usable_device(value):
     """The device that a string or device names; raises unless tensors can be made there."""
     return as_device(value)
+
+
+# ---- the classes' names are the public ones ----
+
+cdef extern from "rename.h":
+    void _rename "imode_rename"(object cls, const char* name)
+
+
+_rename(dtype, "imode.dtype")
+_rename(device, "imode.device")
+Size.__module__ = "imode"

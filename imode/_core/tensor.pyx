@@ -584,13 +584,7 @@ cdef object raise_inference_version(Tensor t):
 
 # ---- the class's name is the public one ----
 
-cdef extern from *:
-    """
-    static inline void imode_rename(PyObject* type, const char* name) {
-        ((PyTypeObject*)type)->tp_name = name;
-        PyType_Modified((PyTypeObject*)type);
-    }
-    """
+cdef extern from "rename.h":
     void _rename "imode_rename"(object cls, const char* name)
 
 
