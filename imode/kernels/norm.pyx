@@ -116,15 +116,16 @@ cdef int _update(cnp.ndarray running, cnp.ndarray fresh, double momentum, double
     return 0
 
 
-cdef tuple _by_halves(x, weight, bias, mean, invstd):
-    """The result, mean and 1 / standard deviation, the latter two rounded first, as PyTorch does
-    that keeps them in float16."""
+cdef tuple _by_halves(result, x, weight, bias, mean, invstd):
+    """The result written again, mean and 1 / standard deviation, the latter two rounded first, as
+    PyTorch does that keeps them in float16."""
     mean, invstd = mean.astype(np.float16).astype(np.float32), invstd.astype(np.float16)
     invstd = invstd.astype(np.float32)
     scale = invstd if weight is None else invstd * weight
     shift = -mean * scale if bias is None else bias - mean * scale
     along = (-1, *(1,) * (x.ndim - 2))
-    return x * scale.reshape(along) + shift.reshape(along), mean, invstd
+    np.add(x * scale.reshape(along), shift.reshape(along), out=result)
+    return result, mean, invstd
 
 
 cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training, double momentum,
@@ -147,7 +148,7 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
             momentum, eps)
         if training and not any([given is not None and given.dtype == np.float32 for given in
                                  (weight, bias, running_mean, running_var)]):
-            result, first, second = _by_halves(x, weight, bias, first, second)
+            result, first, second = _by_halves(result, x, weight, bias, first, second)
         if training and running_mean is not None and running[0] is not running_mean:
             running_mean[...] = running[0]
         if training and running_var is not None and running[1] is not running_var:

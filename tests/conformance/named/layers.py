@@ -107,4 +107,12 @@ PROGRAMS = {
         F.adaptive_avg_pool2d(v2, 2).sum().backward()
         F.adaptive_max_pool2d(v2, (2, 0)).sum().backward()
     """,
+    "batch_norm of float16 is laid out as that of float32": """
+        F = lib.nn.functional
+        v0 = lib.rand(2, 3, 4, requires_grad=True); v1 = v0.half().mT; v2 = v0.mT
+        v3 = F.batch_norm(v1, None, None, training=True)
+        v4 = F.batch_norm(v2, None, None, training=True)
+        v5 = F.batch_norm(v1.permute(2, 1, 0)[None], None, None, lib.ones(4).half(), training=True)
+        v3.sum().backward()
+    """,
 }
