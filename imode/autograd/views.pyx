@@ -149,11 +149,13 @@ cdef str _part(Tensor self):
         return f"select({node._saved_dim}, {self.output_nr})"
     if node.name() == "SplitBackward0":
         start = self.output_nr * node._saved_split_size
+        length = min(node._saved_split_size, node._saved_self_sym_sizes[node._saved_dim] - start)
     elif node.name() == "SplitWithSizesBackward0":
         start = sum(node._saved_split_sizes[:self.output_nr])
+        length = node._saved_split_sizes[self.output_nr]
     else:
         return None
-    return f"narrow({node._saved_dim}, {start}, {self.shape[node._saved_dim]})"
+    return f"narrow({node._saved_dim}, {start}, {length})"
 
 
 cdef int check_write(int writer, Tensor target) except -1:

@@ -258,4 +258,18 @@ PROGRAMS = {
         v3 = lib.ones(2, 1, 3)[1:, 1:][1:, 1:]
         v4 = pickle.loads(pickle.dumps(v3))
     """,
+    "one of several views is refused by its name, whatever its data has become": """
+        v0 = lib.zeros(3, requires_grad=True); v1, v2 = v0.chunk(2); v3 = v0.split([1, 2])[1]
+        v4 = (v0 * 1).unbind()[1]; v5 = lib.zeros(5, requires_grad=True).split(2)[2]
+        with lib.no_grad():
+            v2.mul_(2); v4.mul_(2); v5.mul_(2)
+        v2.data = v2.data[0]
+        v3.data = v3.data[0]
+        v4.data = lib.zeros(4)
+        v2.mul_(2)
+        v3.mul_(2)
+        v4.mul_(2)
+        v6 = v2 * 2
+        v7 = v5 * 2
+    """,
 }
