@@ -31,7 +31,7 @@ op(
     derivative={
         "grad_output": lambda grad, output: ops._sigmoid_backward(grad, conj(output)),
         "output": lambda grad, grad_output, output: (
-            conj(grad) * grad_output * (1 - 2 * conj(output))
+            conj(grad) * grad_output * (-2 * conj(output) + 1)
         ),
     },
     variants="",
@@ -44,7 +44,7 @@ op(
     ),
     derivative={
         "grad_output": lambda grad, output: ops._tanh_backward(grad, conj(output)),
-        "output": lambda grad, grad_output, output: conj(grad) * (-2 * conj(output)) * grad_output,
+        "output": lambda grad, grad_output, output: conj(grad) * (-2 * conj(output) * grad_output),
     },
     variants="",
 )
@@ -162,7 +162,8 @@ def _silu_self(grad, self):
     if not is_grad_enabled():
         return ops._silu_backward(grad, self)
     s = self.sigmoid()
-    return grad * s * (1 + self * ops.sub(1, s))
+    bend = 1 + self * ops.sub(1, s)
+    return grad * s * bend
 
 
 op(
@@ -202,8 +203,9 @@ tensor([0.])
 
 
 def _softplus_second(grad, grad_output, self, beta, threshold):
-    s = (self * beta).sigmoid()
-    return ops.where(self * beta > threshold, 0, grad * grad_output * s * (1 - s) * beta)
+    x = self * beta
+    bend = ops._sigmoid_backward(grad * grad_output, x.sigmoid())
+    return bend * (x < threshold).type_as(grad) * beta
 
 
 op(

@@ -73,9 +73,10 @@ def _slope_operator(kind, name, node, bend):
     """The gradient of a loss of differences as an operator; `bend`: by its second derivative."""
 
     def of_grad_output(grad, grad_output, self, target, reduction, parameter):
-        given = grad if reduction == NONE else ops.ones_like(grad_output)
+        whole = kind == _HUBER and reduction != NONE  # else the engine sums what has more elements
+        given = ops.ones_like(grad_output) if whole else grad
         slope = getattr(ops, name)(given, self, target, reduction, parameter)
-        return slope if reduction == NONE else (slope * grad).sum()
+        return (slope * grad).sum() if whole else slope
 
     def kernel(grad_output, self, target, reduction, parameter):
         if kind == _HUBER:

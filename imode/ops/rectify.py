@@ -156,6 +156,12 @@ op(
 tensor([0., 4.])
 """,
 )
+
+
+def _shrunk(name):
+    return lambda grad, self, lambd: getattr(ops, name)(grad, self, lambd)
+
+
 for _name in ("hardshrink", "softshrink"):
     op(
         f"_{_name}_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
@@ -166,7 +172,7 @@ for _name in ("hardshrink", "softshrink"):
             numbers="checked",
         ),
         derivative={
-            "grad_output": lambda grad, self, lambd: ops._hardshrink_backward(grad, self, lambd),
+            "grad_output": _shrunk(f"_{_name}_backward"),
             "self": zeros,
         },
         variants="",
@@ -287,8 +293,8 @@ def _prelu_bend(grads, grad_output, self, weight):
     above = self >= 0
     return (
         ops.where(above, to_self, to_self * weight + to_weight * self),
-        ops.where(above, 0, to_weight * grad_output),
-        ops.where(above, 0, to_self * grad_output),
+        ops.where(above, 0, grad_output * to_weight),
+        ops.where(above, 0, grad_output * to_self),
     )
 
 

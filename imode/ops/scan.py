@@ -202,7 +202,7 @@ def _log_softmax_backward_data(grad_output, output, dim):
 
 
 def _sum(x, dim):
-    return x if x.dim() == 0 else x.sum(dim, keepdim=True)
+    return x.sum(dim, keepdim=True)
 
 
 def _softmax_twice(grad, grad_output, output, dim):
@@ -229,7 +229,7 @@ op(
     derivative={
         "grad_output": lambda grad, output, dim: grad - _sum(grad * output.exp(), dim),
         "output": lambda grad, grad_output, output, dim: (
-            -(_sum(grad_output, dim) * output.exp() * grad)
+            -_sum(grad_output, dim) * output.exp() * grad
         ),
     },
     variants="",

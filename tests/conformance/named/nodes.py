@@ -250,4 +250,17 @@ PROGRAMS = {
         v7 = F.binary_cross_entropy_with_logits(v0, v5, pos_weight=v6)
         v8, v9 = lib.autograd.grad(v7, [v0, v5], create_graph=True)
     """,
+    "second derivatives are recorded as PyTorch's": """
+        v0 = lib.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+        v1 = lib.ones(2, 2, requires_grad=True)
+        def twice(x):
+            return lib.autograd.grad(lib.autograd.grad(x, v0, v1, create_graph=True), v0, v1, create_graph=True)
+        v2, = twice(v0.tanh()); v3, = twice(v0.sigmoid()); v4, = twice(v0.log_softmax(1))
+        v5, = twice(lib.nn.functional.softplus(v0)); v6, = twice(lib.nn.functional.silu(v0))
+        v7, = twice(v0.exp()); v8, = twice(v0 * v0); v9, = twice(v0 @ v0)
+        v10, = twice(lib.nn.functional.mse_loss(v0, v1, reduction='none'))
+        v11 = lib.nn.functional.mse_loss(v0, v1)
+        v12, = lib.autograd.grad(v11, v0, create_graph=True)
+        v13, = lib.autograd.grad(v12.sum(), v0, create_graph=True)
+    """,
 }
