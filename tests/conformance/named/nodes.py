@@ -254,7 +254,8 @@ PROGRAMS = {
         v0 = lib.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
         v1 = lib.ones(2, 2, requires_grad=True)
         def twice(x):
-            return lib.autograd.grad(lib.autograd.grad(x, v0, v1, create_graph=True), v0, v1, create_graph=True)
+            once = lib.autograd.grad(x, v0, v1, create_graph=True)
+            return lib.autograd.grad(once, v0, v1, create_graph=True)
         v2, = twice(v0.tanh()); v3, = twice(v0.sigmoid()); v4, = twice(v0.log_softmax(1))
         v5, = twice(lib.nn.functional.softplus(v0)); v6, = twice(lib.nn.functional.silu(v0))
         v7, = twice(v0.exp()); v8, = twice(v0 * v0); v9, = twice(v0 @ v0)
