@@ -149,7 +149,10 @@ V_INLINE float hypot_of_f(float x, float y) {
     float h = (float)sqrt((double)x * x + (double)y * y);
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : h;
 }
-FLOATS(2, xlogy, y != y ? y : x == 0 ? 0 : x * v_logf(y), y != y ? y : x == 0 ? 0 : x * v_log(y))
+MAP2(xlogy_e, float, float, y != y ? y : x == 0 ? 0 : x * AS_HALF(v_logf(y)))
+MAP2(xlogy_f, float, float, y != y ? y : x == 0 ? 0 : x * v_logf(y))
+MAP2(xlogy_d, double, double, y != y ? y : x == 0 ? 0 : x * v_log(y))
+STEPWISE(2, xlogy)
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
 
 #define PI 3.14159265358979323846

@@ -370,6 +370,16 @@ cpdef bint within_unit(x):
     return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
 
 
+cdef object _of_halves(int kind, a, b, double param):
+    """Losses of float16 numbers, rounded after each step, as in PyTorch."""
+    with np.errstate(all="ignore"):
+        away = a.astype(np.float16) - b.astype(np.float16)
+        if kind == SQUARED:
+            return np.asarray(away * away)
+        away, half, beta = np.abs(away), np.float16(0.5), np.float16(param)
+        return np.where(away < beta, half * away * away / beta, away - half * beta)
+
+
 cpdef object pairwise(int kind, x, y, double param, long reduction):
     """Return the losses of corresponding elements of x and y, their mean or their sum."""
     cdef cnp.ndarray a, b, out
@@ -379,7 +389,11 @@ cpdef object pairwise(int kind, x, y, double param, long reduction):
     a, b, dtype = _pair(kind, x, y)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
-    if reduction == NONE:
+    if dtype.itemsize == 2 and reduction != NONE:
+        total = pairwise(kind, x, y, param, NONE).sum(dtype=np.float64)
+    elif dtype.itemsize == 2 and (kind == SQUARED or kind == SMOOTH):
+        out = _of_halves(kind, a, b, param)
+    elif reduction == NONE:
         out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
         with nogil:
             if typenum == cnp.NPY_FLOAT:
@@ -396,11 +410,11 @@ cpdef object pairwise(int kind, x, y, double param, long reduction):
             else:
                 total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
                                n, param)
+    if reduction != NONE:
         if reduction == MEAN:
             total = total / n                        # of nothing: NaN, as PyTorch
         out = _scalar(total, typenum)
-    if reduction == NONE and not (
-            cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
+    elif not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
         laid = empty_for((x, y), (<object>out).shape, dtype)
         laid[...] = out
         return laid
@@ -452,6 +466,11 @@ cpdef object pairwise_backward(int kind, grad, x, y, double param, long reductio
         broadcast_shape((<object>a).shape, grad.shape)
         raise RuntimeError(f"loss: expected grad_output of the shape {list((<object>a).shape)}, "
                            f"but got {list(grad.shape)}")
+    if kind == SQUARED and x.dtype.itemsize == 2:             # rounded after each step
+        with np.errstate(all="ignore"):
+            share = np.float16(2.0 / n if reduction == MEAN and n else 2.0)
+            away = a.astype(np.float16) - b.astype(np.float16)
+            return np.asarray(away * share * grad.astype(np.float16))
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
     with nogil:
         if typenum == cnp.NPY_FLOAT:

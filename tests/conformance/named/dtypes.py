@@ -443,4 +443,15 @@ PROGRAMS = {
         v3 = lib.median(v0, 1, out=(lib.ones(2).double(), lib.ones(2).long()))
         v3 = lib.sort(v0, out=(v0.double(), v0.long()))
     """,
+    "losses of float16 numbers are rounded after each step": """
+        v0 = lib.tensor([0.3, -1.7, 2.25, 8.1], dtype=lib.float16, requires_grad=True)
+        v1 = lib.tensor([0.71, 3.3, 2.0, -0.9], dtype=lib.float16)
+        v2 = lib.nn.functional.mse_loss(v0, v1, reduction="none")
+        v3 = lib.nn.functional.mse_loss(v0, v1); v4 = lib.nn.functional.mse_loss(v0[0], v1[0])
+        v3.backward()
+        v5 = lib.nn.functional.smooth_l1_loss(v0, v1, reduction="none", beta=0.7)
+        v6 = lib.nn.functional.smooth_l1_loss(v0[0], v1[0], beta=0.7)
+        v7 = lib.nn.functional.huber_loss(v0, v1, delta=0.7)
+        v8 = lib.xlogy(v0, v1.abs())
+    """,
 }
