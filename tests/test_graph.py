@@ -527,3 +527,12 @@ def test_inference_tensors_are_written_to_where_saved_tensors_may_be():
         x = imode.ones(2)
         x.add_(1)
     assert x.tolist() == [2, 2]
+
+
+def test_a_number_in_the_place_of_a_tensor_is_shown_as_a_new_one():
+    x = imode.ones(2, requires_grad=True)
+    y = x * 3
+    y.grad_fn._saved_other.add_(1)
+    assert y.grad_fn._saved_other.item() == 3
+    y.sum().backward()
+    assert x.grad.tolist() == [3, 3]
