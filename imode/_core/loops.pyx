@@ -179,6 +179,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef char* data[MAX_IN + 1]
     cdef npy_intp steps[MAX_IN + 1]
     cdef int64_t numbers[MAX_IN]
+    cdef npy_intp dims[NDIM]
     cdef npy_intp n = 1
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
@@ -189,7 +190,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             if loops.scaled == NULL or not _scales(loops, args):
                 if target != NULL:
-                    refuse_overlap(args, nin, <Tensor>target)
+                    nd = _most_dims(args, nin)
+                    _check_places(op, args, nin, nd, dims, target)
                 return run_numpy(op, _otherwise(op, kernel), args)
             loops = <Loops*>loops.scaled
             nin = loops.nin
@@ -333,7 +335,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef npy_intp strides[NDIM]
     cdef npy_intp size
     cdef int nin = loops.nin
-    cdef int nd = 0
+    cdef int nd = _most_dims(args, nin)
     cdef int i, d, code, as_code, out_code
     cdef ndarray array
     cdef ndarray out
@@ -349,8 +351,6 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             array = storage(<Tensor>args[i])
             if i or loops.ints != MASK:
                 add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
-            if array.ndim > nd:
-                nd = array.ndim
         elif args[i] == <PyObject*>None:
             unbound = True
         elif loops.ints != ALIKE and loops.ints != TENSORS:
@@ -366,21 +366,14 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if loops.ints == REFUSED:
             raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
         code = default_code()
-    if nd > NDIM:
-        raise RuntimeError(f"{op.name}(): tensors of {nd} dimensions; at most {NDIM} broadcast")
     out_code = loops.out[code]
     if loops.loop[code] == NULL:
         # Comparisons have loops for floats, and give bool whatever they compare.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
-    if target != NULL:
-        # In PyTorch's order: overlaps, the shapes of the operands and of what is both operand and
-        # result, the dtype; then out= is resized.
-        refuse_overlap(args, nin, <Tensor>target)
-    _broadcast(op, args, nin, nd, dims)
-    if target != NULL:
+    _check_places(op, args, nin, nd, dims, target)
+    if target != NULL:                # then, in PyTorch's order: the dtype; out= is resized
         if op.role != OUT or _among(target, args, nin):
-            fit_target(op, <Tensor>target, nd, dims, False)
             if loops.exact:
                 _check_castable(<Tensor>target, out_code, _of_halves(out_code, &state))
         elif loops.exact:
@@ -469,6 +462,27 @@ cdef bint _all_rows(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexc
         elif loops.numbers[i] & (CHECKED | FILLED) != CHECKED:
             return False
     return True
+
+
+cdef int _most_dims(PyObject** args, int nin) noexcept:
+    cdef int i, nd = 0
+    for i in range(nin):
+        if is_tensor(args[i]) and storage(<Tensor>args[i]).ndim > nd:
+            nd = storage(<Tensor>args[i]).ndim
+    return nd
+
+
+cdef int _check_places(Operator op, PyObject** args, int nin, int nd, npy_intp* dims,
+                       PyObject* target) except -1:
+    """Overlaps, the shapes of the operands, and of what is both operand and result; gives dims."""
+    if nd > NDIM:
+        raise RuntimeError(f"{op.name}(): tensors of {nd} dimensions; at most {NDIM} broadcast")
+    if target != NULL:
+        refuse_overlap(args, nin, <Tensor>target)
+    _broadcast(op, args, nin, nd, dims)
+    if target != NULL and (op.role != OUT or _among(target, args, nin)):
+        fit_target(op, <Tensor>target, nd, dims, False)
+    return 0
 
 
 cdef bint _widens(Loops* loops, PyObject** args) noexcept:

@@ -160,4 +160,14 @@ PROGRAMS = {
         v1 = lib.nn.functional.linear(v0)
         v1 = lib.nn.functional.avg_pool2d(v0)
     """,
+    "alpha is looked at after the shapes, that of the target too": """
+        v0 = lib.ones(2, 1).to(lib.int8); v1 = lib.ones(2, 3).to(lib.int8); v2 = lib.ones(2)
+        v0.add_(v1, alpha=0.5)
+        v0.sub_(v1, alpha=0.5)
+        v0.add_(v0, alpha=0.5)
+        v2.addcmul_(lib.ones(3, 2), v2, value=2j)
+        v2.add_(lib.ones(3, 2), alpha=2j)
+        lib.add(v0, v1, alpha=0.5, out=lib.ones(4).to(lib.int8))
+        lib.add(v0, v1, alpha=0.5, out=v0)
+    """,
 }
