@@ -144,8 +144,9 @@ def _check_mv(size, mat, vec, self=None):
             f"{mat.ndim}, {vec.ndim}"
         )
     if mat.shape[1] != vec.shape[0] or (self is not None and size[0] not in (1, mat.shape[0])):
+        rows = size[0] if self is None else dims.size(self, 0)
         raise RuntimeError(
-            f"size mismatch, got input ({size[0]}), mat ({_shape(mat)}), vec ({vec.shape[0]})"
+            f"size mismatch, got input ({rows}), mat ({_shape(mat)}), vec ({vec.shape[0]})"
         )
     of_self = vec.dtype if self is None else self.dtype
     if not of_self == mat.dtype == vec.dtype:

@@ -170,4 +170,12 @@ PROGRAMS = {
         lib.add(v0, v1, alpha=0.5, out=lib.ones(4).to(lib.int8))
         lib.add(v0, v1, alpha=0.5, out=v0)
     """,
+    "addmv asks an addend without dimensions for its size": """
+        v0 = lib.zeros(()); v1 = lib.ones(2, 3); v2 = lib.ones(2); v3 = lib.ones(3)
+        v4 = lib.addmv(v0, v1, v2)
+        v0.addmv_(v1, v2)
+        v0.addmv_(v1, v3)
+        v4 = lib.addmv(v0, v1, v3)
+        v4 = lib.addmv(v2[:1], v1, v2)
+    """,
 }

@@ -82,4 +82,8 @@ PROGRAMS = {
         v0 = lib.ones(2, 2).bool(); v1 = lib.zeros(0).bool()
         v2 = lib.mm(v0, v0, out=v1)
     """,
+    "hardsigmoid has a second derivative that nobody sees": """
+        F = lib.nn.functional; G = lib.autograd.grad; v0 = lib.zeros(2, requires_grad=True)
+        v1 = G(G(F.hardsigmoid(v0).exp().sum(), v0, create_graph=True)[0].sum(), v0)[0]
+    """,
 }
