@@ -38,6 +38,7 @@ MODULES = (
     "activation_nn",
     "extrema",
     "distance",
+    "diagonals",
     "einsum",
     "scan",
     "join",

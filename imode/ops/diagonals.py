@@ -1,0 +1,82 @@
+"""Diagonals as tensors of their own: copies of them, and matrices with nothing beside them."""
+
+import numpy as np
+
+from imode import ops
+from imode.kernels import strided
+from imode.kernels.strided import wrap_dim
+
+from .schema import composite, op
+
+
+def _diag_embed(self, offset, dim1, dim2):
+    ndim = self.ndim + 1
+    first, second = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    length = self.shape[wrap_dim(-1, self.ndim)] + abs(offset)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    shape = list(self.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, length)
+    made = np.zeros(shape, self.dtype)
+    strided.apply(strided.diagonal, made, offset, first, second)[...] = self
+    return made
+
+
+op(
+    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
+    _diag_embed,
+    derivative={"self": lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2)},
+    variants="function method",
+    doc="""Return square matrices over `dim1` and `dim2` with the last dimension as their diagonals.
+
+    offset: how far above the middle these lie. Raises RuntimeError where both dimensions are one.
+
+    >>> imode.diag_embed(imode.tensor([1, 2]))
+    tensor([[1, 0],
+            [0, 2]])
+    """,
+)
+op(
+    "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
+    lambda self, offset, dim1, dim2: strided.apply(
+        strided.diagonal, self, offset, dim1, dim2
+    ).copy(),
+    derivative={
+        "self": lambda grad, self_shape, offset, dim1, dim2: ops._diagonal_backward(
+            grad, self_shape, offset, dim1, dim2
+        )
+    },
+    name="DiagonalBackward0_copy",
+    variants="function out",
+    doc="""Return a copy of `diagonal`.
+
+    >>> imode.diagonal_copy(imode.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """,
+)
+
+
+@composite("diag(Tensor self, int diagonal=0) -> Tensor", variants="function method out")
+def diag(self, diagonal):
+    """Return a copy of the diagonal of a matrix, or the matrix that has a vector as its diagonal.
+
+    Raises RuntimeError for any other number of dimensions.
+
+    >>> imode.diag(imode.tensor([[1, 2], [3, 4]]))
+    tensor([1, 4])
+    """
+    if self.dim() not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
+    return self.diag_embed(diagonal) if self.dim() == 1 else ops.diagonal_copy(self, diagonal)
+
+
+@composite("diagflat(Tensor self, int offset=0) -> Tensor")
+def diagflat(self, offset):
+    """Return the matrix that has all elements as its diagonal.
+
+    >>> imode.diagflat(imode.tensor([[1, 2]]))
+    tensor([[1, 0],
+            [0, 2]])
+    """
+    return self.contiguous().view(-1).diag_embed(offset)
