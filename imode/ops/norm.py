@@ -11,6 +11,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
+from imode._core.internals import array_of
 from imode.kernels import direct, layers, norm
 
 from .expect import expect, expect_float
@@ -382,13 +383,16 @@ op(
 
 
 def _group_norm(input, groups, weight, bias, eps):
-    if not _in_order(input):
-        input = input.contiguous()
-    if weight is not None and not _in_order(weight):
-        weight = weight.contiguous()
-    if bias is not None and not _in_order(bias):
-        bias = bias.contiguous()
-    return ops._native_group_norm(input, weight, bias, groups, eps)[0]
+    operands = (None if t is None else _packed(t) for t in (input, weight, bias))
+    return ops._native_group_norm(*operands, groups, eps)[0]
+
+
+def _packed(x):
+    """The tensor without gaps, in the order of dimensions that it has."""
+    if _in_order(x):
+        return x
+    last = norm.lies_channels_last(array_of(x))
+    return x.contiguous(memory_format="channels_last" if last else "contiguous_format")
 
 
 @composite(

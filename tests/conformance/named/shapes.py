@@ -162,4 +162,11 @@ PROGRAMS = {
         v14 = lib.zeros(2, 3, 4)[:, :, :0].mT; v15 = F.elu(v14); v16 = lib.lerp(v14, v14, 0.5)
         v17 = lib.add(v2, v2, alpha=2)
     """,
+    "group_norm keeps the order of channels last of images with gaps": """
+        v0 = lib.arange(72.0).reshape(2, 4, 3, 3).contiguous(memory_format=lib.channels_last)
+        v1 = v0[:, :, ::2].detach().requires_grad_(); v2 = lib.ones(8)[::2]
+        v3 = lib.nn.functional.group_norm(v1, 2); v4 = lib.nn.functional.group_norm(v1, 2, v2, v2)
+        v3.sum().backward()
+        v5 = lib.nn.functional.group_norm(v0.contiguous()[:, :, ::2], 2)
+    """,
 }
