@@ -5,9 +5,6 @@ and strides. `ufunc_kernel` finds the operands' common dtype by PyTorch's rules,
 collapses the dimensions and calls the loop; there is no other path. What a loop cannot take as it
 lies (another dtype, memory that the result partly overlaps) is copied first.
 """
-from numpy import array as _np_array
-from numpy import errstate as _errstate
-
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport (
@@ -16,18 +13,18 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, N_DTYPES, N_TYPENUMS,
-    NO_DTYPE, UINT8, ResultType, _can_cast, add_number, add_tensor, code_of, default_code,
-    dtype_from_code, is_complex, is_float, is_integral, no_operands, result, typenum_of)
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
+    ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
+    is_complex, is_float, is_integral, no_operands, result, typenum_of)
+from imode._core.element cimport store_number, store_small
 from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_like, in_row_order, iterate, layout, run)
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
-from libc.math cimport HUGE_VAL, isinf
-from libc.stdint cimport INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.math cimport HUGE_VAL
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 from numpy cimport ndarray, npy_intp
 
 from imode._core.broadcast import broadcast_shape
@@ -36,12 +33,6 @@ from imode._core.numbers import number_as
 cnp.import_array()
 
 cdef extern from "Python.h":
-    double PyFloat_AsDouble(PyObject*) except? -1
-    long long PyLong_AsLongLongAndOverflow(PyObject*, int*) except? -1
-    unsigned long long PyLong_AsUnsignedLongLongMask(object) except? <unsigned long long>-1
-    int PyFloat_CheckExact(PyObject*) noexcept
-    int PyLong_CheckExact(PyObject*) noexcept
-    double PyFloat_AS_DOUBLE(PyObject*) noexcept
     PyObject* PyTuple_GET_ITEM(object, Py_ssize_t) noexcept
 
 cdef extern from "numpy/ufuncobject.h":
@@ -236,7 +227,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                     model, _sizes[code]):
                 return _general(op, kernel, loops, args, target)
             if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
-                    _small_number(args[i], code, <char*>&numbers[i])):
+                    store_small(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
             data[i] = <char*>&numbers[i]
             steps[i] = 0
@@ -293,28 +284,6 @@ cdef bint _no_bound(int operand, int code, char* where) noexcept:
     else:
         return False
     return True
-
-
-cdef inline bint _small_number(PyObject* number, int code, char* where) except -1:
-    """Store a Python float or int where it does not change the common dtype; False: it may."""
-    cdef double value
-    cdef int beyond = 0
-    if PyFloat_CheckExact(number):
-        value = PyFloat_AS_DOUBLE(number)
-    elif PyLong_CheckExact(number):
-        if code == INT64:
-            (<int64_t*>where)[0] = PyLong_AsLongLongAndOverflow(number, &beyond)
-            return not beyond
-        value = PyFloat_AsDouble(number)
-    else:
-        return False
-    if code == FLOAT32:
-        (<float*>where)[0] = <float>value
-        return not isinf((<float*>where)[0]) or isinf(value)
-    if code == FLOAT64:
-        (<double*>where)[0] = value
-        return True
-    return False
 
 
 cdef object _otherwise(Operator op, CKernel kernel):
@@ -394,7 +363,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                 if code == FLOAT16 and loops.numbers[i] & (WIDE | FILLED):
                     as_code = FLOAT32 if loops.numbers[i] & WIDE else FLOAT64
                 number = number_as(number, dtype_from_code(as_code).numpy)
-            _store_number(number, FLOAT32 if wide else code, numbers[i])
+            store_number(number, FLOAT32 if wide else code, numbers[i])
     if target != NULL:
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
@@ -595,33 +564,3 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
                     broadcast_shape([dims[i] for i in range(nd)], (<object>array).shape)  # raises
                 dims[offset + d] = length
     return 0
-
-
-cdef int _store_number(object number, int code, char* where) except -1:
-    """A Python number as an element of the common dtype; integers wrap round."""
-    if code == FLOAT32:
-        (<float*>where)[0] = <float>float(number)
-    elif code == FLOAT64:
-        (<double*>where)[0] = float(number)
-    elif code == INT64:
-        (<int64_t*>where)[0] = <int64_t>PyLong_AsUnsignedLongLongMask(int(number))
-    else:
-        descr = dtype_from_code(code).numpy
-        scalar = _wrapped(number, code) if is_integral(code) and code != BOOL else number
-        with _errstate(over="ignore"):
-            element = _np_array(scalar, descr)
-        memcpy(where, cnp.PyArray_DATA(<ndarray>element), _sizes[code])
-    return 0
-
-
-cdef object _wrapped(object number, int code):
-    cdef unsigned long long value = PyLong_AsUnsignedLongLongMask(number)
-    if code == UINT8:
-        return <uint8_t>value
-    if code == INT8:
-        return <int8_t>value
-    if code == INT16:
-        return <int16_t>value
-    if code == INT32:
-        return <int32_t>value
-    return <int64_t>value
