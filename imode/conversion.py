@@ -120,8 +120,16 @@ def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
         if name not in _BY_TYPE_NAME:
             raise ValueError(f"invalid type: {dtype!r}")
         dtype = _BY_TYPE_NAME[name]
-    # imode.LongTensor stands for its dtype.
-    return to(self, getattr(dtype, "dtype", dtype), memory_format=memory_format)
+    elif isinstance(dtype, type):
+        if dtype is Tensor:
+            dtype = dtypes.get_default_dtype()
+        elif isinstance(getattr(dtype, "dtype", None), dtypes.dtype):
+            dtype = dtype.dtype  # imode.LongTensor stands for its dtype
+        else:
+            raise ValueError(f"invalid type: {dtype.__name__!r}")
+    elif not isinstance(dtype, dtypes.dtype):
+        raise TypeError("dtype must be a type, str, or dtype object")
+    return to(self, dtype, memory_format=memory_format)
 
 
 def type_as(self, other):

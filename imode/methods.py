@@ -12,6 +12,7 @@ from ._core.dispatch import is_grad_enabled
 from ._core.internals import array_of, conj, install
 from ._core.lending import lend
 from ._core.tensor import Tensor
+from ._core.words import class_name
 from .autograd import hooks
 from .autograd.entry import backward as run_backward
 from .formats import memory_order, strided
@@ -201,6 +202,8 @@ def numpy(self, *, force=False):
     >>> imode.ones(2).numpy()
     array([1., 1.], dtype=float32)
     """
+    if not isinstance(force, bool):
+        raise TypeError(f"numpy(): argument 'force' must be bool, not {class_name(force)}")
     if self.requires_grad and not force and is_grad_enabled():
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

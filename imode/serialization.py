@@ -31,6 +31,11 @@ def save(obj, f):
     >>> imode.load("model.safetensors")
     {'weight': tensor([1., 1.])}
     """
+    if not hasattr(f, "write") and not isinstance(f, (str, bytes, os.PathLike)):
+        raise AttributeError(
+            "expected 'f' to be string, path, or a file-like object with a 'write' attribute. "
+            f"It is of type {type(f).__name__}"
+        )
     writer = Writer()
     root = writer.node(obj, "obj", 0)
     pieces = writer.file(root)
@@ -60,6 +65,11 @@ def load(f, map_location=None, *, weights_only=True):
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise TypeError(f"load: expected a binary file, read() gave {type(data).__name__}")
         return Reader(repr(name) if name is not None else "the file object").load(data)
+    if not isinstance(f, (str, bytes, os.PathLike)):
+        raise AttributeError(
+            f"'{type(f).__name__}' object has no attribute 'seek'. Give a path, or a binary file "
+            "object that is open for reading"
+        )
     path = os.fspath(f)
     with open(path, "rb") as opened:
         data = np.fromfile(opened, np.uint8) if opened.seekable() else opened.read()

@@ -178,4 +178,25 @@ PROGRAMS = {
         v4 = lib.addmv(v0, v1, v3)
         v4 = lib.addmv(v2[:1], v1, v2)
     """,
+    "type takes a type, a name or a dtype": """
+        v0 = lib.ones(2)
+        v1 = v0.type(lib.float64); v2 = v0.type(lib.LongTensor); v3 = v1.type(lib.Tensor)
+        v4 = v0.type(int)
+        v4 = v0.type(3)
+        v4 = v0.type(v1)
+        v4 = v0.type('none')
+    """,
+    "numpy is forced by a bool": """
+        v0 = lib.ones(2)
+        v0.numpy(force=3)
+        v0.numpy(force=None)
+    """,
+    "save and load take a path or a file": """
+        v0 = lib.ones(2)
+        lib.save(v0, 3)
+        lib.save(v0, [1])
+        lib.load(3)
+        lib.load(None)
+        lib.load([v0])
+    """,
 }
