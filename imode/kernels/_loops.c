@@ -21,7 +21,6 @@ FLOATS(1, log10, (float)(v_log((double)x) * 0.43429448190325182765), log10(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
 FLOATS(1, erf, v_erff(x), v_erf(x))
-FLOATS(1, rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
 FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
 /* float16 rounds after each step here, as in PyTorch */
 #define AS_HALF(x) v_from_half(v_to_half(x))
@@ -51,6 +50,19 @@ LOGIT_SLOPE(logit_backward_d, double, AS_IS, fabs)
                                         TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
                                         TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
 STEPWISE(1, logit)
+/* Of float16 what fills no two vectors of PyTorch's is rounded after each step, the rest once. */
+#define WHOLE(n) ((n) - (n) % 32)
+V_CLONES static void rsqrt_e(char *const *p, npy_intp n) {
+    const float *x = (const float *)p[0];
+    float *out = (float *)p[1];
+    for (npy_intp i = 0; i < WHOLE(n); i++)
+        out[i] = 1.0f / sqrtf(x[i]);
+    for (npy_intp i = WHOLE(n); i < n; i++)
+        out[i] = 1.0f / AS_HALF(sqrtf(x[i]));
+}
+MAP1(rsqrt_f, float, float, 1.0f / sqrtf(x))
+MAP1(rsqrt_d, double, double, 1.0 / sqrt(x))
+STEPWISE(1, rsqrt)
 STEPWISE(3, logit_backward)
 /* grad, self; PyTorch keeps exp(-|x|), as a float16 too */
 #define SIGMOID_AWAY(NAME, T, ROUND, EXP, ABS)                                                     \
@@ -359,15 +371,14 @@ WITH_COMPLEX(3, lerp,
                       cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
 /* self, tensor1, tensor2, value */
 WITH_COMPLEX(4, addcdiv, x + w * y / z)
-/* self, other, alpha. Of float16 what fills no two vectors of PyTorch's rounds the product, too. */
+/* self, other, alpha */
 #define SCALED(NAME, SIGN)                                                                         \
     V_CLONES static void NAME##_e(char *const *p, npy_intp n) {                                    \
         const float *x = (const float *)p[0], *y = (const float *)p[1], *z = (const float *)p[2];  \
         float *out = (float *)p[3];                                                                \
-        npy_intp i = 0, whole = n - n % 32;                                                        \
-        for (; i < whole; i++)                                                                     \
+        for (npy_intp i = 0; i < WHOLE(n); i++)                                                    \
             out[i] = x[i] SIGN y[i] * z[i];                                                        \
-        for (; i < n; i++)                                                                         \
+        for (npy_intp i = WHOLE(n); i < n; i++)                                                    \
             out[i] = x[i] SIGN AS_HALF(y[i] * z[i]);                                               \
     }                                                                                              \
     ALL_FLOATS(3, NAME, x SIGN y *z)                                                               \

@@ -454,11 +454,12 @@ PROGRAMS = {
         v7 = lib.nn.functional.huber_loss(v0, v1, delta=0.7)
         v8 = lib.xlogy(v0, v1.abs())
     """,
-    "float16 numbers times alpha are rounded where PyTorch rounds them": """
+    "float16 numbers times alpha, and roots, are rounded where PyTorch rounds them": """
         v0 = (lib.arange(41.0) * 0.37).sin().half(); v1 = (lib.arange(41.0) * 1.7).cos().half()
         v2 = v0.add(v1, alpha=1.5).view(lib.int16); v3 = v0.sub(v1, alpha=-1.3).view(lib.int16)
         v4 = v0[:9].add(v1[:9], alpha=3.7).view(lib.int16); v5 = (v0 - 0.1 * v1).view(lib.int16)
-        v6 = v0[:32].add(v1[:32], alpha=0.1).view(lib.int16)
+        v6 = v0[:32].add(v1[:32], alpha=0.1).view(lib.int16); v7 = v0.abs()
+        v8 = v7.rsqrt().view(lib.int16); v9 = v7[:9].rsqrt().view(lib.int16)
     """,
     "complex angles are refused before out= is looked at": """
         v0 = lib.ones(2, dtype=lib.complex64); v1 = lib.ones(2)
