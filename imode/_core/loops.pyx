@@ -180,7 +180,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     for i in range(nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             if loops.scaled == NULL or not _scales(loops, args):
-                if target != NULL:
+                if target != NULL and not (
+                        loops.ints == NO_BOOL and _refused(NO_BOOL, args, nin)):
                     nd = _most_dims(args, nin)
                     _check_places(op, args, nin, nd, dims, target)
                 return run_numpy(op, _otherwise(op, kernel), args)

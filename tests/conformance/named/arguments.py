@@ -169,6 +169,7 @@ PROGRAMS = {
         v2.add_(lib.ones(3, 2), alpha=2j)
         lib.add(v0, v1, alpha=0.5, out=lib.ones(4).to(lib.int8))
         lib.add(v0, v1, alpha=0.5, out=v0)
+        v0.sub_(v1.bool(), alpha=0)
     """,
     "addmv asks an addend without dimensions for its size": """
         v0 = lib.zeros(()); v1 = lib.ones(2, 3); v2 = lib.ones(2); v3 = lib.ones(3)
