@@ -428,14 +428,13 @@ def scatter(a, dim, index, source, reduce=None):
     dim = check_along("scatter", index, a, dim, None if number else source)
     if number:
         source = cast_number(source, a.dtype)
-    if source is a:  # also where there is nothing to write
-        check_written(a)
+    check_written(a, index, source)  # also where there is nothing to write
+    if source is a:
         raise overlap_between()
     if index.size == 0:
         return
     lifted, shape = index.reshape(index.shape or (1,)), a.shape or (1,)
     check_index(lifted, shape[dim], dim)
-    check_written(a, index, source)
     if not number:
         source = source.reshape(source.shape or (1,))[tuple(slice(n) for n in lifted.shape)]
         source = source.ravel()
@@ -483,6 +482,7 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", a.dtype)
     if not include_self:
         check_along("scatter", index, a, dim, source)
+        check_written(a, source)
         scatter(a, dim, index, np.full(index.shape, _EMPTY[reduce](a.dtype), a.dtype))
     scatter(a, dim, index, source, reduce)
     if reduce != "mean" or not index.size:

@@ -344,6 +344,7 @@ def _index_add(self, dim, index, source, alpha):
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
+    check_written(self, index, source)
     index = index.reshape(-1)
     length = (self.shape or (1,))[dim]
     if self.ndim <= 1 and ((index < 0) | (index >= length)).any():
@@ -351,7 +352,6 @@ def _index_add(self, dim, index, source, alpha):
     if self.size == 0:
         return  # whatever the indices are
     check_index(index, length, dim)
-    check_written(self, index, source)
     if alpha != 1:
         source = source * indexing.cast_number(alpha, self.dtype)
     if dim == 0 and self.ndim > 1 and self.flags.c_contiguous:
@@ -462,6 +462,7 @@ def _index_fill(self, dim, index, value):
     value = indexing.only_number("index_fill_", value)
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    check_written(self, index, expanded="index_fill_")
     if index.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
     if isinstance(value, complex) and self.dtype.kind != "c":
@@ -474,7 +475,6 @@ def _index_fill(self, dim, index, value):
         raise IndexError(
             f"index {int(index[bad][0])} is out of bounds for dimension {dim} with size {n}"
         )
-    check_written(self, index, expanded="index_fill_")
     value = indexing.cast_number(value, self.dtype)
     if self.ndim:
         self[(slice(None),) * dim + (index,)] = value

@@ -154,16 +154,19 @@ written(
 # ---- flat positions ------------------------------------------------------------------------------
 
 
-def _flat_index(name, self, index):
-    """Check flat positions; return them counted from the front."""
+def _check_flat(name, self, index):
+    """Refuse what cannot be flat positions in the array."""
     if index.dtype != np.int64:
         raise RuntimeError(
             f"{name}(): Expected a long tensor for index, but got {scalar_name(index.dtype)}"
         )
-    n = self.size
-    if n == 0 and index.size:
+    if self.size == 0 and index.size:
         verb = "tried to take from" if name == "take" else "Tried to put elements into"
         raise IndexError(f"{name}(): {verb} an empty tensor")
+
+
+def _from_front(index, n):
+    """Flat positions among `n` elements, counted from the front."""
     bad = (index < -n) | (index >= n)
     if bad.any():
         value = int(index[bad].ravel()[0])
@@ -174,7 +177,8 @@ def _flat_index(name, self, index):
 
 
 def _take(self, index):
-    index = _flat_index("take", self, index)
+    _check_flat("take", self, index)
+    index = _from_front(index, self.size)
     if not index.size:
         return np.empty(index.shape, self.dtype)
     return np.asarray(self.reshape(-1).take(index))
@@ -213,8 +217,9 @@ def _put(self, index, source, accumulate):
             "put_(): Expected source and index to have the same number of elements, but got "
             f"source.numel() = {source.size}, index.numel() = {index.size}"
         )
-    index = _flat_index("put_", self, index)
-    check_written(self, source)
+    _check_flat("put_", self, index)
+    check_written(self, index, source)
+    index = _from_front(index, self.size)
     if index.size:
         mode = "add" if accumulate else None
         indexing.write(self, index.ravel(), source.ravel(), mode)
