@@ -30,7 +30,6 @@ here. An operator without a derivative says `differentiable=False`.
 
 import sys
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 
 import numpy as np
@@ -44,10 +43,9 @@ from .._core.dispatch import (
     forget_operators,
     is_grad_enabled,
 )
-from .._core.internals import array_of, conj, install
+from .._core.internals import conj, install
 from .._core.keyset import DispatchKey
 from .._core.loops import ufunc_ckernel
-from .._core.overlap import refuse_overlaps, refuse_shared
 from .._core.tensor import Tensor
 from ..autograd.derivative import Derivative
 from ..autograd.kernels import (
@@ -62,6 +60,7 @@ from ..autograd.kernels import (
 from ..errors import out_requires_grad
 from ..kernels import shortcuts
 from ..kernels.order import empty_for
+from .apart import check_apart
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
@@ -399,24 +398,12 @@ def _keep_apart(base, apart):
 
     def checked(functional, arguments, out):
         if not recorded((*arguments, out)):  # refused anyway
-            read = [_arrays_in(argument) for argument in arguments]
-            wholly = {"part": [], "rest": read[1:], "all": read}[apart]
-            for target in _arrays_in(out):
-                for array in chain(*wholly):
-                    refuse_shared(target, array)
-                for array in read[0]:
-                    if array.ndim >= target.ndim:  # one that is expanded may lie anywhere
-                        refuse_overlaps(target, array)
+            check_apart(apart, functional, arguments, out)
         n = functional.n_positional
         return into(*arguments[:n], **dict(zip(names[n:], arguments[n:])), out=out)
 
     out_form(base, checked)
     base.out._link(shortcut=shortcuts.apart(into))
-
-
-def _arrays_in(argument):
-    tensors = argument if isinstance(argument, tuple) else (argument,)
-    return [array_of(t) for t in tensors if isinstance(t, Tensor)]
 
 
 def recorded(arguments):

@@ -118,6 +118,40 @@ PROGRAMS = {
         v0.copy_(1.5)
         v0.bool().expand(2, 2, 3).sub_(lib.tensor(0))
     """,
+    "writes at indices: shared memory is named before a bad index": """
+        v0 = lib.arange(6.); v1 = lib.tensor([9, 0]); v2 = lib.arange(6) + 5
+        v3 = lib.zeros(0).long()
+        v0.scatter_(0, v1, v0[:2])
+        v0.scatter_add_(0, v1, v0[:2])
+        v0.scatter_(0, v3, v0[:2])
+        v0.scatter_reduce_(0, v1, v0[:2], "sum", include_self=False)
+        v0.index_add_(0, v1, v0[:2])
+        v0.put_(v1, v0[:2])
+        v2.put_(v2, v2 + 1)
+        v2.index_fill_(0, v2[:2], 3)
+        v2[:1].expand(4).scatter_(0, v1, 1)
+        v2[:1].expand(4).put_(v1, v1)
+    """,
+    "out= over the arguments' memory: other mistakes come first": """
+        v0 = lib.arange(12.).view(3, 4); v1 = lib.zeros(3, 4, dtype=lib.int64)
+        lib.stack([v0[0], v0[0, :3]], out=v0)
+        lib.cat([v0, v0], 9, out=v0)
+        lib.hstack([v0[:1], v0[1:]], out=v0)
+        lib.topk(v0, 99, out=(v0, v1))
+        lib.kthvalue(v0, 1, 9, out=(v0, v1))
+        lib.index_select(v0, 9, v1[0], out=v0)
+        lib.index_select(v0, 0, v1[0, :1] + 9, out=v0[:1])
+        lib.scatter(v0, 0, v1[0, :1], v0, out=v0)
+    """,
+    "out= over the arguments' memory, in another shape, is first given the right one": """
+        v0 = lib.arange(12.).view(3, 4).flip(1); v1 = lib.zeros(3, 4, dtype=lib.int64)
+        v2 = v0.view(-1)
+        lib.sort(v0, out=(v2, v1))
+        v3 = v0.view(-1)
+        lib.cumsum(v0, 1, out=v3)
+        v4 = v0.view(-1)[:8]
+        lib.msort(v0, out=v4)
+    """,
     "integers filled with what requires grad": """
         v0 = lib.tensor(0.5, requires_grad=True); v1 = lib.ones(2, 3, dtype=lib.int32)
         v2 = lib.ones(2, dtype=lib.int64)

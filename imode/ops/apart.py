@@ -1,0 +1,54 @@
+"""Memory that out= may not share with the arguments, which `apart=` of an operator says."""
+
+from itertools import chain
+
+import numpy as np
+
+from .._core.internals import array_of
+from .._core.overlap import refuse_overlaps, refuse_shared
+from .._core.tensor import Tensor
+
+
+def check_apart(apart, functional, arguments, out):
+    """Raise RuntimeError where out= shares what `apart` rules out (see `op`)."""
+    read = [_arrays_in(argument) for argument in arguments]
+    targets = _arrays_in(out)
+    try:
+        _refuse(apart, read, targets)
+    except RuntimeError:
+        # What is wrong with the arguments comes first, and a target is judged as it will be.
+        _refuse(apart, read, map(_resized, targets, _results(functional, arguments)))
+
+
+def _arrays_in(argument):
+    tensors = argument if isinstance(argument, tuple) else (argument,)
+    return [array_of(t) for t in tensors if isinstance(t, Tensor)]
+
+
+def _refuse(apart, read, targets):
+    wholly = {"part": [], "rest": read[1:], "all": read}[apart]
+    for target in targets:
+        for array in chain(*wholly):
+            refuse_shared(target, array)
+        for array in read[0]:
+            if array.ndim >= target.ndim:  # one that is expanded may lie anywhere
+                refuse_overlaps(target, array)
+
+
+def _results(functional, arguments):
+    """The results' arrays, for their shapes: of zeros in the place of integers, since an index that
+    is out of bounds is found after memory that is shared."""
+    given = [
+        t.new_zeros(t.shape) if isinstance(t, Tensor) and array_of(t).dtype.kind == "i" else t
+        for t in arguments
+    ]
+    n = functional.n_positional
+    return _arrays_in(functional(*given[:n], **dict(zip(functional.names[n:], given[n:]))))
+
+
+def _resized(target, result):
+    """The target in the shape of the result: only for its range, which may lie beyond its memory."""
+    if target.shape == result.shape:
+        return target
+    steps = [n * target.itemsize // result.itemsize for n in result.strides]
+    return np.lib.stride_tricks.as_strided(target, result.shape, steps)
