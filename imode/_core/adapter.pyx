@@ -108,6 +108,15 @@ cdef object _deliver_new(Operator op, object result, PyObject** args):
     return items if op.result_type is None else op.result_type(items)
 
 
+cdef bint _flat(ndarray array) noexcept:
+    """Whether all strides are 0, as NumPy has them in a new array without elements."""
+    cdef int i
+    for i in range(array.ndim):
+        if array.strides[i] != 0:
+            return False
+    return True
+
+
 cdef ndarray _own(Operator op, object result, PyObject** args):
     """The result as an exact ndarray of a supported dtype that shares nothing with an input."""
     cdef ndarray array
@@ -118,8 +127,8 @@ cdef ndarray _own(Operator op, object result, PyObject** args):
         result = np.asarray(result)
     array = <ndarray>result
     dtype_from_typenum(cnp.PyArray_TYPE(array))
-    if cnp.PyArray_SIZE(array) == 0:
-        return empty(cnp.PyArray_TYPE(array), array.ndim, array.shape)   # with PyTorch's strides
+    if cnp.PyArray_SIZE(array) == 0 and _flat(array):
+        return empty(cnp.PyArray_TYPE(array), array.ndim, array.shape)
     owner = root(<PyObject*>array)
     for i in range(op.n_tensors):
         arg = args[op.tensors[i]]

@@ -42,7 +42,7 @@ cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp it
     for i in range(nd):
         contiguous = contiguous and perm[i] == nd - 1 - i
         strides[perm[i]] = stride
-        stride *= dims[perm[i]] if dims[perm[i]] else 1
+        stride *= dims[perm[i]]       # 0 too, as PyTorch's
     return contiguous
 
 

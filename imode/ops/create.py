@@ -11,7 +11,8 @@ import warnings
 import numpy as np
 
 from imode.formats import memory_order
-from imode.kernels import data, fresh, ingest, order
+from imode.kernels import data, elements, fresh, ingest, order
+from imode.kernels.strided import apply
 
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
@@ -323,9 +324,8 @@ def _strided(size, dtype, stride):
             f"Storage size calculation overflowed with sizes={list(size)} and "
             f"strides={list(stride)}"
         )
-    base = allocate((reach,), dtype)
-    steps = [s * item for s in stride]
-    return np.ndarray(size, base.dtype, base, 0, steps)
+    # Not np.ndarray(strides=): that gives an empty array others.
+    return apply(elements.as_strided, allocate((reach,), dtype), size, stride, 0)
 
 
 def _new_zeros(size, dtype):

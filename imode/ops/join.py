@@ -6,11 +6,15 @@ import numpy as np
 
 from imode import ops
 from imode._core.broadcast import broadcast_shape
-from imode._core.dtype import result_type
+from imode._core.dtype import can_cast, from_numpy_dtype, result_type
+from imode._core.internals import array_of
+from imode._core.tensor import Tensor
+from imode._core.words import scalar_name
+from imode.errors import out_of_wrong_dtype
 from imode.kernels import fresh
 from imode.kernels.strided import wrap_dim
 
-from .schema import alias, composite, functions, op
+from .schema import alias, composite, functions, op, out_form, recorded
 
 # ---- join ----------------------------------------------------------------------------------------
 
@@ -28,19 +32,23 @@ def _common_dtype(arrays):
     return result_type(*arrays)
 
 
-def _cat(tensors, dim):
+def _joined(tensors, dim):
+    """The places and arrays that `cat` does not overlook, and the dimension that it joins along."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, a in enumerate(tensors):
         if a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     joined = [(i, a) for i, a in enumerate(tensors) if not _skipped(a.shape)]
+    return joined, wrap_dim(dim, joined[0][1].ndim if joined else 1)
+
+
+def _cat(tensors, dim):
+    joined, dim = _joined(tensors, dim)
     dtype = _common_dtype(tensors)
     if not joined:
-        wrap_dim(dim, 1)
         return np.empty(0, dtype)
     first = joined[0][1]
-    dim = wrap_dim(dim, first.ndim)
     for i, a in joined[1:]:
         if a.ndim != first.ndim:
             raise RuntimeError(
@@ -209,6 +217,29 @@ def column_stack(tensors):
 
 
 alias("row_stack", vstack)
+
+
+def _refuse_dtypes_first(operator):
+    """Let the out= form name a dtype that cannot take the result before shapes and memory."""
+    into = operator.out
+
+    def checked(functional, arguments, out):
+        tensors, *dim = arguments
+        if tensors and isinstance(out, Tensor) and not recorded((tensors, out)):
+            arrays = [array_of(t) for t in tensors]
+            if dim:
+                _joined(arrays, *dim)
+            found = _common_dtype(arrays)
+            if not can_cast(from_numpy_dtype(found), out.dtype):
+                names = scalar_name(found), scalar_name(out.dtype.numpy)
+                raise out_of_wrong_dtype(functional.name, *names)
+        return into(*arguments, out=out)
+
+    out_form(operator, checked)
+
+
+for _operator in (_cat_op, hstack, vstack, dstack, column_stack):
+    _refuse_dtypes_first(_operator)
 
 # ---- several tensors -----------------------------------------------------------------------------
 

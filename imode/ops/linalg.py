@@ -251,6 +251,8 @@ def _addmv(self, mat, vec, beta, alpha, inplace=False):
     _check_mv(self.shape if self.ndim else (1,), mat, vec, self)
     addend = _target(self, mat.shape[:1], vec.dtype, inplace)
     no_bool("addmv_impl_cpu", mat, vec)
+    if not mat.size and beta != 0:
+        return np.asarray(self * _number(beta, self.dtype), order="C")  # in its own shape
     return _add(_product(mat, vec), addend, beta, alpha)
 
 

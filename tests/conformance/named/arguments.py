@@ -200,4 +200,17 @@ PROGRAMS = {
         lib.load(None)
         lib.load([v0])
     """,
+    "joining names a dtype that out= cannot take before shapes": """
+        v0 = lib.zeros(2, 1); v1 = lib.ones(3, dtype=lib.complex64); v2 = lib.ones(1, 4)
+        lib.cat([v1, v2], out=v0)
+        lib.cat([v1, v0], 5, out=v0)
+        lib.cat([v1[0], v0], out=v0)
+        lib.cat([v1, v0[0]], out=v0[0])
+        lib.hstack([v1, v2], out=v0)
+        lib.vstack([v1, v2], out=v0)
+        lib.dstack([v1, v2], out=v0)
+        lib.column_stack([v1, v2], out=v0)
+        lib.cat([v1, lib.ones(2)], out=lib.zeros(1).expand(5))
+        v3 = lib.zeros(5); lib.cat([lib.ones(3), lib.ones(2)], out=v3)
+    """,
 }

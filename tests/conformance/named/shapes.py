@@ -169,4 +169,19 @@ PROGRAMS = {
         v3.sum().backward()
         v5 = lib.nn.functional.group_norm(v0.contiguous()[:, :, ::2], 2)
     """,
+    "strides of results without elements": """
+        v0 = lib.empty_strided((0, 3), (1, 0))
+        v1 = lib.ones(4, 3)[:, :0].t(); v2 = lib.ones(4, 3, dtype=lib.float16)[:0].t()
+        v3 = lib.zeros_like(v0); v4 = lib.ones_like(v1); v5 = lib.full_like(v2, 2)
+        v6 = v1.nan_to_num(); v7 = v1.flip(0); v8 = v1 + 1; v9 = v2 * 2; v10 = v2 > 1
+        v11 = v1.abs(); v12 = v1 - lib.ones(()); v13 = lib.rand_like(v1); v14 = v0.new_zeros(0, 2)
+    """,
+    "an empty product leaves addmv its addend's shape": """
+        v0 = lib.tensor([-0.0]); v1 = lib.ones(3, 0); v2 = lib.ones(0)
+        v3 = lib.addmv(v0, v1, v2)
+        v4 = lib.addmv(lib.ones(()), v1, v2, beta=2)
+        v5 = lib.addmv(v0, v1, v2, beta=0)
+        v6 = lib.ones(3).addmv_(v1, v2, beta=2)
+        v7 = lib.addmv(v0, lib.ones(0, 3), lib.ones(3), alpha=lib.inf)
+    """,
 }
