@@ -66,15 +66,19 @@ def _gelu_backward(grad_output, self, approximate):
 
 
 def _gelu_second(grad, grad_output, self, approximate):
+    given = grad * grad_output
     if approximate == "none":
-        density = ops.exp(-0.5 * self * self) * (1 / math.sqrt(2 * math.pi))
-        return grad * grad_output * density * (2 - self * self)
-    square = self * self
-    t = ops.tanh(_GELU_BETA * (self + _GELU_KAPPA * square * self))
-    dt = (1 - t * t) * _GELU_BETA * (1 + 3 * _GELU_KAPPA * square)
-    bend = (1 - t * t) * _GELU_BETA * 6 * _GELU_KAPPA * self
-    bend = bend - 2 * t * dt * _GELU_BETA * (1 + 3 * _GELU_KAPPA * square)
-    return grad * grad_output * (dt + 0.5 * self * bend)
+        square = self * self
+        density = _GELU_BETA / 2 * ops.exp(-0.5 * square)
+        return given * (2 * density - square * density)
+    inner = _GELU_BETA * (self + _GELU_KAPPA * self.pow(3))
+    t, sech = ops.tanh(inner), ops.div(1, ops.cosh(inner))
+    half, bend = 0.5 * self, ops.sub(1, t * t)
+    slope = _GELU_BETA * (1 + 3 * _GELU_KAPPA * self * self)
+    straight = 0.5 * bend * slope
+    turning = half * slope * (2 * sech * (-sech * t) * slope)
+    curved = half * bend * (6 * _GELU_KAPPA * self * _GELU_BETA)
+    return given * (2 * straight + turning + curved)
 
 
 op(

@@ -56,11 +56,10 @@ def _glu(self, dim):
     return first / (1 + np.exp(-second))
 
 
-def _halves(self, dim):
-    """The first half, the gate, and the gate's slope."""
-    first, second = self.chunk(2, dim)
-    gate = second.sigmoid()
-    return first, gate, gate * ops.sub(1, gate)
+def _halves(x, dim):
+    """The two halves of a tensor, each a view of its own."""
+    half = x.size(dim) // 2
+    return x.narrow(dim, 0, half), x.narrow(dim, half, half)
 
 
 @dims.quiet
@@ -77,15 +76,22 @@ def _glu_backward(grad_output, self, dim):
 
 
 def _glu_slope(grad, self, dim):
-    first, gate, slope = _halves(self, dim)
-    to_first, to_second = grad.chunk(2, dim)
-    return to_first * gate + to_second * first * slope
+    ones = ops.ones_like(self.narrow(dim, 0, self.size(dim) // 2))
+    to_first, to_second = _halves(grad * ops._glu_backward(ones, self, dim), dim)
+    return to_first + to_second
 
 
 def _glu_bend(grad, grad_output, self, dim):
-    first, gate, slope = _halves(self, dim)
-    to_first, to_second = (half * grad_output * slope for half in grad.chunk(2, dim))
-    return ops.cat([to_second, to_first + to_second * first * (1 - 2 * gate)], dim)
+    first, second = _halves(self, dim)
+    gate = second.sigmoid()
+    rest = ops.sub(1, gate)
+    slope = gate * rest
+    to_first, to_second = _halves(grad, dim)
+    through = to_second * first
+    of_first = to_second * grad_output * slope
+    bend = slope * rest - gate * slope
+    of_second = through * grad_output * bend + to_first * grad_output * slope
+    return ops.cat([of_first, of_second], dim)
 
 
 op(

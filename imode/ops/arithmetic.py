@@ -149,7 +149,7 @@ _DIV = op(
     ufunc(np.true_divide, ints="float", numbers="wide"),
     derivative={
         "self": lambda grad, other: grad / conj(other),
-        "other": lambda grad, self, other: -grad * conj((self / other) / other),
+        "other": lambda grad, self, other: -grad * conj(ops.div(self, other) / other),
     },
     number="DivBackward1",
     variants=_ALL,

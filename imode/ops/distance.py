@@ -9,6 +9,7 @@ from imode.kernels import reduce as fast
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
+from .._core.dispatch import is_grad_enabled
 from .._core.dtype import as_numpy, result_type
 from .._core.words import scalar_name
 from . import dims
@@ -94,12 +95,14 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
         count = mask.sum(dim, keepdim=True)
         return self.sgn() * ((grad / count) * mask)
     if ord < 1:
-        scaled = self.sgn() * self.abs().pow(ord - 1).masked_fill(self == 0, 0)
-        return scaled * grad * norm.pow(1 - ord)
-    scale = (grad / norm.pow(ord - 1)).masked_fill(norm == 0, 0)
+        power = self.abs().pow_(ord - 1).masked_fill_(self == 0, 0)
+        return self.sgn() * power * grad * norm.pow(1 - ord)
     if ord < 2:
-        return self.sgn() * self.abs().pow(ord - 1) * scale
-    return self * self.abs().pow(ord - 2) * scale
+        power = self.abs().pow_(ord - 1)
+        scaled = self.sgn() * power
+    else:
+        scaled = self * self.abs().pow_(ord - 2)
+    return scaled * (grad / norm.pow(ord - 1)).masked_fill_(norm == 0, 0)
 
 
 op(
@@ -222,10 +225,16 @@ def _dist(self, other, p):
 
 
 def _dist_backward(grad, self, other, result, p, needs):
-    part = norm_backward(grad, self - other, result, p, None, False)
-    if part is None:
+    def slope():
+        return norm_backward(grad, self - other, result, p, None, False)
+
+    if p == 0:
         return None, None
-    return part if needs[0] else None, -part if needs[1] else None
+    if is_grad_enabled():  # recorded apart, as in PyTorch
+        to_other = -slope() if needs[1] else None
+        return slope() if needs[0] else None, to_other
+    part = slope()
+    return part, -part if needs[1] else None
 
 
 op(

@@ -49,6 +49,8 @@ def _whole_backward(grad, self, result):
 
 
 def _amax_backward(grad, self, result, dim, keepdim):
+    if dim == () and not keepdim:  # PyTorch puts no dimension back, in a view
+        grad, keepdim = grad.view(grad.shape), True
     return _share(grad, self, result, dim, keepdim, (1,))
 
 

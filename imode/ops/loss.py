@@ -333,12 +333,7 @@ def _entropy_slope(grad_output, self, target, weight, reduction):
 
 def _entropy_slope_of_grad(grad, self, target, weight, reduction):
     width = (self + _EPSILON) * (ops.sub(1, self) + _EPSILON)
-    slope = (self - target) / width * grad
-    if weight is not None:
-        slope = slope * weight
-    if reduction == NONE:
-        return slope
-    return slope.sum() / self.numel() if reduction == MEAN else slope.sum()
+    return _scaled((self - target) / width * grad, weight, reduction)
 
 
 def _entropy_bend(grad, grad_output, self, target, weight, reduction):
@@ -348,7 +343,8 @@ def _entropy_bend(grad, grad_output, self, target, weight, reduction):
 
 
 def _entropy_bend_of_target(grad, grad_output, self, target, weight, reduction):
-    width = (ops.sub(1, self) * self).clamp(min=_EPSILON)
+    width = ops.sub(1, self) * self
+    width.detach().clamp_(min=_EPSILON)  # unrecorded, as in PyTorch
     return _scaled(-grad * grad_output / width, weight, reduction)
 
 
@@ -371,7 +367,7 @@ op(
             grad, self, target, weight, reduction
         ),
         "target": lambda grad, self, target, weight, reduction: _scaled(
-            -self.logit() * grad, weight, reduction
+            (-self.logit()).mul_(grad), weight, reduction
         ),
     },
     variants="",

@@ -161,10 +161,10 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 def _embedding_again(grad, indices, padding_idx, scale_grad_by_freq):
     if scale_grad_by_freq:
         raise RuntimeError("embedding: no second derivative with scale_grad_by_freq=True")
-    rows = ops.embedding(grad, indices)
+    rows = grad.index_select(0, indices.reshape(-1))
     if padding_idx >= 0:
-        rows = rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
-    return rows
+        rows.masked_fill_((indices == padding_idx).reshape((-1, 1)), 0)
+    return rows.view((*indices.shape, grad.size(1)))
 
 
 op(

@@ -348,11 +348,13 @@ def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, ne
 
 def _group_slope(grad, x, mean, rstd, scale, dot, total):
     """The input's gradient; `dot` and `total`: the sums of grad * x and of grad per channel."""
+    cube = rstd * rstd * rstd
+    by_grad = rstd if scale is None else rstd * scale
     parts = [(t if scale is None else t * scale).sum(2).unsqueeze_(-2) for t in (dot, total)]
     share = 1.0 / (x.size(2) * x.size(3))
-    by_x = (parts[1] * mean - parts[0]) * (rstd * rstd * rstd) * share
+    by_x = (parts[1] * mean - parts[0]) * cube * share
     shift = -by_x * mean - parts[1] * rstd * share
-    return (rstd if scale is None else rstd * scale) * grad + by_x * x + shift
+    return by_grad * grad + by_x * x + shift
 
 
 op(

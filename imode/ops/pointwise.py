@@ -301,10 +301,17 @@ _function(
     "asinh", np.arcsinh, np.arcsinh,
     lambda grad, self: grad * conj((self.square() + 1).rsqrt()), ("0.", "0."), "arcsinh",
 )  # fmt: skip
+
+
+def _acosh_slope(self):
+    last = (self - 1).rsqrt()
+    return (self + 1).rsqrt() * last
+
+
 _function(
     "acosh", np.arccosh, np.arccosh,
     lambda grad, self: grad * (
-        conj((self + 1).rsqrt() * (self - 1).rsqrt()) if self.is_complex()
+        conj(_acosh_slope(self)) if self.is_complex()
         else (self * self - 1).rsqrt()
     ), ("1.", "0."),
     "arccosh",
@@ -386,7 +393,8 @@ def _sinc_complex(self):
 
 def _sinc_backward(grad, self):
     x = self * math.pi
-    slope = (x * x.cos() - x.sin()) / (self * self * math.pi)
+    sine = x.sin()  # before the cosine: gradients of both are added in PyTorch's order
+    slope = (x * x.cos() - sine) / (self * self * math.pi)
     return ops.where(self == 0, 0, grad * conj(slope))
 
 
@@ -430,7 +438,8 @@ _scaled("rad2deg", 180 / math.pi, ("0.", "0."))
 def _angle_backward(grad, self):
     if not self.is_complex():
         return zeros(self)
-    return ops.where(self == 0, 0, grad * self / self.abs().square() * 1j)
+    square = self.abs().square()
+    return ops.where(self == 0, 0, grad * self / square * 1j)
 
 
 op(
@@ -448,9 +457,13 @@ tensor([1.5708])
 # ---- functions of two operands -------------------------------------------------------------------
 
 
-def _atan2_scale(self, other):
+def _atan2_backward(grad, self, other, needs):
     scale = (self * self + other * other).reciprocal()
-    return scale.masked_fill(scale.isinf(), 0.0)
+    scale = scale.masked_fill(scale.isinf(), 0.0)
+    return (
+        grad * other * scale if needs[0] else None,
+        grad * -self * scale if needs[1] else None,
+    )
 
 
 alias(
@@ -458,10 +471,7 @@ alias(
     op(
         "atan2(Tensor self, Tensor other) -> Tensor",
         ufunc(loops.select(np.arctan2, FLOATS), ints="float", otherwise=refusing("atan2_cpu")),
-        derivative={
-            "self": lambda grad, self, other: grad * other * _atan2_scale(self, other),
-            "other": lambda grad, self, other: grad * -self * _atan2_scale(self, other),
-        },
+        derivative={("self", "other"): _atan2_backward},
         variants=_ALL,
         doc="""Return the angle of the point (other, self), in (-pi, pi].
 

@@ -264,4 +264,46 @@ PROGRAMS = {
         v12, = lib.autograd.grad(v11, v0, create_graph=True)
         v13, = lib.autograd.grad(v12.sum(), v0, create_graph=True)
     """,
+    "second derivatives of activations are recorded as PyTorch's": """
+        v0 = lib.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+        v1 = lib.ones(2, 2, requires_grad=True)
+        def twice(x):
+            v, = lib.autograd.grad(x, v0, v1[:, :x.shape[1]], create_graph=True)
+            return lib.autograd.grad(v, [v0, v1], v1, create_graph=True)
+        F = lib.nn.functional
+        v2, v3 = twice(F.gelu(v0)); v4, v5 = twice(F.gelu(v0, approximate="tanh"))
+        v6, v7 = twice(F.glu(v0)); v8, v9 = twice(lib.sinc(v0))
+        v10, v11 = twice(lib.complex(v0, v1).acosh().real)
+        v12, v13 = twice(lib.complex(v0, v1).angle())
+        v14, v15 = twice(F.embedding(lib.tensor([1, 0]), v0))
+        v16, v17 = twice(F.embedding(lib.tensor([1, 0]), v0, 1))
+    """,
+    "second derivatives of norms and extrema are recorded as PyTorch's": """
+        v0 = lib.tensor([[0.5, -1.0], [2.0, 0.25]], requires_grad=True)
+        v1 = lib.ones((), requires_grad=True)
+        v2 = lib.ones(2, 2, requires_grad=True)
+        def twice(x):
+            v, = lib.autograd.grad(x, v0, v1, create_graph=True)
+            return lib.autograd.grad(v, [v0, v1], v2, create_graph=True, allow_unused=True)
+        v3, v4 = twice(v0.norm(0.5)); v5, v6 = twice(v0.norm(1.5)); v7, v8 = twice(v0.norm(3))
+        v9, v10 = twice(lib.dist(v0, v2, 0.5)); v11, v12 = twice(lib.dist(v0, v2, 3))
+        v13, v14 = lib.autograd.grad(lib.dist(v0, v2), [v0, v2], v1, create_graph=True)
+        v15, v16 = lib.autograd.grad((v13 + v14).sum(), [v1, v0], create_graph=True)
+        v17 = lib.autograd.grad(v0.amax(), v0, v1, create_graph=True)[0]
+        v18 = lib.autograd.grad(v17, v1, v2, create_graph=True)[0]
+        v19 = lib.autograd.grad(v0.amin(()), v0, v1, create_graph=True)[0]
+        v20 = lib.autograd.grad(v19, v1, v2, create_graph=True)[0]
+    """,
+    "second derivatives of two operands are recorded as PyTorch's": """
+        v0 = lib.tensor([[0.5, 0.75], [0.2, 0.25]], requires_grad=True)
+        v1 = lib.full((2, 2), 0.7, requires_grad=True)
+        def twice(x):
+            v, w = lib.autograd.grad(x, [v0, v1], lib.ones_like(x), create_graph=True)
+            return lib.autograd.grad((v * w).sum(), [v0, v1], create_graph=True)
+        F = lib.nn.functional
+        v2, v3 = twice(lib.atan2(v0, v1)); v4, v5 = twice(lib.addcdiv(v0, v1, v0, value=2))
+        v6, v7 = twice(F.binary_cross_entropy(v0, v1))
+        v8, v9 = twice(F.binary_cross_entropy(v0, v1, reduction="none"))
+        v10, v11 = twice(F.group_norm(v0, 1, v1[0], v1[1]))
+    """,
 }
