@@ -195,6 +195,10 @@ cdef class Tensor:
                 "only Tensors of floating point and complex dtype can require gradients")
         set_requires_grad(self, value)
 
+    @requires_grad.deleter
+    def requires_grad(self):
+        raise RuntimeError("requires_grad must be a bool")
+
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` and return the tensor.
 
@@ -283,6 +287,10 @@ cdef class Tensor:
         cdef Tensor out = new_tensor(storage(self), self.keys)
         out.guard_id, out.maker = self.guard_id, self.maker
         return out
+
+    @data.deleter
+    def data(self):
+        raise RuntimeError("Deleting tensor data is not allowed. Delete tensor instead!")
 
     @data.setter
     def data(self, value):

@@ -57,9 +57,24 @@ cdef class Generator:
     def __init__(self, device=None):
         if device is None:
             return
+        if type(device) is int:
+            raise RuntimeError(
+                "Cannot access accelerator device when none is available. "
+                "Generators live on the CPU here: pass device='cpu'."
+            )
+        if not isinstance(device, str) and not hasattr(device, "type"):
+            raise TypeError(
+                "Generator(): argument 'device' (position 1) must be torch.device, not "
+                f"{type(device).__name__}"
+            )
         if _make_device is not None:
             device = _make_device(device)
         kind = getattr(device, "type", device)
+        if kind == "meta":
+            raise RuntimeError(
+                "META device type not an accelerator. "
+                "Generators live on the CPU here: pass device='cpu'."
+            )
         if kind != "cpu":
             name = str(kind).upper()
             raise RuntimeError(
@@ -160,6 +175,8 @@ cdef class Generator:
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
         if state.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
+        if not state.flags.c_contiguous:
+            raise RuntimeError("RNG state must be contiguous")
         if state.size != STATE_SIZE:
             raise RuntimeError(
                 f"Expected a CPUGeneratorImplState of size {STATE_SIZE} but found the input RNG "
@@ -167,7 +184,7 @@ cdef class Generator:
             )
         self.acquire()
         try:
-            self._unpack(np.ascontiguousarray(state).reshape(-1).view(_STATE)[0])
+            self._unpack(state.reshape(-1).view(_STATE)[0])
         finally:
             self.release()
 
@@ -228,6 +245,8 @@ cdef class Generator:
 
     def graphsafe_set_state(self, state):
         """Take over another generator's state."""
+        if not isinstance(state, Generator):
+            raise TypeError(f"expected a Generator, but got {type(state).__name__}")
         self.set_state(state.get_state())
         return self
 

@@ -47,7 +47,7 @@ def _results(functional, arguments):
 
 
 def _resized(target, result):
-    """The target in the shape of the result: only for its range, which may lie beyond its memory."""
+    """The target in the shape of the result, for its range alone: its memory may end before."""
     if target.shape == result.shape:
         return target
     steps = [n * target.itemsize // result.itemsize for n in result.strides]

@@ -6,10 +6,12 @@ from .base import LRScheduler
 
 
 def _check(name, what, schedulers, optimizer):
-    if not schedulers:
+    if len(schedulers) < 1:
         raise ValueError(f"{name} expects at least one scheduler{what}, but got no scheduler.")
     owner = schedulers[0].optimizer if optimizer is None else optimizer
     for i, scheduler in enumerate(schedulers):
+        if not hasattr(scheduler, "optimizer"):
+            raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
         if scheduler.optimizer is not owner:
             raise ValueError(
                 f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "

@@ -47,6 +47,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
             raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        if not isinstance(eta_min, (float, int)):
+            raise ValueError(
+                f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}"
+            )
         self.T_0 = self.T_i = T_0
         self.T_mult = T_mult
         self.eta_min = eta_min
@@ -104,7 +108,8 @@ class CyclicLR(LRScheduler):
         max_momentum=0.9,
         last_epoch=-1,
     ):
-        groups = optimizer.param_groups if hasattr(optimizer, "param_groups") else []
+        self._attach(optimizer)
+        groups = optimizer.param_groups
         base_lrs = _each("base_lr", base_lr, groups)
         if last_epoch == -1:
             for group, rate in zip(groups, base_lrs, strict=True):
@@ -121,7 +126,7 @@ class CyclicLR(LRScheduler):
         if scale_fn is None and mode == "exp_range":
             self.scale_mode = "iterations"
         self.cycle_momentum = cycle_momentum
-        if cycle_momentum and groups:
+        if cycle_momentum:
             key = _momentum_key(optimizer)
             self.base_momentums = _each("base_momentum", base_momentum, groups)
             self.max_momentums = _each("max_momentum", max_momentum, groups)
@@ -188,6 +193,7 @@ class OneCycleLR(LRScheduler):
         three_phase=False,
         last_epoch=-1,
     ):
+        self._attach(optimizer)
         if total_steps is not None:
             if total_steps <= 0 or not isinstance(total_steps, int):
                 raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
@@ -216,13 +222,13 @@ class OneCycleLR(LRScheduler):
             ]  # fmt: skip
         else:
             self._phases = [up, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
-        groups = optimizer.param_groups if hasattr(optimizer, "param_groups") else []
+        groups = optimizer.param_groups
         if last_epoch == -1:
             for group, top in zip(groups, _each("max_lr", max_lr, groups), strict=True):
                 group["initial_lr"], group["max_lr"] = top / div_factor, top
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
-        if cycle_momentum and groups:
+        if cycle_momentum:
             key = _momentum_key(optimizer)
             highs = _each("max_momentum", max_momentum, groups)
             lows = _each("base_momentum", base_momentum, groups)

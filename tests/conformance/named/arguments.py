@@ -1,6 +1,39 @@
 """How arguments are given: by place and by name."""
 
 PROGRAMS = {
+    "generators of wrong devices and states": """
+        v0 = lib.Generator()
+        lib.Generator("meta")
+        lib.Generator(3)
+        lib.Generator(1.5)
+        v0.set_state(lib.ones(3, 3, dtype=lib.uint8).t())
+        v0.set_state(lib.ones(5056 * 2, dtype=lib.uint8)[::2])
+        v0.graphsafe_set_state(1)
+    """,
+    "what cannot be deleted of a tensor": """
+        v0 = lib.ones(2)
+        del v0.data
+        del v0.requires_grad
+        del v0.grad
+    """,
+    "schedules of what is no optimizer": """
+        S = lib.optim.lr_scheduler
+        v0 = lib.ones(2, requires_grad=True)
+        o = lib.optim.SGD([v0], lr=0.1)
+        S.SequentialLR(3, [3], [])
+        S.SequentialLR(3, 3, [1])
+        S.ChainedScheduler(3)
+        S.ReduceLROnPlateau(3, mode="a")
+        S.ReduceLROnPlateau(3, factor=2.0)
+        S.ReduceLROnPlateau(o, mode="a")
+        S.ReduceLROnPlateau(o, mode="a", min_lr=[1, 2])
+        S.ReduceLROnPlateau(o, threshold_mode="a")
+        S.CyclicLR(3, 1, 2, mode="a")
+        S.CyclicLR(o, 1, 2, mode="a")
+        S.OneCycleLR(3, 1)
+        S.OneCycleLR(o, 1)
+        S.CosineAnnealingWarmRestarts(3, 1, 1, "a")
+    """,
     "input is any place of the tensor that an operator is about": """
         v0 = lib.tensor([1.0, 2.0]); v1 = v0 > 1
         v2 = lib.where(v1, input=v0, other=v0 * 3)
