@@ -83,7 +83,8 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
     cdef ndarray values, places
     cdef int64_t* to
     if args[op.nargs] != NULL or dim < 0 or not _plain(a) or a.dimensions[dim] > SHORT or (
-            kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
+            kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64) or (
+            _count(a, 0, a.nd) == 0):
         return _fall_back(op, keys, args)
     outer, n, inner = _count(a, 0, dim), a.dimensions[dim], _count(a, dim + 1, a.nd)
     values = empty(kind, a.nd, a.dimensions)

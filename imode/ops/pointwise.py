@@ -30,13 +30,18 @@ def _refuse_neg(self):
     )
 
 
+def _as_it_is(self):
+    """A copy laid out as a pointwise result: in row order where there are no elements."""
+    return copied(self, keep_order=self.size > 0)
+
+
 def _sign(self):
     if self.dtype.kind == "c":
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. "
             "Please use torch.sgn instead."
         )
-    return copied(self)
+    return _as_it_is(self)
 
 
 def _sgn_backward(grad, self, result):
@@ -131,7 +136,7 @@ def _rounding(name, function, example):
             raise not_implemented(f"{name}_vml_cpu", self.dtype)
         if self.dtype.kind == "c":
             raise NotImplementedError(f"{name} is not supported for complex inputs")
-        return copied(self)
+        return _as_it_is(self)
 
     return op(
         f"{name}(Tensor self) -> Tensor",
@@ -155,7 +160,7 @@ def _round(self, decimals=0):
     if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and decimals):
         raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self.dtype)
     if self.dtype.kind in "iu":
-        return copied(self)
+        return _as_it_is(self)
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     scale = wide.dtype.type(10.0 ** abs(decimals))
     with np.errstate(all="ignore"):

@@ -81,7 +81,7 @@ def _unique_consecutive(self, return_inverse, return_counts, dim):
     if flat.ndim == 0 or flat.shape[at] == 0:
         none = np.empty(0, np.int64)
         inverse = np.empty(self.shape, np.int64) if dim is None else none.copy()
-        return np.ascontiguousarray(flat), inverse, none
+        return np.array(flat, order="C"), inverse, none
     n = flat.shape[at]
     rows = np.moveaxis(flat, at, 0).reshape(n, -1)
     first = np.ones(n, bool)

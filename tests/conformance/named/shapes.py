@@ -175,6 +175,9 @@ PROGRAMS = {
         v3 = lib.zeros_like(v0); v4 = lib.ones_like(v1); v5 = lib.full_like(v2, 2)
         v6 = v1.nan_to_num(); v7 = v1.flip(0); v8 = v1 + 1; v9 = v2 * 2; v10 = v2 > 1
         v11 = v1.abs(); v12 = v1 - lib.ones(()); v13 = lib.rand_like(v1); v14 = v0.new_zeros(0, 2)
+        v15, v16 = v1.sort(); v17 = v2.sort(dim=0, descending=True)[1]; v18 = v1.argsort(0)
+        v19 = v1.long().sign(); v20 = v1.long().t().trunc(); v21 = v1.long().round()
+        v22 = v1.bool().sign(); v23 = v1.long().unique_consecutive(); v24 = v1[:0].unique()
     """,
     "an empty product leaves addmv its addend's shape": """
         v0 = lib.tensor([-0.0]); v1 = lib.ones(3, 0); v2 = lib.ones(0)
