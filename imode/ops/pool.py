@@ -5,7 +5,9 @@ The kernels are `imode.kernels.pool`'s. Shapes are (n, channels, height, width),
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
+from imode._core.internals import array_of
 from imode.kernels import direct, layers, pool
+from imode.kernels.norm import lies_channels_last
 
 from .._core.words import not_implemented
 from .create import same_dtype_outs
@@ -18,7 +20,12 @@ from .schema import composite, op
 
 def _at_maxima(x, indices):
     """The elements of the planes of x at `indices`, positions in each plane."""
-    return x.flatten(-2).gather(-1, indices.flatten(-2)).view(indices.shape)
+    if indices.numel() == 0:
+        return ops.empty_like(indices, dtype=x.dtype)
+    last = indices.dim() == 4 and lies_channels_last(array_of(indices))
+    x = x.contiguous(memory_format="channels_last" if last else "contiguous_format")
+    planes = (*indices.shape[:-2], -1)
+    return x.view(planes).gather(-1, indices.view(planes)).view(indices.shape)
 
 
 op(

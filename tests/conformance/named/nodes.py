@@ -294,6 +294,20 @@ PROGRAMS = {
         v19 = lib.autograd.grad(v0.amin(()), v0, v1, create_graph=True)[0]
         v20 = lib.autograd.grad(v19, v1, v2, create_graph=True)[0]
     """,
+    "second derivatives of maxima of windows are recorded as PyTorch's": """
+        v0 = lib.arange(32.).view(1, 2, 4, 4)
+        v1 = v0.contiguous(memory_format=lib.channels_last).requires_grad_()
+        v2 = v0[0].clone().requires_grad_(); v3 = v0[:0].clone().requires_grad_()
+        F = lib.nn.functional
+        def twice(pool, x, w):
+            y = pool(x, 2); v = lib.ones_like(y, requires_grad=True)
+            g, = lib.autograd.grad(y, x, v, create_graph=True)
+            return lib.autograd.grad(g, v, w, create_graph=True)[0]
+        v4 = twice(F.max_pool2d, v1, lib.ones(1, 2, 4, 4, requires_grad=True))
+        v5 = twice(F.adaptive_max_pool2d, v1, lib.ones_like(v1, requires_grad=True))
+        v6 = twice(F.max_pool2d, v2, lib.ones((), requires_grad=True).expand(2, 4, 4))
+        v7 = twice(F.max_pool2d, v3, lib.ones_like(v3, requires_grad=True))
+    """,
     "second derivatives of two operands are recorded as PyTorch's": """
         v0 = lib.tensor([[0.5, 0.75], [0.2, 0.25]], requires_grad=True)
         v1 = lib.full((2, 2), 0.7, requires_grad=True)
