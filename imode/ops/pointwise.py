@@ -245,7 +245,8 @@ def _log1p_complex(x):
     result = empty_like(x)
     near = real * (2 + real) + imag * imag  # |1 + x|² - 1
     small = np.where(near == 0, real, np.log1p(near) / 2)
-    result.real = np.where(np.abs(x) < 0.5, small, np.log(np.hypot(real + 1, imag)))
+    large = np.where(np.isnan(x), np.nan, np.log(np.hypot(real + 1, imag)))
+    result.real = np.where(np.abs(x) < 0.5, small, large)
     result.imag = np.arctan2(imag, real + 1)
     return result
 
