@@ -69,21 +69,19 @@ def _cat(tensors, dim):
     return result
 
 
-def _part_for(grad, dtype):
-    """What of the gradient an operand of this dtype gets: a real one the real part."""
-    return grad.real if grad.is_complex() and not dtype.is_complex else grad
-
-
 def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
     shapes = [tuple(s) for s in tensors_shapes]
     nd = next((len(s) for s in shapes if not _skipped(s)), 1)
     dim = wrap_dim(dim, nd)
     parts, at = [], 0
+    mixed = grad.is_complex() and not all(dtype.is_complex for dtype in tensors_dtype)
+    real = grad.real if mixed else grad  # taken once, for all
     for shape, dtype in zip(shapes, tensors_dtype, strict=True):
         if _skipped(shape):
             parts.append(grad.new_zeros(shape))
             continue
-        parts.append(_part_for(grad, dtype).narrow(dim, at, shape[dim]))
+        part = grad if dtype.is_complex else real
+        parts.append(part.narrow(dim, at, shape[dim]))
         at += shape[dim]
     return parts
 
@@ -126,7 +124,11 @@ def _stack(tensors, dim):
 
 
 def _stack_backward(grad, tensors_dtype, dim):
-    return [_part_for(grad, dtype).select(dim, i) for i, dtype in enumerate(tensors_dtype)]
+    cut = grad.is_complex()
+    return [
+        (grad.real if cut and not dtype.is_complex else grad).select(dim, i)
+        for i, dtype in enumerate(tensors_dtype)
+    ]
 
 
 op(
