@@ -313,7 +313,8 @@ PROGRAMS = {
         v1 = lib.ones(1, requires_grad=True); v2 = lib.ones(3, requires_grad=True)
         v3 = lib.cat([v0, v1, v2]); v4 = lib.ones(6, dtype=lib.complex64, requires_grad=True)
         v5, v6, v7 = lib.autograd.grad(v3, [v0, v1, v2], v4, create_graph=True)
-        v8, = lib.autograd.grad(v5.real.sum() + (v6 * v6).sum() + (v7 * v7).sum(), v4, create_graph=True)
+        v8 = v5.real.sum() + (v6 * v6).sum() + (v7 * v7).sum()
+        v9, = lib.autograd.grad(v8, v4, create_graph=True)
     """,
     "second derivatives of two operands are recorded as PyTorch's": """
         v0 = lib.tensor([[0.5, 0.75], [0.2, 0.25]], requires_grad=True)
