@@ -71,12 +71,17 @@ cdef void let_go(PyObject** items, int n):
     """Let go of what a node has saved, when it no longer points there: this may run any code."""
     cdef int i
     for i in range(n):
-        if items[i] == NULL:
-            continue
-        if is_tensor(items[i]):
-            drop_stamped(<Tensor>items[i])
-        elif Py_REFCNT(items[i]) > 1:
+        if items[i] != NULL and not is_tensor(items[i]) and Py_REFCNT(items[i]) > 1:
             _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
+    _drop(items, n)
+
+
+cdef void _drop(PyObject** items, int n):
+    """Let go of it where the node itself goes: SavedTensors that somebody holds stay as they are."""
+    cdef int i
+    for i in range(n):
+        if items[i] != NULL and is_tensor(items[i]):
+            drop_stamped(<Tensor>items[i])
     for i in range(n):
         Py_XDECREF(items[i])
 
@@ -121,7 +126,7 @@ cdef class Node:
             items[i] = saved[i]
         if n > SMALL:
             c_free(saved)
-        let_go(items, n)
+        _drop(items, n)
 
     cdef void _drop_edges(self):
         cdef PyObject* few[SMALL]

@@ -1,6 +1,21 @@
 """What is saved for backward, by whom, and what its hooks see."""
 
 PROGRAMS = {
+    "a saved tensor whose node is gone still takes hooks": """
+        seen = []
+        v0 = lib.ones(2, requires_grad=True)
+        v1 = v0 * v0
+        s = v1.grad_fn._raw_saved_self
+        del v1
+        s.register_hooks(lambda t: seen.append(t.detach()), lambda t: t)
+        s.register_hooks(lambda t: t, lambda t: t)
+        v2 = seen[0]
+        v3 = v0 * v0
+        s = v3.grad_fn._raw_saved_self
+        v3.sum().backward()
+        del v3
+        s.register_hooks(lambda t: t, lambda t: t)
+    """,
     # ---- which operators save what ----
     "which operators save what": """
         v0 = lib.ones(3, requires_grad=True); v1 = lib.ones(3) * 2
