@@ -379,7 +379,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             array = storage(<Tensor>args[i])
             if wide and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
                 widened.halves |= 1 << i
-            elif code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK):
+            elif code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK) and (
+                    cnp.PyArray_SIZE(array)):     # without elements only its strides are looked at
                 array = _cast(array, code)
                 keep.append(array)
             if target != NULL and entangled(array, storage(<Tensor>target)):

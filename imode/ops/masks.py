@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels import arrange, indexing, rearrange, strided
+from imode.kernels import arrange, elements, indexing, rearrange, strided
 from imode.kernels.indexing import check_index, check_written
 
 from .._core.broadcast import broadcast_shape
@@ -252,7 +252,10 @@ written(
 def _nonzero(self):
     if self.ndim == 0:
         return np.empty((int(bool(self)), 0), np.int64)
-    return np.array(self.nonzero(), np.int64).T
+    places = np.array(self.nonzero(), np.int64)
+    if not places.size:
+        return strided.apply(elements.as_strided, places, places.shape[::-1], (1, 0), 0)
+    return places.T
 
 
 _NONZERO = op(

@@ -178,6 +178,8 @@ PROGRAMS = {
         v15, v16 = v1.sort(); v17 = v2.sort(dim=0, descending=True)[1]; v18 = v1.argsort(0)
         v19 = v1.long().sign(); v20 = v1.long().t().trunc(); v21 = v1.long().round()
         v22 = v1.bool().sign(); v23 = v1.long().unique_consecutive(); v24 = v1[:0].unique()
+        v25 = v1.bool() * 2; v26 = v1.long() / 2; v27 = v1.int() > 0.5; v28 = v1.int() - v1[:, :1]
+        v29 = v1.nonzero(); v30 = v2.nonzero(); v31, v32 = lib.where(v2)
     """,
     "an empty product leaves addmv its addend's shape": """
         v0 = lib.tensor([-0.0]); v1 = lib.ones(3, 0); v2 = lib.ones(0)
