@@ -77,7 +77,7 @@ cdef void let_go(PyObject** items, int n):
 
 
 cdef void _drop(PyObject** items, int n):
-    """Let go of it where the node itself goes: SavedTensors that somebody holds stay as they are."""
+    """Let go of it where the node itself goes: SavedTensors that others hold stay as they are."""
     cdef int i
     for i in range(n):
         if items[i] != NULL and is_tensor(items[i]):

@@ -13,6 +13,7 @@ from .._core.dispatch import is_grad_enabled
 from .._core.dtype import as_numpy, result_type
 from .._core.words import scalar_name
 from . import dims
+from .create import same_dtype_outs
 from .dims import FLOATING, accumulate_type, reduced, restore
 from .refuse import check_sub
 from .schema import composite, op
@@ -321,3 +322,8 @@ def cdist(x1, x2, p, compute_mode):
             f"X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}"
         )
     return ops._cdist_forward(x1, x2, p, compute_mode)
+
+
+# ---- out= of another dtype ----
+
+same_dtype_outs(("linalg_vector_norm", "norm"))

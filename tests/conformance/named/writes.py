@@ -118,6 +118,14 @@ PROGRAMS = {
         v0.copy_(1.5)
         v0.bool().expand(2, 2, 3).sub_(lib.tensor(0))
     """,
+    "norms into out= of another dtype": """
+        v0 = lib.ones(3, 4); v1 = lib.zeros(3, dtype=lib.float64); v2 = lib.zeros(3).long()
+        lib.norm(v0, 2, 1, out=v1)
+        lib.norm(v0, "fro", 1, out=v2)
+        lib.linalg.vector_norm(v0, 2, 1, out=v2)
+        lib.linalg.vector_norm(v0, 2, 1, dtype=lib.float64, out=v1)
+        lib.norm(v0, 2, 1, dtype=lib.float64, out=v1)
+    """,
     "writes at indices: shared memory is named before a bad index": """
         v0 = lib.arange(6.); v1 = lib.tensor([9, 0]); v2 = lib.arange(6) + 5
         v3 = lib.zeros(0).long()
