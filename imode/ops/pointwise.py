@@ -11,7 +11,7 @@ from imode.kernels.order import empty_like
 from .._core.dispatch import is_grad_enabled
 from .._core.numbers import number_as
 from .._core.tensor import Tensor
-from .._core.words import not_implemented
+from .._core.words import not_implemented, scalar_name
 from .refuse import FLOATS, as_float, by_numpy, cast, common, refusing, zeros
 from .schema import alias, composite, conj, op, ufunc
 from .written import copied
@@ -170,7 +170,7 @@ def _round(self, decimals=0):
 
 
 for _overload, _decimals, _number in (("", "", 0), (".decimals", ", *, int decimals", 1)):
-    op(
+    _ROUND = op(
         f"round{_overload}(Tensor self{_decimals}) -> Tensor",
         ufunc(loops.select(np.rint, FLOATS), otherwise=_round, exact=True),
         derivative={"self": zeros},
@@ -182,6 +182,9 @@ for _overload, _decimals, _number in (("", "", 0), (".decimals", ", *, int decim
 tensor([0., 2., 2.])
 """,
     )
+_ROUND.entry.out_refusal = lambda wanted, found, place: (
+    f"Found dtype {scalar_name(found)} but expected {scalar_name(wanted)}"
+)
 
 
 def _frac(self):

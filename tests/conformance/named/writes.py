@@ -118,6 +118,14 @@ PROGRAMS = {
         v0.copy_(1.5)
         v0.bool().expand(2, 2, 3).sub_(lib.tensor(0))
     """,
+    "rounded to decimals into out= of another dtype": """
+        v0 = lib.ones(3); v1 = lib.zeros(3, dtype=lib.float64); v2 = lib.zeros(3).long()
+        lib.round(v0, decimals=1, out=v1)
+        lib.round(v0, decimals=1, out=v2)
+        lib.round(v0, decimals=1, out=lib.zeros(3))
+        lib.round(v0, out=v1)
+        v0.round_(decimals=1)
+    """,
     "norms into out= of another dtype": """
         v0 = lib.ones(3, 4); v1 = lib.zeros(3, dtype=lib.float64); v2 = lib.zeros(3).long()
         lib.norm(v0, 2, 1, out=v1)
