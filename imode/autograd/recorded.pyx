@@ -5,7 +5,7 @@ from imode._core.dispatch cimport TLS, tls
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, is_tensor, set_show
+from imode._core.tensor cimport Tensor, is_tensor, requires_grad, set_show
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
 from imode.autograd.node cimport (
@@ -76,7 +76,10 @@ cdef class OpNode(Node):
         return 0
 
     cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1:
-        cdef stamp_t noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
+        cdef stamp_t noted
+        if not requires_grad(tensor):        # it owns no node: kept itself, as an input is
+            return self.keep_input(slot, tensor, None)
+        noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
         if noted:
             return self._hold(slot, alias_of(tensor), noted)
         self.keep(slot, save_result(tensor, output_nr))

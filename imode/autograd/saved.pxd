@@ -39,8 +39,9 @@ ctypedef unsigned int stamp_t     # of a tensor that a node holds itself: Note [
 
 cdef enum:
     STAMPED = 1               # a stamp is never 0
-    RESULT = 2                # an alias of the node's own result; else an input
-    LINKED = 4                # a result that requires grad, an input that had a grad_fn
+    RESULT = 2                # an alias of the node's own result; else an input, or a result
+    #                           that does not require grad
+    LINKED = 4                # an input that had a grad_fn
     OUTPUT_NR = 3             # from this bit on: which result
     MAX_OUTPUT_NR = 31
     VERSION = 8               # from this bit on: the version when it was saved

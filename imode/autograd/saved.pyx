@@ -415,8 +415,6 @@ cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0:
         return 0
     else:
         found |= RESULT | <stamp_t>output_nr << OUTPUT_NR
-        if requires_grad(tensor):
-            found |= LINKED
     return found | <stamp_t>version << VERSION
 
 
@@ -433,23 +431,19 @@ cdef void drop_stamped(Tensor tensor) noexcept:
 
 cdef SavedTensor of_stamped(Tensor tensor, stamp_t stamp):
     cdef SavedTensor self = saved_value(tensor)
-    cdef bint linked = (stamp & LINKED) != 0
     self.version = stamp >> VERSION
     self.place = 0
     if stamp & RESULT:
         self.output_nr = stamp >> OUTPUT_NR & MAX_OUTPUT_NR
-        self.requires_grad = linked
-    else:
-        self.recorded = linked
+        self.requires_grad = True
+    self.recorded = (stamp & LINKED) != 0
     return self
 
 
 cdef Tensor unpack_stamped(Tensor tensor, stamp_t stamp, object node):
-    cdef bint linked = (stamp & LINKED) != 0
-    cdef bint is_result = (stamp & RESULT) != 0
     if current(tensor.version) != stamp >> VERSION or (
-            linked and not is_result and tensor.grad_fn is None):
+            stamp & LINKED and tensor.grad_fn is None):
         return unpack(of_stamped(tensor, stamp), node)         # which raises
-    if not is_result:
+    if not stamp & RESULT:
         return tensor
-    return _connected(tensor, node if linked else None, stamp >> OUTPUT_NR & MAX_OUTPUT_NR)
+    return _connected(tensor, node, stamp >> OUTPUT_NR & MAX_OUTPUT_NR)
