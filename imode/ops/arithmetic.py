@@ -313,6 +313,7 @@ def _lerp(self, end, weight):
         if operands[0].dtype.kind in "fc":
             with np.errstate(all="ignore"):
                 return loops.lerp(*operands)
+        raise not_implemented("lerp_kernel_tensor", operands[0].dtype)
     for name, operand in (("end", end), ("weight", weight)):
         if isinstance(operand, np.ndarray) and operand.dtype != self.dtype:
             raise RuntimeError(

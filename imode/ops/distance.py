@@ -213,8 +213,8 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
 
 @dims.quiet
 def _dist(self, other, p):
-    broadcast_shape(self.shape, other.shape)
     check_sub(self, other)
+    broadcast_shape(self.shape, other.shape)
     to = result_type(self, other)
     if to.kind not in dims.FLOATING:
         raise RuntimeError(

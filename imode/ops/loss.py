@@ -277,11 +277,10 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
             stacklevel=3,
         )
     number = reduction_number(size_average, reduce, "sum" if batch else reduction)
-    for tensor in (input, target):
-        if tensor.is_complex():
-            raise RuntimeError("kl_div: Complex inputs not supported.")
-        if not tensor.is_floating_point():
-            raise RuntimeError("kl_div: Integral inputs not supported.")
+    if input.is_complex() or target.is_complex():
+        raise RuntimeError("kl_div: Complex inputs not supported.")
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         away = target - input
         losses = target.exp() * away

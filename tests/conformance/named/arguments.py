@@ -246,4 +246,19 @@ PROGRAMS = {
         lib.cat([v1, lib.ones(2)], out=lib.zeros(1).expand(5))
         v3 = lib.zeros(5); lib.cat([lib.ones(3), lib.ones(2)], out=v3)
     """,
+    "mistakes of dist, lerp and kl_div are named in one order": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(2); v2 = lib.ones(2, 3, dtype=lib.bool)
+        lib.dist(v2, v1)
+        lib.dist(v0, v1 > 0)
+        lib.dist(v0, v1)
+        lib.dist(v1.long(), v1.long())
+        v3 = lib.tensor(3); v4 = lib.tensor([3])
+        v3.lerp(v3, lib.tensor(True))
+        v4.lerp(v4, lib.tensor(True))
+        v4.lerp(v4, v4 > 0)
+        v4.lerp(v4.float(), lib.tensor(True))
+        lib.nn.functional.kl_div(v2, v0 + 0j)
+        lib.nn.functional.kl_div(v0 + 0j, v2)
+        lib.nn.functional.kl_div(v0, v2)
+    """,
 }
