@@ -197,10 +197,12 @@ def batch_norm(
     return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
+_CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
+
+
 def _in_order(x):
-    formats = {4: "channels_last", 5: "channels_last_3d"}
     return x.is_contiguous() or (
-        x.dim() in formats and x.is_contiguous(memory_format=formats[x.dim()])
+        x.dim() in _CHANNELS_LAST and x.is_contiguous(memory_format=_CHANNELS_LAST[x.dim()])
     )
 
 
@@ -385,16 +387,14 @@ op(
 
 
 def _group_norm(input, groups, weight, bias, eps):
-    operands = (None if t is None else _packed(t) for t in (input, weight, bias))
-    return ops._native_group_norm(*operands, groups, eps)[0]
-
-
-def _packed(x):
-    """The tensor without gaps, in the order of dimensions that it has."""
-    if _in_order(x):
-        return x
-    last = norm.lies_channels_last(array_of(x))
-    return x.contiguous(memory_format="channels_last" if last else "contiguous_format")
+    if not _in_order(input):  # packed, in the order of dimensions that it has
+        last = norm.lies_channels_last(array_of(input))
+        input = input.contiguous(memory_format="channels_last" if last else "contiguous_format")
+    if weight is not None and not _in_order(weight):
+        weight = weight.contiguous()
+    if bias is not None and not _in_order(bias):
+        bias = bias.contiguous()
+    return ops._native_group_norm(input, weight, bias, groups, eps)[0]
 
 
 @composite(
