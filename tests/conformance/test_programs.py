@@ -79,6 +79,15 @@ def test_every_observable_is_compared(torch):
         assert observable in found or observable == "others", (observable, found)
 
 
+def test_a_call_that_raises_leaves_out_as_it_was(lib):
+    program = ["v0 = lib.ones(2)", "lib.add(v0, 'a', out=v0)"]
+    steps = run(lib, program)
+    assert compare(steps, steps) is None
+    program[1] = "v0.zero_(); lib.add(v0, 'a', out=v0)"
+    steps = run(lib, program)
+    assert "v0.values changed" in str(compare(steps, steps))
+
+
 def test_script_runs(torch, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["program"])
     for seed in range(40):
