@@ -6,6 +6,7 @@ IMODE_JOBS=n   compile n modules at once (default 2).
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -78,25 +79,30 @@ class build_modules(build_ext):
             print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
         super().build_extension(ext)
 
-    def forget_modules(self):
-        """Delete compiled modules whose source is gone: they would hide what has their name now."""
+    def forget(self):
+        """Delete what was built from a source that is gone: it would hide what has its name now."""
+        suffix = sysconfig.get_config_var("EXT_SUFFIX")
         for root in (Path(self.build_lib), Path()):
-            for module in (root / "imode").rglob("*" + sysconfig.get_config_var("EXT_SUFFIX")):
-                source = module.relative_to(root).parent / (module.name.partition(".")[0] + ".pyx")
+            for path in (root / "imode").rglob("*.*"):
+                source = path.relative_to(root)
+                if path.name.endswith(suffix):
+                    source = source.with_name(path.name.removesuffix(suffix) + ".pyx")
                 if not source.exists():
-                    module.unlink()
+                    path.unlink()
 
     def run(self):
         stamp = Path("build/mode")  # modules of the other mode look up to date: rebuild them
         if stamp.exists() and stamp.read_text() != MODE:
             self.force = True
-        self.forget_modules()
+        self.forget()
         super().run()
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(MODE)
         where = "." if self.inplace else self.build_lib
         for tool in ("tools/names.py", "tools/stubs.py"):
             subprocess.run([sys.executable, tool, where], check=False)
+        for cache in list(Path(self.build_lib).rglob("__pycache__")):
+            shutil.rmtree(cache)  # what the tools imported from there; a wheel would hold it
 
 
 if __name__ == "__main__":

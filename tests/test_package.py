@@ -91,7 +91,12 @@ def test_wheel_holds_modules_declarations_and_stubs_and_no_sources(wheel):
     declarations = {p.relative_to(ROOT).as_posix() for p in (ROOT / "imode").rglob("*.pxd")}
     assert declarations <= set(names)
     assert {"imode/py.typed", "imode/__init__.pyi", "imode/__init__.pxd"} <= set(names)
-    assert not [n for n in names if n.endswith((".c", ".pyx", ".cpp"))]
+    assert not [n for n in names if n.endswith((".c", ".pyx", ".cpp", ".pyc"))]
+    made = (".so", ".pyd", ".pyi", "imode/ops/names.py")
+    assert not [
+        n for n in names
+        if n.startswith("imode/") and not n.endswith(made) and not (ROOT / n).exists()
+    ]  # fmt: skip
     assert not [n for n in names if n.startswith(("tests", "benchmarks", "tools", "examples"))]
     assert wheel.stat().st_size <= 5e6
 
