@@ -139,6 +139,16 @@ def test_memoryview_refuses_what_requires_grad():
         memoryview(imode.ones(2, requires_grad=True))
 
 
+def test_numpys_frombuffer_keeps_the_memory_where_the_tensor_gets_another():
+    t = imode.arange(1000.0)
+    shown = np.frombuffer(t, np.float32)
+    t.data = imode.zeros(3)
+    gc.collect()
+    others = [imode.full((1000,), 7.0) for _ in range(3)]
+    assert shown.tolist() == list(range(1000))
+    del others
+
+
 def test_frombuffer_shares_and_keeps_alive():
     buffer = bytearray(8)
     t = imode.frombuffer(buffer, dtype=imode.int32)

@@ -34,6 +34,7 @@ ALIASES = {
     "from_dlpack": lambda t: np.from_dlpack(t.detach()),
     "an iterator": lambda t: list(t),
     "an array of an array": lambda t: np.frombuffer(t.detach().numpy()[1:], np.float32),
+    "an array of it": lambda t: np.frombuffer(t.detach(), np.float32),
     "a slice of a memoryview": lambda t: memoryview(t.detach())[1:],
     "a weak reference": lambda t: weakref.ref(array_of(t)),
     "a storage": lambda t: t.untyped_storage(),

@@ -389,9 +389,7 @@ cdef class Tensor:
         return binary(sign(Sign.POW).inplace, self, other)
 
     def __matmul__(self, other):
-        if type(other) is not Tensor:
-            return NotImplemented
-        return call2(sign(Sign.MATMUL), self, other)
+        return call2(sign(Sign.MATMUL), self, other) if type(other) is Tensor else NotImplemented
 
     def __neg__(self):
         return call1(sign(Sign.NEG), self)
@@ -456,7 +454,7 @@ cdef class Tensor:
         return binary(sign(Sign.RSHIFT).inplace, self, other)
 
     def __eq__(self, other):
-        cdef object result = compared(Sign.EQ, Sign.EQ, self, other)
+        result = compared(Sign.EQ, Sign.EQ, self, other)
         return equals_array(self, other) if result is NotImplemented else result
 
     def __ne__(self, other):
@@ -499,8 +497,10 @@ cdef class Tensor:
         if requires_grad(self):
             raise RuntimeError("Can't take a buffer of a Tensor that requires grad. Use "
                                "tensor.detach() instead.")
-        # Lent: Note [No memory of both kinds].
-        PyObject_GetBuffer((<object>self).numpy(), buffer, flags)
+        PyObject_GetBuffer((<object>self).numpy(), buffer, flags)  # Note [No memory of both kinds]
+
+    def __releasebuffer__(self, Py_buffer* buffer):
+        pass  # the array's; without this, np.frombuffer would keep the tensor instead of a buffer
 
     def __len__(self):
         if storage(self).ndim == 0:
