@@ -25,7 +25,6 @@ cdef extern from "Python.h":
         PyObject* step
     long long PyLong_AsLongLongAndOverflow(object, int*) except? -1
     int PySlice_Unpack(object, Py_ssize_t*, Py_ssize_t*, Py_ssize_t*) except -1
-    Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t*, Py_ssize_t*, Py_ssize_t) noexcept
 
 
 cdef inline SliceFields* slice_fields(object index) noexcept:
@@ -188,7 +187,7 @@ cdef object _take_each(Tensor self, tuple index):
                 return None
             dim += 1
         elif item is not None:
-            if not _bounds(item, storage(self).shape[dim], &start, &stop, &step):
+            if not _bounds(item, &start, &stop, &step):
                 return None
             dim += 1
     dim = 0
@@ -203,7 +202,7 @@ cdef object _take_each(Tensor self, tuple index):
             dim += 1
         else:
             # A slice written as one of everything makes no view.
-            _bounds(item, storage(view).shape[dim], &start, &stop, &step)
+            _bounds(item, &start, &stop, &step)
             if not (step == 1 and _is_all(item, storage(view).shape[dim])):
                 view = slice_dim(view, dim, start, stop, step)
             dim += 1
@@ -212,23 +211,19 @@ cdef object _take_each(Tensor self, tuple index):
 
 cdef object _take_slice(Tensor self, object index):
     cdef Py_ssize_t start, stop, step
-    if storage(self).ndim == 0 or not _bounds(
-            index, storage(self).shape[0], &start, &stop, &step):
+    if storage(self).ndim == 0 or not _bounds(index, &start, &stop, &step):
         return None
     return slice_dim(self, 0, start, stop, step)
 
 
-cdef bint _bounds(object index, Py_ssize_t length, Py_ssize_t* start, Py_ssize_t* stop,
-                  Py_ssize_t* step) except -1:
-    """A slice of ints as indices from 0; False: it holds something else, or steps back."""
+cdef bint _bounds(object index, Py_ssize_t* start, Py_ssize_t* stop, Py_ssize_t* step) except -1:
+    """What a slice of ints says, as its node will show it; False: it holds something else, or
+    steps back."""
     if not (_plain(slice_fields(index).start) and _plain(slice_fields(index).stop)
             and _plain(slice_fields(index).step)):
         return False
     PySlice_Unpack(index, start, stop, step)
-    if step[0] < 1:
-        return False
-    PySlice_AdjustIndices(length, start, stop, step[0])
-    return True
+    return step[0] > 0
 
 
 cdef bint _is_all(slice index, Py_ssize_t length) except -1:

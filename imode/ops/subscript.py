@@ -20,6 +20,7 @@ from .._core.words import class_name
 
 _SEQUENCES = (list, tuple, range, np.ndarray, str, bytes, bytearray)
 _LONG, _BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+_LAST = 2**63 - 1  # where a slice ends that does not say it
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -72,13 +73,17 @@ def _select(self, dim, index, place):
 
 
 def _slice(self, dim, index):
-    shape = self.shape
-    start, stop, step = index.indices(_length(shape, dim))
+    *_, step = index.indices(0)
     if step < 0:
         raise ValueError("step must be greater than zero")
-    if not shape:
+    if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    return ops._slice(self, dim, start, stop, step)
+    return ops._slice(self, dim, _bound(index.start, 0), _bound(index.stop, _LAST), step)
+
+
+def _bound(value, default):
+    """One end of a slice as its node will show it: as written, within 64 bits."""
+    return default if value is None else max(-_LAST - 1, min(operator.index(value), _LAST))
 
 
 def _is_all(index, size):

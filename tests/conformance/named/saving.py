@@ -273,4 +273,16 @@ PROGRAMS = {
             v1, v2 = v0.sort()
         v1.grad_fn._saved_indices is v2
     """,
+    "the ends of a slice are saved as they were written": """
+        v0 = lib.ones(4, 5, requires_grad=True); log = []; v1 = lib.tensor(2)
+        W = [slice(1, None), slice(None, 2), slice(1, 100), slice(None), slice(None, None, 2)]
+        W += [(slice(None), slice(1, None)), (..., slice(2, None)), slice(v1, None), slice(9, 3)]
+        for w in W:
+            n = v0[w].grad_fn
+            log.append((n._saved_dim, n._saved_start, n._saved_end, n._saved_step))
+        W = [slice(-2, None), slice(None, -1), slice(-9, -v1), slice(-(2**70), 2**70)]
+        for w in W:
+            n = v0[w].grad_fn
+            log.append([n % 2**64 for n in (n._saved_start, n._saved_end, n._saved_step)])
+    """,
 }
