@@ -210,6 +210,9 @@ def test_everything_made_inside_inference_mode_is_normal():
         net.half().float()
         net.load_state_dict(net.state_dict())
         net.load_state_dict({k: v + 1 for k, v in net.state_dict().items()}, assign=True)
+        vector = nn.utils.parameters_to_vector(net.parameters())
+        nn.utils.vector_to_parameters(vector, net.parameters())
+    assert vector.is_inference()
     for tensor in [*net.parameters(), *net.buffers()]:
         assert not tensor.is_inference()
     net(imode.ones(2, 1, 4, 4)).sum().backward()

@@ -143,7 +143,7 @@ def _relu6(input, inplace=False):
     >>> imode.nn.functional.relu6(imode.tensor([-1.0, 2.0, 9.0]))
     tensor([0., 2., 6.])
     """
-    return _hardtanh(input, 0.0, 6.0, inplace)
+    return _hardtanh(input, 0, 6, inplace)
 
 
 @functional("hardtanh")

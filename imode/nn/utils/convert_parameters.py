@@ -2,6 +2,7 @@
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode.guards import normal_mode
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
@@ -12,9 +13,15 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Make each parameter a piece of `vec`, in order; they share its memory afterwards."""
+    """Make each parameter a piece of `vec`, in order; they share its memory afterwards.
+
+    Of an inference tensor, a copy is shared: parameters are normal tensors.
+    """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected imode.Tensor, but got: {type(vec).__name__}")
+    if vec.is_inference():
+        with normal_mode():
+            vec = vec.clone()
     start = 0
     for param in parameters:
         end = start + param.numel()

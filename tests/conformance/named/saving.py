@@ -285,4 +285,8 @@ PROGRAMS = {
             n = v0[w].grad_fn
             log.append([n % 2**64 for n in (n._saved_start, n._saved_end, n._saved_step)])
     """,
+    "relu6 saves its bounds as integers": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.nn.functional.relu6(v0)
+        log.append((v1.grad_fn._saved_min_val, v1.grad_fn._saved_max_val))
+    """,
 }
