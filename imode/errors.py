@@ -52,13 +52,19 @@ def inference_saved(guard_id=0, maker=0, saver=None):
     """An inference tensor would have to be saved for backward."""
     saver = saver and saver.lstrip("_")
     needs = f"that {saver}{_here()} needs for backward" if saver else "needed for backward"
+    off = Now.not_inference()
+    move = (
+        f"outside of the {off[0]} block{_entered(off[1])}"
+        if off
+        else "inside an inference_mode block"
+    )
     return RuntimeError(
         _lines(
             "Inference tensors cannot be saved for backward.",
             _made(guard_id, maker, f"The tensor {needs}"),
             "Ways out: compute with its .clone() or its .normal(), which are normal tensors;",
             "make it under no_grad instead of inference_mode;",
-            f"or, if no gradient is wanted, call {saver or 'this'} inside an inference_mode block.",
+            f"or, if no gradient is wanted, call {saver or 'this'} {move}.",
         )
     )
 
@@ -142,7 +148,7 @@ _VIEW_MODES = {  # what PyTorch calls the mode and its opposite, and what a user
 
 def _as_written(writer):
     """A write as the user wrote it; `writer` is the operator, by which assignments are made too."""
-    return ASSIGNMENT if Now.assigning() else writer or "a write"
+    return ASSIGNMENT if Now.assigning() else writer.lstrip("_") if writer else "a write"
 
 
 def _write(writer, target):
@@ -150,23 +156,37 @@ def _write(writer, target):
     return f"The write is {_as_written(writer)}{_here()}, to {target}."
 
 
-def _call(writer, target="t"):
+def _spelled(name, target):
+    """The call of an operator, or of a custom function's apply, as a user writes it."""
+    name = name.lstrip("_")
+    if name.endswith(".apply"):
+        return f"{name}({target}, ...)"
+    if Now.is_method(name):
+        return f"{target}.{name}(...)"
+    return f"imode.nn.functional.{name.rstrip('_')}({target}, ..., inplace=True)"
+
+
+def _call(writer, target):
     """The write as a statement."""
-    return f"{target}[...] = v" if Now.assigning() else f"{target}.{writer or 'write_'}(...)"
+    return f"{target}[...] = v" if Now.assigning() else _spelled(writer, target)
 
 
-def _rewrite(writer, functional=None):
-    """A write to `t` as one line that makes a new `t`."""
+def _rewrite(writer):
+    """A write to `t` as one line that makes a new `t`, of the same dtype."""
     if Now.assigning():
         return "`t = t.clone(); t[...] = v`"
-    return f"`t = t.{functional}(...)`" if functional else f"`t = t.clone().{writer}(...)`"
+    return f"`t = {_spelled(writer, 't.clone()')}`"
 
 
 def _sizes(shape):
     return f"of shape {list(shape)}"
 
 
-def view_mode(mode, base_written=False, writer=None, output=None, shape=(), guard_id=0, maker=0):
+# The writer is None where not the view was written to, but its base or another view of that.
+_BASE_WRITTEN = "its base or another view of its base has been"
+
+
+def view_mode(mode, writer, output, shape, guard_id, maker):
     """A view made under `mode` ("no_grad" or "inference") meets a tracked in-place write.
 
     `output`: (number, node name) where the view is one of a view made there.
@@ -176,73 +196,89 @@ def view_mode(mode, base_written=False, writer=None, output=None, shape=(), guar
         number, node_name = output
         first = f"Output {number} of {_trim(node_name)} is a view of a view which was created in"
     made_in, written_in, guard = _VIEW_MODES[mode]
-    what = "its base or another view of its base has been" if base_written else "is being"
+    if writer is None:
+        what = _BASE_WRITTEN
+        lines = (
+            "Ways out: make the view again, outside of that block: its history then has the write;",
+            "or, if no gradient is wanted through it, use its .detach().",
+        )
+    else:
+        what = "is being"
+        lines = (
+            f"The write is {_as_written(writer)}{_here()}.",
+            "Ways out: view and write both inside that block (the write is not recorded), or both",
+            "outside of it (it is recorded); or write to a .clone() of the view.",
+        )
     return RuntimeError(
         _lines(
             f"{first} {made_in} and {what} modified inplace {written_in}. "
             "Given that this use case is ambiguous and error-prone, it is forbidden.",
             _made(guard_id, maker, f"The view {_sizes(shape)}", guard),
-            "" if base_written else f"The write is {_as_written(writer)}{_here()}.",
-            "Ways out: view and write both inside that block (the write is not recorded), or both",
-            "outside of it (it is recorded); or write to a .clone() of the view.",
+            *lines,
         )
     )
 
 
-def view_multi_output(
-    output_nr, node_name, base_written=False, writer=None, functional=None, shape=(), part=None
-):
+def view_multi_output(output_nr, node_name, writer, shape, part):
     """One of several views made by one call (split, unbind…) meets an in-place write.
 
-    `part`: the call that gives it alone, of what was split; None where it is a view of such a view.
+    `part`: the call that gives it alone, of what was split; None where no element is written.
     """
-    what = "its base or another view of its base has been" if base_written else "is being"
-    alone = f"x.{part or 'narrow(dim, start, length)'}"
+    if writer is None:
+        what = _BASE_WRITTEN
+        lines = (
+            f"The view is {_sizes(shape)}.",
+            f"Ways out: take the part by itself before the base is written: `t = x.{part}`.",
+        )
+    else:
+        what = "is being"
+        lines = (
+            _write(writer, f"a view {_sizes(shape)}"),
+            f"Ways out: {_rewrite(writer)}{';' if part else '.'}",
+            part and f"or, to write to the whole x: `{_call(writer, f'x.{part}')}`.",
+        )
     return RuntimeError(
         _lines(
             f"Output {output_nr} of {_trim(node_name)} is a view and {what} modified inplace. "
             "This view is the output of a function that returns multiple views. "
             "Such functions do not allow the output views to be modified inplace.",
-            f"The view is {_sizes(shape)}."
-            if base_written
-            else _write(writer, f"a view {_sizes(shape)}"),
-            f"Ways out: take the part by itself before the base is written: `t = {alone}`."
-            if base_written
-            else f"Ways out: {_rewrite(writer, functional)};",
-            "" if base_written else f"or, to write to the whole x: `{_call(writer, alone)}`.",
+            *lines,
         )
     )
 
 
-def view_custom_function(
-    output_nr, node_name, base_written=False, writer=None, functional=None, shape=()
-):
+def view_custom_function(output_nr, node_name, writer, shape):
     """A view made inside a custom function meets an in-place write."""
-    what = "its base or another view of its base has been" if base_written else "is being"
+    way = "return a .clone() of the output from the custom function's forward"
+    if writer is None:
+        what = _BASE_WRITTEN
+        lines = f"The view is {_sizes(shape)}.", f"Ways out: {way}."
+    else:
+        what = "is being"
+        lines = (
+            _write(writer, f"a view {_sizes(shape)}"),
+            f"Ways out: {way};",
+            f"or {_rewrite(writer)}.",
+        )
     return RuntimeError(
         _lines(
             f"Output {output_nr} of {_trim(node_name)} is a view and {what} modified inplace. "
             "This view was created inside a custom Function (or because an input was returned "
             "as-is), and handling the write would override the function's own backward.",
-            f"The view is {_sizes(shape)}."
-            if base_written
-            else _write(writer, f"a view {_sizes(shape)}"),
-            "Ways out: return a .clone() of the output from the custom function's forward"
-            + ("." if base_written else ";"),
-            "" if base_written else f"or {_rewrite(writer, functional)}.",
+            *lines,
         )
     )
 
 
-def leaf_write(writer=None, functional=None, shape=(), view=False):
+def leaf_write(writer, shape, view=False):
     """A leaf that requires grad, or a view of one, would be written to while recording."""
     first = "a view of a leaf Variable" if view else "a leaf Variable"
     return RuntimeError(
         _lines(
             f"{first} that requires grad is being used in an in-place operation.",
             _write(writer, f"{'a view of ' if view else ''}a leaf {_sizes(shape)}"),
-            f"To set or update it: `with imode.no_grad(): {_call(writer)}`.",
-            f"To record the write, on a tensor made from it: {_rewrite(writer, functional)}.",
+            f"To set or update it: `with imode.no_grad(): {_call(writer, 't')}`.",
+            f"To record the write, on a tensor made from it: {_rewrite(writer)}.",
         )
     )
 
@@ -250,7 +286,7 @@ def leaf_write(writer=None, functional=None, shape=(), view=False):
 def overlap_inside(array):
     """The tensor written to has several elements in one memory location; its ndarray."""
     strides = [step // array.itemsize for step in array.strides]
-    writer = operator_name(Now.operator()) or "a write"
+    writer = operator_name(Now.operator()) or "write_"
     if writer.endswith("(out=)"):
         ways = "Ways out: drop out= and use the result; or give it memory of its own: out=t.clone()"
     else:
@@ -269,7 +305,7 @@ def overlap_inside(array):
 
 def overlap_between():
     """The tensor written to shares part of its memory with one that is read."""
-    writer = operator_name(Now.operator()) or "a write"
+    writer = operator_name(Now.operator()) or "write_"
     if writer.endswith("(out=)"):
         ways = "Ways out: drop out= and use the result; or clone() the argument that is read."
     else:

@@ -11,6 +11,7 @@ from . import conversion, ops
 from ._core.dispatch import is_grad_enabled
 from ._core.internals import array_of, conj, install
 from ._core.lending import lend
+from ._core.origins import answer
 from ._core.tensor import Tensor
 from ._core.words import class_name
 from .autograd import hooks
@@ -355,6 +356,9 @@ def install_methods():
     """Put the methods of this module on Tensor; called once while the package is imported."""
     for name, function in _METHODS.items():
         install(name, function)
+
+
+answer(is_method=lambda name: hasattr(Tensor, name))
 
 
 def is_tensor(obj):

@@ -67,7 +67,7 @@ def operator_name(number):
 
 
 class Now:
-    """Questions that other modules answer, each a function without arguments."""
+    """Questions that other modules answer."""
 
     @staticmethod
     def line():
@@ -83,6 +83,11 @@ class Now:
     def operator():
         """The number of the operator called last."""
         return 0
+
+    @staticmethod
+    def is_method(name):
+        """Whether Tensor has a method of that name."""
+        return True
 
     @staticmethod
     def not_recording():

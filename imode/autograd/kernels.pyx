@@ -161,7 +161,7 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     cdef OpNode node
     if tls().no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
-    check_inplace(op.name, self)
+    check_inplace(op.name, self, geometry=True)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)

@@ -243,7 +243,7 @@ cdef int _rewrite(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
             "If your Function modifies inplace an input that is a view of another Tensor, your "
             "Function cannot return more than one Tensor. Give it a .clone() of the view, or split "
             "it in two: one that writes and returns that tensor alone, one for the rest.")
-    check_inplace(_forward_name(ctx), tensor)
+    check_inplace(f"{_forward_name(ctx)}.apply", tensor)
     if tensor.meta is not None:
         tensor.meta.grad = tensor.meta.hooks = None
     rebase_history(tensor, ctx, <int>output, edge)

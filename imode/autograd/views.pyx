@@ -112,38 +112,25 @@ cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
 
 # ---- in-place writes ----
 
-cdef str _functional(str writer):
-    """The operator that gives a new result where `writer` writes; None: there is none."""
-    cdef Operator op
-    try:
-        op = operator(writer)
-    except KeyError:              # a custom function
-        return None
-    return None if op.functional is None else op.functional.name
+cdef int _refuse(Tensor self, str writer, bint geometry=False) except -1:
+    """Raise for a view whose creation forbids writes; writer: None where the base was written.
 
-
-cdef int _refuse(Tensor self, str writer) except -1:
-    """Raise for a view whose creation forbids writes; writer: None where the base was written."""
+    geometry: it writes no element.
+    """
     cdef int creation = self.view.creation
     name = self.grad_fn.name() if self.grad_fn is not None else ""
-    output = (self.output_nr, name) if name else None
-    base_written = writer is None
-    if creation == INFERENCE_MODE:
-        raise view_mode("inference", base_written, writer, output, self.shape, self.guard_id,
+    if creation == INFERENCE_MODE or creation == NO_GRAD_MODE or not name:
+        raise view_mode("inference" if creation == INFERENCE_MODE else "no_grad", writer,
+                        (self.output_nr, name) if name else None, self.shape, self.guard_id,
                         self.maker)
-    if creation == NO_GRAD_MODE or self.grad_fn is None:
-        raise view_mode("no_grad", base_written, writer, output, self.shape, self.guard_id,
-                        self.maker)
-    functional = None if base_written else _functional(writer)
     if creation == IN_CUSTOM_FUNCTION:
-        raise view_custom_function(self.output_nr, name, base_written, writer, functional,
-                                   self.shape)
-    raise view_multi_output(self.output_nr, name, base_written, writer, functional, self.shape,
-                            _part(self))
+        raise view_custom_function(self.output_nr, name, writer, self.shape)
+    raise view_multi_output(self.output_nr, name, writer, self.shape,
+                            None if geometry else _part(self))
 
 
 cdef str _part(Tensor self):
-    """The call that makes one of several views alone; None for a view of one of them."""
+    """The call that makes one of several views alone."""
     node = self.grad_fn
     if node.name() == "UnbindBackward0":
         return f"select({node._saved_dim}, {self.output_nr})"
@@ -154,7 +141,7 @@ cdef str _part(Tensor self):
         start = sum(node._saved_split_sizes[:self.output_nr])
         length = node._saved_split_sizes[self.output_nr]
     else:
-        return None
+        return "narrow(dim, start, length)"                # a view of one of them
     return f"narrow({node._saved_dim}, {start}, {length})"
 
 
@@ -167,14 +154,14 @@ cdef int check_write(int writer, Tensor target) except -1:
     return 0
 
 
-cdef int check_inplace(str writer, Tensor self) except -1:
+cdef int check_inplace(str writer, Tensor self, bint geometry=False) except -1:
     if self.view is not None:
         if self.view.creation != DEFAULT:
-            _refuse(self, writer)
+            _refuse(self, writer, geometry)
         if requires_grad(self) and grad_fn_of(self.view.base) is None:
-            raise leaf_write(writer, _functional(writer), self.shape, view=True)
+            raise leaf_write(writer, self.shape, view=True)
     if requires_grad(self) and grad_fn_of(self) is None:
-        raise leaf_write(writer, _functional(writer), self.shape)
+        raise leaf_write(writer, self.shape)
     return 0
 
 
