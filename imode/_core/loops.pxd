@@ -30,8 +30,6 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
     bint rows                     # results are row-major, however the operands lie
     bint exact                    # out= must have the result's dtype
-    int real                      # complex operands go to `otherwise`, whatever their shapes are:
-    #                               1: any, 2: the first, 3: any beside a first that is no integer
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 
 

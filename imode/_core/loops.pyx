@@ -95,13 +95,14 @@ cdef class _Config:
     cdef Loops loops
     cdef object ufunc             # keeps functions and data alive
     cdef object otherwise         # the function over ndarrays for what the loops do not serve
+    cdef object first             # comes before what is wrong with shapes and memory, or None
     cdef str name
     cdef Loops scaled_loops
     cdef object scaled            # keeps functions and data alive
 
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False, int real=0, numbers=(0,) * MAX_IN,
+                  bint exact=False, bint bounds=False, first=None, numbers=(0,) * MAX_IN,
                   bint rows=False):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
@@ -113,15 +114,14 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints, numbers)
-    config.loops.exact, config.loops.bounds, config.loops.real = exact, bounds, real
-    config.loops.rows = rows
+    config.loops.exact, config.loops.bounds, config.loops.rows = exact, bounds, rows
+    config.first = first
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
         config.scaled_loops.numbers[ufunc.nin] = CHECKED
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
-        config.scaled_loops.bounds, config.scaled_loops.real = False, 0
-        config.scaled_loops.rows = rows
+        config.scaled_loops.bounds, config.scaled_loops.rows = False, rows
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -311,7 +311,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef ndarray out
     cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
     cdef bint resized = False     # out= had another shape: it takes the result's strides
-    cdef bint unbound = False     # an operand is None
+    cdef bint unserved = False    # an operand is None, or its dtype is not that of the others
     cdef bint wide                # float16 computed in float32
     cdef bint rows = loops.rows   # the result is row-major
     cdef wide_loop widened
@@ -322,14 +322,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if i or loops.ints != MASK:
                 add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
         elif args[i] == <PyObject*>None:
-            unbound = True
+            unserved = True
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result(&state)
-    if loops.real and is_complex(code) and (loops.real == 1 or code_of[cnp.PyArray_TYPE(
-            storage(<Tensor>args[0]))] >= (COMPLEX64 if loops.real == 2 else FLOAT16)):
-        return run_numpy(op, _otherwise(op, kernel), args)
-    if loops.ints >= NO_BOOL:
+    if loops.ints == ALIKE:
+        unserved = _refused(ALIKE, args, nin)
+    elif loops.ints >= NO_BOOL:
         if _refused(loops.ints, args, nin):
             return run_numpy(op, _unsupported(op, kernel, code), args)
     elif is_integral(code) and loops.ints != SAME:
@@ -341,19 +340,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         # Comparisons have loops for floats, and give bool whatever they compare.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
-    _check_places(op, args, nin, nd, dims, target)
-    if target != NULL:                # then, in PyTorch's order: the dtype; out= is resized
-        if op.role != OUT or _among(target, args, nin):
-            if loops.exact:
-                _check_castable(<Tensor>target, out_code, _of_halves(out_code, &state))
-        elif loops.exact:
-            _check_exact(<Tensor>target, out_code)
-        check_target(op, <Tensor>target, out_code, _of_halves(out_code, &state))
-        if op.role == INPLACE and is_complex(code) and is_float(out_code):
-            raise RuntimeError(
-                f"In-place {op.functional.name} is not supported for complex tensors. Its result "
-                f"is real: use {op.functional.name}() and its result")
-    if unbound or loops.loop[code] == NULL:
+    try:
+        _check(op, loops, args, nd, dims, target, code, out_code, &state)
+    except RuntimeError:
+        if _first(op, kernel, args) is None:
+            raise
+        return run_numpy(op, (<_Config>kernel.config).first, args)
+    if unserved or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     wide = code == FLOAT16 and _widens(loops, args)
     for i in range(nin):
@@ -454,6 +447,34 @@ cdef int _check_places(Operator op, PyObject** args, int nin, int nd, npy_intp* 
     if target != NULL and (op.role != OUT or _among(target, args, nin)):
         fit_target(op, <Tensor>target, nd, dims, False)
     return 0
+
+
+cdef int _check(Operator op, Loops* loops, PyObject** args, int nd, npy_intp* dims,
+                PyObject* target, int code, int out_code, ResultType* state) except -1:
+    """Memory, shapes and the target's dtype, in PyTorch's order; gives dims."""
+    cdef bint inside = target != NULL and (op.role != OUT or _among(target, args, loops.nin))
+    cdef bint exact = loops.exact and not (     # where all are alike but for one like a number
+        loops.ints == ALIKE and storage(<Tensor>args[loops.nin - 1]).ndim == 0)
+    if inside and exact:
+        _check_castable(<Tensor>target, out_code, _of_halves(out_code, state))
+    if op.role == INPLACE and is_complex(code) and is_float(out_code):
+        raise RuntimeError(
+            f"In-place {op.functional.name} is not supported for complex tensors. Its result "
+            f"is real: use {op.functional.name}() and its result")
+    _check_places(op, args, loops.nin, nd, dims, target)
+    if target != NULL:
+        if exact and not inside:
+            _check_exact(<Tensor>target, out_code)
+        check_target(op, <Tensor>target, out_code, _of_halves(out_code, state))
+    return 0
+
+
+cdef object _first(Operator op, CKernel kernel, PyObject** args):
+    """The result of `first`, or what it raises, before what `_check` has found."""
+    first = (<_Config>kernel.config).first
+    return first and first(*[
+        storage(<Tensor>args[i]) if is_tensor(args[i]) else <object>args[i]
+        for i in range(op.nargs)])
 
 
 cdef bint _widens(Loops* loops, PyObject** args) noexcept:

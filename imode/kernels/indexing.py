@@ -426,9 +426,9 @@ def scatter(a, dim, index, source, reduce=None):
     """Write `source` (an array or a number) into `a` in place, at `index` along `dim`."""
     number = not isinstance(source, np.ndarray)
     dim = check_along("scatter", index, a, dim, None if number else source)
+    check_written(a, index, *[] if number else [source])  # also where there is nothing to write
     if number:
         source = cast_number(source, a.dtype)
-    check_written(a, index, source)  # also where there is nothing to write
     if source is a:
         raise overlap_between()
     if index.size == 0:
@@ -479,6 +479,8 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
     if reduce in ("amax", "amin") and a.dtype.kind == "c":
+        check_along("scatter", index, a, dim, source)
+        check_written(a, index, source)
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", a.dtype)
     if not include_self:
         check_along("scatter", index, a, dim, source)

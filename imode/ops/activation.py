@@ -13,6 +13,7 @@ from imode.kernels import loops
 
 from .._core.dispatch import is_grad_enabled
 from .._core.numbers import number_as, scalar_as
+from .._core.overlap import refuse_overlaps
 from .._core.words import not_implemented
 from .refuse import by_numpy, cast, refusing
 from .schema import composite, conj, functional, op, ufunc
@@ -347,11 +348,16 @@ tensor([1., 0.])
 )
 
 
-@np.errstate(all="ignore")
-def _celu(self, alpha):
+def _celu_alpha(alpha):
     alpha = number_as(alpha, np.dtype(np.float64))
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return alpha
+
+
+@np.errstate(all="ignore")
+def _celu(self, alpha):
+    alpha = _celu_alpha(alpha)
     if self.dtype.kind != "f":
         raise not_implemented("elu_cpu", self.dtype)
     wide = np.dtype(np.float32) if self.dtype == np.float16 else self.dtype
@@ -359,9 +365,16 @@ def _celu(self, alpha):
     return cast(loops.elu(cast(self, wide), alpha, wide.type(1), inverse), self.dtype)
 
 
+def _celu_in_place(self, alpha):
+    _celu_alpha(alpha)
+    refuse_overlaps(self, None)  # before the dtype
+    return _celu(self, alpha)
+
+
 op(
     "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
     _celu,
+    inplace_kernel=_celu_in_place,
     derivative={"self": lambda grad, self, alpha: _elu_self(grad, self, alpha, 1, 1 / alpha)},
     inplace_derivative={
         "self": lambda grad, result, alpha: _elu_result(grad, result, alpha, 1, 1 / alpha)

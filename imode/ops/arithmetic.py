@@ -111,6 +111,7 @@ def _from(self, other, alpha):
 
 
 def _from_tensor(self, other, alpha):
+    check_sub(other, self)
     broadcast_shape(other.shape, self.shape)  # the error names them in this order
     return _laid_out_sub(other, self, alpha)
 
@@ -215,7 +216,7 @@ def _rounded(grad, formula, rounding_mode):
 
 op(
     "div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
-    _div_mode,
+    ufunc(np.true_divide, otherwise=_div_mode),
     derivative={
         "self": lambda grad, other, rounding_mode: _rounded(
             grad, lambda: grad / conj(other), rounding_mode
@@ -226,7 +227,6 @@ op(
     },
     name="DivBackward2",
     variants=_ALL,
-    apart="rest",
     doc="""Return the quotient, rounded toward zero ("trunc"), down ("floor") or not (None).
 
 >>> imode.div(imode.tensor([7, -7]), 2, rounding_mode="trunc")
@@ -307,26 +307,31 @@ _division_rest("fmod", loops.fmod, _fmod, "trunc", "tensor([ 1, -1])")
 # ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------
 
 
-def _lerp(self, end, weight):
-    if isinstance(weight, np.ndarray) and weight.ndim == 0 and end.dtype == self.dtype:
-        operands = common(self, end, weight)  # a weight without dimensions may differ in dtype
-        if operands[0].dtype.kind in "fc":
-            with np.errstate(all="ignore"):
-                return loops.lerp(*operands)
-        raise not_implemented("lerp_kernel_tensor", operands[0].dtype)
+def _refuse_lerp(self, end, weight):
+    """Operands that differ in dtype, but for a weight without dimensions."""
+    free = isinstance(weight, np.ndarray) and weight.ndim == 0 and end.dtype == self.dtype
     for name, operand in (("end", end), ("weight", weight)):
-        if isinstance(operand, np.ndarray) and operand.dtype != self.dtype:
+        if isinstance(operand, np.ndarray) and operand.dtype != self.dtype and not free:
             raise RuntimeError(
                 f"expected dtype {c_name(self.dtype)} for `{name}` but got dtype "
                 f"{c_name(operand.dtype)}"
             )
-    kind = "tensor" if isinstance(weight, np.ndarray) else "scalar"
-    raise not_implemented(f"lerp_kernel_{kind}", self.dtype)
+
+
+def _lerp(self, end, weight):
+    _refuse_lerp(self, end, weight)
+    if not isinstance(weight, np.ndarray):
+        raise not_implemented("lerp_kernel_scalar", self.dtype)
+    operands = common(self, end, weight)
+    if operands[0].dtype.kind not in "fc":
+        raise not_implemented("lerp_kernel_tensor", operands[0].dtype)
+    with np.errstate(all="ignore"):
+        return loops.lerp(*operands)
 
 
 op(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    ufunc(loops.lerp, ints="alike", otherwise=_lerp, exact=True),
+    ufunc(loops.lerp, ints="alike", otherwise=_lerp, first=_refuse_lerp, exact=True),
     derivative={
         "self": lambda grad, weight: grad * conj(ops.sub(1, weight)),
         "end": lambda grad, weight: grad * conj(weight),
@@ -342,7 +347,13 @@ tensor([1., 1.])
 )
 op(
     "lerp(Tensor self, Tensor end, Scalar weight) -> Tensor",
-    ufunc(loops.lerp, ints="alike", otherwise=_lerp, numbers="checked wide"),
+    ufunc(
+        loops.lerp,
+        ints="alike",
+        otherwise=_lerp,
+        first=_refuse_lerp,
+        numbers="checked wide",
+    ),
     derivative={
         "self": lambda grad, weight: grad * (1 - conj(weight)),
         "end": lambda grad, weight: grad * conj(weight),
@@ -382,22 +393,32 @@ tensor([ 9., 16.])
 )
 
 
-@np.errstate(all="ignore")
-def _addcdiv(self, tensor1, tensor2, value):
-    """Of operands that differ in dtype, or are integers."""
+def _refuse_addcdiv(self, tensor1, tensor2, value):
     if tensor1.dtype.kind in "biu" and tensor2.dtype.kind in "biu":
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
             "addcdiv will perform a true division of tensor1 and tensor2. Divide with div() "
             "and add."
         )
+
+
+@np.errstate(all="ignore")
+def _addcdiv(self, tensor1, tensor2, value):
+    """Of operands that differ in dtype, or are integers."""
+    _refuse_addcdiv(self, tensor1, tensor2, value)
     self, tensor1, tensor2 = common(self, tensor1, tensor2)
     return loops.addcdiv(self, tensor1, tensor2, scalar_as(value, self.dtype))
 
 
 op(
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-    ufunc(loops.addcdiv, ints="alike", otherwise=_addcdiv, numbers="checked wide"),
+    ufunc(
+        loops.addcdiv,
+        ints="alike",
+        otherwise=_addcdiv,
+        first=_refuse_addcdiv,
+        numbers="checked wide",
+    ),
     derivative={
         "self": lambda grad: grad,
         "tensor1": lambda grad, tensor2, value: grad * conj(ops.div(value, tensor2)),

@@ -306,7 +306,8 @@ True
 
 def _refuse_complex(name):
     def refuse(self, other):
-        raise RuntimeError(f"{name} not implemented for complex tensors.")
+        if "c" in (self.dtype.kind, other.dtype.kind):
+            raise RuntimeError(f"{name} not implemented for complex tensors.")
 
     return refuse
 
@@ -316,9 +317,10 @@ def _greater_of(name, function, loses):
         """Nothing to what loses, half where both are equal; all to each where one is NaN."""
         return ops.where(equal, grad / 2, grad).masked_fill_(loses, 0)
 
+    refuse = _refuse_complex(name)
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real="any"),
+        ufunc(loops.select(function, REAL), otherwise=refuse, first=refuse),
         derivative={
             "self": lambda grad, self, other: share(grad, self == other, loses(self, other)),
             "other": lambda grad, self, other: share(grad, self == other, loses(other, self)),
@@ -337,9 +339,10 @@ _greater_of("minimum", np.minimum, lambda self, other: self > other)
 
 
 def _greater_number(name, function, self_wins):
+    refuse = _refuse_complex(name)
     return op(
         f"{name}(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(function, REAL), otherwise=_refuse_complex(name), real="any"),
+        ufunc(loops.select(function, REAL), otherwise=refuse, first=refuse),
         derivative={
             "self": lambda grad, self, other: grad.masked_fill(
                 (self_wins(self, other) | other.isnan()).logical_not(), 0
@@ -397,6 +400,15 @@ def _clamp(self, min, max):
     return bounded(self, *bounds, out=empty_for((self, *bounds), shape, self.dtype))
 
 
+def _refuse_clamp(self, *bounds):
+    """Complex numbers, but for bounds of floats without an imaginary part, which are served."""
+    if self.dtype.kind == "c" or (
+        self.dtype.kind == "f" and any(isinstance(bound, complex) for bound in bounds)
+    ):
+        return _clamp(self, *bounds)
+    return None
+
+
 def _clamp_self(grad, self, min, max):
     if min is None:
         inside = self <= max
@@ -420,7 +432,7 @@ def _clamp_bounds(grad, self, min, max, needs):
 
 op(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    ufunc(loops.clamp, otherwise=_clamp, bounds=True, real="first"),
+    ufunc(loops.clamp, otherwise=_clamp, bounds=True, first=_refuse_clamp),
     derivative={"self": _clamp_self, ("min", "max"): _clamp_bounds},
     variants=_ALL,
     doc="""Return the elements moved between those of two tensors, either of which may be None.
@@ -438,7 +450,7 @@ alias(
             otherwise=_clamp,
             exact=True,
             bounds=True,
-            real="inexact",
+            first=_refuse_clamp,
             numbers="checked",
         ),
         derivative={"self": _clamp_self},
@@ -456,12 +468,15 @@ tensor([0.0000, 0.5000, 1.0000])
 def _clamp_by_number(function, clamp):
     """The kernel of clamping by one number, which refuses complex ones in the first place."""
 
-    def otherwise(self, bound):
+    def refuse(self, bound):
         if self.dtype.kind == "c" or isinstance(bound, complex):
             raise NotImplementedError("clamp is not supported for complex types")
+
+    def otherwise(self, bound):
+        refuse(self, bound)
         return clamp(self, bound)
 
-    return ufunc(function, otherwise=otherwise, exact=True, real="any", numbers="checked")
+    return ufunc(function, otherwise=otherwise, exact=True, first=refuse, numbers="checked")
 
 
 def _clamp_by(kernel, clamp):

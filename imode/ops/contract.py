@@ -256,10 +256,9 @@ def _tensordot(self, other, dims1, dims2):
     first, order = first.permute((*rest1, *given1)), (*given2, *rest2)
     if rows == columns == 1:
         second = second.permute(order)
-        whole = first.is_contiguous() and second.is_contiguous()
-        if whole or not (first.is_floating_point() or first.is_complex()):
+        if first.is_contiguous() and second.is_contiguous():
             return first.flatten().dot(second.flatten()).reshape(shape)
-        return (first.squeeze() * second.squeeze()).sum().reshape(shape)
+        return (first.squeeze() * second.squeeze()).sum(dtype=first.dtype).reshape(shape)
     first = first.reshape((rows, contracted))
     return first.mm(second.permute(order).reshape((contracted, columns))).reshape(shape)
 

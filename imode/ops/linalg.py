@@ -8,6 +8,7 @@ from imode.kernels import strided
 from imode.kernels.matmul import compiled
 from imode.kernels.order import empty_for
 
+from .._core.numbers import number_as
 from .._core.words import c_name, not_implemented, scalar_name
 from . import dims
 from .create import same_dtype_outs
@@ -79,12 +80,8 @@ def _product(a, b):
 
 
 def _number(value, dtype):
-    """A factor as the matrices' type: truncated for integers; a complex one must fit."""
-    if dtype.kind in "iu":
-        return dtype.type(int(value))
-    if isinstance(value, complex) and dtype.kind != "c":
-        raise RuntimeError(f"value cannot be converted to type {c_name(dtype)} without overflow")
-    return dtype.type(value)
+    """A factor as the matrices' type, which must hold it; float32 does for float16."""
+    return dtype.type(number_as(value, np.dtype(np.float32) if dtype == np.float16 else dtype))
 
 
 @dims.quiet
@@ -247,6 +244,7 @@ def _addbmm(self, batch1, batch2, beta, alpha):
     return _add(total, addend, beta, alpha)
 
 
+@dims.quiet
 def _addmv(self, mat, vec, beta, alpha, inplace=False):
     _check_mv(self.shape if self.ndim else (1,), mat, vec, self)
     addend = _target(self, mat.shape[:1], vec.dtype, inplace)

@@ -35,12 +35,16 @@ def _as_it_is(self):
     return copied(self, keep_order=self.size > 0)
 
 
-def _sign(self):
+def _refuse_sign(self):
     if self.dtype.kind == "c":
         raise NotImplementedError(
             "Unlike NumPy, torch.sign is not intended to support complex numbers. "
             "Please use torch.sgn instead."
         )
+
+
+def _sign(self):
+    _refuse_sign(self)
     return _as_it_is(self)
 
 
@@ -55,7 +59,7 @@ alias(
     "negative",
     op(
         "neg(Tensor self) -> Tensor",
-        ufunc(loops.negative, otherwise=_refuse_neg, exact=True),
+        ufunc(loops.negative, ints="nobool", otherwise=_refuse_neg, exact=True),
         derivative={"self": lambda grad: -grad},
         variants=_ALL,
         doc="""Return the negative of every element; bool raises.
@@ -95,7 +99,7 @@ tensor([1, 2])
 )
 op(
     "sign(Tensor self) -> Tensor",
-    ufunc(loops.sign, otherwise=_sign, exact=True),
+    ufunc(loops.sign, otherwise=_sign, first=_refuse_sign, exact=True),
     derivative={"self": zeros},
     variants=_ALL,
     doc="""Return -1, 0 or 1 by the sign of every element; complex numbers raise (see `sgn`).
@@ -131,16 +135,19 @@ tensor([0.5000, 0.2500])
 
 
 def _rounding(name, function, example):
-    def otherwise(self):
-        if self.dtype == np.bool_ or (self.dtype.kind == "c" and name == "round"):
-            raise not_implemented(f"{name}_vml_cpu", self.dtype)
+    def refuse(self):
         if self.dtype.kind == "c":
             raise NotImplementedError(f"{name} is not supported for complex inputs")
+
+    def otherwise(self):
+        refuse(self)
+        if self.dtype == np.bool_:
+            raise not_implemented(f"{name}_vml_cpu", self.dtype)
         return _as_it_is(self)
 
     return op(
         f"{name}(Tensor self) -> Tensor",
-        ufunc(loops.select(function, FLOATS), otherwise=otherwise, exact=True),
+        ufunc(loops.select(function, FLOATS), otherwise=otherwise, first=refuse, exact=True),
         derivative={"self": zeros},
         variants=_ALL,
         doc=f"""Return every element rounded ({name}); integers as they are.
@@ -422,11 +429,12 @@ tensor([1.])
 
 def _scaled(name, factor, example):
     def refuse(self):
-        raise RuntimeError(f"{name} is not supported for complex tensors.")
+        if self.dtype.kind == "c":
+            raise RuntimeError(f"{name} is not supported for complex tensors.")
 
     op(
         f"{name}(Tensor self) -> Tensor",
-        ufunc(getattr(loops, name), ints="float", otherwise=refuse, real="any"),
+        ufunc(getattr(loops, name), ints="float", otherwise=refuse, first=refuse),
         derivative={"self": lambda grad: grad * factor},
         name=f"{name.title()}Backward0",
         variants=_ALL,

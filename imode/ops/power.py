@@ -17,12 +17,16 @@ from .schema import composite, conj, op, out_form, ufunc
 _ALL = "function method inplace out"
 
 
+def _refuse_pow(self, exponent):
+    whole = isinstance(exponent, int) and self.dtype.kind in "biu"
+    if whole and number_as(exponent, np.dtype(np.int64)) < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
 def _pow(self, exponent):
     exponent_given = exponent
     if not isinstance(exponent, np.ndarray):
-        whole = isinstance(exponent, int) and self.dtype.kind in "biu"
-        if whole and number_as(exponent, np.dtype(np.int64)) < 0:
-            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        _refuse_pow(self, exponent)
         dtype = result_type(self, exponent)
         if dtype.kind in "iu" or dtype == np.float16:
             exponent = number_as(exponent, dtype)
@@ -115,7 +119,7 @@ tensor([1., 4., 3.])
 )
 op(
     "pow(Tensor self, Scalar exponent) -> Tensor",
-    ufunc(loops.select(loops.pow, "fd"), otherwise=_pow),
+    ufunc(loops.select(loops.pow, "fd"), otherwise=_pow, first=_refuse_pow),
     derivative={"self": _pow_self},
     variants=_ALL,
     doc="""Return `self` to the power of a number; integers to a negative one raise RuntimeError.

@@ -21,7 +21,8 @@ from .schema import composite, op, ufunc
 def _refuse_relu(self):
     if self.dtype == np.bool_:
         raise RuntimeError("Boolean inputs not supported for relu")
-    raise NotImplementedError("clamp is not supported for complex types")
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
 
 
 op(
@@ -40,7 +41,7 @@ op(
 )
 op(
     "relu(Tensor self) -> Tensor",
-    ufunc(loops.relu, otherwise=_refuse_relu),
+    ufunc(loops.relu, otherwise=_refuse_relu, first=_refuse_relu),
     derivative={"self": lambda grad, result: ops._threshold_backward(result, grad, 0)},
     variants="function method inplace",
     doc="""Return the elements, negative ones replaced by 0.
@@ -94,12 +95,19 @@ op(
 def _refuse_hardtanh(self, min_val, max_val):
     if self.dtype == np.bool_:
         raise RuntimeError("Bool inputs not supported for hardtanh")
-    raise NotImplementedError("clamp is not supported for complex types")
+    if self.dtype.kind == "c":
+        raise NotImplementedError("clamp is not supported for complex types")
 
 
 op(
     "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-    ufunc(loops.clamp, otherwise=_refuse_hardtanh, exact=True, numbers="checked"),
+    ufunc(
+        loops.clamp,
+        otherwise=_refuse_hardtanh,
+        first=_refuse_hardtanh,
+        exact=True,
+        numbers="checked",
+    ),
     derivative={
         "self": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
             grad, self, min_val, max_val

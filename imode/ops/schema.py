@@ -136,8 +136,8 @@ class ufunc:
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
     `exact`: out= must have the result's dtype, not only one that it can be cast to.
-    `real`: `otherwise` refuses a complex operand ("any", the "first", or, "inexact", any beside a
-    first one that is no integer), before the shapes of all are looked at.
+    `first`: a function over ndarrays, called with all arguments where shapes, memory or out= are
+    wrong: it raises for operands that are refused before those are looked at, or gives a result.
     `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
     of the dtype and floats to infinity; "checked", refused where the dtype cannot hold it; "wide",
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
@@ -149,10 +149,10 @@ class ufunc:
     __slots__ = (
         "bounds",
         "exact",
+        "first",
         "ints",
         "numbers",
         "otherwise",
-        "real",
         "rows",
         "scaled",
         "ufunc",
@@ -166,7 +166,7 @@ class ufunc:
         scaled=None,
         exact=False,
         bounds=False,
-        real=None,
+        first=None,
         numbers="wrapped",
         rows=False,
     ):
@@ -174,7 +174,7 @@ class ufunc:
         self.ufunc, self.scaled = ufunc, scaled
         self.otherwise = otherwise if rows else laid_out(otherwise)
         self.exact, self.bounds, self.rows = exact, bounds, rows
-        self.real = (None, "any", "first", "inexact").index(real)
+        self.first = first
         self.ints = _INTS.index(ints)
 
 
@@ -468,7 +468,7 @@ def _compile_kernel(name, kernel, where):
             kernel.scaled,
             kernel.exact,
             kernel.bounds,
-            kernel.real,
+            kernel.first,
             kernel.numbers,
             kernel.rows,
         )

@@ -468,4 +468,19 @@ PROGRAMS = {
         v2 = v0.deg2rad_()
         v2 = v0.rad2deg()
     """,
+    "the factors of a sum of products": """
+        v0 = lib.full((2, 2), 3, dtype=lib.uint8); v1 = lib.ones(2, 2, dtype=lib.float16)
+        v2 = lib.addmm(v0, v0, v0, beta=0.5, alpha=-2); v2 = lib.addmm(v0, v0, v0, alpha=300)
+        v2 = lib.addmm(v0, v0, v0, alpha=1j); v2 = lib.addmm(v0, v0, v0, beta=2.5, alpha=1.5)
+        v2 = lib.addmm(v1, v1, v1, alpha=1e9); v2 = lib.addmm(v1, v1, v1, alpha=1j)
+        v2 = lib.addmv(v0[0], v0, v0[0], alpha=-2); v2 = lib.addbmm(v0, v0[None], v0[None], beta=-2)
+        v0.addmm_(v0[:, :0], v0[:0], beta=-1)
+    """,
+    "the inner product of bools is a sum where a vector is no row": """
+        v0 = lib.tensor([True, False, True, False]); v1 = lib.inner(v0[::2], v0[:2])
+        v1 = lib.inner(v0[1::2], v0[:2]); v1 = lib.inner(v0[:2], v0[:2])
+        v1 = lib.inner(v0[:1].expand(2), v0[:1].expand(2)); v1 = lib.tensordot(v0[::2], v0[::2], 1)
+        v1 = lib.inner(v0.view(2, 2)[:, :1].t(), v0[::2]); v1 = lib.inner(v0.view(2, 2), v0[:2])
+        v1 = lib.inner(lib.tensor([1, 2, 3, 4])[::2], lib.tensor([5, 6]))
+    """,
 }
