@@ -1,6 +1,7 @@
 """Running inner loops over strided arrays, and the layout of what they give."""
 cimport numpy as cnp
-from imode._core.allocator cimport empty
+from cpython.object cimport PyObject
+from imode._core.allocator cimport empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.parallel cimport parallel_for
 from numpy cimport ndarray, npy_intp
@@ -9,45 +10,153 @@ cnp.import_array()
 
 cdef enum:
     GRAIN = 32768                 # elements per thread at least
+    ROWS = 1                      # orders of axes: row-major,
+    LAST = 2                      # images with channels last,
+    DENSE = 4                     # any without gaps, the same in all operands
 
 
-cdef ndarray empty_like(Operand* operands, int nin, int nd, npy_intp* dims, int typenum,
-                        npy_intp itemsize):
-    """The result's array: dense, its dimensions in the operands' order of strides."""
+cdef ndarray empty_for(Operand* operands, int nin, int nd, npy_intp* dims, int typenum,
+                       npy_intp itemsize, bint alike):
+    """The result's array, laid out as `layout` has it."""
     cdef npy_intp strides[NDIM]
     cdef ndarray base = empty(typenum, nd, dims)
-    if layout(operands, nin, nd, dims, itemsize, strides):
+    if layout(operands, nin, nd, dims, itemsize, alike, strides):
         return base
     return array_view(base, nd, dims, strides, <char*>cnp.PyArray_DATA(base))
 
 
+cdef ndarray empty_like(ndarray a, int typenum):
+    """An array with the very strides of `a` where that is dense, else its axes in their order."""
+    cdef npy_intp strides[NDIM]
+    cdef int axes[NDIM]
+    cdef Operand operand = operand_of(a)
+    cdef ndarray made = empty(typenum, a.ndim, a.shape)
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(made)
+    cdef int i
+    if in_row_order(fields(<PyObject*>a), operand.item):
+        return made
+    if dense(&operand):
+        for i in range(a.ndim):
+            strides[i] = a.strides[i] // operand.item * item
+    else:
+        order_axes(&operand, 1, a.ndim, a.shape, axes)
+        if _stride_by(a.ndim, a.shape, item, axes, strides):
+            return made
+    return array_view(made, a.ndim, a.shape, strides, <char*>cnp.PyArray_DATA(made))
+
+
+cdef bint dense(Operand* a) noexcept:
+    cdef npy_intp expected = a.item
+    cdef int i, found, left = 0
+    for i in range(a.nd):
+        if a.dims[i] == 0:
+            return True
+        left += a.dims[i] != 1
+    while left:
+        found = -1
+        for i in range(a.nd):
+            if a.dims[i] != 1 and a.strides[i] == expected:
+                found = i
+        if found < 0:
+            return False
+        expected *= a.dims[found]
+        left -= 1
+    return True
+
+
 cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp itemsize,
-                 npy_intp* strides) noexcept:
-    """Fill in the strides of the result; False where they are not those of a C-contiguous array."""
-    cdef int perm[NDIM]           # fastest dimension first
+                 bint alike, npy_intp* strides) noexcept:
+    """Fill in the strides of the result; True where they are those of a new C-contiguous array."""
+    cdef int axes[NDIM]
+    cdef int i
+    cdef int kept = _kept(operands, nin, nd, dims) if alike and nd > 1 else 0
+    if kept & ROWS or nd < 2:
+        for i in range(nd):
+            axes[i] = nd - 1 - i
+    elif kept & LAST:
+        axes[0], axes[1], axes[2], axes[3] = 1, 3, 2, 0
+    else:
+        order_axes(operands, nin, nd, dims, axes)
+    if kept & (ROWS | LAST) == 0 and kept & DENSE:
+        for i in range(nd):
+            strides[i] = operands[0].strides[i] // operands[0].item * itemsize
+        return False
+    return _stride_by(nd, dims, itemsize, axes, strides)
+
+
+cdef bint _stride_by(int nd, npy_intp* dims, npy_intp itemsize, int* axes,
+                     npy_intp* strides) noexcept:
+    """The strides of axes in this order, innermost first; True where that is theirs anyway."""
     cdef npy_intp stride = itemsize
-    cdef int i, j, k, swap
-    cdef bint contiguous = True
+    cdef bint rows = True
+    cdef int i
     for i in range(nd):
-        perm[i] = nd - 1 - i
+        rows = rows and axes[i] == nd - 1 - i
+        strides[axes[i]] = stride
+        stride *= dims[axes[i]]       # 0 too, as PyTorch's
+    return rows
+
+
+cdef int _kept(Operand* operands, int nin, int nd, npy_intp* dims) noexcept:
+    """The orders that operands of one shape all lie in, so that the result does, too."""
+    cdef int axes[NDIM]
+    cdef int i, d
+    cdef int kept = ROWS | DENSE | (LAST if nd == 4 else 0)
+    for d in range(nd):
+        if dims[d] == 0:
+            return ROWS
+    for i in range(nin):
+        if operands[i].nd == 0:       # a parameter
+            continue
+        if kept & ROWS:
+            for d in range(nd):
+                axes[d] = nd - 1 - d
+            kept &= -1 if _lies(&operands[i], axes) else ~ROWS
+        if kept & LAST:
+            axes[0], axes[1], axes[2], axes[3] = 1, 3, 2, 0
+            kept &= -1 if _lies(&operands[i], axes) else ~LAST
+        if not dense(&operands[i]):
+            return 0
+        for d in range(nd):
+            if operands[i].strides[d] * operands[0].item != (
+                    operands[0].strides[d] * operands[i].item):
+                kept &= ~DENSE
+    return kept
+
+
+cdef bint _lies(Operand* operand, int* axes) noexcept:
+    """Whether it is dense, its axes in this order, innermost first; size 1 has any stride."""
+    cdef npy_intp stride = operand.item
+    cdef int i
+    for i in range(operand.nd):
+        if operand.dims[axes[i]] != 1:
+            if operand.strides[axes[i]] != stride:
+                return False
+            stride *= operand.dims[axes[i]]
+    return True
+
+
+cdef void order_axes(Operand* operands, int nin, int nd, npy_intp* dims, int* axes) noexcept:
+    """Insertion sort of the axes by the operands' strides, smallest first.
+
+    The first operand that decides about two axes counts; one of stride 0 in either has no say. Of
+    two axes with equal strides the longer one goes outside. Ties keep the order of the axes.
+    """
+    cdef int i, j, k, swap
+    for i in range(nd):
+        axes[i] = nd - 1 - i
     for i in range(1, nd):
         k = i
         for j in range(i - 1, -1, -1):
-            swap = _should_swap(operands, nin, nd, dims, perm[j], perm[k])
+            swap = _should_swap(operands, nin, nd, dims, axes[j], axes[k])
             if swap > 0:
-                perm[j], perm[k] = perm[k], perm[j]
+                axes[j], axes[k] = axes[k], axes[j]
                 k = j
             elif swap < 0:
                 break
-    for i in range(nd):
-        contiguous = contiguous and perm[i] == nd - 1 - i
-        strides[perm[i]] = stride
-        stride *= dims[perm[i]]       # 0 too, as PyTorch's
-    return contiguous
 
 
 cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a, int b) noexcept:
-    """Which of two dimensions is the faster: the order of PyTorch's TensorIterator."""
     cdef int i
     cdef npy_intp stride_a, stride_b
     for i in range(nin):

@@ -18,7 +18,7 @@ from imode._core.dtype cimport (
     is_complex, is_float, is_integral, no_operands, result, typenum_of)
 from imode._core.element cimport store_number, store_small
 from imode._core.iterate cimport (
-    GIL_FREE, NDIM, Operand, empty_like, in_row_order, iterate, layout, run)
+    GIL_FREE, NDIM, Operand, empty_for, empty_like, in_row_order, iterate, layout, operand_of, run)
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
 from imode._core.overlap cimport entangled, refuse_overlap
@@ -194,7 +194,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             if arg == <PyObject*>None and not (
                     loops.bounds and args[3 - i] != <PyObject*>None):
                 return run_numpy(op, _otherwise(op, kernel), args)
-            data[i] = NULL
+            data[i], steps[i] = NULL, 0
             continue
         array = fields((<Tensor>arg).array)
         if i == 0 and loops.ints == MASK:
@@ -223,15 +223,14 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
+        if not steps[i] and model != NULL and target == NULL and not in_row_order(
+                model, _sizes[code]):
+            return _general(op, kernel, loops, args, target)
         if data[i] == NULL:
-            if model != NULL and target == NULL and not in_row_order(
-                    model, _sizes[code]):
-                return _general(op, kernel, loops, args, target)
             if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
                     store_small(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
             data[i] = <char*>&numbers[i]
-            steps[i] = 0
     nd = 0 if model == NULL else model.nd
     for d in range(nd):
         n *= model.dimensions[d]
@@ -314,6 +313,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef bint unserved = False    # an operand is None, or its dtype is not that of the others
     cdef bint wide                # float16 computed in float32
     cdef bint rows = loops.rows   # the result is row-major
+    cdef bint alike               # see `layout`
     cdef wide_loop widened
 
     for i in range(nin):
@@ -379,10 +379,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if target != NULL and entangled(array, storage(<Tensor>target)):
                 array = array.copy()
                 keep.append(array)
-            operands[i].data = <char*>cnp.PyArray_DATA(array)
-            operands[i].dims = array.shape
-            operands[i].strides = array.strides
-            operands[i].nd = array.ndim
+            operands[i] = operand_of(array)
         else:
             operands[i].data = numbers[i]
             operands[i].nd = 0
@@ -390,10 +387,10 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     for d in range(nd):
         size *= dims[d]
 
-    rows = rows or _all_rows(loops, args, nd, dims)
+    alike = _alike(loops, args, nd, dims)
     if resized and not rows:
         out = storage(<Tensor>target)
-        if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), strides):
+        if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), alike, strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
@@ -401,8 +398,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     elif rows:
         out = empty(typenum_of[out_code], nd, dims)
     else:
-        out = empty_like(
-            operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code])
+        out = empty_for(
+            operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code], alike)
     if size and wide:
         iterate(run_wide, &widened, operands, nin, nd, dims, out)
     elif size:
@@ -414,14 +411,12 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     return <object>target
 
 
-cdef bint _all_rows(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
-    """Whether all operands are contiguous and of the result's shape; parameters are none."""
-    cdef ndarray array
+cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
+    """Whether all operands are of the result's shape; parameters are none."""
     cdef int i
     for i in range(loops.nin):
         if is_tensor(args[i]):
-            array = storage(<Tensor>args[i])
-            if not cnp.PyArray_IS_C_CONTIGUOUS(array) or not _has_shape(array, nd, dims):
+            if not _has_shape(storage(<Tensor>args[i]), nd, dims):
                 return False
         elif loops.numbers[i] & (CHECKED | FILLED) != CHECKED:
             return False
@@ -439,8 +434,6 @@ cdef int _most_dims(PyObject** args, int nin) noexcept:
 cdef int _check_places(Operator op, PyObject** args, int nin, int nd, npy_intp* dims,
                        PyObject* target) except -1:
     """Overlaps, the shapes of the operands, and of what is both operand and result; gives dims."""
-    if nd > NDIM:
-        raise RuntimeError(f"{op.name}(): tensors of {nd} dimensions; at most {NDIM} broadcast")
     if target != NULL:
         refuse_overlap(args, nin, <Tensor>target)
     _broadcast(op, args, nin, nd, dims)
@@ -501,11 +494,8 @@ cdef bint _among(PyObject* target, PyObject** args, int nin) noexcept:
 
 
 cdef ndarray _cast(ndarray array, int code):
-    """A copy in another dtype, its dimensions in the same order of strides."""
-    cdef ndarray copy
-    cdef Operand operand
-    operand.dims, operand.strides, operand.nd = array.shape, array.strides, array.ndim
-    copy = empty_like(&operand, 1, array.ndim, array.shape, typenum_of[code], _sizes[code])
+    """A copy in another dtype."""
+    cdef ndarray copy = empty_like(array, typenum_of[code])
     if cnp.PyArray_CopyInto(copy, array) < 0:
         raise RuntimeError("a copy in another dtype failed")
     return copy

@@ -1,6 +1,7 @@
 """Arrays that share memory: by address ranges, never wrong about a conflict, sometimes careful."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray
 
@@ -49,20 +50,6 @@ cdef bint entangled(ndarray source, ndarray target) noexcept:
     return ranges_meet(source, target) and not identical(source, target)
 
 
-cdef bint dense(ndarray a):
-    """Whether the elements fill their address range without gap or overlap."""
-    cdef char* low
-    cdef char* high
-    cdef int d
-    _range(a, &low, &high)
-    if high - low != cnp.PyArray_NBYTES(a):
-        return False
-    for d in range(a.ndim):
-        if a.strides[d] == 0 and a.shape[d] > 1:
-            return False
-    return True
-
-
 cdef int _refuse_self_overlap(ndarray out) except -1:
     cdef int d
     if cnp.PyArray_SIZE(out) > 1:
@@ -89,7 +76,7 @@ cdef bint _same_geometry(ndarray a, ndarray b) noexcept:
 
 cdef bint _partly_overlap(ndarray array, ndarray out):
     """Whether two dense arrays share memory without being the same elements in the same order."""
-    if not (ranges_meet(array, out) and dense(array) and dense(out)):
+    if not (ranges_meet(array, out) and is_dense(array) and is_dense(out)):
         return False
     return not (cnp.PyArray_DATA(array) == cnp.PyArray_DATA(out)
                 and cnp.PyArray_NBYTES(array) == cnp.PyArray_NBYTES(out)
@@ -121,5 +108,5 @@ def refuse_overlaps(ndarray out not None, ndarray operand):
 def refuse_shared(ndarray out not None, ndarray operand not None):
     """For kernels that write here and there: raise RuntimeError where a dense operand shares memory
     with a dense `out`, be it the whole of it."""
-    if ranges_meet(operand, out) and dense(operand) and dense(out):
+    if ranges_meet(operand, out) and is_dense(operand) and is_dense(out):
         raise overlap_between()

@@ -16,12 +16,13 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport TLS, Operator, call2, operator, tls
+from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode._core.version cimport VersionCounter
 from imode.autograd.anomaly cimport check_nan, nan_checked, report
 from imode.autograd.fit cimport fit_all, fit_root, same_shape
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
-from imode.autograd.leaves cimport AccumulateGrad, dense
+from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, input_nrs, next_nodes, saved_values
 from imode.autograd.task cimport Entry, Task
 from imode.places cimport here
@@ -408,7 +409,7 @@ cdef bint _is_ours(PyObject* gradient):
     # References: the task's slot and the local above.
     return (tls().no_grad and Py_REFCNT(gradient) <= 2 and Py_REFCNT(tensor.array) == 1
             and tensor.view is None and _owns_storage(tensor)
-            and dense(tensor))
+            and is_dense(storage(tensor)))
 
 
 cdef inline bint _owns_storage(Tensor tensor):

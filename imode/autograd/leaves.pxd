@@ -15,4 +15,3 @@ cdef class AccumulateGrad(Node):
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)    # the leaf's; made when there is none
 cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1   # alias: the leaf's too
-cdef bint dense(Tensor tensor)      # its elements fill memory without holes, in any order

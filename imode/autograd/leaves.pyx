@@ -5,15 +5,15 @@ from threading import local
 
 cimport cython
 from cpython.object cimport PyObject
-from imode._core.allocator cimport empty
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
+from imode._core.iterate cimport empty_like, is_dense
 from imode._core.making cimport wrap
-from imode._core.tensor cimport Tensor, bump, is_inference, meta_of, storage, typenum, version_of
+from imode._core.tensor cimport Tensor, bump, is_inference, meta_of, storage, version_of
 from imode.autograd.fit cimport same_shape
 from imode.autograd.hooks cimport call_hooks
 from imode.autograd.node cimport Node
 from libc.stdint cimport uint64_t
-from numpy cimport import_array, ndarray, npy_intp
+from numpy cimport PyArray_TYPE, import_array, ndarray
 
 from imode._core.origins import operator_id
 
@@ -210,34 +210,13 @@ cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
     return <PyObject*>gradient == arrived and Py_REFCNT(arrived) == 2
 
 
-cdef bint dense(Tensor tensor):
-    """Whether its elements fill a block of memory without holes or overlap, in any order."""
-    cdef ndarray array = storage(tensor)
-    cdef npy_intp expected = array.itemsize
-    cdef int i, found, done = 0, nd = array.ndim
-    if PyArray_IS_C_CONTIGUOUS(array):
-        return True
-    for i in range(nd):
-        done += array.shape[i] == 1
-    while done < nd:
-        found = -1
-        for i in range(nd):
-            if array.shape[i] != 1 and array.strides[i] == expected:
-                found = i
-        if found < 0:
-            return False
-        expected *= array.shape[found]
-        done += 1
-    return True
-
-
 cdef bint _same_layout(Tensor gradient, Tensor leaf):
     """Whether the gradient lies in memory as `.grad` must: like the leaf, or contiguous where the
     leaf has holes or overlaps."""
     cdef ndarray array = storage(gradient)
     cdef ndarray like = storage(leaf)
     cdef int i
-    if not dense(leaf):
+    if not is_dense(like):
         return PyArray_IS_C_CONTIGUOUS(array)
     for i in range(array.ndim):
         if i >= like.ndim:
@@ -256,15 +235,15 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
     cdef ndarray source = storage(gradient)
     cdef ndarray copy
     cdef Tensor out
-    if tls().no_grad and PyArray_IS_C_CONTIGUOUS(storage(leaf)) and same_shape(gradient, leaf):
-        copy = empty(typenum(gradient), source.ndim, source.shape)
+    if not is_dense(storage(leaf)):
+        return operator("clone")(gradient, memory_format="contiguous_format")
+    if tls().no_grad and same_shape(gradient, leaf):
+        copy = empty_like(storage(leaf), PyArray_TYPE(source))
         PyArray_CopyInto(copy, source)
         tls().operator_id = _BACKWARD
         out = wrap(copy)
         if not is_inference(out):
             bump(version_of(out))
         return out
-    if dense(leaf):
-        made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
-        return call2(operator("copy_"), made, gradient)
-    return operator("clone")(gradient, memory_format="contiguous_format")
+    made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
+    return call2(operator("copy_"), made, gradient)

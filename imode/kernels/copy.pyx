@@ -7,16 +7,15 @@ integer's range, broadcasting that fails).
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport run_numpy
-from imode._core.allocator cimport Fields, empty, fields, root
+from imode._core.allocator cimport Fields, fields, root
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
     FLOAT32, FLOAT64, code_from_object, code_of, is_complex, is_float, is_integral,
     typenum_of)
-from imode._core.iterate cimport in_row_order
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
-from imode.kernels.order cimport empty_like
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
     PyLong_CheckExact, _same_shape)
@@ -139,10 +138,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
             not _plain_cast(source, target)):
         return run_numpy(op, _function(op, keys), args)
-    if in_row_order(fields((<Tensor>args[0]).array), cnp.PyArray_ITEMSIZE(array)):
-        out = empty(typenum_of[target], array.ndim, array.shape)
-    else:
-        out = empty_like(array, cnp.PyArray_DescrFromType(typenum_of[target]))
+    out = empty_like(array, typenum_of[target])
     _write(out, array)
     return wrap(out)
 

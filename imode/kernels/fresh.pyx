@@ -10,11 +10,10 @@ from imode._core.adapter cimport compiled_kernel, run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
-from imode._core.iterate cimport in_row_order
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
-from imode.kernels.order cimport empty_like
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
     _fill_value, _only_defaults, repeat_item)
@@ -97,7 +96,6 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
     cdef int nd = 0
     cdef int code
     cdef PyObject* number = <PyObject*>config.number if config.value < 0 else args[config.value]
-    cdef Fields* model
     cdef ndarray out
     if config.default == FLOAT:
         code = default_code()
@@ -117,10 +115,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
             return run_numpy(op, config.function, args)     # pages come zeroed from the system
         out = empty(typenum_of[code], nd, dims)
     elif config.dtype > 0 and config.default == OWN:
-        model = fields((<Tensor>args[0]).array)
-        if not in_row_order(model, cnp.PyArray_ITEMSIZE(storage(<Tensor>args[0]))):
-            return run_numpy(op, config.function, args)
-        out = empty(typenum_of[code], model.nd, model.dimensions)
+        out = empty_like(storage(<Tensor>args[0]), typenum_of[code])
     else:
         out = empty(typenum_of[code], 0, dims)
     if number == <PyObject*>None:
@@ -175,10 +170,7 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         return wrap(out)
     if args[1] != <PyObject*>None:
         return run_numpy(op, config.function, args)
-    if in_row_order(fields((<Tensor>args[0]).array), cnp.PyArray_ITEMSIZE(source)):
-        out = empty(cnp.PyArray_TYPE(source), source.ndim, source.shape)
-    else:
-        out = empty_like(source)
+    out = empty_like(source, cnp.PyArray_TYPE(source))
     memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
     return wrap(out)
 

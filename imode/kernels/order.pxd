@@ -1,10 +1,9 @@
-# See order.pyx for the rule.
-from numpy cimport ndarray, npy_intp
+# See order.pyx.
+from numpy cimport ndarray
 
 
-cdef int order_axes(ndarray a, int *axes) noexcept    # OUT axes, innermost first; returns how many
-cpdef ndarray empty_for(tuple arrays, tuple shape, object dtype)    # a result's layout
-cpdef tuple iteration_order(ndarray a)                # the same, outermost first
-cpdef tuple common_order(tuple shape, list strides)   # of a result, by the operands' strides
-cpdef ndarray empty_in(tuple order, tuple shape, object dtype)
+cpdef ndarray empty_for(tuple arrays, tuple shape, object dtype, bint numbers=*)  # pointwise result
 cpdef ndarray empty_like(ndarray a, object dtype=*)   # uninitialised, dense, axes ordered as a's
+cpdef tuple iteration_order(ndarray a)                # outermost first
+cpdef tuple common_order(tuple shape, list strides)   # the same, of a result
+cpdef ndarray empty_in(tuple order, tuple shape, object dtype)

@@ -107,8 +107,6 @@ def laid_out(function):
         if type(result) is not np.ndarray or result.ndim < 2:
             return result
         arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
-        if all(a.shape == result.shape and a.flags.c_contiguous for a in arrays):
-            return np.ascontiguousarray(result)
         made = empty_for(arrays, result.shape, result.dtype)
         if made.strides == result.strides:
             return result
