@@ -451,10 +451,13 @@ def result_missing(node_name, slot):
 def without_grad(sentence, origin=None, ways=()):
     """Something was asked of a tensor that only one which requires grad can do.
 
-    `sentence`: PyTorch's. `origin`: (operator, place of entry) of an inference tensor, as they are
-    numbered. `ways`: the ways out where no mode is to blame.
+    `sentence`: PyTorch's. `origin`: (operator, place of entry, mode) where it was made without
+    recording, the first two as they are numbered. `ways`: the rest where no mode is to blame.
     """
-    made, now = _made(origin[1], origin[0]) if origin else "", _mode_now()
+    now = _mode_now()
+    if origin and now and origin[2] != "inference_mode":
+        origin = None  # made in the block that is on, most likely
+    made = origin and _made(origin[1], origin[0], mode=origin[2])
     if made or now:
         ways = ("Way out: compute it outside of that block.",)
     return RuntimeError(_lines(sentence, made, now, *ways))
@@ -462,10 +465,14 @@ def without_grad(sentence, origin=None, ways=()):
 
 def no_history(index=0, origin=None):
     """Backward was asked of a tensor without history; `origin`: as in `without_grad`."""
+    last = place(Now.last_inference())
     return without_grad(
         f"element {index} of tensors does not require grad and does not have a grad_fn",
         origin,
         (
+            last
+            and f"Tensors made in inference_mode (entered last at {last}) have no history, "
+            "nor has what is computed from them alone.",
             "Ways out: make an input with requires_grad=True before computing from it;",
             "compute outside no_grad and inference_mode, for nothing is recorded in them.",
         ),

@@ -24,6 +24,7 @@ cdef extern from "tls.h":
         PyObject* saving          # default hooks of saved tensors, autograd's Defaults; NULL: none
         int depth                 # how many calls of backward are under way here, one in another
         int single_threaded       # set_multithreading_enabled(False); accepted, changes nothing
+        int inference_at          # place where inference mode was entered last; 0: never
 
 cdef enum:
     MAX_ARGS = 24                 # arguments of an operator

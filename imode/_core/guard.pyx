@@ -89,7 +89,7 @@ cdef inline void _apply(Guard guard, TLS* state) noexcept:
         state.included |= BIT_AD
         state.excluded |= BIT_AUTOGRAD
         state.no_grad = 1
-        state.guard_id = guard.entered_at
+        state.guard_id = state.inference_at = guard.entered_at
     elif kind == NO_GRAD or kind == GRAD:
         state.no_grad = kind == NO_GRAD
         if not inference_mode_on(state):
@@ -427,4 +427,10 @@ def why_not_inference():
     return name if (<Guard>off).kind == NORMAL else f"{name}(False)", (<Guard>off).entered_at
 
 
-answer(not_recording=why_not_recording, not_inference=why_not_inference)
+def last_inference():
+    """Return the place where this thread entered inference mode last, 0 if it never did."""
+    return tls().inference_at
+
+
+answer(not_recording=why_not_recording, not_inference=why_not_inference,
+       last_inference=last_inference)

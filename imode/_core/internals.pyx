@@ -8,7 +8,7 @@ from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
-    Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
+    INFERENCE_MODE, Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
 
 from imode._core.origins import operator_id
 
@@ -65,11 +65,16 @@ def is_parameter(value):
 
 
 def origin_of(Tensor tensor not None):
-    """Who made an inference tensor: (operator, the mode's entry), as `origins` numbers them.
+    """Who made a tensor where nothing is recorded: (operator, the mode's entry, the mode).
 
-    None for a normal tensor.
+    The first two as `origins` numbers them. None for a tensor that was made elsewhere.
     """
-    return (tensor.maker, tensor.guard_id) if is_inference(tensor) else None
+    inference = is_inference(tensor)
+    if not inference and not tensor.guard_id:
+        return None
+    if tensor.view is not None and tensor.view.creation == INFERENCE_MODE:
+        inference = True
+    return tensor.maker, tensor.guard_id, "inference_mode" if inference else "no_grad mode"
 
 
 def version_counter_of(Tensor tensor not None):

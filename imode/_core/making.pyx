@@ -166,11 +166,8 @@ cdef Tensor wrap(ndarray array):
     cdef TLS* state = tls()
     Py_INCREF(array)
     self.array = <PyObject*>array
-    if inference_mode_on(state):
-        self.keys = INFERENCE_KEYS
-        self.guard_id, self.maker = state.guard_id, state.operator_id
-    else:
-        self.keys = NORMAL_KEYS
+    self.keys = INFERENCE_KEYS if inference_mode_on(state) else NORMAL_KEYS
+    self.guard_id, self.maker = state.guard_id, state.operator_id
     return self
 
 

@@ -95,6 +95,11 @@ class Now:
         return None
 
     @staticmethod
+    def last_inference():
+        """The place where this thread entered inference mode last; 0: it never did."""
+        return 0
+
+    @staticmethod
     def not_inference():
         """(name, place of entry) of the guard that turned inference mode off, or None."""
         return None

@@ -46,7 +46,7 @@ cdef class Tensor:
     cdef AutogradMeta meta        # None: nothing of it needed yet
     cdef int output_nr            # which result of grad_fn it is
     # Of an inference tensor, and of a view made where nothing is recorded:
-    cdef int guard_id             # the place where the mode was entered
+    cdef int guard_id             # the place where what keeps from recording was entered
     cdef int maker                # the operator, see Note [Who made a tensor]
     cdef unsigned char leaf_requires_grad  # set by the user on a leaf
     cdef unsigned char parameter  # made by nn.Parameter

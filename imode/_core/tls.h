@@ -23,5 +23,6 @@ typedef struct {
     PyObject *saving;     /* default hooks of saved tensors, autograd's Defaults; NULL: none */
     int depth;            /* how many calls of backward are under way here, one in another */
     int single_threaded;  /* set_multithreading_enabled(False); accepted, changes nothing */
+    int inference_at;     /* place where inference mode was entered last; 0: never */
 } imode_tls;
 #endif

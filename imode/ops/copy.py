@@ -283,7 +283,7 @@ def set_source(self, source):
     inference = self.is_inference()
     mixed = inference != source.is_inference()
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
-        maker, guard_id = origin_of(self if inference else source)
+        maker, guard_id, _ = origin_of(self if inference else source)
         raise inference_set(guard_id, maker, not inference)
     done = ops._set_(self, source)
     forget_graphs(self)
