@@ -7,8 +7,6 @@ import pytest
 
 import imode
 
-ORDER = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
-
 
 def test_dtype_attributes():
     assert repr(imode.float32) == "imode.float32"

@@ -317,6 +317,18 @@ def test_errors_in_a_derivative_carry_the_line(anomaly):
     assert info.value.__notes__[0].startswith("torch::autograd::AccumulateGrad was recorded here")
 
 
+def test_interrupted_while_a_line_is_noted(anomaly, monkeypatch):
+    for made in range(2):  # the leaf's node after the operator's
+        lines = iter([[]] * made)
+        monkeypatch.setattr("traceback.format_stack", lambda frame, lines=lines: next(lines))
+        x = leaf()
+        with pytest.raises(StopIteration):
+            x * 2
+        monkeypatch.undo()
+        (x * 2).sum().backward()
+        assert x.grad.tolist() == [2.0, 2.0]
+
+
 def test_without_the_forward_pass_the_message_says_so():
     y = imode.sqrt(leaf(0.0)) * 0
     with pytest.warns(UserWarning) as caught, detect_anomaly(), pytest.raises(RuntimeError):

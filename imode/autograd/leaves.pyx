@@ -64,6 +64,8 @@ cdef class AccumulateGrad(Node):
     """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
 
     def __dealloc__(self):
+        if <PyObject*>self.variable == NULL:      # Node.__cinit__ raised: it has no fields yet
+            return
         if self.variable is not None and self.variable.meta is not None and (
                 self.variable.meta.accumulator == <PyObject*>self):
             self.variable.meta.accumulator = NULL
