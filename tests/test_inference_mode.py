@@ -522,7 +522,7 @@ def test_every_error_of_the_page_is_one_of_the_library():
         errors.inference_requires_grad(),
         errors.inference_version(),
         errors.inference_data(0, 0, True),
-        errors.view_mode("inference"),
+        errors.view_mode("inference", "add_", None, (2,), 0, 0),
         errors.modified("torch.FloatTensor", (2,), 0, None, 1, 0),
         errors.no_history(),
         errors.graph_freed(),

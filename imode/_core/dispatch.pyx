@@ -9,10 +9,10 @@ thread-local sets, the operator's mask, the highest bit, the kernel.
 
 # Note [Who made a tensor]
 Messages about tensors that were made where nothing is recorded name the operator that made them.
-Each call and redispatch leaves its operator's number in the thread's state, one store; `wrap` copies
-it, with the place of the guard's entry, into the tensors that it makes. A composite operator calls
-others, so a new result gets its number afterwards: the one that the user wrote. What is not made by
-an operator says who made it in the same field (`internals.wrap_array`).
+Each call and redispatch leaves its operator's number in the thread's state, one store; `wrap`
+copies it, with the place of the guard's entry, into the tensors that it makes. A composite operator
+calls others, so a new result gets its number afterwards: the one that the user wrote. What is not
+made by an operator says who made it in the same field (`internals.wrap_array`).
 """
 from sys import intern
 
