@@ -10,6 +10,7 @@ from . import ops
 from ._core.dtype import Size, all_dtypes, get_default_dtype
 from ._core.tensor import Tensor
 from ._core.words import class_name, scalar_name
+from .autograd import engine
 from .errors import integers_require_grad
 
 
@@ -40,7 +41,7 @@ def _construct(dtype, args, kwargs, exact):
     if isinstance(first, Tensor):
         if exact and first.dtype != dtype:
             raise TypeError(f"expected a tensor of dtype {dtype} (got {first.dtype})")
-        return first.detach()
+        return ops._alias(first)
     if _is_size(first):
         return ops.empty(tuple(int(n) for n in args), dtype=dtype, device=device)
     if isinstance(first, Size):
@@ -60,6 +61,11 @@ def legacy_constructor(*args, **kwargs):
     return _construct(get_default_dtype(), args, kwargs, False)
 
 
+def new(self, *args, **kwargs):
+    """Make a tensor of this one's dtype: uninitialised from sizes, filled from a sequence."""
+    return _construct(self.dtype, args, kwargs, True)
+
+
 class _VariableType(type):
     """The class of `imode.autograd.Variable`: every tensor is one."""
 
@@ -69,6 +75,8 @@ class _VariableType(type):
 
 class Variable(metaclass=_VariableType):
     """What tensors with gradients once were: called, gives a tensor over the same memory."""
+
+    _execution_engine = engine  # whose queue_callback hooks call
 
     def __new__(cls, data=None, requires_grad=False):
         if data is not None and not isinstance(data, Tensor):

@@ -17,6 +17,7 @@ from ._core.words import class_name
 from .autograd import hooks
 from .autograd.entry import backward as run_backward
 from .formats import memory_order, strided
+from .legacy import new
 from .printing import format_tensor
 from .unalias import normal
 
@@ -311,6 +312,7 @@ def is_neg(input):
 _METHODS = {
     **conversion.METHODS,
     "numpy": numpy,
+    "new": new,
     "normal": normal,
     "backward": backward,
     "register_hook": hooks.register_hook,

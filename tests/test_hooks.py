@@ -247,3 +247,57 @@ def test_copies_and_files_warn_of_hooks_that_they_lack():
         marked.register_hook(imode.utils.hooks.unserializable_hook(lambda grad: None))
         for way in ways:
             way(marked)
+
+
+# ---- callbacks at the end of backward ----
+
+
+def test_callbacks_are_called_when_all_gradients_are_there():
+    queue = imode.autograd.Variable._execution_engine.queue_callback
+    seen = []
+    x, y = leaf(), leaf()
+
+    def last():
+        seen.append((x.grad is not None, y.grad is not None, imode.is_grad_enabled()))
+
+    z = x * y
+    z.register_hook(lambda grad: queue(lambda: queue(last)))
+    z.sum().backward()
+    assert seen == [(True, True, True)]
+    z = x * 2
+    z.register_hook(lambda grad: queue(lambda: seen.append(imode.is_grad_enabled())))
+    total = z.sum()
+    with imode.no_grad():
+        imode.autograd.grad(total, x)
+    assert seen[1:] == [False]
+
+
+def test_a_backward_within_backward_has_callbacks_of_its_own():
+    queue = imode.autograd.Variable._execution_engine.queue_callback
+    order = []
+
+    def inner(grad):
+        queue(lambda: order.append("outer"))
+        x = leaf()
+        x.register_hook(lambda g: queue(lambda: order.append("inner")))
+        with imode.enable_grad():
+            (x * 1).sum().backward()
+        order.append("between")
+
+    y = leaf() * 1
+    y.register_hook(inner)
+    y.sum().backward()
+    assert order == ["inner", "between", "outer"]
+
+
+def test_what_a_callback_raises_backward_raises():
+    queue = imode.autograd.Variable._execution_engine.queue_callback
+    x = leaf()
+
+    def fail():
+        raise KeyError("late")
+
+    x.register_hook(lambda grad: queue(fail))
+    with pytest.raises(KeyError, match="late"):
+        (x * 1).sum().backward()
+    assert x.grad is not None and imode.is_grad_enabled()

@@ -24,6 +24,7 @@ cdef class FunctionNode(Node):
     cdef tuple kept           # SavedTensor or None per saved value; None: nothing saved, or freed
     cdef list blanks          # (shape, dtype) of tensor results without gradient, else None
     cdef bint materialize     # backward gets zeros where no gradient arrived
+    cdef public bint _materialize_non_diff_grads   # also for results that have no gradient
     cdef bint clear_on_access  # the class's clear_saved_tensors_on_access
     cdef bint cleared         # saved_tensors was read, and cleared with that
     cdef bint boxed           # the class's boxed_grads_call: backward takes one list

@@ -114,7 +114,7 @@ cdef class FunctionNode(Node):
     """The context of one call, and its node in the graph."""
 
     def __cinit__(self):
-        self.materialize = True
+        self.materialize = self._materialize_non_diff_grads = True
 
     @property
     def needs_input_grad(self):
@@ -238,7 +238,8 @@ cdef class FunctionNode(Node):
         if meta.typenum >= 0:
             shape = tuple([meta_shape(meta)[d] for d in range(meta.nd)])
             dtype = dtype_from_typenum(meta.typenum)
-        elif self.blanks is None or self.blanks[output] is None:
+        elif (self.blanks is None or self.blanks[output] is None
+                or not self._materialize_non_diff_grads):
             return None
         else:
             shape, dtype = self.blanks[output]

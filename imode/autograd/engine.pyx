@@ -115,6 +115,10 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
             finally:
                 task.node = NULL
                 Py_DECREF(<object>node)
+        if task.callbacks is not None:
+            state.no_grad = no_grad
+            for callback in task.callbacks:             # of which one may queue another
+                callback()
     finally:
         state.task = outer
         state.depth -= 1
@@ -440,6 +444,24 @@ def will_run(Node node not None):
         raise RuntimeError("will_run: called outside of backward()")
     entry = (<Task>tls().task).find(<PyObject*>node)
     return entry != NULL and (entry.needed or entry.captured)
+
+
+def queue_callback(callback):
+    """Call `callback()` at the end of the call of backward that runs in this thread.
+
+    Gradients are then complete. RuntimeError outside of backward, which itself raises what the
+    callback raises.
+    """
+    cdef Task task
+    if tls().task == NULL:
+        raise RuntimeError("Final callbacks can only be installed during backward pass. Call "
+                           "queue_callback from a hook or from a custom function's backward.")
+    if not callable(callback):
+        raise TypeError(f"expected a callable, got {type(callback).__name__}")
+    task = <Task>tls().task
+    if task.callbacks is None:
+        task.callbacks = []
+    task.callbacks.append(callback)
 
 
 # ---- accepted for PyTorch's sake ----

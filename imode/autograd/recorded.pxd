@@ -31,6 +31,8 @@ cdef class OpNode(Node):
     cdef object _shown(self, int slot)
     cdef object _computed(self, str name)
     cdef object _raw(self, int slot)
+    cdef object _raw_computed(self, str name)
+    cdef bint _lists(self, str name) except -1
     cdef bint _holds_tensors(self, int slot) noexcept
 
 

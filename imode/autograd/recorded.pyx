@@ -325,6 +325,16 @@ cdef class OpNode(Node):
                           for x in <tuple>item])
         return saved_value(self._shown(slot))
 
+    cdef object _raw_computed(self, str name):
+        """The same of a list that is shown with None in it."""
+        raw = iter(self._raw(self.derivative.slot_names.index(name)))
+        return tuple([saved_value(None) if x is None else next(raw) for x in self._computed(name)])
+
+    cdef bint _lists(self, str name) except -1:
+        """Whether what is computed under this name is a list of tensors that is saved."""
+        cdef Derivative d = self.derivative
+        return name in d.slot_names and d.slots[d.slot_names.index(name)].listed
+
     cdef bint _holds_tensors(self, int slot) noexcept:
         cdef Slot* kept = &self.derivative.slots[slot]
         if kept.source == FROM_ARGUMENT:
@@ -342,6 +352,8 @@ cdef class OpNode(Node):
             slot = d.shown_names.index(name[11:])
             if self._holds_tensors(slot):
                 return self._raw(slot)
+        if name.startswith("_raw_saved_") and name[11:] in d.computed and self._lists(name[11:]):
+            return self._raw_computed(name[11:])
         raise no_attribute(self, name)
 
     def __dir__(self):
@@ -353,6 +365,7 @@ cdef class OpNode(Node):
                 if self._holds_tensors(slot):
                     names.append(f"_raw_saved_{name}")
         names += [f"_saved_{name}" for name in d.computed]
+        names += [f"_raw_saved_{name}" for name in d.computed if self._lists(name)]
         return names
 
 

@@ -39,6 +39,7 @@ cdef class Task:
     cdef dict captures        # node -> list of (result, number among what grad() returns)
     cdef list captured        # what grad() returns
     cdef list keep            # roots and their gradients, so that the graph stays alive
+    cdef list callbacks       # of queue_callback, called in the end; None: none
 
     cdef Entry* find(self, PyObject* node) noexcept        # NULL: the task does not know it
     cdef Entry* add(self, PyObject* node) except NULL      # one that `find` does not find

@@ -44,6 +44,18 @@ op(
     variants="",
 )
 
+
+def _one_per_place(indices, dims):
+    """The indices as PyTorch lists them: None for each dimension before the last without one."""
+    if dims is None:
+        return indices
+    places, dim = [], 0
+    for index, start in zip(indices, dims, strict=True):
+        places += [None] * (start - dim) + [index]
+        dim = start + (index.ndim if array_of(index).dtype in (np.bool_, np.uint8) else 1)
+    return tuple(places)
+
+
 op(
     "_index(Tensor self, Tensor[] indices, int[]? dims=None) -> Tensor",
     compiled("_index", indexing.get, __name__),
@@ -52,7 +64,7 @@ op(
             None, grad, self_shape, indices, dims
         )
     },
-    shows={"dims": None},
+    shows={"dims": None, "indices": _one_per_place},
     variants="",
     doc="""Return the elements that index tensors name: integers, or masks of what to take.
 
@@ -79,7 +91,7 @@ written(
         "self": _put_self,
         "values": lambda grad, indices, dims: ops._index(grad, indices, dims),
     },
-    shows={"dims": None, "values_sym_sizes": None},
+    shows={"dims": None, "values_sym_sizes": None, "indices": _one_per_place},
     doc="""Return the tensor with `values` at the places that index tensors name.
 
     values: broadcast to the shape of what the indices pick; its dtype must be self's. accumulate:
@@ -222,7 +234,25 @@ def _scatter_prod_backward(grad, self, dim, index, src, include_self, result):
         dim, index, src.masked_fill(single, 1), "prod", include_self=include_self
     )
     quotient = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
-    return to_self, ops.where(single, (grad * others).gather(dim, index), quotient)
+    to_src = ops.where(single, (grad * others).gather(dim, index), quotient)
+    return to_self, ops._zeros_met(to_src) if (zeros > 1).any() else to_src
+
+
+def _refuse_zeros(grad):
+    raise RuntimeError(
+        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
+        "scattered to the same position in self. Their product has a second derivative that its "
+        "first, which is 0, does not show"
+    )
+
+
+op(
+    "_zeros_met(Tensor self) -> Tensor",
+    np.copy,
+    derivative={"self": _refuse_zeros},
+    name="torch::autograd::Error",
+    variants="",
+)
 
 
 written(

@@ -98,8 +98,8 @@ def _counts(exponent):
 
 
 def _pow_scalar_exponent(grad, self, exponent, result):
-    if isinstance(self, complex):
-        return grad * conj(result * np.log(self).item())
+    if isinstance(self, complex) or (self < 0 and exponent.is_complex()):
+        return grad * conj(result * np.log(complex(self)).item())
     if self == 0:
         return grad * ops.where(_counts(exponent), 0.0, result * -math.inf)
     return grad * conj(result * (math.log(self) if self > 0 else math.nan))

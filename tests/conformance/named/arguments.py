@@ -261,4 +261,16 @@ PROGRAMS = {
         lib.nn.functional.kl_div(v0 + 0j, v2)
         lib.nn.functional.kl_div(v0, v2)
     """,
+    "the older constructors give a view of a tensor, and make ones of its dtype": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2
+        v2 = lib.Tensor(v0); v3 = lib.FloatTensor(v1); v4 = v1.new(v1)
+        v3.add_(1)
+        v5 = v1.new(); v6 = v1.new(2, 3).zero_(); v7 = v1.new([1, 2])
+        v8 = v1.new(v1.size()).zero_()
+        v9 = v1.long().new([1.5]); v10 = v1.new((1, 2))
+        v1.new(3.5)
+        v1.new("a")
+        with lib.inference_mode():
+            v11 = v1.new(v1); v12 = lib.Tensor(v0); v13 = v1.new([1.0])
+    """,
 }

@@ -424,4 +424,20 @@ PROGRAMS = {
         v2 = lib.autograd.grad((v1, v1), v0, lib.ones(2))
         v2 = lib.autograd.grad((v1, v1), v0, (2,))
     """,
+    "a negative number to complex powers has a gradient": """
+        v0 = lib.tensor([1 + 0.5j, -0.3 + 2j], dtype=lib.complex128, requires_grad=True)
+        lib.pow(-2.5, v0).abs().sum().backward()
+        lib.pow(-1, v0).abs().sum().backward()
+        v1 = lib.tensor([1.5, 2.0], requires_grad=True); lib.pow(-1, v1).sum().backward()
+    """,
+    "a product of two zeros, put by scatter_reduce, has a gradient and no second one": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.tensor([0.0, 0.0, 2.0], requires_grad=True)
+        v2 = v0.scatter_reduce(0, lib.tensor([0, 0, 1]), v1, "prod"); v3 = lib.ones(2)
+        v4, v5 = lib.autograd.grad(v2, (v0, v1), v3, create_graph=True)
+        v6, = lib.autograd.grad(v4.sum(), v1, retain_graph=True, allow_unused=True)
+        v6, = lib.autograd.grad(v5.sum(), v0, retain_graph=True)
+        v7 = v0.scatter_reduce(0, lib.tensor([0, 1, 1]), v1, "prod")
+        v8, v9 = lib.autograd.grad(v7, (v0, v1), v3, create_graph=True)
+        v10, v11 = lib.autograd.grad((v8.sum() + v9.sum()), (v0, v1))
+    """,
 }

@@ -328,4 +328,18 @@ PROGRAMS = {
         v8, v9 = twice(F.binary_cross_entropy(v0, v1, reduction="none"))
         v10, v11 = twice(F.group_norm(v0, 1, v1[0], v1[1]))
     """,
+    "the saved indices stand where their dimensions do": """
+        v0 = lib.ones(2, 3, 4, requires_grad=True); v1 = lib.tensor([0, 1]); v2 = lib.ones(3) > 0
+        v3, v4 = v0[:, v1].grad_fn._saved_indices[1:], v0[:, v1].grad_fn._saved_indices[0] is None
+        def places(x): return lib.tensor([i is not None for i in x.grad_fn._saved_indices])
+        v5 = places(v0[v1]); v6 = places(v0[:, :, v1]); v7 = places(v0[v1, :, v1])
+        v8 = places(v0[None, v1]); v9 = places(v0[:, v2, v1[:1]]); v10 = places(v0[0, v1])
+        v11 = places(v0[v0.detach() > 0]); v12 = places(v0[v0[..., 0].detach() > 0, v1[:1]])
+        v13 = v0 * 1; v13[:, v1] = lib.ones(4, requires_grad=True); v14 = v0[:, v1]
+        v14.grad_fn._raw_saved_indices[0].register_hooks(lambda x: x, lambda x: x)
+        v14.grad_fn._raw_saved_indices[1].register_hooks(lambda x: x, lambda x: 1 - x)
+        v15, = v14.grad_fn._saved_indices[1:]
+        v14.sum().backward()
+        v14.grad_fn._raw_saved_indices
+    """,
 }

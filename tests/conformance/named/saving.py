@@ -288,5 +288,22 @@ PROGRAMS = {
     "relu6 saves its bounds as integers": """
         v0 = lib.ones(2, requires_grad=True); v1 = lib.nn.functional.relu6(v0)
         log.append((v1.grad_fn._saved_min_val, v1.grad_fn._saved_max_val))
+    "zeros for results without a gradient are left out where the context says so": """
+        seen = []
+        class F(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, all):
+                a, b, c = x.clone(), x.clone(), x.clone()
+                ctx.mark_non_differentiable(b)
+                ctx._materialize_non_diff_grads = all
+                return a, b, c
+            @staticmethod
+            def backward(ctx, *grads):
+                seen.extend(g is None for g in grads)
+                return grads[0], None
+        v0 = lib.ones(2, requires_grad=True)
+        v1, v2, v3 = F.apply(v0, False); v1.sum().backward()
+        v4, v5, v6 = F.apply(v0, True); v4.sum().backward()
+        v7 = lib.tensor(seen)
     """,
 }
