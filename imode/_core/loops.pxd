@@ -15,6 +15,11 @@ cdef enum Ints:                   # what integer and bool operands compute in
     TENSORS = 5                   # themselves; numbers do not count
     MASK = 6                      # the first operand is a condition and has no say in the dtype
 
+cdef enum Laid:                   # how new results lie in memory
+    POINTWISE = 0                 # see iterate.pxd
+    ROWS = 1                      # row-major, however the operands lie
+    LIKE = 2                      # as a copy of the first operand
+
 cdef enum:                        # how a number becomes an operand; else as by a cast in C
     CHECKED = 1                   # refused where the dtype cannot hold it
     WIDE = 2                      # float32 beside float16 tensors, and so is what is computed
@@ -28,7 +33,7 @@ ctypedef struct Loops:            # one ufunc; index: Code of the operands' comm
     int out[N_DTYPES]             # Code of the result
     int numbers[MAX_IN]           # flags of each operand where it is a number
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
-    bint rows                     # results are row-major, however the operands lie
+    int laid                      # Laid
     bint exact                    # out= must have the result's dtype
     void* scaled                  # Loops with one operand more (alpha), for floats; or NULL
 

@@ -103,25 +103,25 @@ cdef class _Config:
 
 def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
                   bint exact=False, bint bounds=False, first=None, numbers=(0,) * MAX_IN,
-                  bint rows=False):
+                  int laid=0):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
-    `numbers`: flags of each operand. `rows`: see Loops.
+    `numbers`: flags of each operand. `laid`: see Laid.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
         raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
     config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
     _fill(&config.loops, ufunc, ints, numbers)
-    config.loops.exact, config.loops.bounds, config.loops.rows = exact, bounds, rows
+    config.loops.exact, config.loops.bounds, config.loops.laid = exact, bounds, laid
     config.first = first
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
         config.scaled_loops.numbers[ufunc.nin] = CHECKED
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
-        config.scaled_loops.bounds, config.scaled_loops.rows = False, rows
+        config.scaled_loops.bounds, config.scaled_loops.laid = False, laid
         config.loops.scaled = &config.scaled_loops
     return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
 
@@ -223,8 +223,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
-        if not steps[i] and model != NULL and target == NULL and not in_row_order(
-                model, _sizes[code]):
+        if (not steps[i] or loops.laid == LIKE) and model != NULL and target == NULL and (
+                not in_row_order(model, _sizes[code])):
             return _general(op, kernel, loops, args, target)
         if data[i] == NULL:
             if not (_no_bound(i, code, <char*>&numbers[i]) if args[i] == <PyObject*>None else
@@ -312,7 +312,6 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef bint resized = False     # out= had another shape: it takes the result's strides
     cdef bint unserved = False    # an operand is None, or its dtype is not that of the others
     cdef bint wide                # float16 computed in float32
-    cdef bint rows = loops.rows   # the result is row-major
     cdef bint alike               # see `layout`
     cdef wide_loop widened
 
@@ -388,15 +387,17 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         size *= dims[d]
 
     alike = _alike(loops, args, nd, dims)
-    if resized and not rows:
+    if resized and loops.laid != ROWS:
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), alike, strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
-    elif rows:
+    elif loops.laid == ROWS:
         out = empty(typenum_of[out_code], nd, dims)
+    elif loops.laid == LIKE:
+        out = empty_like(storage(<Tensor>args[0]), typenum_of[out_code])
     else:
         out = empty_for(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code], alike)

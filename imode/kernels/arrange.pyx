@@ -10,8 +10,10 @@ from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport Operator
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels.plain cimport (
     _array, _count, _dim, _fall_back, _item, _plain,
     _same_shape)
@@ -87,8 +89,8 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
             _count(a, 0, a.nd) == 0):
         return _fall_back(op, keys, args)
     outer, n, inner = _count(a, 0, dim), a.dimensions[dim], _count(a, dim + 1, a.nd)
-    values = empty(kind, a.nd, a.dimensions)
-    places = empty(cnp.NPY_INT64, a.nd, a.dimensions)
+    values = empty_like(storage(<Tensor>args[0]), kind)
+    places = empty_like(storage(<Tensor>args[0]), cnp.NPY_INT64)
     to = <int64_t*>cnp.PyArray_DATA(places)
     if kind == cnp.NPY_FLOAT:
         _lines(<float*>a.data, outer, n, inner, falling, <float*>cnp.PyArray_DATA(values), to)

@@ -6,7 +6,8 @@ from imode._core.allocator cimport empty
 from imode._core.parallel cimport num_threads, parallel_for
 from libc.stdlib cimport free, malloc
 
-from .channels cimport as_channels_last, contiguous, is_channels_last
+from .channels cimport as_channels_last, contiguous, lines_are_last
+from .order cimport cast
 
 import numpy as np
 from imode._core.words import c_name, scalar_name, tensor_type
@@ -313,6 +314,12 @@ cdef int _run(share_t* s) except -1:
 # ---- kernels -------------------------------------------------------------------------------------
 
 
+cdef bint _is_last(cnp.ndarray x, cnp.ndarray weight) noexcept:
+    """Whether images in or weights have channels last; lines are put in row order first."""
+    lines = cnp.PyArray_NDIM(x) == 3 and not cnp.PyArray_IS_C_CONTIGUOUS(x)
+    return lines_are_last(weight) or (not lines and lines_are_last(x))
+
+
 cdef object _new(tuple shape, int kind):
     cdef cnp.npy_intp[4] dims
     cdef int i, n = len(shape)
@@ -376,11 +383,11 @@ cpdef object convolve(
     if p.n == 0 or p.c == 0:
         return empty(kind, ndim + 2, dims)
     if kind == cnp.NPY_FLOAT16:
-        result = convolve(x.astype(np.float32), weight.astype(np.float32),
-                          None if bias is None else bias.astype(np.float32),
+        result = convolve(cast(x, np.float32), cast(weight, np.float32),
+                          None if bias is None else cast(bias, np.float32),
                           stride, padding, dilation, groups)
-        return result.astype(np.float16)
-    last = is_channels_last(x) or is_channels_last(weight)
+        return cast(result, np.float16)
+    last = _is_last(x, weight)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         result = _forward_any(x, weight, bias, &p)
         result = result.reshape([dims[i] for i in range(ndim + 2)])
@@ -406,21 +413,21 @@ cpdef object grad_input(
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef cnp.ndarray g, w, out
     if kind == cnp.NPY_FLOAT16:
-        return grad_input(grad.astype(np.float32), x, weight.astype(np.float32), stride, padding,
-                          dilation, groups).astype(np.float16)
+        return cast(grad_input(cast(grad, np.float32), x, cast(weight, np.float32), stride, padding,
+                               dilation, groups), np.float16)
     _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight),
               cnp.PyArray_NDIM(<cnp.ndarray>x) - 2, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         return _grad_input_any(grad, weight, shape, &p)
-    last = is_channels_last(x) or is_channels_last(weight)
+    last = _is_last(x, weight)
     g = contiguous(grad)
     w = contiguous(weight)
     out = _new(shape, kind)
     _bring(&share, &p, GRAD_INPUT, g, w, out)
     _run(&share)
-    return as_channels_last(out) if last and len(shape) == 4 else out
+    return as_channels_last(out) if last else out
 
 
 cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dilation, long groups):
@@ -431,15 +438,15 @@ cpdef object grad_weight(grad, x, weight, tuple stride, tuple padding, tuple dil
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
     cdef cnp.ndarray g, image, out
     if kind == cnp.NPY_FLOAT16:
-        return grad_weight(grad.astype(np.float32), x.astype(np.float32), weight, stride,
-                           padding, dilation, groups).astype(np.float16)
+        return cast(grad_weight(cast(grad, np.float32), cast(x, np.float32), weight, stride,
+                                padding, dilation, groups), np.float16)
     _geometry(&p, cnp.PyArray_DIMS(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>weight),
               cnp.PyArray_NDIM(<cnp.ndarray>x) - 2, stride, padding, dilation, groups)
     if p.n == 0 or p.c == 0:
         return np.zeros(shape, grad.dtype)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         return _grad_weight_any(grad, x, shape, &p)
-    last = len(shape) == 4 and (is_channels_last(weight) or is_channels_last(x))
+    last = _is_last(x, weight)
     g = contiguous(grad)
     image = contiguous(x)
     out = _new(shape, kind)

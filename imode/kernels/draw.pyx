@@ -10,6 +10,7 @@ from imode._core.adapter cimport compiled_kernel, run_numpy
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage
@@ -174,7 +175,10 @@ cdef object _new(Operator op, keyset_t keys, PyObject** args):
         n *= size
         if n > FEW:
             return run_numpy(op, config.function, args)
-    out = empty(typenum_of[code], nd, dims)
+    if config.like:
+        out = empty_like(storage(<Tensor>args[0]), typenum_of[code])
+    else:
+        out = empty(typenum_of[code], nd, dims)
     if not n or not _draw(config, typenum_of[code], cnp.PyArray_DATA(out), n, low, high,
                           <object>args[config.generator]):
         return run_numpy(op, config.function, args)
@@ -218,7 +222,7 @@ cdef object _bernoulli(Operator op, keyset_t keys, PyObject** args):
     if args[op.nargs] != NULL or not _plain(p) or not _is_float(p.descr.type_num) or (
             not 0 < _count(p, 0, p.nd) <= FEW):
         return run_numpy(op, _config(op, keys).function, args)
-    out = empty(p.descr.type_num, p.nd, p.dimensions)
+    out = empty_like(storage(<Tensor>args[0]), p.descr.type_num)
     toss_alike(out, storage(<Tensor>args[0]), choose(<object>args[1]))
     return wrap(out)
 
@@ -362,7 +366,7 @@ cdef object _mask(Operator op, keyset_t keys, PyObject** args):
     if args[op.nargs] != NULL or not _plain(a) or not _is_float(kind) or not 0 < n <= FEW or not (
             _real(args[1], &p)) or not 0 <= p < 1:
         return run_numpy(op, _config(op, keys).function, args)
-    out = empty(kind, a.nd, a.dimensions)
+    out = empty_like(storage(<Tensor>args[0]), kind)
     source = choose(None)
     source.acquire()
     draw_coins(&source.engine, kind, cnp.PyArray_DATA(out), n, 1.0 - p)

@@ -4,7 +4,9 @@ cimport numpy as cnp
 from imode._core.allocator cimport empty
 from libc.math cimport sqrt
 
-from .channels cimport as_channels_last, contiguous, is_channels_last
+from .channels cimport (
+    as_channels_last, channels_back, channels_to_end, contiguous, is_channels_last)
+from .order cimport cast
 from .norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 
 import numpy as np
@@ -21,20 +23,20 @@ ctypedef fused real:
 
 cdef object _single(a):
     """`a` as float32, in the same memory order; None stays None."""
-    return None if a is None else a.astype(np.float32, copy=False)
+    return None if a is None else cast(a, np.float32)
 
 
 cdef tuple _as_half(tuple results):
     """The results of a float16 input's float32 copy: of these only the first one is float16."""
     result, mean, invstd = results
-    return result.astype(np.float16), mean, invstd
+    return cast(result, np.float16), mean, invstd
 
 
 cdef tuple _as_halves(gradients, weight):
     """The gradients of input, weight and bias, as float32, in the dtypes of a float16 input's."""
     x, *rest = gradients
     given = np.float16 if weight is None else weight.dtype
-    return (None if x is None else x.astype(np.float16),
+    return (None if x is None else cast(x, np.float16),
             *[None if g is None else g.astype(given) for g in rest])
 
 
@@ -67,14 +69,14 @@ cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
     """The contiguous array behind x, and its layout as (outer, channels, inner)."""
     cdef int i
     cdef cnp.ndarray a
-    last[0] = is_channels_last(x)
+    last[0] = not cnp.PyArray_IS_C_CONTIGUOUS(x) and is_channels_last(x)
     p.channels = cnp.PyArray_DIM(x, 1)
     p.outer = cnp.PyArray_DIM(x, 0)
     p.inner = 1
     for i in range(2, cnp.PyArray_NDIM(x)):
         p.inner *= cnp.PyArray_DIM(x, i)
     if last[0]:
-        a = contiguous(x.transpose(0, 2, 3, 1))
+        a = contiguous(channels_to_end(x))
         p.outer *= p.inner
         p.inner = 1
         return a
@@ -82,7 +84,7 @@ cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
 
 
 cdef object _back(cnp.ndarray out, bint last):
-    return out.transpose(0, 3, 1, 2) if last else out
+    return channels_back(out) if last else out
 
 
 cdef void _fold(long n, double eps, const real* mean, const real* var, const real* w,
@@ -238,7 +240,7 @@ cpdef tuple batch_norm_backward(
             _single(grad), _single(x), _single(weight), _single(running_mean),
             _single(running_var), mean, invstd, training, eps, needs), weight)
     a = _plane(&p, x, &last)
-    g = contiguous(grad.transpose(0, 2, 3, 1)) if last else contiguous(grad)
+    g = contiguous(channels_to_end(grad)) if last else contiguous(grad)
     if training:
         center = contiguous(mean)
         inverse = contiguous(invstd)

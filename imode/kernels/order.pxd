@@ -7,3 +7,4 @@ cpdef ndarray empty_like(ndarray a, object dtype=*)   # uninitialised, dense, ax
 cpdef tuple iteration_order(ndarray a)                # outermost first
 cpdef tuple common_order(tuple shape, list strides)   # the same, of a result
 cpdef ndarray empty_in(tuple order, tuple shape, object dtype)
+cpdef ndarray cast(ndarray a, object dtype)           # in another dtype, laid out as a copy

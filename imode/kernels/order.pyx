@@ -80,3 +80,12 @@ cpdef ndarray empty_like(ndarray a, object dtype=None):
     size 1, too.
     """
     return iterate.empty_like(a, cnp.PyArray_TYPE(a) if dtype is None else np.dtype(dtype).num)
+
+
+cpdef ndarray cast(ndarray a, object dtype):
+    """Return the array in another dtype, laid out as a copy of it; itself where it is of that."""
+    if a.dtype == dtype:
+        return a
+    made = empty_like(a, dtype)
+    made[...] = a
+    return made

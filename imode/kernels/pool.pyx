@@ -9,6 +9,7 @@ from imode._core.allocator cimport empty
 from imode.kernels.plain cimport _inside, _place_of
 
 from .channels cimport as_channels_last, contiguous, is_channels_last
+from .order cimport cast
 
 import numpy as np
 from imode._core.words import not_implemented
@@ -182,7 +183,7 @@ cdef cnp.ndarray _ready(str kernel, x):
 cdef object _as(cnp.ndarray out, given, x):
     """A result in the dtype that was given, and in the memory order of x."""
     if cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_FLOAT16:
-        out = out.astype(np.float16)
+        out = cast(out, np.float16)
     return as_channels_last(out) if is_channels_last(x) else out
 
 
@@ -418,7 +419,8 @@ cpdef object avg_pool2d(
         raise RuntimeError("divisor must be not zero")
     _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
     if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_INT64:    # quotients are cut off towards zero
-        return np.trunc(_mean("avg_pool2d", &p, x.astype(np.float64), shape)).astype(np.int64)
+        means = _mean("avg_pool2d", &p, cast(x, np.float64), shape)
+        return cast(np.trunc(means, out=means), np.int64)
     return _mean("avg_pool2d", &p, x, shape)
 
 

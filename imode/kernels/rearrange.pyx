@@ -9,8 +9,10 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport Operator
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
 from imode.kernels.plain cimport (
     PyLong_AsLongAndOverflow, _array, _count, _dim, _fall_back, _fill_value, _indices, _item,
     _plain, repeat_item)
@@ -101,7 +103,7 @@ cdef object _flip(Operator op, keyset_t keys, PyObject** args):
             return _fall_back(op, keys, args)
         turned[d], back[d] = True, -steps[d]
         source += (a.dimensions[d] - 1) * steps[d]
-    out = empty(a.descr.type_num, a.nd, a.dimensions)
+    out = empty_like(storage(<Tensor>args[0]), a.descr.type_num)
     _copy(<char*>cnp.PyArray_DATA(out), source, a.nd, a.dimensions, steps, back, item)
     return wrap(out)
 

@@ -269,7 +269,7 @@ op(
 )
 op(
     "_log_sigmoid(Tensor self) -> Tensor",
-    ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu"), rows=True),
+    ufunc(loops.log_sigmoid, otherwise=refusing("log_sigmoid_cpu"), laid="rows"),
     derivative={"self": lambda grad, self: ops._log_sigmoid_backward(grad, self)},
     shows=_BUFFER,
     variants="",

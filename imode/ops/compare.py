@@ -4,7 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode.kernels import loops
-from imode.kernels.order import empty_for
+from imode.kernels.order import empty_for, empty_like
 
 from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
@@ -184,7 +184,7 @@ _test(
 def _isreal(self):
     if self.dtype.kind == "c":
         return self.imag == 0
-    result = empty_for((self,), self.shape, np.bool_)
+    result = empty_like(self, np.bool_)
     result.fill(True)
     return result
 
@@ -220,7 +220,7 @@ def _nan_to_num(self, nan, posinf, neginf):
 
 _NAN_TO_NUM = op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    ufunc(loops.select(loops.nan_to_num, "fd"), otherwise=_nan_to_num),
+    ufunc(loops.select(loops.nan_to_num, "fd"), otherwise=_nan_to_num, laid="like"),
     derivative={
         "self": lambda grad, self: grad * self.isfinite(),
     },

@@ -389,7 +389,8 @@ op(
 def _group_norm(input, groups, weight, bias, eps):
     if not _in_order(input):  # packed, in the order of dimensions that it has
         last = norm.lies_channels_last(array_of(input))
-        input = input.contiguous(memory_format="channels_last" if last else "contiguous_format")
+        order = _CHANNELS_LAST[input.dim()] if last else "contiguous_format"
+        input = input.contiguous(memory_format=order)
     if weight is not None and not _in_order(weight):
         weight = weight.contiguous()
     if bias is not None and not _in_order(bias):

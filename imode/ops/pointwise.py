@@ -434,7 +434,7 @@ def _scaled(name, factor, example):
 
     op(
         f"{name}(Tensor self) -> Tensor",
-        ufunc(getattr(loops, name), ints="float", otherwise=refuse, first=refuse),
+        ufunc(getattr(loops, name), ints="float", otherwise=refuse, first=refuse, laid="like"),
         derivative={"self": lambda grad: grad * factor},
         name=f"{name.title()}Backward0",
         variants=_ALL,

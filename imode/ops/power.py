@@ -130,7 +130,7 @@ tensor([1., 4., 9.])
 )
 op(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
-    ufunc(loops.pow, otherwise=_pow_of_scalar, rows=True),
+    ufunc(loops.pow, otherwise=_pow_of_scalar, laid="rows"),
     derivative={"exponent": _pow_scalar_exponent},
     name="PowBackward2",
     variants="function out",

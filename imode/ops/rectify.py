@@ -107,6 +107,7 @@ op(
         first=_refuse_hardtanh,
         exact=True,
         numbers="checked",
+        laid="like",
     ),
     derivative={
         "self": lambda grad, self, min_val, max_val: ops._hardtanh_backward(
@@ -315,7 +316,12 @@ op(
 )
 op(
     "_prelu_kernel(Tensor self, Tensor weight) -> Tensor",
-    ufunc(loops.leaky_relu, ints="alike", otherwise=refusing("prelu_cpu", numbers=False)),
+    ufunc(
+        loops.leaky_relu,
+        ints="alike",
+        otherwise=refusing("prelu_cpu", numbers=False),
+        laid="like",
+    ),
     derivative={
         ("self", "weight"): lambda grad, self, weight: ops._prelu_kernel_backward(
             grad, self, weight

@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels.order import empty_like
+from imode.kernels import order
 
 from .._core.dtype import get_default_dtype, result_type
 from .._core.words import not_implemented
@@ -54,12 +54,7 @@ def as_float(dtype):
 
 def cast(operand, dtype):
     """An ndarray or number as an ndarray of the dtype, its axes in the order of the operand's."""
-    array = np.asarray(operand)
-    if array.dtype == dtype:
-        return array
-    made = empty_like(array, dtype)
-    made[...] = array
-    return made
+    return order.cast(np.asarray(operand), dtype)
 
 
 def common(*operands):

@@ -59,7 +59,7 @@ from ..autograd.kernels import (
 )
 from ..errors import out_requires_grad
 from ..kernels import shortcuts
-from ..kernels.order import empty_for
+from ..kernels.order import empty_for, empty_like
 from .apart import check_apart
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
@@ -71,6 +71,7 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.Autograd,
 )
 _INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
+_LAID = ("pointwise", "rows", "like")  # likewise
 _NUMBERS = {"wrapped": 0, "checked": 1, "wide": 2, "checked wide": 3, "filled": 5}  # likewise
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
@@ -99,21 +100,28 @@ class Entry:
         self.out_refusal = None
 
 
-def laid_out(function):
-    """`function`, its result laid out in memory as PyTorch lays out that of its operands."""
+def laid_out(function, how="pointwise", numbers=()):
+    """`function`, its result laid out in memory as PyTorch's; how, numbers: see `ufunc`."""
 
     def kernel(*operands):
         result = function(*operands)
-        if type(result) is not np.ndarray or result.ndim < 2:
+        if type(result) is not np.ndarray:
             return result
-        arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
-        made = empty_for(arrays, result.shape, result.dtype)
+        if how == "like":
+            made = empty_like(operands[0], result.dtype)
+        else:
+            arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
+            given = any(
+                flags & 5 != 1 and isinstance(operand, (bool, int, float, complex))
+                for operand, flags in zip(operands, numbers)
+            )
+            made = empty_for(arrays, result.shape, result.dtype, given)
         if made.strides == result.strides:
             return result
         made[...] = result
         return made
 
-    return function and kernel
+    return function if how == "rows" else function and kernel
 
 
 def _number_flags(numbers):
@@ -141,7 +149,8 @@ class ufunc:
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
     but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
     `scaled` is checked.
-    `rows`: results are row-major, however the operands lie.
+    `laid`: how results lie in memory: "pointwise", by all operands; in "rows"; "like" a copy of the
+    first operand.
     """
 
     __slots__ = (
@@ -149,9 +158,9 @@ class ufunc:
         "exact",
         "first",
         "ints",
+        "laid",
         "numbers",
         "otherwise",
-        "rows",
         "scaled",
         "ufunc",
     )
@@ -166,12 +175,12 @@ class ufunc:
         bounds=False,
         first=None,
         numbers="wrapped",
-        rows=False,
+        laid="pointwise",
     ):
         self.numbers = _number_flags(numbers)
         self.ufunc, self.scaled = ufunc, scaled
-        self.otherwise = otherwise if rows else laid_out(otherwise)
-        self.exact, self.bounds, self.rows = exact, bounds, rows
+        self.otherwise = laid_out(otherwise, laid, self.numbers[: ufunc.nin])
+        self.exact, self.bounds, self.laid = exact, bounds, _LAID.index(laid)
         self.first = first
         self.ints = _INTS.index(ints)
 
@@ -468,7 +477,7 @@ def _compile_kernel(name, kernel, where):
             kernel.bounds,
             kernel.first,
             kernel.numbers,
-            kernel.rows,
+            kernel.laid,
         )
     if not callable(kernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")

@@ -30,11 +30,8 @@ def _sort(self, dim, descending):
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, dim, descending)
-    picked = take_along(self, order, dim)
-    if self.flags.c_contiguous and self.size:
-        return picked, order if order.flags.c_contiguous else order.copy()
     values, indices = empty_like(self), empty_like(self, np.int64)
-    values[...], indices[...] = picked, order
+    values[...], indices[...] = take_along(self, order, dim), order
     return values, indices
 
 
