@@ -20,7 +20,7 @@ from imode._core.origins import answer, place_id
 cdef extern from "Python.h":
     ctypedef struct PyFrameObject
     PyFrameObject* PyEval_GetFrame()                       # borrowed; NULL outside of Python code
-    PyFrameObject* PyFrame_GetBack(PyFrameObject* frame)   # a new reference; NULL: none
+    PyFrameObject* PyFrame_GetBack(PyFrameObject*) except? NULL   # a new reference; NULL: none
     ctypedef struct PyCodeObject
     PyCodeObject* PyFrame_GetCode(PyFrameObject* frame)    # a new reference
     int PyFrame_GetLasti(PyFrameObject* frame)

@@ -27,8 +27,9 @@ FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
 MAP1(logit_f, float, float, v_logf(x / (1.0f - x)))
 MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
-/* grad, self, eps; the slope is 0 outside of [eps, 1 - eps]. An eps below 0 stands for none: the slope
-   is then NaN outside of [0, 1], and infinite at its ends, also at -0, hence the absolute value. */
+/* grad, self, eps; the slope is 0 outside of [eps, 1 - eps]. An eps below 0 stands for none: the
+   slope is then NaN outside of [0, 1], and infinite at its ends, also at -0, hence the absolute
+   value. */
 #define LOGIT_SLOPE(NAME, T, ROUND, ABS)                                                           \
     V_INLINE T NAME##_of(T x, T y, T z) {                                                          \
         T slope = x / ABS(ROUND(y * ROUND(1 - y))), low = z < 0 ? 0 : z;                           \
@@ -567,11 +568,12 @@ const imode_ufunc imode_pointwise[] = {
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
     ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, celu_backward),
     ROW(4, hardtanh_backward), ROW(3, shrink_backward), ROW(2, hardsigmoid_backward),
-    ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6), ROW(1, sign), ROW(3, threshold), ROW(3, threshold_backward), ROW(2, clamp_min),
-    ROW(2, clamp_max), {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data},
-    ROW(3, lerp), ROW(2, rsub), ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul),
-    ROW(4, addcdiv), ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex),
-    ROW(2, sub_complex), ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward),
-    ROW(2, log_sigmoid_backward), ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6), ROW(1, sign), ROW(3, threshold),
+    ROW(3, threshold_backward), ROW(2, clamp_min), ROW(2, clamp_max),
+    {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub),
+    ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
+    ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -57,6 +57,5 @@ ctypedef struct Plan:             # one reduction: lanes of elements, and which 
 # The bits of the axes that an argument names (None, a tuple, an int), or ALL, or BAD.
 cdef long long axes_of(PyObject* dim, int nd) noexcept
 cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept
-# Refuse an out= tensor that is not of the result's very dtype.
 # The same elements with the reduced dimensions last, C-contiguous.
 cdef ndarray lanes_last(ndarray x, long long axes)

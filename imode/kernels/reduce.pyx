@@ -31,7 +31,6 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
-
 cnp.import_array()
 
 cdef extern from "Python.h":
