@@ -333,6 +333,14 @@ def out_requires_grad(op, called=None):
     )
 
 
+def inplace_of_wrong_dtype(target, result):
+    """An in-place operator's result in another dtype than its target; both as C names them."""
+    return RuntimeError(
+        f"Bad in-place call: input tensor dtype {target} and output tensor dtype {result} should "
+        "match"
+    )
+
+
 def out_of_wrong_dtype(op, result, target):
     """A result that the dtype of its target, named as PyTorch names dtypes, cannot hold."""
     if op in ("cat", "stack", "hstack", "vstack", "dstack", "column_stack"):

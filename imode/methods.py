@@ -119,7 +119,7 @@ def untyped_storage(self):
     """
     from .storage import UntypedStorage
 
-    return UntypedStorage(array_of(self))
+    return UntypedStorage(self)
 
 
 def is_set_to(self, tensor):

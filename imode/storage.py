@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ._core.dtype import device
+from ._core.dtype import device, from_numpy_dtype
+from ._core.internals import array_of
 
 
 def root_of(array):
@@ -23,11 +24,12 @@ class UntypedStorage:
     Two are equal if they are the same memory.
     """
 
-    __slots__ = ("_root",)
+    __slots__ = ("_root", "_tensor")
     device = device("cpu")
 
-    def __init__(self, array):
-        self._root = root_of(array)
+    def __init__(self, tensor):
+        self._root = root_of(array_of(tensor))
+        self._tensor = tensor.detach()  # an inference tensor if the storage is theirs
 
     def data_ptr(self):
         """The address of the first byte; 0 if there is none."""
@@ -45,6 +47,13 @@ class UntypedStorage:
     def element_size(self):
         """1: a storage counts bytes."""
         return 1
+
+    def elements(self, dtype):
+        """The bytes as elements of a dtype: a 1-D view of the tensors' memory."""
+        tensor = self._tensor
+        flat = tensor.as_strided((self.nbytes() // tensor.itemsize,), (1,), 0)
+        flat = flat.view(from_numpy_dtype(np.dtype(np.uint8)))
+        return flat[: len(flat) // dtype.itemsize * dtype.itemsize].view(dtype)
 
     def _identity(self):
         return self.data_ptr() or id(self._root)

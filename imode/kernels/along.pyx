@@ -24,6 +24,10 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
+from imode._core.dtype import as_numpy
+from imode._core.words import c_name
+from imode.errors import inplace_of_wrong_dtype
+
 cnp.import_array()
 
 cdef extern from "Python.h":
@@ -376,6 +380,12 @@ def scan(str name, otherwise):
     return CKernel.new(_scan_kernel, self, f"compiled {name}", False)
 
 
+cdef int _refuse_other_dtype(ndarray target, object dtype) except -1:
+    if target.dtype != dtype:
+        raise inplace_of_wrong_dtype(c_name(target.dtype), c_name(dtype))
+    return 0
+
+
 cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef _Scan self = <_Scan>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
@@ -386,6 +396,8 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef char* source
     cdef char* target
     cdef PyObject* own[4]
+    if op.role == INPLACE and args[2] != <PyObject*>None and axis != BAD:
+        _refuse_other_dtype(x, as_numpy(<object>args[2]))
     if op.role == INPLACE and args[2] == <PyObject*>None and code == BOOL:
         dtype = dtype_from_typenum(cnp.PyArray_TYPE(x))     # not int64, which does not fit in
         own[0], own[1], own[2], own[3] = args[0], args[1], <PyObject*>dtype, args[3]

@@ -50,16 +50,17 @@ def check_written(target, *others, expanded=None):
     if target.size > 1 and any(
         step == 0 and n > 1 for step, n in zip(target.strides, target.shape)
     ):
-        if expanded is not None:
-            warnings.warn(
-                f"Use of {expanded} on expanded tensors is deprecated. Please clone() the tensor "
-                "before performing this operation.",
-                UserWarning,
-                stacklevel=2,
-            )
-            return
-        raise overlap_inside(target)
+        if expanded is None:
+            raise overlap_inside(target)
+        warnings.warn(
+            f"Use of {expanded} on expanded tensors is deprecated. Please clone() the tensor "
+            "before performing this operation.",
+            UserWarning,
+            stacklevel=2,
+        )
     for other in others:
+        if other is target:
+            raise overlap_between()
         refuse_shared(target, other)
 
 
@@ -223,8 +224,6 @@ def put(a, indices, values, accumulate=False, dims=None):
         raise IndexError(f"too many indices for tensor of dimension {a.ndim} (got {len(indices)})")
     if not accumulate and values.size == 1 and _put_one(a, indices, values):
         return
-    if values is a:
-        raise overlap_between()
     check_written(a, values, *(x for x in indices if x is not None), expanded="index_put_")
     k = Key(a, indices)
     k.check_empty()
@@ -429,8 +428,6 @@ def scatter(a, dim, index, source, reduce=None):
     check_written(a, index, *[] if number else [source])  # also where there is nothing to write
     if number:
         source = cast_number(source, a.dtype)
-    if source is a:
-        raise overlap_between()
     if index.size == 0:
         return
     lifted, shape = index.reshape(index.shape or (1,)), a.shape or (1,)

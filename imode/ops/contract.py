@@ -16,6 +16,7 @@ from .._core.dispatch import is_grad_enabled
 from .._core.keyset import DispatchKey, DispatchKeySet
 from .._core.tensor import Tensor
 from .._core.words import c_name, class_name, scalar_name
+from ..errors import out_requires_grad
 from . import dims
 from .create import same_dtype_outs
 from .schema import composite, functions, out_form, recorded, refuse_out
@@ -131,6 +132,8 @@ def _matmul_into(functional, arguments, out):
         refuse_out(operator.entry, first, out)
     if not is_grad_enabled():  # then what requires grad does not decide how it is computed
         arguments = [argument.detach() for argument in arguments]
+    elif any(t.requires_grad for t in (*arguments, out)):  # also where inference mode is around it
+        raise out_requires_grad("matmul")
     return _MATMUL_OUT(*arguments, out=out)
 
 
@@ -310,7 +313,7 @@ def _copied_into(base, arguments, out):
             f"tensordot: Expected the output tensor to have dtype {scalar_name(result.dtype.numpy)}"
             f", but got an output tensor with dtype {scalar_name(out.dtype.numpy)}"
         )
-    if not is_grad_enabled() or not (result.requires_grad or out.requires_grad):
+    if not recorded((result, out)):
         return ops._write_out(result, out=out, name=base.name)
     if out.shape != result.shape:  # which is no write of its own
         ops._resize_.redispatch(_BELOW, out, result.shape)

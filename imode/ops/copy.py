@@ -1,5 +1,6 @@
 """Operators that write a tensor's elements or storage whole: copy_, fill_, set_, conversion."""
 
+import math
 import warnings
 
 import numpy as np
@@ -10,16 +11,16 @@ from .._core.dtype import as_numpy
 from .._core.internals import origin_of
 from .._core.numbers import filling
 from .._core.overlap import refuse_overlaps
-from .._core.words import c_name, scalar_name
+from .._core.words import c_name, class_name, scalar_name
 from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
 from ..formats import memory_order
 from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
 from ..kernels.order import common_order, empty_in, empty_like
-from ..storage import offset_in, root_of
+from ..storage import UntypedStorage, offset_in, root_of
 from .expect import mismatch
 from .refuse import no_derivative, zeros
-from .schema import composite, op
+from .schema import composite, op, recorded
 
 
 def _copy(self, src, non_blocking):
@@ -290,6 +291,58 @@ def set_source(self, source):
     return done
 
 
+@composite(
+    "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, int storage_offset, "
+    "int[] size, int[]? stride=None) -> Tensor(a!)",
+    variants="method",
+)
+def set_part(self, source, storage_offset, size, stride):
+    """Likewise a part of a contiguous `source`, by its place and shape."""
+    if not source.is_contiguous():
+        raise RuntimeError(
+            "passed in tensor to be used as storage must be contiguous. Give its contiguous(), or "
+            "its untyped_storage()"
+        )
+    start = source.storage_offset() + storage_offset
+    if not stride and size == self.shape:
+        stride = self.stride()  # as they were
+    if stride:
+        if len(stride) != len(size):
+            raise RuntimeError(
+                f"unequal size length ({len(size)}) and stride length ({len(stride)})"
+            )
+        return set_source(self, source.as_strided(size, stride, start))
+    return set_source(self, source.as_strided((math.prod(size),), (1,), start).view(size))
+
+
+@composite("set_.source_Storage(Tensor(a!) self, any storage) -> Tensor(a!)", variants="method")
+def set_storage(self, storage):
+    """Likewise all of a storage, as elements of the tensor's dtype."""
+    return set_source(self, _elements_of(storage, self.dtype))
+
+
+@composite(
+    "set_.source_Storage_storage_offset(Tensor(a!) self, any storage, int storage_offset, "
+    "int[] size, int[]? stride=None) -> Tensor(a!)",
+    variants="method",
+)
+def set_storage_part(self, storage, storage_offset, size, stride):
+    """Likewise a part of a storage."""
+    return set_part(self, _elements_of(storage, self.dtype), storage_offset, size, stride)
+
+
+def _elements_of(storage, dtype):
+    """All of a storage as a tensor of this dtype."""
+    if not isinstance(storage, UntypedStorage):
+        raise TypeError(
+            f"set_() received an invalid combination of arguments - got ({class_name(storage)}), "
+            "but expected one of:\n * ()\n * (Tensor source)\n * (UntypedStorage source)\n"
+            "The last two may be followed by (int storage_offset, tuple of ints size, tuple of "
+            "ints stride = None)"
+        )
+    return storage.elements(dtype)
+
+
 def _assign(self, src):
     if self.shape == src.shape:
         _copy(self, src, False)
@@ -312,10 +365,9 @@ op(
 def _write_out(result, out, name):
     """Copy a composite operator's result into its out= tensor, resized to fit."""
     from .. import errors
-    from .._core.dispatch import is_grad_enabled
     from .._core.dtype import can_cast
 
-    if is_grad_enabled() and (out.requires_grad or result.requires_grad):
+    if recorded((out, result)):
         raise errors.out_requires_grad(name)
     if not can_cast(result.dtype, out.dtype):
         kinds = scalar_name(result.dtype.numpy), scalar_name(out.dtype.numpy)

@@ -10,6 +10,7 @@ from imode.kernels.order import empty_for
 
 from .._core.numbers import number_as
 from .._core.words import c_name, not_implemented, scalar_name
+from ..errors import inplace_of_wrong_dtype
 from . import dims
 from .create import same_dtype_outs
 from .refuse import check_scale, no_bool
@@ -25,10 +26,7 @@ def _shape(x):
 def _target(self, shape, dtype, inplace):
     """The addend broadcast to the result's shape; written in place, it must have that already."""
     if inplace and self.dtype != dtype:
-        raise RuntimeError(
-            f"Bad in-place call: input tensor dtype {c_name(self.dtype)} and output tensor dtype "
-            f"{c_name(dtype)} should match"
-        )
+        raise inplace_of_wrong_dtype(c_name(self.dtype), c_name(dtype))
     if inplace and self.shape != shape:
         raise RuntimeError(
             f"Bad in-place call: input tensor size {list(self.shape)} and output tensor size "

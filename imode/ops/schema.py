@@ -40,6 +40,7 @@ from .._core.dispatch import (
     CKernel,
     Operator,
     count_operators,
+    excluded_keys,
     forget_operators,
     is_grad_enabled,
 )
@@ -415,7 +416,9 @@ def _keep_apart(base, apart):
 
 def recorded(arguments):
     """Whether autograd records a call with these arguments."""
-    return is_grad_enabled() and any(
+    if not is_grad_enabled() or DispatchKey.Autograd in excluded_keys():
+        return False
+    return any(
         isinstance(t, Tensor) and t.requires_grad
         for argument in arguments
         for t in (argument if isinstance(argument, (list, tuple)) else (argument,))
@@ -536,12 +539,13 @@ def alias(name, operator, variants=None):
     words = operator.entry.variants if variants is None else variants.split()
     _publish_alias(name, operator, words, operator.entry.doc)
     if operator.inplace is not None and variants is None:
-        inplace = [word for word in words if word == "method"]
+        inplace = [word for word in words if word in ("function", "method")]
         _publish_alias(name + "_", operator.inplace, inplace, inplace_doc(operator.name))
 
 
 def _publish_alias(name, operator, words, doc):
     parsed = parse(operator.schema)
+    operator = _first[operator.name]  # where the other overloads are found, too
     if "function" in words or "nn" in words:
         made = make_function(operator, name, signature(parsed, name, doc, False), "imode")
         for table, word in ((functions, "function"), (nn_functions, "nn")):

@@ -53,4 +53,12 @@ PROGRAMS = {
         v2 = v0.add(v1, v0)
         v0.addcmul_(v1, v0, v0)
     """,
+    "a second name takes all that the first takes": """
+        v0 = lib.arange(4.0); v1 = lib.ones(4) * 2; v2 = v1.clone().requires_grad_()
+        v3 = v0.clip(v1, v1); v4 = lib.clip(v0, max=v2); v5 = lib.clip(v0, v1, out=lib.zeros(4))
+        v4.sum().backward()
+        v0.clip_(max=v1)
+        lib.clip_(v0, v1)
+        v0.clip_(0, 1)
+    """,
 }

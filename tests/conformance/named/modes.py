@@ -212,4 +212,18 @@ PROGRAMS = {
         v3.sum().backward()
         v4 = M.p
     """,
+    "grad mode on inside of inference mode records nothing: out= is judged as in the mode": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 2; v2 = v1.t(); v3 = lib.tensor([0, 1])
+        v4 = lib.zeros(3, 3); v5 = lib.zeros(4, requires_grad=True)
+        with lib.inference_mode(), lib.enable_grad():
+            lib.index_select(v2, 0, v3, out=v1)
+            lib.cat([v1, v0], out=v1)
+            lib.vstack([v0], out=v1)
+            lib.diff(v0, out=v4)
+            lib.tensordot(v0, v0, 1, out=v4)
+            lib.tensordot(v0, v2, 1, out=v5)
+            lib.arange(v0[0, 0], out=v5)
+            lib.matmul(v2, v0, out=v4)
+            lib.matmul(v2.detach(), v0.detach(), out=v4)
+    """,
 }

@@ -445,4 +445,47 @@ PROGRAMS = {
         lib.add(v0, v2, out=v0.view(1, 3))
         v0.add_(v2)
     """,
+    "set_ to a storage, and to a part of one": """
+        v0 = lib.arange(6.0); v1 = v0[2:4]; v2 = lib.ones(2); v3 = v2[:1]; v4 = lib.ones(2)
+        v2.set_(v1.untyped_storage())
+        v4.set_(v1.untyped_storage(), 1, (2,))
+        v4.set_(v1.untyped_storage(), 1, (2, 2))
+        v4.set_(v1.untyped_storage(), storage_offset=1, size=(2,), stride=(2,))
+        v4.set_(v1, 1, (2,))
+        v4.set_(v1, 0, (2,), (2,))
+        v2.mul_(2)
+        v4.set_(v0.view(2, 3).t(), 0, (2,), (1,))
+        v4.set_(v0, 0, (2, 2), (1,))
+        v4.set_(v0.to(lib.int8).untyped_storage())
+        v4.set_(3)
+        v5 = lib.ones(2, requires_grad=True)
+        v5.set_(v0.untyped_storage())
+        v4.set_(v5.untyped_storage())
+        v6 = v4.untyped_storage() == v5.untyped_storage()
+        with lib.inference_mode():
+            v7 = lib.ones(3); v8 = v7[1:]
+            v7.set_(v8.untyped_storage(), 1, (2,))
+            v4.set_(v0.untyped_storage())
+    """,
+    "a running sum in place keeps the dtype": """
+        v0 = lib.ones(2, 3); v1 = lib.ones(3, dtype=lib.int32); v2 = v0 * 2
+        v0.cumsum_(0, dtype=lib.float64)
+        v0.cumsum_(0, dtype=lib.float32)
+        v1.cumprod_(0)
+        v1.cumprod_(0, dtype=lib.int64)
+        v2.requires_grad_().mul(1).cumsum_(1, dtype=lib.float16)
+        v0.cumsum_(5, dtype=lib.float64)
+    """,
+    "writes at indices refuse the written tensor itself, be it of windows": """
+        v0 = lib.arange(6.0).view(2, 3)[:, 1:]; v1 = lib.tensor([1, 0])
+        v2 = lib.zeros_like(v0).long()
+        v0.index_copy_(0, v1, v0)
+        v0.index_add_(0, v1, v0)
+        v0.index_put_((v1,), v0)
+        v0.scatter_(0, v2, v0)
+        v0.scatter_add_(0, v2, v0)
+        v3 = lib.ones(1, 2).expand(2, 2)
+        v3.index_put_((v1,), v3)
+        v3.index_copy_(0, v1, v3)
+    """,
 }
