@@ -54,7 +54,9 @@ cdef inline object compared(Sign which, Sign mirrored, Tensor self, object other
     return binary(sign(which), self, other)
 
 
-cdef inline object reflected(Operator op, object self, object other):
-    """other <op> self, where `other` is a number."""
+cdef inline object reflected(Operator op, Operator of_tensors, object self, object other):
+    """other <op> self, where `other` is a number, or a tensor where a method is called by name."""
+    if type(other) is Tensor:
+        return call2(of_tensors, other, self)
     other = plain_number(other)
     return NotImplemented if other is None else call2(op, other, self)

@@ -343,7 +343,7 @@ cdef class Tensor:
         return binary(sign(Sign.DIV), self, other)
 
     def __rtruediv__(self, other):
-        other = plain_number(other)
+        other = other if type(other) is Tensor else plain_number(other)
         if other is None:
             return NotImplemented
         return call2(sign(Sign.MUL), call1(sign(Sign.RECIPROCAL), self), other)
@@ -355,7 +355,7 @@ cdef class Tensor:
         return binary(sign(Sign.FLOOR_DIVIDE), self, other)
 
     def __rfloordiv__(self, other):
-        return reflected(sign(Sign.FLOOR_DIVIDE), self, other)
+        return reflected(sign(Sign.FLOOR_DIVIDE), sign(Sign.FLOOR_DIVIDE), self, other)
 
     def __ifloordiv__(self, other):
         return binary(sign(Sign.FLOOR_DIVIDE).inplace, self, other)
@@ -365,7 +365,7 @@ cdef class Tensor:
         return binary(<Operator>op, self, other)
 
     def __rmod__(self, other):
-        return reflected(sign(Sign.REMAINDER_SCALAR), self, other)
+        return reflected(sign(Sign.REMAINDER_SCALAR), sign(Sign.REMAINDER_TENSOR), self, other)
 
     def __imod__(self, other):
         if type(other) is Tensor:
@@ -381,7 +381,7 @@ cdef class Tensor:
     def __rpow__(self, other, modulo):
         if modulo is not None:
             return NotImplemented
-        return reflected(sign(Sign.POW_SCALAR), self, other)
+        return reflected(sign(Sign.POW_SCALAR), sign(Sign.POW_TENSOR), self, other)
 
     def __ipow__(self, other):
         if type(other) is Tensor:
@@ -439,7 +439,7 @@ cdef class Tensor:
         return binary(sign(Sign.LSHIFT), self, other)
 
     def __rlshift__(self, other):
-        return reflected(sign(Sign.LSHIFT), self, other)
+        return reflected(sign(Sign.LSHIFT), sign(Sign.LSHIFT), self, other)
 
     def __ilshift__(self, other):
         return binary(sign(Sign.LSHIFT).inplace, self, other)
@@ -448,7 +448,7 @@ cdef class Tensor:
         return binary(sign(Sign.RSHIFT), self, other)
 
     def __rrshift__(self, other):
-        return reflected(sign(Sign.RSHIFT), self, other)
+        return reflected(sign(Sign.RSHIFT), sign(Sign.RSHIFT), self, other)
 
     def __irshift__(self, other):
         return binary(sign(Sign.RSHIFT).inplace, self, other)

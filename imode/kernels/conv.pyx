@@ -10,7 +10,7 @@ from .channels cimport as_channels_last, contiguous, lines_are_last
 from .order cimport cast
 
 import numpy as np
-from imode._core.words import c_name, scalar_name, tensor_type
+from imode._core.words import c_name, not_implemented, scalar_name, tensor_type
 
 cnp.import_array()
 
@@ -105,7 +105,7 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
             if _worded_otherwise(x, w, groups):
                 raise RuntimeError("non-positive dilation is not supported")
             raise RuntimeError(
-                "dilation should be greater than zero, but got "
+                f"dilation should be greater than zero{', but got' if value == 0 else '. Got'} "
                 f"{list(dilation * ndim if len(dilation) == 1 else dilation)}")
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
@@ -166,8 +166,9 @@ cdef int _check_dtypes(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias) except -1:
             f"{scalar_name(w.dtype)}")
     if bias is not None and cnp.PyArray_TYPE(<cnp.ndarray>bias) != kind:
         raise bias_dtype_error(x.dtype, bias.dtype)
-    if kind == cnp.NPY_BOOL:
-        raise NotImplementedError("\"slow_conv2d_cpu\" not implemented for 'Bool'")
+    cdef bint dilated = p.dh > 1 or p.dw > 1
+    if kind == cnp.NPY_BOOL or (dilated and cnp.PyArray_ISINTEGER(x) and kind != cnp.NPY_INT64):
+        raise not_implemented("slow_conv_dilated<>" if dilated else "slow_conv2d_cpu", x.dtype)
     return 0
 
 

@@ -475,7 +475,7 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
-    if reduce in ("amax", "amin") and a.dtype.kind == "c":
+    if a.dtype.kind == {"amax": "c", "amin": "c", "mean": "b"}.get(reduce):
         check_along("scatter", index, a, dim, source)
         check_written(a, index, source)
         raise not_implemented(f"scatter_gather_tensor_cpu_reduce_{reduce}", a.dtype)

@@ -170,13 +170,18 @@ cdef cnp.ndarray _zeros(cnp.ndarray like, int kind):
     return cnp.PyArray_ZEROS(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), kind, 0)
 
 
+cdef object _unknown(str kernel, x):
+    """The error of a dtype without loops; PyTorch has others where the channels come last."""
+    return not_implemented(kernel + "_channels_last" * is_channels_last(x), x.dtype)
+
+
 cdef cnp.ndarray _ready(str kernel, x):
     """The numbers of x as the loops take them: in C order, halves as float32."""
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
         return np.ascontiguousarray(x, np.float32)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
-        raise not_implemented(kernel, x.dtype)
+        raise _unknown(kernel, x)
     return contiguous(x)
 
 
@@ -464,6 +469,8 @@ cpdef object adaptive_avg_pool2d(x, tuple size):
     cdef window_t p
     cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_avg_pool2d", shape, size)
+    if cnp.PyArray_SIZE(x) == 0:      # of any dtype
+        return np.empty(shape[:len(shape) - 2] + size, x.dtype)
     _even(&p, shape, size[0], size[1])
     return _mean("adaptive_avg_pool2d", &p, x, shape)
 
@@ -483,6 +490,6 @@ cpdef tuple adaptive_max_pool2d(x, tuple size):
     cdef tuple shape = (<object>x).shape
     _check_adaptive("adaptive_max_pool2d", shape, size)
     if cnp.PyArray_ISINTEGER(x):
-        raise not_implemented("adaptive_max_pool2d", x.dtype)
+        raise _unknown("adaptive_max_pool2d", x)
     _even(&p, shape, size[0], size[1])
     return _max_of("adaptive_max_pool2d", &p, x, shape)

@@ -37,27 +37,37 @@ def _no_identity(self, order, dim, axes):
             )
 
 
+def _order(name, ord):
+    if isinstance(ord, complex):
+        raise RuntimeError(f"{name}: Expected a non-complex scalar as the order of norm.")
+    return float(ord)
+
+
+def _computing(name, given, dtype):
+    """The dtype in which the norm of numbers of the dtype `given` is computed."""
+    if given.kind not in FLOATING:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. "
+            f"Got {scalar_name(given)}"
+        )
+    if dtype is None:
+        return given
+    to = as_numpy(dtype)
+    if to.kind not in FLOATING:
+        raise RuntimeError(
+            f"{name}: dtype should be floating point or complex, but got {scalar_name(to)}"
+        )
+    if given.kind == "c" and to.kind != "c":
+        raise RuntimeError(
+            f"{name}: dtype should be complex for complex inputs, but got {scalar_name(to)}"
+        )
+    return to
+
+
 @dims.quiet
 def _vector_norm(self, ord, dim, keepdim, dtype):
-    if self.dtype.kind not in FLOATING:
-        raise RuntimeError(
-            "linalg.vector_norm: Expected a floating point or complex tensor as input. "
-            f"Got {scalar_name(self.dtype)}"
-        )
-    to = self.dtype
-    if dtype is not None:
-        to = as_numpy(dtype)
-        if to.kind not in FLOATING:
-            raise RuntimeError(
-                "linalg.vector_norm: dtype should be floating point or complex, "
-                f"but got {scalar_name(to)}"
-            )
-        if self.dtype.kind == "c" and to.kind != "c":
-            raise RuntimeError(
-                "linalg.vector_norm: dtype should be complex for complex inputs, "
-                f"but got {scalar_name(to)}"
-            )
-    ord = float(ord)
+    to = _computing("linalg.vector_norm", self.dtype, dtype)
+    ord = _order("linalg.vector_norm", ord)
     axes = dims.wrap_all(dim, self.ndim)
     if (math.isinf(ord) or ord < 0) and self.size == 0:
         _no_identity(self, ord, dim, axes)
@@ -129,21 +139,21 @@ op(
 # ---- norm, as it is mostly called ----
 
 
-@composite(
-    "linalg_matrix_norm(Tensor self, any ord='fro', int[] dim=(-2, -1), bool keepdim=False, *, "
-    "dtype? dtype=None) -> Tensor",
-    variants="function",
-)
-def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
+def _matrix_norm(self, ord, dim, keepdim, dtype):
     """Return a norm of matrices: "fro", or 1, -1, inf, -inf: the extreme sum of |x| of a line.
 
     >>> imode.linalg_matrix_norm(imode.ones(2, 2))
     tensor(2.)
     """
+    if ord not in ("fro", "nuc") and (
+        isinstance(ord, str) or abs(_order("linalg.matrix_norm", ord)) not in (1, 2, math.inf)
+    ):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     if self.dim() < 2:
         raise RuntimeError(
             "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
         )
+    _computing("linalg.matrix_norm", self.dtype.numpy, dtype)
     if len(dim) != 2:
         raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + str(dim))
     row, column = (wrap_dim(each, self.dim()) for each in dim)
@@ -151,8 +161,11 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
     if ord == "fro":
         return ops.linalg_vector_norm(self, 2, (row, column), keepdim, dtype=dtype)
-    if isinstance(ord, str) or abs(ord) not in (1, math.inf):
-        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if ord in ("nuc", 2, -2):
+        raise RuntimeError(
+            f"linalg.matrix_norm: Order {ord} not supported. It needs a decomposition of matrices, "
+            "which imode does not have"
+        )
     summed, best = (row, column) if abs(ord) == 1 else (column, row)
     if not keepdim and best > summed:
         best -= 1
@@ -160,6 +173,14 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     if ord > 0 and sums.shape[best] == 0:
         return sums.detach().sum(best, keepdim)
     return (ops.amax if ord > 0 else ops.amin)(sums, (best,), keepdim)
+
+
+for _form in ("(Tensor self, Scalar ord", ".str_ord(Tensor self, str ord='fro'"):
+    composite(
+        f"linalg_matrix_norm{_form}, int[] dim=(-2, -1), bool keepdim=False, *, "
+        "dtype? dtype=None) -> Tensor",
+        variants="function out",
+    )(_matrix_norm)
 
 
 @composite(
@@ -181,12 +202,7 @@ def norm(self, p, dim, keepdim, dtype):
     return ops.linalg_vector_norm(self, p, axes, keepdim, dtype=dtype)
 
 
-@composite(
-    "linalg_norm(Tensor self, any ord=None, int[1]? dim=None, bool keepdim=False, *, "
-    "dtype? dtype=None) -> Tensor",
-    variants="function",
-)
-def linalg_norm(self, ord, dim, keepdim, dtype):
+def _norm_of_either(self, ord, dim, keepdim, dtype):
     """Return a vector norm, or a matrix norm of a matrix or of two dimensions with an order.
 
     >>> imode.linalg_norm(imode.tensor([3.0, 4.0]))
@@ -202,10 +218,18 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
                 "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. "
                 f"Got {self.dim()}D."
             )
-        if (len(dim) if dim is not None else self.dim()) == 2:
+        if isinstance(ord, str) or (len(dim) if dim is not None else self.dim()) == 2:
             return ops.linalg_matrix_norm(self, ord, dim or (0, 1), keepdim, dtype=dtype)
         return ops.linalg_vector_norm(self, ord, dim, keepdim, dtype=dtype)
     return ops.linalg_vector_norm(self, 2.0, dim, keepdim, dtype=dtype)
+
+
+for _form in ("(Tensor self, Scalar? ord=None", ".ord_str(Tensor self, str ord"):
+    composite(
+        f"linalg_norm{_form}, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) "
+        "-> Tensor",
+        variants="function out",
+    )(_norm_of_either)
 
 
 # ---- distances ----

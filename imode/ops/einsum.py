@@ -9,6 +9,7 @@ from functools import lru_cache
 from imode import ops
 from imode.kernels import layers
 
+from .._core.tensor import Tensor
 from .schema import composite, functions
 
 _NOTHING = (
@@ -256,13 +257,13 @@ def einsum(*args):
     """
     if len(args) < 2:
         raise ValueError(_NOTHING)
-    if not isinstance(args[0], str):
+    if isinstance(args[0], Tensor):
         equation, operands = _from_lists(args)
     else:
         equation, operands = args[0], args[1:]
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
-    return ops.einsum(equation, list(operands))
+    return ops.einsum(equation, operands)
 
 
 functions["einsum"] = einsum  # in place of the operator, which takes the operands as a list

@@ -43,6 +43,12 @@ def _no_bool_sum(kernel, x, y, addend, beta):
         raise RuntimeError(f"result type {kind} can't be cast to the desired output type Bool")
 
 
+def _batch_kernel(name, batch1, batch2):
+    """The name of what multiplies the batches: large ones are taken matrix by matrix."""
+    rows, inner, columns = *batch1.shape[1:], batch2.shape[2]
+    return name if rows * inner * columns < 400 else "addmm_impl_cpu_"
+
+
 def _check_multiply(mat1, mat2):
     if mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(
@@ -115,7 +121,7 @@ def _mm(self, mat2):
 def _bmm(self, mat2):
     _check_batches(self, mat2)
     _check_batch_sizes(self, mat2)
-    no_bool("bmm", self, mat2)
+    no_bool(_batch_kernel("bmm", self, mat2), self, mat2)
     if self.dtype != mat2.dtype:
         if not self.size or not mat2.size:  # the result is of the second one's dtype
             return np.zeros((*self.shape[:2], mat2.shape[2]), mat2.dtype)
@@ -217,7 +223,7 @@ def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
             f"expected scalar type {scalar_name(batch1.dtype)} but found "
             f"{scalar_name(batch2.dtype)}"
         )
-    _no_bool_sum("baddbmm", batch1, batch2, addend, beta)
+    _no_bool_sum(_batch_kernel("baddbmm", batch1, batch2), batch1, batch2, addend, beta)
     return _add(_product(batch1, batch2), addend, beta, alpha)
 
 

@@ -10,7 +10,7 @@ from .._core.broadcast import broadcast_shape
 from .._core.words import scalar_name
 from . import compare  # noqa: F401 - the first overload of `where`
 from .create import same_dtype_out
-from .schema import composite, op
+from .schema import composite, functions, op
 from .written import written
 
 # ---- masked_fill, masked_select, masked_scatter --------------------------------------------------
@@ -289,10 +289,17 @@ def _columns(self):
     return tuple(column.contiguous() for column in ops.nonzero(self).unbind(1))
 
 
-@composite("nonzero.tuple(Tensor self, *, bool as_tuple) -> any", variants="function method")
-def nonzero_tuple(self, as_tuple):
+@composite(
+    "nonzero.tuple(Tensor self, *, bool as_tuple, Tensor? out=None) -> any",
+    variants="function method",
+)
+def nonzero_tuple(self, as_tuple, out):
     """Return the coordinates of the elements that are not 0, one tensor per dimension."""
-    return _columns(self) if as_tuple else ops.nonzero(self)
+    if not as_tuple:
+        return ops.nonzero(self) if out is None else functions["nonzero"](self, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return _columns(self)
 
 
 @composite("argwhere(Tensor self) -> Tensor", variants="function method")

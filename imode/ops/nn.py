@@ -219,6 +219,14 @@ def _renorm(weight, indices, max_norm, norm_type):
     """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
     table = weight.detach()
     taken = ops.unique(indices.flatten())
+    outside = taken[(taken < -len(table)) | (taken >= len(table))]
+    if outside.numel():
+        table.select(0, outside[0].item())  # raises
+    if not (table.is_floating_point() or table.is_complex()):
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. "
+            f"Got {scalar_name(table.dtype.numpy)} instead."
+        )
     rows = table.index_select(0, taken)
     norms = rows.norm(norm_type, 1, True)
     factor = ops.where(norms > max_norm, max_norm / (norms + 1e-7), ops.ones_like(norms))
@@ -325,6 +333,8 @@ def _declare_borders(mode, node, n):
 
     def pad(x, padding):
         _check_border(forward, n, x, padding)
+        if x.dtype.kind == "b":
+            raise not_implemented(forward[1:], x.dtype)
         return borders.border(x, padding, mirrored)
 
     def pad_backward(grad, x, padding):

@@ -132,7 +132,7 @@ def _narrow(self, dim, start, length):
 )
 def narrow_tensor(self, dim, start, length):
     """Return `length` indices of `dim`, from the 0-dim integer tensor `start` on."""
-    if start.dim() != 0 or start.is_floating_point() or start.is_complex():
+    if start.dim() != 0 or start.dtype.numpy.kind not in "iu":
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     return _narrow(self, dim, int(start.item()), length)
 

@@ -163,11 +163,12 @@ _rounding("ceil", np.ceil, "tensor([-1.,  3.])")
 alias("fix", _rounding("trunc", np.trunc, "tensor([-1.,  2.])"))
 
 
-def _round(self, decimals=0):
-    if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and decimals):
-        raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self.dtype)
-    if self.dtype.kind in "iu":
+def _round(self, decimals=None):
+    if self.dtype.kind in "iu" and decimals is None:
         return _as_it_is(self)
+    if self.dtype.kind in "iubc":
+        raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self.dtype)
+    decimals = decimals or 0
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     scale = wide.dtype.type(10.0 ** abs(decimals))
     with np.errstate(all="ignore"):

@@ -131,6 +131,20 @@ op(
 )
 
 
+def _check_1d(name, self, **sizes):
+    """Of operators over one dimension that are computed as over two."""
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})"
+        )
+    for size, given in sizes.items():
+        if given is not None and len(given) != 1:
+            raise RuntimeError(
+                f"{name}() argument '{size}' should contain one int (got {len(given)})"
+            )
+
+
 def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
     """max_pool1d's own checks, in its own words."""
     shape = list(self.shape)
@@ -139,7 +153,18 @@ def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
             f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
             f"input, but got:{shape}"
         )
-    k, s, p, d = kernel_size[0], stride[0], padding[0], dilation[0]
+    for given, size, may_be in (
+        ("kernel_size", kernel_size, "an int, list of ints"),
+        ("stride", stride, "None, an int, list of ints,"),
+        ("padding", padding, "an int, list of ints,"),
+        ("dilation", dilation, "an int, list of ints"),
+    ):
+        if len(size) != 1:
+            raise RuntimeError(
+                f"{name}() {given} must be {may_be} or tuple of ints of size 1 but got size "
+                f"{len(size)}"
+            )
+    (k,), (s,), (p,), (d,) = kernel_size, stride, padding, dilation
     if k <= 0:
         raise RuntimeError(f"{name}() kernel_size must be greater than zero, but got {k}")
     if s <= 0:
@@ -172,10 +197,20 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     [[1.0, 3.0]]
     """
     stride = stride or kernel_size
-    _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
-    if not self.is_floating_point():
-        raise not_implemented("max_pool1d_impl", self.dtype)
+    if return_indices:
+        _check_1d(
+            "max_pool1d",
+            self,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+        )
+    else:
+        _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
     if not return_indices and not (self.requires_grad and is_grad_enabled()):
+        if not self.is_floating_point():
+            raise not_implemented("max_pool1d_impl", self.dtype)
         return ops._max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
     values, indices = ops.max_pool2d_with_indices(
         self.unsqueeze(-2),
@@ -255,16 +290,7 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     >>> imode.avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
     [[0.5, 2.5]]
     """
-    if self.dim() not in (2, 3):
-        raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
-            "'self' (while checking arguments for avg_pool1d)"
-        )
-    for name, value in (("kernel_size", kernel_size), ("stride", stride), ("padding", padding)):
-        if value and len(value) != 1:
-            raise RuntimeError(
-                f"avg_pool1d() argument '{name}' should contain one int (got {len(value)})"
-            )
+    _check_1d("avg_pool1d", self, kernel_size=kernel_size, stride=stride or None, padding=padding)
     result = ops.avg_pool2d(
         self.unsqueeze(-2),
         (1, *kernel_size),
@@ -340,7 +366,9 @@ def _sizes(name, self, output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     return tuple(
         size if given is None else given
-        for given, size in zip(output_size, self.shape[-len(output_size) :], strict=True)
+        for given, size in zip(
+            output_size, self.shape[self.dim() - len(output_size) :], strict=True
+        )
     )
 
 
@@ -368,16 +396,7 @@ def adaptive_avg_pool1d(self, output_size):
     >>> imode.adaptive_avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
     [[0.5, 2.5]]
     """
-    if self.dim() not in (2, 3):
-        raise RuntimeError(
-            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
-            "'self' (while checking arguments for adaptive_avg_pool1d)"
-        )
-    if len(output_size) != 1:
-        raise RuntimeError(
-            "adaptive_avg_pool1d() argument 'output_size' should contain one int (got "
-            f"{len(output_size)})"
-        )
+    _check_1d("adaptive_avg_pool1d", self, output_size=output_size)
     size = (1, *output_size)
     return ops.adaptive_avg_pool2d(self.unsqueeze(-2), size).squeeze(-2)
 

@@ -355,6 +355,7 @@ def prelu(self, weight):
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}"
         )
-    if self.dim() < 2 or weight.dim() == 0:
-        return ops._prelu_kernel(self, weight.reshape(()) if self.dim() == 0 else weight)
-    return ops._prelu_kernel(self, weight.reshape(1, -1, *[1] * (self.dim() - 2)))
+    if self.dim() != weight.dim():
+        channels = [-1 if dim == min(self.dim() - 1, 1) else 1 for dim in range(self.dim())]
+        weight = weight.reshape(channels)
+    return ops._prelu_kernel(self, weight)

@@ -203,14 +203,13 @@ op(
 
 
 def _histc(self, bins, low, high):
-    if self.dtype.kind != "f":
-        step = {"b": "linspace_cpu", "c": "aminmax_cpu"}.get(self.dtype.kind, "histogram_cpu")
-        raise not_implemented(step, self.dtype)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     flat = self.reshape(-1)
     low, high = float(low), float(high)
     if low == high and flat.size:
+        if self.dtype.kind == "c":
+            raise not_implemented("aminmax_cpu", self.dtype)
         low, high = float(flat.min()), float(flat.max())
     if low == high:
         low, high = low - 1, high + 1
@@ -218,6 +217,10 @@ def _histc(self, bins, low, high):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if self.dtype.kind != "f":
+        raise not_implemented(
+            "linspace_cpu" if self.dtype.kind == "b" else "histogram_cpu", self.dtype
+        )
     kind = self.dtype.type
     inside = flat[(flat >= low) & (flat <= high)]
     place = ((inside - kind(low)) * kind(bins) / (kind(high) - kind(low))).astype(np.int64)

@@ -17,9 +17,9 @@ def _no_derivative(name):
     return {"self": formula}
 
 
-def _refuse_complex(self):
+def _refuse_complex(self, kernel="unique"):
     if self.dtype.kind == "c":
-        raise not_implemented("unique", self.dtype)
+        raise not_implemented(kernel, self.dtype)
 
 
 def _unique(self, sorted, return_inverse, return_counts):
@@ -52,7 +52,7 @@ def _check_unique_dim(self, dim):
 
 
 def _unique_dim(self, dim, sorted, return_inverse, return_counts):
-    _refuse_complex(self)
+    _refuse_complex(self, "unique_dim")
     dim = _check_unique_dim(self, dim)
     if self.shape[dim] == 0:
         none = np.empty(0, np.int64)
@@ -75,8 +75,8 @@ def _runs(self, dim, order, first):
 
 
 def _unique_consecutive(self, return_inverse, return_counts, dim):
-    _refuse_complex(self)
     flat = self.reshape(-1) if dim is None else self
+    _refuse_complex(self, "unique" if flat.ndim == 1 else "unique_dim")
     at = 0 if dim is None else _check_unique_dim(self, dim)
     if flat.ndim == 0 or flat.shape[at] == 0:
         none = np.empty(0, np.int64)

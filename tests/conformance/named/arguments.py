@@ -273,4 +273,52 @@ PROGRAMS = {
         with lib.inference_mode():
             v11 = v1.new(v1); v12 = lib.Tensor(v0); v13 = v1.new([1.0])
     """,
+    "reflected operators called by their names": """
+        v0 = lib.tensor([3]); v1 = lib.tensor([2])
+        v2 = v0.__rmod__(v1); v3 = v0.__rfloordiv__(v1); v4 = v0.__rtruediv__(v1)
+        v5 = v0.__rlshift__(v1); v6 = v0.__rrshift__(v1); v7 = v0.__rpow__(v1)
+        v8 = v0.__rsub__(v1)
+    """,
+    "equations, tuples and places that are of another kind": """
+        v0 = lib.ones(3)
+        v1 = lib.einsum([v0], "i")
+        v1 = lib.einsum(3, [v0])
+        v1 = lib.nonzero(v0, as_tuple=False, out=lib.empty(0, dtype=lib.int64))
+        v1 = lib.nonzero(v0, as_tuple=True, out=lib.empty(0, dtype=lib.int64))
+        v1 = lib.narrow(v0, 0, lib.tensor(True), 1)
+        v1 = lib.linalg.norm(v0, [1])
+        v1 = lib.linalg.norm(v0, "fro")
+        v1 = lib.linalg.norm(lib.ones(2, 2), 1, out=lib.empty(0))
+        v1 = lib.linalg.matrix_norm(lib.ones(2, 2), None)
+        v1 = lib.linalg.matrix_norm(lib.ones(2, 2), out=lib.empty(0))
+    """,
+    "windows over one dimension": """
+        F = lib.nn.functional
+        v0 = lib.ones(1, 1, 4)
+        F.max_pool1d(v0, 2, padding=-1)
+        F.max_pool1d(v0, 2, padding=-1, return_indices=True)
+        F.max_pool1d(v0, [2, 2])
+        F.max_pool1d(v0, 2, [1, 1])
+        F.max_pool1d(v0, [2, 2], return_indices=True)
+        F.max_pool1d(v0[0, 0], 2, return_indices=True)
+        F.avg_pool1d(v0, [2, 2])
+        F.adaptive_avg_pool1d(v0, [])
+        F.adaptive_avg_pool2d(v0, [])
+        F.adaptive_max_pool2d(v0, [])
+        F.conv1d(v0, v0, dilation=-1)
+    """,
+    "rows of an embedding that are scaled": """
+        v0 = lib.ones(2, 2)
+        v1 = lib.nn.functional.embedding(lib.tensor([1]), v0, max_norm=1.0)
+        lib.nn.functional.embedding(lib.tensor([9]), v0, max_norm=1.0)
+        lib.nn.functional.embedding(lib.tensor([0, -9]), v0, max_norm=1.0)
+        lib.nn.functional.embedding(lib.tensor([1]), v0.long(), max_norm=1.0)
+    """,
+    "the slopes of prelu for numbers, vectors and images": """
+        v0 = lib.tensor(0.5, requires_grad=True); v1 = lib.ones(1, requires_grad=True)
+        v2 = lib.prelu(lib.tensor(-1.0), v0); v3 = lib.prelu(lib.tensor(-1.0), v1)
+        v4 = lib.prelu(-lib.ones(3), v0); v5 = lib.prelu(-lib.ones(3), v1)
+        v6 = lib.prelu(-lib.ones(3, 2), v0); v7 = lib.prelu(-lib.ones(3, 2), v1)
+        v8 = lib.prelu(-lib.ones(1, 2, 3), lib.ones(2, requires_grad=True))
+    """,
 }
