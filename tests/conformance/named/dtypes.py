@@ -482,6 +482,7 @@ PROGRAMS = {
         v1 = lib.inner(v0[:1].expand(2), v0[:1].expand(2)); v1 = lib.tensordot(v0[::2], v0[::2], 1)
         v1 = lib.inner(v0.view(2, 2)[:, :1].t(), v0[::2]); v1 = lib.inner(v0.view(2, 2), v0[:2])
         v1 = lib.inner(lib.tensor([1, 2, 3, 4])[::2], lib.tensor([5, 6]))
+    """,
     "kernels of few dtypes name themselves": """
         v0 = lib.ones(5, 10, 10, dtype=lib.bool); v1 = lib.ones(5, 2, 2, dtype=lib.bool)
         v2 = lib.bmm(v0, v0)
@@ -493,7 +494,6 @@ PROGRAMS = {
         v2 = lib.nn.functional.conv1d(v1.int(), v1.int(), dilation=2)
         v3 = lib.zeros(1, dtype=lib.int64); v4 = lib.zeros(1, dtype=lib.bool)
         v2 = v1[0, 0].scatter_reduce(0, v3, v4, "mean")
-        v1[0, 0].scatter_reduce_(0, v3, v4, "mean", include_self=False)
         v5 = lib.ones(2, dtype=lib.complex64)
         v2 = lib.unique(v5, dim=0)
         v2 = lib.unique_consecutive(v5, dim=0)
