@@ -3,7 +3,8 @@
 PROGRAMS = {
     "what is refused before memory is looked at": """
         v0 = lib.ones(2, dtype=lib.int64)[:1].expand(2); v1 = lib.ones(1, dtype=lib.bool).expand(2)
-        v2 = lib.ones(1, dtype=lib.complex64).expand(2); v3 = lib.ones(2); v4 = lib.ones(1).expand(2)
+        v2 = lib.ones(1, dtype=lib.complex64).expand(2); v3 = lib.ones(2)
+        v4 = lib.ones(1).expand(2)
         v0.pow_(-1); v1.pow_(-1); v0.pow_(2)
         v1.relu_(); v2.relu_(); v0.relu_()
         v1.neg_(); v2.abs_(); v2.sign_(); v2.floor_(); v2.ceil_(); v2.trunc_(); v2.round_()
@@ -28,7 +29,8 @@ PROGRAMS = {
     """,
     "lerp by a tensor without dimensions": """
         v0 = lib.ones(2, dtype=lib.bool); v1 = lib.tensor(2); v2 = lib.ones(2); v3 = lib.tensor(0.5)
-        v0.lerp_(v0, v1); v0.lerp_(v0, lib.tensor(True)); v0.lerp_(v0, v3); v4 = lib.lerp(v0, v0, v1)
+        v0.lerp_(v0, v1); v0.lerp_(v0, lib.tensor(True)); v0.lerp_(v0, v3)
+        v4 = lib.lerp(v0, v0, v1)
         v4 = lib.lerp(v2, v2, v1); v4 = lib.lerp(v2, v2, v3.double()); v2.lerp_(v2, v1)
         lib.lerp(v2, v2, v3, out=lib.zeros(2, dtype=lib.float64))
         lib.lerp(v2, v2, v3, out=lib.zeros(2, dtype=lib.int64))
