@@ -191,13 +191,14 @@ cdef int check_target(Operator op, Tensor target, int code, bint halves=False,
     """Refuse a target that a result of this dtype, the `place`th, cannot be written to."""
     cdef ndarray array = storage(target)
     cdef int target_code = code_of[cnp.PyArray_TYPE(array)]
-    refuse_self_overlap(target)
-    if target_code != code and op.role == OUT and op.entry.out_refusal is not None:
+    cdef bint strict = op.role == OUT and op.entry.out_refusal is not None
+    if target_code != code and strict:
         message = op.entry.out_refusal(
             dtype_from_code(code).numpy, dtype_from_code(target_code).numpy, place)
         if message is not None:
             raise RuntimeError(message)
-    elif target_code != code and not _can_cast(code, target_code):
+    refuse_self_overlap(target)
+    if target_code != code and not strict and not _can_cast(code, target_code):
         name = "ComplexHalf" if halves else type_str(code)
         raise out_of_wrong_dtype(op.name, name, type_str(target_code))
     if not cnp.PyArray_ISWRITEABLE(array):

@@ -19,7 +19,7 @@ from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from imode.kernels.plain cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
     PyLong_CheckExact, _same_shape)
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.loops import halves
@@ -141,6 +141,17 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     out = empty_like(array, typenum_of[target])
     _write(out, array)
     return wrap(out)
+
+
+def copy_in_turn(ndarray target not None, ndarray source not None):
+    """Copy between arrays of one shape and dtype in row order, each element as it is by then."""
+    cdef cnp.flatiter to = cnp.PyArray_IterNew(target)
+    cdef cnp.flatiter at = cnp.PyArray_IterNew(source)
+    cdef size_t size = cnp.PyArray_ITEMSIZE(target)
+    while cnp.PyArray_ITER_NOTDONE(to):
+        memmove(cnp.PyArray_ITER_DATA(to), cnp.PyArray_ITER_DATA(at), size)
+        cnp.PyArray_ITER_NEXT(to)
+        cnp.PyArray_ITER_NEXT(at)
 
 
 def copy_kernel(function):

@@ -11,13 +11,22 @@ from .._core.tensor import Tensor
 
 def check_apart(apart, functional, arguments, out):
     """Raise RuntimeError where out= shares what `apart` rules out (see `op`)."""
+    word, shape_of = apart if type(apart) is tuple else (apart, None)
     read = [_arrays_in(argument) for argument in arguments]
     targets = _arrays_in(out)
+    if shape_of is not None:
+        shape = shape_of(*arguments)
+        made = [target if shape is None else np.empty(shape, target.dtype) for target in targets]
+        _refuse(word, read, map(_resized, targets, made))
+        return
     try:
-        _refuse(apart, read, targets)
+        _refuse(word, read, targets)
+        settled = all(target.flags.forc for target in targets)  # one with gaps may lose them
     except RuntimeError:
+        settled = False
+    if not settled:
         # What is wrong with the arguments comes first, and a target is judged as it will be.
-        _refuse(apart, read, map(_resized, targets, _results(functional, arguments)))
+        _refuse(word, read, map(_resized, targets, _results(functional, arguments)))
 
 
 def _arrays_in(argument):

@@ -15,7 +15,13 @@ from .._core.words import c_name, class_name, scalar_name
 from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
 from ..formats import memory_order
-from ..kernels.copy import convert_kernel, copy_kernel, fill_kernel, zero_kernel
+from ..kernels.copy import (
+    convert_kernel,
+    copy_in_turn,
+    copy_kernel,
+    fill_kernel,
+    zero_kernel,
+)
 from ..kernels.order import common_order, empty_in, empty_like
 from ..storage import UntypedStorage, offset_in, root_of
 from .expect import mismatch
@@ -36,12 +42,15 @@ def _copy(self, src, non_blocking):
     _refuse_read_only(self)
     refuse_overlaps(self, given if isinstance(given, np.ndarray) else None)
     try:
-        source = np.broadcast_to(src, self.shape)
+        source = src if src.shape == self.shape else np.broadcast_to(src, self.shape)
     except ValueError:
         raise mismatch(self.shape, src.shape) from None
     order = common_order(self.shape, [self.strides, source.strides])  # shows where windows overlap
-    source = _cast(source, self.dtype).transpose(order)
-    np.copyto(self.transpose(order), source, casting="unsafe")
+    target, source = self.transpose(order), _cast(source, self.dtype).transpose(order)
+    if source.dtype == target.dtype and np.shares_memory(source, target):
+        copy_in_turn(target, source)
+    else:
+        np.copyto(target, source, casting="unsafe")
 
 
 def _same_elements(a, b):
@@ -78,8 +87,8 @@ op(
     variants="method",
     doc="""Copy the elements of `src` into the tensor and return it.
 
-`src` is broadcast to the tensor's shape and converted to its dtype; memory that both share is
-copied as if through a temporary.
+`src` is broadcast to the tensor's shape and converted to its dtype. Where both share memory, which
+is refused if neither has gaps, an element is copied as it is by then.
 
 >>> imode.zeros(3).copy_(imode.tensor([1, 2, 3]))
 tensor([1., 2., 3.])

@@ -110,13 +110,18 @@ def _gather_backward(grad, self, dim, index):
     return grad.new_zeros(self.shape).scatter_add_(dim, index, grad)
 
 
+def _gathered_shape(self, dim, index, *rest):
+    wrap_dim(dim, self.dim())
+    return index.shape
+
+
 _GATHER = op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     compiled("gather", lambda self, dim, index, _: indexing.gather(self, dim, index), __name__),
     derivative={"self": _gather_backward},
     shows={"sparse_grad": True},
     variants="function method out",
-    apart="all",
+    apart=("all", _gathered_shape),
     doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
 
     index: int64 or int32, as many dimensions as self, no longer than self except along `dim`; the

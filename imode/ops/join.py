@@ -104,7 +104,8 @@ for _name in ("concat", "concatenate"):
     alias(_name, _cat_op)
 
 
-def _stack(tensors, dim):
+def _stacked(tensors, dim):
+    """The shape and the dimension of a stack, checked."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]
@@ -115,7 +116,11 @@ def _stack(tensors, dim):
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at "
                 f"entry 0 and {list(a.shape)} at entry {i}"
             )
-    shape = (*first.shape[:dim], len(tensors), *first.shape[dim:])
+    return (*first.shape[:dim], len(tensors), *first.shape[dim:]), dim
+
+
+def _stack(tensors, dim):
+    shape, dim = _stacked(tensors, dim)
     result = np.empty(shape, _common_dtype(tensors))
     pieces = np.moveaxis(result, dim, 0) if dim else result
     for i, a in enumerate(tensors):
@@ -131,7 +136,7 @@ def _stack_backward(grad, tensors_dtype, dim):
     ]
 
 
-op(
+_stack_op = op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     fresh.stack(_stack),
     derivative={"tensors": _stack_backward},
@@ -221,16 +226,17 @@ def column_stack(tensors):
 alias("row_stack", vstack)
 
 
-def _refuse_dtypes_first(operator):
-    """Let the out= form name a dtype that cannot take the result before shapes and memory."""
+def _refuse_dtypes_first(operator, check=None):
+    """Let the out= form name a dtype that cannot take the result before memory, and before shapes
+    but for those that `check` looks at."""
     into = operator.out
 
     def checked(functional, arguments, out):
         tensors, *dim = arguments
         if tensors and isinstance(out, Tensor) and not recorded((tensors, out)):
             arrays = [array_of(t) for t in tensors]
-            if dim:
-                _joined(arrays, *dim)
+            if check is not None:
+                check(arrays, *dim)
             found = _common_dtype(arrays)
             if not can_cast(from_numpy_dtype(found), out.dtype):
                 names = scalar_name(found), scalar_name(out.dtype.numpy)
@@ -240,7 +246,9 @@ def _refuse_dtypes_first(operator):
     out_form(operator, checked)
 
 
-for _operator in (_cat_op, hstack, vstack, dstack, column_stack):
+_refuse_dtypes_first(_cat_op, _joined)
+_refuse_dtypes_first(_stack_op, _stacked)
+for _operator in (hstack, vstack, dstack, column_stack):
     _refuse_dtypes_first(_operator)
 
 # ---- several tensors -----------------------------------------------------------------------------

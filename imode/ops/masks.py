@@ -7,6 +7,7 @@ from imode.kernels import arrange, elements, indexing, rearrange, strided
 from imode.kernels.indexing import check_index, check_written
 
 from .._core.broadcast import broadcast_shape
+from .._core.internals import array_of
 from .._core.words import scalar_name
 from . import compare  # noqa: F401 - the first overload of `where`
 from .create import same_dtype_out
@@ -53,9 +54,13 @@ written(
 )
 
 
-def _masked_select(self, mask):
+def _refuse_mask(mask):
     if mask.dtype != np.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
+
+
+def _masked_select(self, mask):
+    _refuse_mask(mask)
     if self.shape != mask.shape:
         common = _common(self, mask)
         self, mask = np.broadcast_to(self, common), np.broadcast_to(mask, common)
@@ -72,7 +77,7 @@ _MASKED_SELECT = op(
     arrange.compiled("masked_select", _masked_select),
     derivative={"self": _masked_select_backward},
     variants="function method out",
-    apart="all",
+    apart=("all", lambda self, mask: _refuse_mask(array_of(mask))),
     doc="""Return the elements where a boolean mask, broadcast with self, is true, in one row.
 
     >>> imode.tensor([1, 2, 3]).masked_select(imode.tensor([True, False, True]))

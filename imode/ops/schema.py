@@ -252,7 +252,9 @@ def op(
     whether each input wants a gradient; None, nothing, though a formula reads it.
     `through`: the operator that refuses out= in PyTorch while autograd records, if another.
     `apart`: what memory out= may not share: "part", a part of the first tensor's; "rest", likewise,
-    and any of the other tensors'; "all", that of any of them.
+    and any of the other tensors'; "all", that of any of them. Or, with one of these, a function of
+    the arguments, where memory is looked at before they are: it gives the result's shape, or None
+    where out= is judged as it lies.
     """
     parsed = parse(schema)
     words = variants.split()

@@ -12,8 +12,8 @@ from imode.kernels import fresh, rearrange, shortcuts
 from imode.kernels.order import empty_in, empty_like
 from imode.kernels.strided import wrap_dim
 
-from .._core.words import not_implemented
-from .schema import composite, op
+from .._core.words import not_implemented, scalar_name
+from .schema import composite, op, out_form
 from .written import copied
 
 # ---- copies --------------------------------------------------------------------------------------
@@ -347,15 +347,35 @@ op(
 # ---- differences ---------------------------------------------------------------------------------
 
 
-def _step(self, dim, start, end):
-    return ops._slice(self, dim, start, end)
+def _sides(joined, dim):
+    """What lies after the first and before the last along `dim`."""
+    length = joined.shape[dim]
+    return ops._slice(joined, dim, 1, length), ops._slice(joined, dim, 0, max(length - 1, 0))
+
+
+def _minus(tensor):
+    return ops.logical_xor if array_of(tensor).dtype == np.bool_ else ops.sub
+
+
+def _differences(self, n, dim, prepend, append):
+    """The tensor with what is joined to it, and its differences, `n` times over; checked."""
+    if self.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    wrap_dim(dim, self.dim())
+    parts = [t for t in (prepend, self, append) if t is not None]
+    if any(t.dim() != self.dim() for t in parts):
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    joined = ops.cat(parts, dim) if len(parts) > 1 else self
+    for _ in range(min(n, joined.shape[dim])):
+        joined = _minus(joined)(*_sides(joined, dim))
+    return joined
 
 
 @composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-    variants="function method out",
-    through="sub",
-    apart="part",
+    variants="function method",
 )
 def diff(self, n, dim, prepend, append):
     """Return the differences between neighbours along `dim`, `n` times over.
@@ -365,19 +385,21 @@ def diff(self, n, dim, prepend, append):
     >>> imode.diff(imode.tensor([1, 3, 6]))
     tensor([2, 3])
     """
-    if self.dim() == 0:
-        raise RuntimeError("diff expects input to be at least one-dimensional")
-    if n < 0:
-        raise RuntimeError(f"order must be non-negative but got {n}")
-    wrap_dim(dim, self.dim())
-    parts = [t for t in (prepend, self, append) if t is not None]
-    if any(t.dim() != self.dim() for t in parts):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    joined = _differences(self, n, dim, prepend, append)
+    return joined if n else ops.zeros_like(self).copy_(self)
+
+
+def _diff_into(base, arguments, out):
+    self, n, dim, prepend, append = arguments
+    joined = _differences(self, n - (n > 0), dim, prepend, append)
     if n == 0:
-        return ops.zeros_like(self).copy_(self)
-    joined = ops.cat(parts, dim) if len(parts) > 1 else self
-    for _ in range(min(n, joined.shape[dim])):
-        length = joined.shape[dim]
-        before, after = _step(joined, dim, 0, max(length - 1, 0)), _step(joined, dim, 1, length)
-        joined = after ^ before if array_of(joined).dtype == np.bool_ else after - before
-    return joined
+        if out.shape != self.shape:
+            out.resize_(self.shape)
+        if out.dtype != self.dtype:
+            found, wanted = (scalar_name(t.dtype.numpy) for t in (out, self))
+            raise RuntimeError(f"expected scalar_type {wanted} but found {found}")
+        return out.copy_(self)
+    return _minus(joined)(*_sides(joined, dim), out=out)
+
+
+out_form(diff, _diff_into)

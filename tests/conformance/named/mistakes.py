@@ -30,8 +30,8 @@ PROGRAMS = {
     "lerp by a tensor without dimensions": """
         v0 = lib.ones(2, dtype=lib.bool); v1 = lib.tensor(2); v2 = lib.ones(2); v3 = lib.tensor(0.5)
         v0.lerp_(v0, v1); v0.lerp_(v0, lib.tensor(True)); v0.lerp_(v0, v3)
-        v4 = lib.lerp(v0, v0, v1)
-        v4 = lib.lerp(v2, v2, v1); v4 = lib.lerp(v2, v2, v3.double()); v2.lerp_(v2, v1)
+        v4 = lib.lerp(v0, v0, v1); v4 = lib.lerp(v2, v2, v1); v4 = lib.lerp(v2, v2, v3.double())
+        v2.lerp_(v2, v1)
         lib.lerp(v2, v2, v3, out=lib.zeros(2, dtype=lib.float64))
         lib.lerp(v2, v2, v3, out=lib.zeros(2, dtype=lib.int64))
         lib.lerp(v2, v2, v2, out=lib.zeros(2, dtype=lib.float64))
@@ -41,5 +41,44 @@ PROGRAMS = {
     "a difference that bools are part of, of shapes that do not fit": """
         v0 = lib.ones(2, dtype=lib.bool); v1 = lib.ones(3); v2 = lib.rsub(v0, v1)
         v2 = lib.rsub(v1, v0); v2 = lib.rsub(lib.ones(2), v1)
+    """,
+    "memory that out= shares with what is picked from, before the index is looked at": """
+        v0 = lib.arange(12.0).view(3, 4); v1 = lib.zeros(2, 5, dtype=lib.int64)
+        v2 = lib.ones(3) > 0; lib.gather(v0, 0, v1, out=v0[:2].detach())
+        lib.gather(v0, 5, v1, out=v0[:2].detach())
+        lib.gather(v0, 0, lib.zeros(2), out=v0[:2].detach())
+        lib.gather(v0, 0, v1[:, :4], out=v0[:2, :2].detach())
+        lib.masked_select(v0, v2, out=v0.detach()); lib.masked_select(v0, v2, out=v0[0])
+        lib.masked_select(v0, v2.long(), out=v0.detach())
+        lib.index_copy(v0, 0, v1[0, :1], lib.ones(1, 5), out=v0[:2].detach())
+    """,
+    "an out= with gaps is judged as it will lie": """
+        v0 = lib.arange(12.0).view(3, 4)
+        lib.max(v0, 1, out=(v0[:, :1], lib.zeros(0, dtype=lib.int64)))
+        lib.min(v0, 0, True, out=(v0[:, 0], lib.zeros(0, dtype=lib.int64)))
+        lib.cumsum(v0, 1, out=v0[:, ::2])
+        lib.sort(v0, 1, out=(v0[:, :2], lib.zeros(0, dtype=lib.int64)))
+    """,
+    "differences into what they are taken of": """
+        v0 = lib.arange(12.0).view(3, 4); v1 = lib.arange(6.0)
+        lib.diff(v0, out=v0.detach()[:, :3]); lib.diff(v0, dim=0, out=v0.detach()[:2])
+        lib.diff(v1, out=v1[:5]); lib.diff(v1, out=v1[:3]); lib.diff(v1, 2, out=v1.detach()[:4])
+        lib.diff(v1, 0, out=lib.zeros(6, dtype=lib.float64)); lib.diff(v1, 0, out=v1)
+        lib.diff(v1, 7, out=lib.zeros(0)); lib.diff(v1 > 2, out=lib.zeros(0, dtype=lib.bool))
+        lib.diff(v1, prepend=v1, out=lib.zeros(0)); lib.diff(v1, -1, out=v1)
+        lib.diff(v1, out=lib.zeros(5, dtype=lib.int64)); v1.requires_grad_()
+        lib.diff(v1, out=lib.zeros(0))
+    """,
+    "a stack names dtypes before memory": """
+        v0 = lib.arange(12).view(3, 4)
+        lib.stack([v0.float(), v0], out=v0.detach()); lib.stack([v0, v0[0]], out=v0.detach())
+        lib.stack([v0[0].float(), v0[1]], out=v0[:2]); lib.stack([v0[0], v0[1]], out=v0[:2])
+        lib.stack([v0[0].float()], 2, out=v0[:2]); lib.hstack([v0.float(), v0], out=v0.detach())
+    """,
+    "the dtype of out= before what it is expanded to": """
+        v0 = lib.arange(12.0).view(3, 4); v1 = lib.zeros(4, dtype=lib.int64)[:1].expand(4)
+        lib.amax(v0, 0, out=v1); lib.argmax(v0, 0, out=v0[:1].expand(3, 4)); lib.all(v0, 0, out=v1)
+        lib.max(v0, 0, out=(v1, lib.zeros(0, dtype=lib.int64))); lib.gather(v0, 0, v1[None], out=v1)
+        lib.kthvalue(v0, 1, out=(v1, lib.zeros(0, dtype=lib.int64)))
     """,
 }

@@ -488,4 +488,15 @@ PROGRAMS = {
         v3.index_put_((v1,), v3)
         v3.index_copy_(0, v1, v3)
     """,
+    "a copy into memory that is read meanwhile goes element by element": """
+        v0 = lib.arange(12.0); v0.as_strided((3, 2), (1, 2)).copy_(v0[:6].view(3, 2))
+        v0.as_strided((2, 2), (1, 1), 1).copy_(v0.as_strided((2, 2), (1, 1)))
+        v0[5:9:2].copy_(v0[4:6]); v1 = lib.arange(12.0).view(3, 4); v1[:, 1:] = v1[:, :-1]
+        v1[:2, :2].t().copy_(v1[:2, 1:3]); v1[:, 0] = v1[:, 2]; v1[1:] = v1[:-1]
+        v2 = lib.arange(30.0)
+        v2.as_strided((2, 3, 2), (2, 3, 3)).copy_(v2.as_strided((2, 3, 2), (2, 4, 1)))
+        v2.as_strided((3, 2, 2), (4, 1, 2), 2).copy_(v2.as_strided((3, 2, 2), (2, 4, 3), 3))
+        v2.as_strided((3, 3, 1), (2, 2, 0)).copy_(v2.as_strided((3, 3, 1), (1, 0, 4), 3))
+        v2.as_strided((2, 2), (1, 1)).copy_(v2.double().as_strided((2, 2), (1, 1)))
+    """,
 }
