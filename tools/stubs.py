@@ -119,16 +119,13 @@ RETURNS = {
     "type": "Any",
 }
 # Special methods of compiled classes that a type checker looks for.
-SPECIAL = (
-    "__call__",
-    "__enter__",
-    "__exit__",
-    "__iter__",
-    "__len__",
-    "__contains__",
-    "__getitem__",
-)
-SPECIAL += ("__or__", "__and__", "__sub__")
+SPECIAL = [
+    f"__{name}__"
+    for name in (
+        *("call", "enter", "exit", "iter", "len", "contains", "getitem"),
+        *("or", "and", "sub"),
+    )
+]
 SKIPPED = {"__class__", "__doc__", "__module__", "__dict__", "__weakref__", "__new__"}
 
 

@@ -105,6 +105,11 @@ def refuse_overlaps(ndarray out not None, ndarray operand):
         _refuse_partial(operand, out)
 
 
+def refuse_partial(ndarray out not None, ndarray operand not None):
+    """`refuse_overlaps`, for operators that write to expanded tensors too."""
+    _refuse_partial(operand, out)
+
+
 def refuse_shared(ndarray out not None, ndarray operand not None):
     """For kernels that write here and there: raise RuntimeError where a dense operand shares memory
     with a dense `out`, be it the whole of it."""

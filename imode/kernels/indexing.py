@@ -15,7 +15,7 @@ import numpy as np
 
 from imode._core.broadcast import broadcast_shape
 from imode._core.numbers import number_as
-from imode._core.overlap import refuse_shared
+from imode._core.overlap import refuse_partial, refuse_shared
 from imode._core.words import c_name, not_implemented, scalar_name
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
@@ -327,12 +327,13 @@ def masked_fill(a, mask, value):
             f"{c_name(mask.dtype)}"
         )
     value = cast_number(only_number("masked_fill_", value), a.dtype)
+    check_written(a, expanded="masked_fill_")
+    refuse_partial(a, mask)
     shape = broadcast_shape(a.shape, mask.shape)
     if shape != a.shape:
         raise RuntimeError(
             f"output with shape {list(a.shape)} doesn't match the broadcast shape {list(shape)}"
         )
-    check_written(a, expanded="masked_fill_")
     np.copyto(a, value, where=mask)
 
 

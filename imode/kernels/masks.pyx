@@ -5,6 +5,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor
 from imode.kernels.placing cimport apart, may_place, placed
 from imode.kernels.plain cimport (
     MAX_DIMS, _array, _count, _fall_back, _fill_value, _item, _plain, _same_shape, repeat_item)
@@ -90,7 +91,10 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
     if not may_place(op, args) or mask.nd != a.nd or not _plain(a) or not (
             is_mask(mask, a) and _fill_value(a.descr.type_num, args[2], <char*>value)):
         return _fall_back(op, keys, args)
-    if op.role != INPLACE:
+    if op.role == INPLACE:
+        if not apart((<Tensor>args[0]).array, args[1]):
+            return _fall_back(op, keys, args)
+    else:
         out = empty(a.descr.type_num, a.nd, a.dimensions)
         to = <char*>cnp.PyArray_DATA(out)
     _select(to, a.data, <uint8_t*>mask.data, <char*>value, _count(a, 0, a.nd), _item(args[0]))

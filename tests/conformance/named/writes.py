@@ -499,4 +499,15 @@ PROGRAMS = {
         v2.as_strided((3, 3, 1), (2, 2, 0)).copy_(v2.as_strided((3, 3, 1), (1, 0, 4), 3))
         v2.as_strided((2, 2), (1, 1)).copy_(v2.double().as_strided((2, 2), (1, 1)))
     """,
+    "a mask that overlaps what is filled": """
+        v0 = lib.tensor([True, False, True, False, False]); v1 = v0.view(lib.uint8)[1:]
+        v0[1:].masked_fill_(v0[:-1], True)
+        v0[:-1].masked_fill_(v0[1:], True)
+        v0[1:][v0[:-1]] = True
+        v0[1:].index_put_((v0[:-1],), v0[0])
+        v1.masked_fill_(v0[:-1], 1)
+        v2 = v0[1:].masked_fill(v0[:-1], True)
+        v0.masked_fill_(v0[0], True); v0[:2].masked_fill_(v0[2:4], False)
+        v0.masked_fill_(v0, False)
+    """,
 }
