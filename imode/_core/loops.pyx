@@ -575,6 +575,7 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
             length = array.shape[d]
             if length != 1 and length != dims[offset + d]:
                 if dims[offset + d] != 1:
-                    broadcast_shape([dims[i] for i in range(nd)], (<object>array).shape)  # raises
+                    broadcast_shape(*[(<object>storage(<Tensor>args[i])).shape
+                                      for i in range(nin) if is_tensor(args[i])])  # raises
                 dims[offset + d] = length
     return 0

@@ -8,7 +8,7 @@ import numpy as np
 from imode import ops
 
 from .._core.dtype import as_numpy
-from .._core.internals import origin_of
+from .._core.internals import array_of, origin_of
 from .._core.numbers import filling
 from .._core.overlap import refuse_overlaps
 from .._core.words import c_name, class_name, scalar_name
@@ -259,6 +259,13 @@ op(
     name="torch::autograd::NotImplemented",
     variants="",
 )
+_SET_STORAGE = op(
+    "_set_.source_Storage(Tensor(a!) self, any source) -> Tensor(a!)",
+    lambda self, source: array_of(source).view(),
+    derivative={"self": no_derivative("set_", "")},
+    name="torch::autograd::NotImplemented",
+    variants="",
+)
 
 
 @composite("set_(Tensor(a!) self) -> Tensor(a!)", variants="method")
@@ -283,6 +290,10 @@ def set_source(self, source):
     >>> imode.zeros(2).set_(imode.ones(3))
     tensor([1., 1., 1.])
     """
+    return _set(self, source, ops._set_)
+
+
+def _set(self, source, write):
     from .._core.dispatch import is_inference_mode_enabled
 
     if source.dtype != self.dtype:
@@ -295,7 +306,7 @@ def set_source(self, source):
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write
         maker, guard_id, _ = origin_of(self if inference else source)
         raise inference_set(guard_id, maker, not inference)
-    done = ops._set_(self, source)
+    done = write(self, source)
     forget_graphs(self)
     return done
 
@@ -320,14 +331,16 @@ def set_part(self, source, storage_offset, size, stride):
             raise RuntimeError(
                 f"unequal size length ({len(size)}) and stride length ({len(stride)})"
             )
-        return set_source(self, source.as_strided(size, stride, start))
-    return set_source(self, source.as_strided((math.prod(size),), (1,), start).view(size))
+        part = source.as_strided(size, stride, start)
+    else:
+        part = source.as_strided((math.prod(size),), (1,), start).view(size)
+    return _set(self, part, _SET_STORAGE)
 
 
 @composite("set_.source_Storage(Tensor(a!) self, any storage) -> Tensor(a!)", variants="method")
 def set_storage(self, storage):
     """Likewise all of a storage, as elements of the tensor's dtype."""
-    return set_source(self, _elements_of(storage, self.dtype))
+    return _set(self, _elements_of(storage, self.dtype), _SET_STORAGE)
 
 
 @composite(

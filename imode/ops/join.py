@@ -280,13 +280,13 @@ def meshgrid(tensors, indexing):
     """
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if any(t.dtype != tensors[0].dtype for t in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if any(t.dim() > 1 for t in tensors):
         raise RuntimeError(
             "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
             f"{next(t for t in tensors if t.dim() > 1)}"
         )
-    if any(t.dtype != tensors[0].dtype for t in tensors):
-        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     if indexing not in (None, "ij", "xy"):
         raise RuntimeError(
             'torch.meshgrid: indexing must be one of "xy" or "ij", but received: ' + str(indexing)

@@ -189,4 +189,14 @@ PROGRAMS = {
         v6 = lib.ones(3).addmv_(v1, v2, beta=2)
         v7 = lib.addmv(v0, lib.ones(0, 3), lib.ones(3), alpha=lib.inf)
     """,
+    "mismatches of three tensors are named where the first two meet": """
+        v0 = lib.ones(2, 2); v1 = lib.ones(3); v2 = lib.ones(1, 2, 2)
+        lib.addcmul(v0, v1, v2)
+        v0.addcdiv_(v1, v2)
+        lib.where(v0 > 0, v1, v2)
+        lib.lerp(v0, v1, v2)
+        lib.clamp(v0, v1, v2)
+        v0.add_(lib.ones(1, 2, 3))
+        lib.meshgrid(v0, v1.double())
+    """,
 }

@@ -462,6 +462,11 @@ PROGRAMS = {
         v5.set_(v0.untyped_storage())
         v4.set_(v5.untyped_storage())
         v6 = v4.untyped_storage() == v5.untyped_storage()
+        v9 = v5 * 1; v10 = v9[:1]; v11 = v5 * 1
+        v9.set_(v0.untyped_storage())
+        v10.set_(v0, 0, (1,))
+        v11.set_(v5, 0, (1,))
+        v11.sum().backward()
         with lib.inference_mode():
             v7 = lib.ones(3); v8 = v7[1:]
             v7.set_(v8.untyped_storage(), 1, (2,))
