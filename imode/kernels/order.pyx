@@ -64,6 +64,8 @@ cpdef ndarray empty_for(tuple arrays, tuple shape, object dtype, bint numbers=Fa
     cdef npy_intp dims[NDIM]
     cdef int i, n = len(arrays)
     cdef bint alike = not numbers
+    if n > MOST:
+        raise ValueError(f"at most {MOST} arrays have a layout in common, but got {n}")
     for i in range(len(shape)):
         dims[i] = shape[i]
     for i in range(n):

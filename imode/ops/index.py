@@ -240,7 +240,8 @@ def _scatter_prod_backward(grad, self, dim, index, src, include_self, result):
     )
     quotient = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
     to_src = ops.where(single, (grad * others).gather(dim, index), quotient)
-    return to_self, ops._zeros_met(to_src) if (zeros > 1).any() else to_src
+    several = (zeros != 0) & (zeros != 1)  # complex numbers have no order
+    return to_self, ops._zeros_met(to_src) if several.any() else to_src
 
 
 def _refuse_zeros(grad):

@@ -440,4 +440,10 @@ PROGRAMS = {
         v8, v9 = lib.autograd.grad(v7, (v0, v1), v3, create_graph=True)
         v10, v11 = lib.autograd.grad((v8.sum() + v9.sum()), (v0, v1))
     """,
+    "products of complex numbers at one place": """
+        v0 = lib.tensor([1 + 2j, 3j], requires_grad=True); v1 = lib.tensor([0j, 2 - 1j, 0j])
+        v1.requires_grad_(); v2 = lib.tensor([0, 1, 0])
+        v3 = v0.scatter_reduce(0, v2, v1, "prod"); v3.abs().sum().backward()
+        v4 = v0.scatter_reduce(0, v2[1:], v1[1:], "prod"); v4.abs().sum().backward()
+    """,
 }
