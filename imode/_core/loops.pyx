@@ -170,7 +170,6 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef char* data[MAX_IN + 1]
     cdef npy_intp steps[MAX_IN + 1]
     cdef int64_t numbers[MAX_IN]
-    cdef npy_intp dims[NDIM]
     cdef npy_intp n = 1
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
@@ -180,11 +179,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     for i in range(nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             if loops.scaled == NULL or not _scales(loops, args):
-                if target != NULL and not (
-                        loops.ints == NO_BOOL and _refused(NO_BOOL, args, nin)):
-                    nd = _most_dims(args, nin)
-                    _check_places(op, args, nin, nd, dims, target)
-                return run_numpy(op, _otherwise(op, kernel), args)
+                return _general(op, kernel, loops, args, target, False)
             loops = <Loops*>loops.scaled
             nin = loops.nin
             break
@@ -296,7 +291,8 @@ cdef object _otherwise(Operator op, CKernel kernel):
 # ---- the general case: numbers, casts, broadcasting, strides, in-place, out= ----
 
 cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
-                     PyObject* target):
+                     PyObject* target, bint served=True):
+    """`served`: by the loops, as far as the dtypes have one; else by `otherwise`."""
     cdef ResultType state = no_operands()
     cdef Operand operands[MAX_IN + 1]
     cdef char numbers[MAX_IN][16]
@@ -310,7 +306,6 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef ndarray out
     cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
     cdef bint resized = False     # out= had another shape: it takes the result's strides
-    cdef bint unserved = False    # an operand is None, or its dtype is not that of the others
     cdef bint wide                # float16 computed in float32
     cdef bint alike               # see `layout`
     cdef wide_loop widened
@@ -321,12 +316,12 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if i or loops.ints != MASK:
                 add_tensor(&state, code_of[cnp.PyArray_TYPE(array)], array.ndim)
         elif args[i] == <PyObject*>None:
-            unserved = True
+            served = False
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
     code = result(&state)
     if loops.ints == ALIKE:
-        unserved = _refused(ALIKE, args, nin)
+        served = served and not _refused(ALIKE, args, nin)
     elif loops.ints >= NO_BOOL:
         if _refused(loops.ints, args, nin):
             return run_numpy(op, _unsupported(op, kernel, code), args)
@@ -345,7 +340,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if _first(op, kernel, args) is None:
             raise
         return run_numpy(op, (<_Config>kernel.config).first, args)
-    if unserved or loops.loop[code] == NULL:
+    if not served or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     wide = code == FLOAT16 and _widens(loops, args)
     for i in range(nin):

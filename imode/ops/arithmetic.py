@@ -185,16 +185,20 @@ def _floor_divide(self, other):
     return _whole(self, other, np.floor_divide, "div_floor_cpu")
 
 
-def _div_mode(self, other, rounding_mode):
-    if rounding_mode is None:
-        dtype = as_float(result_type(self, other))
-        with np.errstate(all="ignore"):
-            return np.true_divide(cast(self, dtype), cast(other, dtype))
-    if rounding_mode not in ("trunc", "floor"):
+def _refuse_mode(self, other, rounding_mode):
+    if rounding_mode not in ("trunc", "floor", None):
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
+
+
+def _div_mode(self, other, rounding_mode):
+    _refuse_mode(self, other, rounding_mode)
+    if rounding_mode is None:
+        dtype = as_float(result_type(self, other))
+        with np.errstate(all="ignore"):
+            return np.true_divide(cast(self, dtype), cast(other, dtype))
     if result_type(self, other).kind != "f":
         if rounding_mode == "floor":
             return _floor_divide(self, other)
@@ -216,7 +220,7 @@ def _rounded(grad, formula, rounding_mode):
 
 op(
     "div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor",
-    ufunc(np.true_divide, otherwise=_div_mode),
+    ufunc(loops.select(np.true_divide, "fd"), otherwise=_div_mode, first=_refuse_mode),
     derivative={
         "self": lambda grad, other, rounding_mode: _rounded(
             grad, lambda: grad / conj(other), rounding_mode

@@ -19,6 +19,7 @@ from .._core.words import c_name, class_name, scalar_name
 from ..errors import out_requires_grad
 from . import dims
 from .create import same_dtype_outs
+from .linalg import refuse_mv_out
 from .schema import composite, functions, out_form, recorded, refuse_out
 
 # ---- matmul ----
@@ -124,12 +125,31 @@ _MATMUL = composite(
 _MATMUL_OUT = _MATMUL.out
 
 
+def _refuse_product(first, second, out):
+    """What PyTorch's products say of an out= of another dtype, where shapes fit."""
+    if first.dim() == second.dim() == 1:
+        refuse_out(ops.dot.entry, first, out)
+    elif first.size(-1) != second.size(max(second.dim() - 2, 0)):
+        return
+    elif max(first.dim(), second.dim()) == 2:
+        if second.dim() == 2:
+            refuse_out(ops.mm.entry, first, out)
+        else:
+            refuse_mv_out(first, second, out)
+    elif not _folds(first, second):
+        refuse_out(ops.bmm.entry, second, out)
+    else:
+        larger, smaller = sorted((first, second), key=lambda t: -t.dim())
+        if smaller.dim() == 2:
+            refuse_out(ops.mm.entry, larger, out)
+        else:
+            refuse_mv_out(larger, smaller, out, True)
+
+
 def _matmul_into(functional, arguments, out):
     _check_dims(*arguments)  # before what requires grad is refused
-    first, second = arguments
-    operator = (ops.dot if first.dim() == 1 else ops.mv) if second.dim() == 1 else ops.mm
-    if first.dtype == second.dtype and not recorded((*arguments, out)):  # refused anyway
-        refuse_out(operator.entry, first, out)
+    if not recorded((*arguments, out)):  # refused anyway
+        _refuse_product(*arguments, out)
     if not is_grad_enabled():  # then what requires grad does not decide how it is computed
         arguments = [argument.detach() for argument in arguments]
     elif any(t.requires_grad for t in (*arguments, out)):  # also where inference mode is around it

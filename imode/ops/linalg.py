@@ -12,9 +12,9 @@ from .._core.numbers import number_as
 from .._core.words import c_name, not_implemented, scalar_name
 from ..errors import inplace_of_wrong_dtype
 from . import dims
-from .create import same_dtype_outs
+from .create import expected_out, same_dtype_outs
 from .refuse import check_scale, no_bool
-from .schema import conj, op
+from .schema import conj, op, out_form, recorded
 
 # ---- checks ----
 
@@ -151,11 +151,14 @@ def _check_mv(size, mat, vec, self=None):
         )
     of_self = vec.dtype if self is None else self.dtype
     if not of_self == mat.dtype == vec.dtype:
-        names = ", ".join(scalar_name(dtype) for dtype in (of_self, mat.dtype))
-        raise RuntimeError(
-            "addmv input tensors must have the same dtype, but got "
-            f"{names}, and {scalar_name(vec.dtype)}"
-        )
+        raise RuntimeError(_unlike(of_self, mat.dtype, vec.dtype))
+
+
+def _unlike(self, mat, vec):
+    return (
+        "addmv input tensors must have the same dtype, but got "
+        f"{scalar_name(self)}, {scalar_name(mat)}, and {scalar_name(vec)}"
+    )
 
 
 def _check_dot(self, other):
@@ -364,7 +367,7 @@ op(
     imode.Size([5, 2, 4])
     """,
 )
-op(
+_MV = op(
     "mv(Tensor self, Tensor vec) -> Tensor",
     compiled("mv", _mv),
     derivative={
@@ -521,13 +524,28 @@ op(
 
 
 same_dtype_outs(("mm", "bmm", "addmm", "addmv", "baddbmm"))
-same_dtype_outs(
-    ("mv",),
-    message=lambda wanted, found: (
-        "addmv input tensors must have the same dtype, but got "
-        f"{scalar_name(found)}, {scalar_name(wanted)}, and {scalar_name(wanted)}"
-    ),
-)
+
+
+def refuse_mv_out(mat, vec, out, operand=False):
+    """Refuse an out= of another dtype; `operand`: PyTorch computes with it, as what is added to,
+    which it does with one of the result's size anyway."""
+    operand = operand or (out.dim() < 2 and out.numel() in (1, mat.size(0)))
+    dtypes = [t.dtype.numpy for t in (out, mat, vec)]
+    if operand and len(set(dtypes)) > 1:
+        raise RuntimeError(_unlike(*dtypes))
+    if out.dtype != mat.dtype == vec.dtype:
+        raise RuntimeError(expected_out(dtypes[1], dtypes[0]))
+
+
+def _mv_into(functional, arguments, out):
+    mat, vec = arguments
+    if mat.dim() == 2 and tuple(vec.shape) == (mat.size(1),) and not recorded((*arguments, out)):
+        refuse_mv_out(mat, vec, out)
+    return _MV_OUT(*arguments, out=out)
+
+
+_MV_OUT = _MV.out
+out_form(_MV, _mv_into)
 same_dtype_outs(
     ("dot", "vdot"),
     message=lambda wanted, found: (

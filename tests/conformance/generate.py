@@ -94,7 +94,9 @@ class Generator:
         shared = False
         if names and re.search(r"out=\(?{a}|resize_", template):
             # Memory that others share cannot grow under them: docs/differences.md.
-            alike = sum(storage(t) == storage(live[a]) for t in live.values())
+            gradients = [attempt(lambda t=t: t.grad) for t in live.values()]
+            known = [*live.values(), *(g for g in gradients if hasattr(g, "storage_offset"))]
+            alike = sum(storage(t) == storage(live[a]) for t in known)
             shared = alike > 1 or live[a].numel() == 0  # the memory of nothing may be another's
             if shared and ("resize_" in template or "{e}" in template):
                 template = "{a}.resize_({a}.shape)"

@@ -81,4 +81,23 @@ PROGRAMS = {
         lib.max(v0, 0, out=(v1, lib.zeros(0, dtype=lib.int64))); lib.gather(v0, 0, v1[None], out=v1)
         lib.kthvalue(v0, 1, out=(v1, lib.zeros(0, dtype=lib.int64)))
     """,
+    "a factor of another kind, after the shapes and dtypes of the sum": """
+        v0 = lib.ones(2, dtype=lib.bool); v1 = lib.ones(2, dtype=lib.int64); v2 = lib.ones(3)
+        v0.add_(v1, alpha=0.5); v0.add_(v0, alpha=0.5); v0.sub_(v1, alpha=0.5)
+        v1.add_(v2, alpha=0.5); v3 = lib.add(v1, v2.long(), alpha=0.5)
+        v1.sub_(v1.float(), alpha=1j); v1.add_(v1, alpha=0.5)
+        v1.div_(v2, rounding_mode="up"); v0.div_(v0, rounding_mode="up")
+    """,
+    "the dtype of out= of products": """
+        v0 = lib.ones(2, 3, dtype=lib.complex128); v1 = lib.ones(3); v2 = v0[None]
+        v3 = lib.ones(4, 3, 2)
+        v4 = lib.matmul(v2, v1, out=lib.empty(0, dtype=lib.complex128))
+        v4 = lib.matmul(v2, v1, out=lib.empty(0)); v4 = lib.matmul(v0, v1, out=lib.empty(0))
+        v4 = lib.matmul(v1, v1.double(), out=lib.empty(0, dtype=lib.float64))
+        v4 = lib.matmul(v3.mT.expand(4, 2, 3), v1.double(), out=lib.empty(0, dtype=lib.float64))
+        v4 = lib.mv(v0.real, v1.double(), out=lib.empty(0)); v4 = lib.mv(v3[0].t(), v1, out=v0[0])
+        v4 = lib.mv(v3[0].t(), v1, out=lib.empty(2, dtype=lib.int64))
+        v4 = lib.mv(v3[0].t(), v1, out=lib.empty(0, dtype=lib.int64))
+        v4 = lib.matmul(v3, v1, out=lib.empty(0, dtype=lib.int64))
+    """,
 }
