@@ -12,6 +12,7 @@ from imode._core.tensor import Tensor
 from imode._core.words import scalar_name
 from imode.errors import out_of_wrong_dtype
 from imode.kernels import fresh
+from imode.kernels.norm import lies_channels_last
 from imode.kernels.strided import wrap_dim
 
 from .schema import alias, composite, functions, op, out_form, recorded
@@ -63,10 +64,18 @@ def _cat(tensors, dim):
     arrays = [a for _, a in joined]
     shape = list(first.shape)
     shape[dim] = sum(a.shape[dim] for a in arrays)
-    result = np.empty(shape, dtype)
+    result = _empty(shape, dtype, tensors)
     if result.size:
         np.concatenate(arrays, dim, out=result, casting="unsafe")
     return result
+
+
+def _empty(shape, dtype, tensors):
+    """A new array for what is joined, with channels last where all tensors have them there."""
+    if not all(map(lies_channels_last, tensors)):
+        return np.empty(shape, dtype)
+    made = np.empty((shape[0], *shape[2:], shape[1]), dtype)
+    return made.transpose(0, -1, *range(1, len(shape) - 1))
 
 
 def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
@@ -121,7 +130,12 @@ def _stacked(tensors, dim):
 
 def _stack(tensors, dim):
     shape, dim = _stacked(tensors, dim)
-    result = np.empty(shape, _common_dtype(tensors))
+    first, dtype = tensors[0].shape, _common_dtype(tensors)
+    if dim == len(first):
+        result = np.empty(shape, dtype)
+    else:  # the memory of what `cat` makes
+        joined = (*first[:dim], first[dim] * len(tensors), *first[dim + 1 :])
+        result = _empty(joined, dtype, tensors).reshape(shape)
     pieces = np.moveaxis(result, dim, 0) if dim else result
     for i, a in enumerate(tensors):
         pieces[i] = a

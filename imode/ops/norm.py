@@ -243,14 +243,19 @@ def batch_norm_functional(
 ):
     """Normalise each channel of (n, channels, ...), then scale and shift it.
 
-    As `imode.batch_norm`. Raises ValueError for a training batch of single values.
+    As `imode.batch_norm`. Raises ValueError for a training batch of single values, and for an `eps`
+    below 0, or that is 0 in training.
 
     >>> x = imode.tensor([[1.0], [3.0]])
-    >>> imode.nn.functional.batch_norm(x, None, None, training=True, eps=0.0).tolist()
+    >>> imode.nn.functional.batch_norm(x, None, None, training=True).round().tolist()
     [[-1.0], [1.0]]
     """
     if training and input.shape[0] == 1:
         _check_batch(input.shape)
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)

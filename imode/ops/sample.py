@@ -299,6 +299,8 @@ def _multinomial(self, num_samples, replacement, generator):
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
+    if self.shape[-1] > 2**24:
+        raise RuntimeError("number of categories cannot exceed 2^24")
     return choices.multinomial(self, num_samples, replacement, generator)
 
 

@@ -1,6 +1,7 @@
 """Adam and AdamW."""
 
 from imode import ops
+from imode._core.tensor import Tensor
 
 from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
 
@@ -31,13 +32,14 @@ class Adam(Optimizer):
         decoupled_weight_decay=False,
     ):
         check_lr(lr)
+        mixed = len({isinstance(beta, Tensor) for beta in betas}) > 1
         betas = tuple(as_scalar(beta) for beta in betas)
         check_options(("epsilon", eps))
         for i, beta in enumerate(betas):
             if not 0.0 <= beta < 1.0:
                 raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
         check_options(("weight_decay", weight_decay))
-        if not all(isinstance(beta, float) for beta in betas):
+        if mixed or not all(isinstance(beta, float) for beta in betas):
             raise ValueError("betas must be either both floats or both Tensors")
         defaults = {
             "lr": lr,

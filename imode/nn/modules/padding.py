@@ -106,13 +106,23 @@ class ReplicationPad2d(_Pad):
     _sides, _mode = 4, "replicate"
 
 
-class CircularPad1d(_Pad):
+class _CircularPad(_Pad):
+    _mode = "circular"
+
+    def forward(self, input):
+        least = self._sides // 2 + 1
+        if input.dim() not in (least, least + 1):
+            raise ValueError(f"expected {least}D or {least + 1}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPad):
     """Continues the last dimension from its other end."""
 
-    _sides, _mode = 2, "circular"
+    _sides = 2
 
 
-class CircularPad2d(_Pad):
+class CircularPad2d(_CircularPad):
     """Continues the last two dimensions from their other ends."""
 
-    _sides, _mode = 4, "circular"
+    _sides = 4

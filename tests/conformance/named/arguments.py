@@ -321,4 +321,11 @@ PROGRAMS = {
         v6 = lib.prelu(-lib.ones(3, 2), v0); v7 = lib.prelu(-lib.ones(3, 2), v1)
         v8 = lib.prelu(-lib.ones(1, 2, 3), lib.ones(2, requires_grad=True))
     """,
+    "weights of more than 2^24 columns are refused": """
+        v0 = lib.zeros(2**24 + 1, dtype=lib.float16)
+        v0.multinomial(3)
+        v0.expand(2, -1).multinomial(1, replacement=True)
+        v0[1:].multinomial(1)
+        del v0
+    """,
 }

@@ -115,4 +115,27 @@ PROGRAMS = {
         v5 = F.batch_norm(v1.permute(2, 1, 0)[None], None, None, lib.ones(4).half(), training=True)
         v3.sum().backward()
     """,
+    "batch_norm refuses an eps that divides by zero": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 5.0]]); F = lib.nn.functional
+        v1 = lib.zeros(2); v2 = lib.ones(2)
+        F.batch_norm(v0, v1, v2, training=True, eps=0.0)
+        F.batch_norm(v0, v1, v2, training=True, eps=-1e-5)
+        F.batch_norm(v0, v1, v2, eps=-1.0)
+        v3 = F.batch_norm(v0, v1, v2, eps=0.0)
+        v4 = lib.batch_norm(v0, None, None, v1, v2, True, 0.1, 0.0, False)
+        lib.nn.BatchNorm1d(2, eps=0)(v0)
+    """,
+    "circular padding names the dimensions that its input may have": """
+        v0 = lib.ones(2, 2); v1 = lib.ones(2, 2, 2, 2)
+        lib.nn.CircularPad1d(1)(v1)
+        lib.nn.CircularPad2d(1)(v0)
+        lib.nn.CircularPad2d(1)(v0[0])
+        v2 = lib.nn.CircularPad1d(1)(v0); v3 = lib.nn.CircularPad2d(1)(v1)
+    """,
+    "Adam takes two tensors or two numbers as betas": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.tensor(0.9)
+        lib.optim.Adam([v0], betas=(v1, 0.99))
+        lib.optim.AdamW([v0], betas=(0.9, v1))
+        opt = lib.optim.Adam([v0], betas=(v1, v1)); v0.sum().backward(); opt.step()
+    """,
 }

@@ -199,4 +199,16 @@ PROGRAMS = {
         v0.add_(lib.ones(1, 2, 3))
         lib.meshgrid(v0, v1.double())
     """,
+    "what is joined of images with channels last has them there": """
+        v0 = lib.arange(120.0).view(2, 3, 4, 5).contiguous(memory_format=lib.channels_last)
+        v1 = lib.cat([v0, v0], 1); v2 = lib.cat([v0, v0[:1].double()]); v3 = lib.vstack([v0, v0])
+        v4 = lib.cat([v0, v0.contiguous()]); v5 = lib.cat([v0, lib.zeros(0)]); v6 = lib.cat([v0])
+        v7 = lib.cat([v0, v0], -1, out=lib.empty(0)); v8 = lib.cat([v0[..., 1:2], v0[..., :1]], 1)
+        v9 = lib.stack([v0, v0]); v10 = lib.stack([v0, v0], 2); v11 = lib.stack([v0, v0], 4)
+        v12 = v0.clone().requires_grad_(); v13 = lib.cat([v12, v0], 1)
+        v13.sum().backward()
+        v14 = lib.zeros(2, 3, 2, 2, 2).contiguous(memory_format=lib.channels_last_3d)
+        v15 = lib.cat([v14, v14], 1); v16 = lib.stack([v14, v14], 1)
+        v17 = lib.stack([v0[0], v0[1]])
+    """,
 }
