@@ -235,9 +235,12 @@ cdef int _rewrite(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
         i += 1
     if i == n_args:
         edge = -1
-        warnings.warn(
+        said = (
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
-            "have been mutated should be passed to ctx.mark_dirty().", UserWarning, stacklevel=1)
+            "have been mutated should be passed to ctx.mark_dirty().")
+        if tensor.view is not None:
+            raise RuntimeError(said)
+        warnings.warn(said, UserWarning, stacklevel=1)
     if tensor.view is not None and n > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your "

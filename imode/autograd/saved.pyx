@@ -363,6 +363,8 @@ cdef Tensor unpack(SavedTensor self, object node):
     tensor = <Tensor>self.held
     if self.recorded and tensor.grad_fn is None:
         raise saved_detached(node.name())
+    if self.output_nr < 0 and tensor.view is not None:
+        grad_fn_of(tensor)            # refused where its base was written to in another mode
     if current(version_of(tensor)) != self.version:
         raise _modified(self, node)
     if self.output_nr < 0:

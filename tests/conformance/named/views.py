@@ -272,4 +272,30 @@ PROGRAMS = {
         v6 = v2 * 2
         v7 = v5 * 2
     """,
+    "a custom function's own views: marked as dirty, and saved where the base was written to": """
+        class Marked(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, make, several):
+                t = make(x)
+                ctx.mark_dirty(t)
+                return (t, x * 3) if several else t
+            @staticmethod
+            def backward(ctx, *grads): return grads[0], None, None
+        class Kept(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                x.mul_(2)
+                ctx.mark_dirty(x); ctx.save_for_backward(x[0])
+                return x
+            @staticmethod
+            def backward(ctx, grad): return grad * ctx.saved_tensors[0]
+        v0 = lib.ones(2, 2, requires_grad=True); v1 = v0 * 2; v2 = v1.detach()
+        Marked.apply(v0, lambda x: lib.ones(2, 2)[0], False)
+        Marked.apply(v1, lambda x: (x * 2)[0], True)
+        Marked.apply(v1, lambda x: x[0], True)
+        Marked.apply(v1, lambda x: x.clone(), True)
+        Marked.apply(v0, lambda x: v2[0], False)
+        v3 = Kept.apply(v1)
+        v3.sum().backward()
+    """,
 }
