@@ -79,16 +79,16 @@ def _refuse_read_only(array):
 
 
 op(
-    "copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)",
+    "copy_(Tensor(a!) self, Tensor|Scalar other, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
-    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "src": lambda grad: grad},
+    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "other": lambda grad: grad},
     name="torch::autograd::CopyBackwards",
     floats_only=True,
     variants="method",
-    doc="""Copy the elements of `src` into the tensor and return it.
+    doc="""Copy the elements of `other` into the tensor and return it.
 
-`src` is broadcast to the tensor's shape and converted to its dtype. Where both share memory, which
-is refused if neither has gaps, an element is copied as it is by then.
+`other` is broadcast to the tensor's shape and converted to its dtype. Where both share memory,
+which is refused if neither has gaps, an element is copied as it is by then.
 
 >>> imode.zeros(3).copy_(imode.tensor([1, 2, 3]))
 tensor([1., 2., 3.])
@@ -237,12 +237,12 @@ def resize_(self, size, memory_format):
 
 
 @composite(
-    "resize_as_(Tensor(a!) self, Tensor other, *, any memory_format=None) -> Tensor(a!)",
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, any memory_format=None) -> Tensor(a!)",
     variants="method",
 )
-def resize_as_(self, other, memory_format):
-    """Change the shape in place to that of `other`, as `resize_`; returns the tensor."""
-    return self.resize_(tuple(other.shape), memory_format=memory_format)
+def resize_as_(self, the_template, memory_format):
+    """Change the shape in place to that of another tensor, as `resize_`; returns the tensor."""
+    return self.resize_(tuple(the_template.shape), memory_format=memory_format)
 
 
 op(

@@ -328,4 +328,12 @@ PROGRAMS = {
         v0[1:].multinomial(1)
         del v0
     """,
+    "what copy_ and resize_as_ call their tensor": """
+        v0 = lib.zeros(2); v1 = lib.ones(2, 2)
+        v0.copy_(other=v1[0], non_blocking=True)
+        v0.copy_(src=v1[0])
+        v0.copy_([1, 2])
+        v0.resize_as_(the_template=v1)
+        v0.resize_as_(other=v1)
+    """,
 }
