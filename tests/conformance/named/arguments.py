@@ -329,7 +329,7 @@ PROGRAMS = {
         del v0
     """,
     "what copy_ and resize_as_ call their tensor": """
-        v0 = lib.zeros(2); v1 = lib.ones(2, 2)
+        v0 = lib.zeros(2); v1 = lib.ones(1, 2)
         v0.copy_(other=v1[0], non_blocking=True)
         v0.copy_(src=v1[0])
         v0.copy_([1, 2])
