@@ -21,7 +21,6 @@ cdef class Alias:
     # A second name under which Python calls an operator. Immutable.
     cdef Operator operator
     cdef str name                         # what errors about the arguments call it
-    cdef object renamed(self, object error)
 
 # What Python's calls of an operator's function and method enter, and of an Alias: callables.pyx.
 cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords)

@@ -13,6 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Check
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from numpy cimport NPY_BOOL
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT,
     INT, INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
@@ -258,7 +259,8 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     if kind == INT or kind == INT_OPT:
         if PyLong_CheckExact(value):
             return 1 if _fits(value) else _raise_wide()
-        converted = _as_int(<object>value)
+        bools = is_tensor(value) and typenum(<Tensor>value) == NPY_BOOL    # lists take them
+        converted = None if bools else _as_int(<object>value)
         if converted is not None and not _fits(<PyObject*>converted):
             _raise_wide()
     elif kind == INTS or kind == INTS_OPT:
@@ -435,6 +437,12 @@ cdef object _refusal(Operator op, Mismatch* why, bint is_method, bint named):
     return refusal(op, is_method, named, why.problem, why.argument, why.given, value)
 
 
+cdef tuple _given(PyObject** args, Py_ssize_t n, PyObject* keywords):
+    """(the values of a call, the names of the last of them)."""
+    names = <object>keywords if keywords != NULL else ()
+    return [<object>args[i] for i in range(n + len(names))], names
+
+
 cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
                          PyObject* keywords, Bound* bound):
     """A call that fits no overload: it has the order of older scripts, or a TypeError."""
@@ -443,16 +451,15 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
 
     cdef Mismatch why
     cdef Operator op
-    names = <object>keywords if keywords != NULL else ()
-    given = [<object>args[i] for i in range(n + len(names))]
+    given, names = _given(args, n, keywords)
     own = (<object>self,) if self != NULL else ()
     result = call_in_older_order(first, own, given, names)
     if result is not None:
         return result
-    op = only_plausible(first, len(given), self != NULL)
+    op = only_plausible(first, first.name, len(given), self != NULL)
     if op is None or bind(op, self, args, n, keywords, bound, &why):
         # No refusal to show: too many overloads, or the arguments' own code now answers otherwise.
-        raise no_overload(first, self != NULL, given, names)
+        raise no_overload(first, first.name, self != NULL, given, names)
     raise _refusal(op, &why, self != NULL, keywords != NULL)
 
 
@@ -470,7 +477,12 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
                 return _call_misfit(first, self, args, n, keywords, &bound)
             op = op.next_overload
         if bound.out != NULL or op.role == OUT:
-            return call(_bind_out(op, &bound), bound.args)
+            try:
+                op = _bind_out(op, &bound)
+            except TypeError as error:
+                from imode._core.refusal import wrong_out
+                raise wrong_out(error, first, self != NULL, *_given(args, n, keywords))
+            return call(op, bound.args)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
                 <object>bound.args[op.requires_grad_arg] is True):
@@ -534,22 +546,14 @@ cdef class Alias:
     def __init__(self, Operator operator, str name):
         self.operator, self.name = operator, name
 
-    cdef object renamed(self, object error):
-        """The error with the name that was called, where it begins with the operator's."""
-        message = error.args[0] if error.args else None
-        if isinstance(message, str):
-            for start in ("", "Tensor."):
-                own = f"{start}{self.operator.name}()"
-                if message.startswith(own):
-                    error.args = (f"{start}{self.name}()" + message[len(own):],)
-        return error
-
 
 cdef object alias_function_entry(PyObject* alias, PyObject* args, Py_ssize_t n, PyObject* keywords):
     try:
         return _call((<Alias>alias).operator, NULL, <PyObject**>args, n, keywords)
     except TypeError as error:
-        raise (<Alias>alias).renamed(error)
+        from imode._core.refusal import by_second_name
+        raise by_second_name(error, (<Alias>alias).operator, (<Alias>alias).name, False,
+                             *_given(<PyObject**>args, n, keywords))
 
 
 cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -557,7 +561,9 @@ cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args,
     try:
         return _call((<Alias>alias).operator, self, args, n, keywords)
     except TypeError as error:
-        raise (<Alias>alias).renamed(error)
+        from imode._core.refusal import by_second_name
+        raise by_second_name(error, (<Alias>alias).operator, (<Alias>alias).name, True,
+                             *_given(args, n, keywords))
 
 
 def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):

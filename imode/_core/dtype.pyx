@@ -521,6 +521,8 @@ cdef device as_device(object value):
     if value is None:
         return CPU_DEVICE
     place = value if isinstance(value, device) else device(value)
+    if place.type == "cuda" and isinstance(value, int):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
     if place.type == "cuda":
         raise AssertionError(
             "Torch not compiled with CUDA enabled\nimode's tensors live on device('cpu')")

@@ -9,11 +9,13 @@ from .words import class_name
 
 (WRONG_TYPE, MISSING, UNEXPECTED_KEYWORD, TOO_MANY, TWICE, WRONG_ELEMENT, WRONG_SIZE) = range(1, 8)
 
-# A tensor or a number beside the tensor: one overload here, two in PyTorch.
+# A tensor or a number beside the tensor: one overload here, two in PyTorch, under these names.
 _OVERLOADED_BY_NUMBER = (
     *("eq", "ne", "lt", "le", "gt", "ge", "floor_divide"),
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+    *("subtract", "multiply", "divide", "true_divide"),
 )
+_NUMBER_WITHOUT_OUT = ("floor_divide", "multiply")  # of the two, in functions
 # One overload here that could be meant, more in PyTorch.
 _OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
 # The same, and the others take one argument more: a generator; an `out_dtype`, of functions only.
@@ -112,9 +114,14 @@ def _has_more(name, is_method):
     return name in _OVERLOADED_BY_MORE or (name in _OVERLOADED_FUNCTIONS and not is_method)
 
 
-def only_plausible(first, n, is_method):
-    """Return the only overload that could take `n` arguments; None if there is no such one."""
-    name, n_required = first.name.removesuffix("_"), first.defaults.count(REQUIRED)
+def only_plausible(first, called, n, is_method):
+    """Return the only overload that could take `n` arguments; None if there is no such one.
+
+    called: the name that the operator was called by.
+    """
+    name, n_required = called.removesuffix("_"), first.defaults.count(REQUIRED)
+    if name in _NUMBER_WITHOUT_OUT and not is_method and n == n_required + 1:
+        return first
     if name in _OVERLOADED or (_has_more(name, is_method) and n + is_method != n_required):
         return None
     overloads = _overloads(first)
@@ -132,17 +139,38 @@ def _takes_out(op, is_method):
     return op.out is not None and not is_method
 
 
-def no_overload(first, is_method, given, keywords):
+def wrong_out(error, first, is_method, given, keywords):
+    """Return the TypeError for an out= that is none; `error`: where one overload is meant."""
+    if only_plausible(first, first.name, len(given), is_method) is not None:
+        return error
+    return no_overload(first, first.name, is_method, given, keywords)
+
+
+def by_second_name(error, first, called, is_method, given, keywords):
+    """Return a TypeError about an operator's arguments with the second name that was called."""
+    message = error.args[0] if error.args else None
+    for start in ("", "Tensor."):
+        own = f"{start}{first.name}()"
+        if isinstance(message, str) and message.startswith(own):
+            if called.removesuffix("_") in _OVERLOADED_BY_NUMBER and (
+                only_plausible(first, called, len(given), is_method) is None
+            ):
+                return no_overload(first, called, is_method, given, keywords)
+            error.args = (f"{start}{called}()" + message[len(own) :],)
+    return error
+
+
+def no_overload(first, called, is_method, given, keywords):
     """Return the TypeError of a call that fits no overload."""
     n = len(given) - len(keywords)
-    name = first.name.removesuffix("_")
+    name = called.removesuffix("_")
     overloads = [signature(op, is_method) for op in _overloads(first)]
     if name in _OVERLOADED_BY_NUMBER:
         before, _, after = overloads[0].rpartition("Tensor other")
         overloads.append(f"{before}Number other{after}")
     several = len(overloads) > 1 or name in _OVERLOADED or _has_more(name, is_method)
     named = dict(zip(keywords, given[n:], strict=True))
-    return invalid_combination(first.name, given[:n], named, overloads, several)
+    return invalid_combination(called, given[:n], named, overloads, several)
 
 
 def invalid_combination(name, given, named, signatures, several=True):

@@ -3,6 +3,7 @@ import os
 
 import numpy as np
 
+cimport cython
 cimport numpy as cnp
 from cpython.pythread cimport (
     NOWAIT_LOCK, WAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock,
@@ -35,6 +36,8 @@ def install(wrap_state, unwrap_state, make_device):
     _wrap_state, _unwrap_state, _make_device = wrap_state, unwrap_state, make_device
 
 
+@cython.always_allow_keywords(False)
+@cython.binding(False)
 cdef class Generator:
     """Make a stream of random numbers of its own.
 

@@ -6,6 +6,8 @@ a leaf is converted to it by C's rules, refused when it does not fit.
 """
 import numpy as np
 
+from imode._core.words import class_name
+
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -255,7 +257,7 @@ cdef class Ingest:
                     break
                 self.look(<object> PySequence_Fast_ITEMS(items)[i], depth + 1)
         else:
-            raise RuntimeError(f"Could not infer dtype of {type(item).__name__}")
+            raise RuntimeError(f"Could not infer dtype of {class_name(item)}")
         return 0
 
     cdef int fill(self, ndarray out, int axis, char *data, object sequence) except -1:

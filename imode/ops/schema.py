@@ -538,6 +538,7 @@ def _publish(operator, parsed, words, doc):
 
 def alias(name, operator, variants=None):
     """Publish an operator under a second name too (`imode.multiply` is `imode.mul`)."""
+    operator = _first[operator.name]
     words = operator.entry.variants if variants is None else variants.split()
     _publish_alias(name, operator, words, operator.entry.doc)
     if operator.inplace is not None and variants is None:

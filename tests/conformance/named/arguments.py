@@ -10,6 +10,35 @@ PROGRAMS = {
         v0.set_state(lib.ones(5056 * 2, dtype=lib.uint8)[::2])
         v0.graphsafe_set_state(1)
     """,
+    "second names have the overloads of the first": """
+        v0 = lib.ones(2); v1 = lib.tensor([0.5, 2.0])
+        v2 = lib.clip(v0, v1, v1); v3 = v0.clip(max=v1); v4 = lib.clip(v0, 0, 3)
+        v0.clip_(v1, v1)
+        lib.clip(v0, "x"); v0.clip_([1]); lib.clip(v0, v0, out=3)
+        lib.subtract(v0, "x"); v0.subtract(None); v0.subtract_(v0, v0); lib.subtract(v0, v0, foo=1)
+        lib.multiply("x", v0); v0.multiply([1]); lib.multiply(v0, v0, v0); lib.multiply(v0)
+        lib.divide(v0, "x"); v0.divide(v0, v0); lib.divide(v0, v0, rounding_mode=3)
+        lib.true_divide(v0, None); v0.true_divide(v0, v0)
+        lib.floor_divide(v0, v0, v0); v0.floor_divide(v0, v0); lib.floor_divide(v0, "x")
+    """,
+    "an out= that is no tensor": """
+        v0 = lib.ones(2)
+        lib.clamp(v0, 0, 1, out="x"); lib.all(v0, out=1); lib.eq(v0, v0, out="x")
+        lib.exp(v0, out="x"); lib.mm(v0, v0, out=1); lib.arange(3, out="x")
+        lib.bitwise_and(v0, 1, out=[])
+    """,
+    "what is no int, device or equation": """
+        v0 = lib.ones(2, 2)
+        v0.sum(lib.tensor(True)); lib.cumsum(v0, lib.tensor(False)); v0.chunk(lib.tensor(True))
+        lib.ones(2, device=0); lib.tensor([1], device=0); lib.ones(2, device="cuda")
+        lib.einsum(None, v0); lib.einsum(3, [v0, v0]); lib.einsum([1], v0)
+        lib.tensor(lib.float64); lib.as_tensor(lib.device("cpu"))
+    """,
+    "arguments of generators": """
+        v0 = lib.Generator()
+        v0.seed(1); v0.manual_seed(); v0.manual_seed(1, 2); v0.get_state(1); v0.set_state()
+        v0.initial_seed(1); v0.seed(foo=1); v0.manual_seed(seed=1); v0.clone_state(1)
+    """,
     "what cannot be deleted of a tensor": """
         v0 = lib.ones(2)
         del v0.data
