@@ -190,6 +190,7 @@ composite(
             [4.]])
     """,
 )(composed.linear(_linear))
+same_dtype_outs(("linear",))
 
 # ---- outer, inner, tensordot ----
 

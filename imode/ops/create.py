@@ -163,13 +163,17 @@ def same_dtype_outs(names, dtype_of=None, message=expected_out):
             operator = operator.next_overload
 
 
-def computes_in_out(operator):
-    """Let the out= form of a sum or product compute in out's dtype; a stated one must agree."""
+def computes_in_out(operator, refuse=lambda self, dtype, found: None):
+    """Let the out= form of a sum or product compute in out's dtype; a stated one must agree.
+
+    refuse: looks at the tensor, the dtype that is stated or None, and out's, before that.
+    """
     into = operator.out
 
     def computed(functional, arguments, out):
         self, *rest, dtype = arguments
-        if isinstance(out, Tensor):
+        if isinstance(out, Tensor) and not recorded((self, out)):  # refused anyway
+            refuse(self, dtype, out.dtype)
             own = self.dtype.numpy if self.dtype.numpy.kind in "fc" else np.dtype(np.int64)
             if dtype is not None and dtype != out.dtype:
                 raise RuntimeError(expected_out(as_numpy(dtype), out.dtype.numpy))

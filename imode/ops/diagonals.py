@@ -6,7 +6,10 @@ from imode import ops
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
 
-from .schema import composite, op
+from .._core.dtype import can_cast
+from .._core.words import scalar_name
+from .create import same_dtype_outs
+from .schema import composite, op, out_form, recorded
 
 
 def _diag_embed(self, offset, dim1, dim2):
@@ -69,6 +72,23 @@ def diag(self, diagonal):
     if self.dim() not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.dim()}D")
     return self.diag_embed(diagonal) if self.dim() == 1 else ops.diagonal_copy(self, diagonal)
+
+
+same_dtype_outs(("diagonal_copy", "diag"))
+_DIAG_OUT = diag.out
+
+
+def _diag_into(functional, arguments, out):
+    self, _ = arguments
+    if self.dim() == 1 and not (can_cast(self.dtype, out.dtype) or recorded((self, out))):
+        raise RuntimeError(
+            f"diag: result type {scalar_name(self.dtype.numpy)} can't be cast to the desired out= "
+            f"type {scalar_name(out.dtype.numpy)}"
+        )
+    return _DIAG_OUT(*arguments, out=out)
+
+
+out_form(diag, _diag_into)
 
 
 @composite("diagflat(Tensor self, int offset=0) -> Tensor")

@@ -15,12 +15,14 @@ from imode.kernels import shortcuts
 from imode.kernels.diagonal import trace
 
 from .._core.dispatch import is_grad_enabled
-from .._core.dtype import as_numpy
+from .._core.dtype import as_numpy, can_cast, get_default_dtype
+from .._core.internals import array_of
 from .._core.words import not_implemented, scalar_name
+from ..errors import out_of_wrong_dtype
 from . import dims
 from .create import computes_in_out, same_dtype_outs
 from .dims import FLOATING, accumulate_type, reduced, restore
-from .schema import composite, conj, op
+from .schema import composite, conj, op, out_form
 
 # ---- sums, products, means ----
 
@@ -86,14 +88,14 @@ def _nansum_dim(self, dim, keepdim, dtype):
     dims.wrap_all(dim, self.ndim)
     if self.dtype.kind == "c":
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if dtype is not None and dtype.is_complex:
+    if dtype is not None and dtype.is_complex and self.dtype.kind == "f" and self.size:
         raise not_implemented("nansum_cpu", dtype)
     if self.dtype.kind == "f":
         self = np.where(np.isnan(self), self.dtype.type(0), self)
     return _sum_dim(self, dim, keepdim, dtype)
 
 
-op(
+_NANSUM = op(
     "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     fast.kernel("nansum", _nansum_dim, dim=1),
     derivative={
@@ -109,6 +111,18 @@ op(
     tensor(3.)
     """,
 )
+
+
+def _refuse_nansum(self, dtype, found):
+    if not self.is_floating_point():
+        return
+    if dtype is not None and dtype != found:
+        raise RuntimeError(f"nansum: provided dtype must match dtype of result. Give {found}.")
+    if self.numel() and not found.is_floating_point:
+        raise not_implemented("nansum_cpu", found.numpy)
+
+
+computes_in_out(_NANSUM, _refuse_nansum)
 
 
 def _mean_type(x, dtype):
@@ -141,7 +155,7 @@ def _mean_dim(self, dim, keepdim, dtype):
     return _average(self, dims.wrap_all(dim, self.ndim), keepdim, to)
 
 
-op(
+_MEAN = op(
     "mean(Tensor self, *, dtype? dtype=None) -> Tensor",
     fast.kernel("mean", _mean),
     derivative={"self": lambda grad, self_shape: grad.expand(self_shape) / math.prod(self_shape)},
@@ -155,7 +169,7 @@ op(
     tensor(3.)
     """,
 )
-op(
+_MEAN_DIM = op(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
     fast.kernel("mean", _mean_dim, dim=1),
     derivative={
@@ -175,17 +189,27 @@ op(
 )
 
 
-@composite(
-    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
-    variants="function method out",
-    through="nansum",
-    doc="""Return the mean of the elements that are not NaN, of all or along `dim`.
+def _refuse_mean(self, dtype, found):
+    _mean_type(array_of(self), dtype)
+    if dtype is None and not (found.is_floating_point or found.is_complex):  # the sum is divided
+        names = scalar_name(get_default_dtype().numpy), scalar_name(found.numpy)
+        raise out_of_wrong_dtype("mean", *names)
 
-    >>> imode.nanmean(imode.tensor([1.0, float("nan"), 2.0]))
-    tensor(1.5000)
-    """,
-)
-def nanmean(self, dim, keepdim, dtype):
+
+def _refuse_mean_of_all(self, dtype, found):
+    if not can_cast(self.dtype, found):
+        raise RuntimeError(
+            "mean.dtype_out(): input types can't be cast to the desired output type "
+            f"{scalar_name(found.numpy)}"
+        )
+    _refuse_mean(self, dtype, found)
+
+
+computes_in_out(_MEAN, _refuse_mean_of_all)
+computes_in_out(_MEAN_DIM, _refuse_mean)
+
+
+def _nanmean(self, dim, keepdim, dtype, **out):
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype "
@@ -196,8 +220,24 @@ def nanmean(self, dim, keepdim, dtype):
             "nanmean(): could not infer output dtype. Optional dtype must be either a floating "
             f"point or complex dtype. Got: {scalar_name(dtype)}"
         )
-    total = ops.nansum(self, dim, keepdim, dtype=dtype)
-    return total / ops.sum(self.detach().isnan().logical_not(), dim, keepdim)
+    total = ops.nansum(self, dim, keepdim, dtype=dtype, **out)
+    count = ops.sum(self.detach().isnan().logical_not(), dim, keepdim)
+    return total.div_(count) if out else total / count
+
+
+@composite(
+    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
+)
+def nanmean(self, dim, keepdim, dtype):
+    """Return the mean of the elements that are not NaN, of all or along `dim`.
+
+    >>> imode.nanmean(imode.tensor([1.0, float("nan"), 2.0]))
+    tensor(1.5000)
+    """
+    return _nanmean(self, dim, keepdim, dtype)
+
+
+out_form(nanmean, lambda functional, arguments, out: _nanmean(*arguments, out=out))
 
 
 @dims.quiet
