@@ -2,8 +2,10 @@
 
 from . import formats, ops
 from ._core import dtype as dtypes
+from ._core.internals import array_of
 from ._core.tensor import Tensor
 from ._core.words import scalar_name
+from .kernels.order import is_channels_last
 
 _BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
 _BY_TYPE_NAME = {f"{scalar_name(d)}Tensor": d for d in dtypes.all_dtypes()}
@@ -86,12 +88,19 @@ def _invalid(args, kwargs):
     )
 
 
+def _suggested(self):
+    """The format that the strides look like, gaps or not: any that is no other is contiguous."""
+    if not is_channels_last(array_of(self)):
+        return formats.contiguous_format
+    return formats.channels_last if self.ndim == 4 else formats.channels_last_3d
+
+
 def _converted(self, dtype, memory_format, copy=False):
     """The tensor with another dtype or order in memory; itself if it has them already."""
-    same = dtype is None or dtype is self.dtype
-    if same and not copy and memory_format in (None, formats.preserve_format):
+    same = (dtype is None or dtype is self.dtype) and not copy
+    if same and memory_format in (None, formats.preserve_format):
         return self
-    if same and not copy and self.is_contiguous(memory_format=memory_format):
+    if same and memory_format is _suggested(self):
         return self
     return ops._to_copy(self, dtype=dtype or self.dtype, memory_format=memory_format)
 

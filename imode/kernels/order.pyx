@@ -5,6 +5,7 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from imode._core cimport iterate
 from imode._core.iterate cimport NDIM, Operand, operand_of
+from imode.kernels cimport channels
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -91,3 +92,8 @@ cpdef ndarray cast(ndarray a, object dtype):
     made = empty_like(a, dtype)
     made[...] = a
     return made
+
+
+def is_channels_last(ndarray a not None):
+    """Whether the strides are those of images, or of volumes, with the channels innermost."""
+    return channels.is_channels_last(a)

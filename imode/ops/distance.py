@@ -15,6 +15,7 @@ from .._core.words import scalar_name
 from . import dims
 from .create import same_dtype_outs
 from .dims import FLOATING, accumulate_type, reduced, restore
+from .linalg import bmm, mm
 from .refuse import check_sub
 from .schema import composite, op
 
@@ -275,23 +276,23 @@ op(
 )
 
 
-def _check_cdist(x1, x2, p):
-    for name, x in (("X1", x1), ("X2", x2)):
-        if x.dtype.kind != "f":
+def _check_cdist(dtype1, dtype2, p):
+    for name, dtype in (("X1", dtype1), ("X2", dtype2)):
+        if dtype.kind != "f":
             raise RuntimeError(
-                f"cdist only supports floating-point dtypes, {name} got: {scalar_name(x.dtype)}"
+                f"cdist only supports floating-point dtypes, {name} got: {scalar_name(dtype)}"
             )
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    if x1.dtype != x2.dtype and x1.size and x2.size:
-        raise RuntimeError(
-            f"expected scalar type {scalar_name(x1.dtype)} but found {scalar_name(x2.dtype)}"
-        )
 
 
 @dims.quiet
 def _cdist(x1, x2, p, compute_mode):
-    _check_cdist(x1, x2, p)
+    _check_cdist(x1.dtype, x2.dtype, p)
+    if x1.dtype != x2.dtype and x1.size and x2.size:
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(x1.dtype)} but found {scalar_name(x2.dtype)}"
+        )
     away = x1[..., :, None, :] - x2[..., None, :, :]
     if away.size == 0:
         return np.zeros(away.shape[:-1], x1.dtype)
@@ -322,12 +323,37 @@ op(
 )
 
 
-_EUCLID = "use_mm_for_euclid_dist"
-_COMPUTE_MODES = (None, f"{_EUCLID}_if_necessary", _EUCLID, f"donot_{_EUCLID}")
+def _euclidean_dist(x1, x2):
+    """By |x|^2 + |y|^2 - 2 xy, all at once as one product of matrices."""
+    square1, square2 = ((x * x).sum(-1, keepdims=True, dtype=x.dtype) for x in (x1, x2))
+    left = np.concatenate([x1 * x1.dtype.type(-2), square1, np.ones_like(square1)], -1)
+    right = np.concatenate([x2, np.ones_like(square2), square2], -1)
+    stacks = [x.reshape(-1, *x.shape[-2:]) for x in (left, right.swapaxes(-1, -2))]
+    squares = bmm(*stacks) if x1.ndim > 2 else mm(left, right.T)
+    return np.sqrt(np.maximum(squares, 0)).reshape(*x1.shape[:-1], x2.shape[-2])
+
+
+def _euclidean_dist_backward(grad, x1, x2, result, needs):
+    ratio = (grad / result).masked_fill(result == 0, 0)
+    return (
+        x1 * ratio.sum(-1, True) - ratio.matmul(x2) if needs[0] else None,
+        x2 * ratio.sum(-2, False).unsqueeze(-1) - ratio.mT.matmul(x1) if needs[1] else None,
+    )
+
+
+op(
+    "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+    _euclidean_dist,
+    derivative={("x1", "x2"): _euclidean_dist_backward},
+    variants="",
+)
+
+_MM = "use_mm_for_euclid_dist"
+_COMPUTE_MODES = (f"{_MM}_if_necessary", _MM, f"donot_{_MM}")
 
 
 @composite(
-    "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None) -> Tensor",
+    f"cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode='{_MM}_if_necessary') -> Tensor",
     variants="function",
 )
 def cdist(x1, x2, p, compute_mode):
@@ -345,7 +371,17 @@ def cdist(x1, x2, p, compute_mode):
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}"
         )
-    return ops._cdist_forward(x1, x2, p, compute_mode)
+    by_product = compute_mode == _MM or (
+        compute_mode != f"donot_{_MM}" and max(x1.size(-2), x2.size(-2)) > 25
+    )
+    if p != 2 or not by_product or not x1.numel() or not x2.numel():
+        return ops._cdist_forward(x1, x2, p, compute_mode)
+    _check_cdist(x1.dtype.numpy, x2.dtype.numpy, p)
+    batch = broadcast_shape(x1.shape[:-2], x2.shape[:-2])
+    n = math.prod(batch)
+    stacks = [x.expand(*batch, *x.shape[-2:]).contiguous().view(n, *x.shape[-2:]) for x in (x1, x2)]
+    away = ops._euclidean_dist(*((x1, x2) if n == 1 else stacks))
+    return away.view(*batch, x1.size(-2), x2.size(-2))
 
 
 # ---- out= of another dtype ----

@@ -103,7 +103,7 @@ def _add(product, self, beta, alpha):
 # ---- kernels ----
 
 
-def _mm(self, mat2):
+def mm(self, mat2):
     if self.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
@@ -118,7 +118,7 @@ def _mm(self, mat2):
     return _product(self, mat2)
 
 
-def _bmm(self, mat2):
+def bmm(self, mat2):
     _check_batches(self, mat2)
     _check_batch_sizes(self, mat2)
     no_bool(_batch_kernel("bmm", self, mat2), self, mat2)
@@ -332,7 +332,7 @@ def _right_gradient(grad, mat1, mat2_matrix, alpha):
 
 op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
-    compiled("mm", _mm),
+    compiled("mm", mm),
     derivative={
         "self": lambda grad, self_matrix, mat2: _left_gradient(grad, self_matrix, mat2, 1),
         "mat2": lambda grad, self, mat2_matrix: _right_gradient(grad, self, mat2_matrix, 1),
@@ -355,7 +355,7 @@ op(
 )
 op(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
-    compiled("bmm", _bmm),
+    compiled("bmm", bmm),
     derivative={
         "self": lambda grad, mat2: grad.bmm(_mh(mat2)),
         "mat2": lambda grad, self: _mh(self).bmm(grad),

@@ -76,9 +76,8 @@ def _runs(self, dim, order, first):
 
 def _unique_consecutive(self, return_inverse, return_counts, dim):
     flat = self.reshape(-1) if dim is None else self
-    _refuse_complex(
-        self, "unique" if dim is None or (dim == 0 and flat.ndim == 1) else "unique_dim"
-    )
+    of_all = dim is None or (dim == 0 and flat.ndim == 1)
+    _refuse_complex(self, "unique" if of_all else "unique_dim")
     at = 0 if dim is None else _check_unique_dim(self, dim)
     if flat.ndim == 0 or flat.shape[at] == 0:
         none = np.empty(0, np.int64)

@@ -88,6 +88,7 @@ SAMPLES = {
     "cdist": [
         S(T(2, 3), T(4, 3)),
         S(T(2, 3), T(4, 3), 1),
+        S(T(2, 3), T(4, 3), 2.0, "use_mm_for_euclid_dist"),
         S(T(5, 2, 3), T(5, 4, 3), p=3.0),
         S(T(2, 3, dtype="float64"), T(4, 3, dtype="float64"), INF),
         S(T(2, 3), T(4, 4), raises=RuntimeError),

@@ -446,4 +446,16 @@ PROGRAMS = {
         v3 = v0.scatter_reduce(0, v2, v1, "prod"); v3.abs().sum().backward()
         v4 = v0.scatter_reduce(0, v2[1:], v1[1:], "prod"); v4.abs().sum().backward()
     """,
+    "distances by products of matrices": """
+        v0 = lib.arange(90.0).view(30, 3).sin().requires_grad_()
+        v1 = lib.arange(12.0).view(3, 4).t().requires_grad_(); v2 = lib.cdist(v0, v1)
+        v3 = lib.cdist(v0, v1, compute_mode="donot_use_mm_for_euclid_dist")
+        v4 = lib.cdist(v1[:2], v1, 2, "use_mm_for_euclid_dist")
+        v5 = lib.cdist(v0.view(2, 15, 3), v1, 2, "use_mm_for_euclid_dist")
+        v6 = lib.cdist(v0[None, None], v1[None, None]); v7 = lib.cdist(v0[:0], v0)
+        (v2.sum() + v3.sum() + v4[0, 1] + v5.sum() + v6.sum() + v7.sum()).backward()
+        lib.cdist(v0, v1.double())
+        lib.cdist(v0.long(), v1)
+        lib.cdist(v0, v1, -1)
+    """,
 }

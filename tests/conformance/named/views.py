@@ -298,4 +298,14 @@ PROGRAMS = {
         v3 = Kept.apply(v1)
         v3.sum().backward()
     """,
+    "a memory format that the strides suggest already": """
+        v0 = lib.ones(2, 3).t(); v1 = lib.ones(2, 3, 4, 5)[:, :, ::2]
+        f = lib.contiguous_format
+        v2 = v0.to(memory_format=f); v3 = v0.float(memory_format=f); v4 = v1.to(memory_format=f)
+        v5 = v0.double(memory_format=f); v6 = v0.to(lib.float32, memory_format=f, copy=True)
+        v7 = v1.to(memory_format=lib.channels_last); v8 = v7[:, :, ::2]
+        v9 = v8.to(memory_format=lib.channels_last); v2 = v8.to(memory_format=f)
+        v8.to(memory_format=lib.channels_last_3d)
+        v3 = v8.unsqueeze(2).to(memory_format=lib.channels_last_3d)
+    """,
 }
