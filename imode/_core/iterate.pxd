@@ -32,15 +32,14 @@ cdef inline Operand operand_of(ndarray a) noexcept:
 
 
 # Whether the strides of a contiguous array are those of a new one, in dimensions of size 1, too.
-# NumPy does not care; PyTorch lays out results by them.
+# NumPy does not care; PyTorch lays out results by them. One without elements may lie anyhow.
 cdef inline bint in_row_order(Fields* array, npy_intp item) noexcept nogil:
     cdef npy_intp step = item
     cdef int d
     for d in range(array.nd - 1, -1, -1):
-        if array.strides[d] != step:
+        if array.strides[d] != step or array.dimensions[d] == 0:
             return False
-        if array.dimensions[d]:
-            step *= array.dimensions[d]
+        step *= array.dimensions[d]
     return True
 
 

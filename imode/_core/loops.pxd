@@ -24,6 +24,7 @@ cdef enum:                        # how a number becomes an operand; else as by 
     CHECKED = 1                   # refused where the dtype cannot hold it
     WIDE = 2                      # float32 beside float16 tensors, and so is what is computed
     FILLED = 4                    # beside float16 tensors a float64, however large
+    APART = 8                     # a parameter, which has no say in how the result lies in memory
 
 ctypedef struct Loops:            # one ufunc; index: Code of the operands' common dtype
     int nin

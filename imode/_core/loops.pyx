@@ -119,7 +119,7 @@ def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
-        config.scaled_loops.numbers[ufunc.nin] = CHECKED
+        config.scaled_loops.numbers[ufunc.nin] = CHECKED | APART
         config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
         config.scaled_loops.bounds, config.scaled_loops.laid = False, laid
         config.loops.scaled = &config.scaled_loops
@@ -414,7 +414,7 @@ cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept
         if is_tensor(args[i]):
             if not _has_shape(storage(<Tensor>args[i]), nd, dims):
                 return False
-        elif loops.numbers[i] & (CHECKED | FILLED) != CHECKED:
+        elif not loops.numbers[i] & APART:
             return False
     return True
 

@@ -222,7 +222,7 @@ cdef object _bernoulli(Operator op, keyset_t keys, PyObject** args):
     if args[op.nargs] != NULL or not _plain(p) or not _is_float(p.descr.type_num) or (
             not 0 < _count(p, 0, p.nd) <= FEW):
         return run_numpy(op, _config(op, keys).function, args)
-    out = empty_like(storage(<Tensor>args[0]), p.descr.type_num)
+    out = empty(p.descr.type_num, p.nd, p.dimensions)
     toss_alike(out, storage(<Tensor>args[0]), choose(<object>args[1]))
     return wrap(out)
 

@@ -214,7 +214,7 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
 
 cdef object _index_put(Operator op, keyset_t keys, PyObject** args):
     cdef Put how
-    return placed(op, keys, args, _check_put, _put, &how)
+    return placed(op, keys, args, _check_put, _put, &how, True)
 
 
 cdef ndarray _joined(tuple indices, tuple shape, int dim, npy_intp* size):
@@ -377,7 +377,7 @@ cdef int _fill_rows(char* data, PyObject** args, void* plan) except -1:
 
 cdef object _index_fill(Operator op, keyset_t keys, PyObject** args):
     cdef Fill how
-    return placed(op, keys, args, _check_fill, _fill_rows, &how)
+    return placed(op, keys, args, _check_fill, _fill_rows, &how, True)
 
 
 # ---- flat positions ----
@@ -411,7 +411,7 @@ cdef int _put_flat(char* data, PyObject** args, void* plan) except -1:
 
 
 cdef object _put_at(Operator op, keyset_t keys, PyObject** args):
-    return placed(op, keys, args, _check_flat, _put_flat, NULL)
+    return placed(op, keys, args, _check_flat, _put_flat, NULL, True)
 
 
 # ---- the kernels by name ----

@@ -31,8 +31,11 @@ cdef inline bint apart(PyObject* target, PyObject* tensor) noexcept:
 
 
 cdef inline object placed(Operator op, keyset_t keys, PyObject** args, check_t check,
-                          write_t write, void* plan):
-    """The kernel of an operator by what checks and what writes."""
+                          write_t write, void* plan, bint like=False):
+    """The kernel of an operator by what checks and what writes.
+
+    like: the copy keeps the strides of dimensions of size 1, as `clone` does; else it is row-major.
+    """
     cdef bint inplace = op.role == INPLACE
     cdef ndarray out
     if not may_place(op, args) or not check(
@@ -41,6 +44,6 @@ cdef inline object placed(Operator op, keyset_t keys, PyObject** args, check_t c
     if inplace:
         write(_array(args[0]).data, args, plan)
         return <object>args[0]
-    out = _copied(args[0])
+    out = _copied(args[0], like)
     write(<char*>cnp.PyArray_DATA(out), args, plan)
     return wrap(out)

@@ -5,6 +5,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from imode._core.adapter cimport run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -113,9 +114,13 @@ cdef inline int _dim(PyObject* value, int nd) except -2:
     return dim if _wrap(&dim, nd) else -1
 
 
-cdef inline ndarray _copied(PyObject* tensor):
+cdef inline ndarray _copied(PyObject* tensor, bint like=False):
     cdef Fields* a = _array(tensor)
-    cdef ndarray out = empty(a.descr.type_num, a.nd, a.dimensions)
+    cdef ndarray out
+    if like:
+        out = empty_like(storage(<Tensor>tensor), a.descr.type_num)
+    else:
+        out = empty(a.descr.type_num, a.nd, a.dimensions)
     memcpy(cnp.PyArray_DATA(out), a.data, cnp.PyArray_NBYTES(out))
     return out
 

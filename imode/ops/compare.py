@@ -13,7 +13,7 @@ from .._core.numbers import number_as
 from .._core.words import not_implemented, scalar_name
 from ..limits import result_type as type_of_both
 from .create import same_dtype_out
-from .refuse import REAL, cast, no_derivative, refusing, zeros
+from .refuse import REAL, cast, no_derivative, refusing, zeros_in_rows
 from .schema import alias, composite, op, ufunc
 from .written import copied
 
@@ -28,7 +28,7 @@ def _comparison(name, function, also, example):
     operator = op(
         f"{name}(Tensor self, Tensor|Scalar other) -> Tensor",
         ufunc(loops.select(function, kinds), otherwise=refusing(f"{name}_cpu")),
-        derivative={"self": zeros, "other": zeros},
+        derivative={"self": zeros_in_rows, "other": zeros_in_rows},
         inplace_only=True,
         name=f"{name.capitalize()}Backward1",
         number=f"{name.capitalize()}Backward0",

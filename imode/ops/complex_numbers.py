@@ -8,7 +8,7 @@ from imode.kernels import elements, order, shortcuts
 from .._core.broadcast import broadcast_shape
 from .._core.words import not_implemented, scalar_name
 from .create import same_dtype_out
-from .schema import composite, op
+from .schema import composite, op, ufunc
 from .schema import conj as conjugate
 
 # ---- parts, and conjugates ----------------------------------------------------------------------
@@ -62,14 +62,14 @@ def imag(self):
 
 op(
     "_conj(Tensor self) -> Tensor",
-    np.conjugate,
+    ufunc(np.conjugate, laid="like"),
     derivative={"self": lambda grad: grad.conj()},
     variants="",
     name="ConjBackward0",
 )
 op(
     "_conj_physical(Tensor self) -> Tensor",
-    np.conjugate,
+    ufunc(np.conjugate, laid="like"),
     derivative={"self": lambda grad: grad.conj_physical()},
     variants="",
     name="ConjPhysicalBackward0",

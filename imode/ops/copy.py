@@ -15,6 +15,7 @@ from .._core.words import c_name, class_name, scalar_name
 from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
 from ..formats import memory_order
+from ..kernels import elements, strided
 from ..kernels.copy import (
     convert_kernel,
     copy_in_turn,
@@ -22,10 +23,10 @@ from ..kernels.copy import (
     fill_kernel,
     zero_kernel,
 )
-from ..kernels.order import common_order, empty_in, empty_like
+from ..kernels.order import common_order, empty_in, empty_like, iteration_order
 from ..storage import UntypedStorage, offset_in, root_of
 from .expect import mismatch
-from .refuse import no_derivative, zeros
+from .refuse import no_derivative, zeros, zeros_in_rows
 from .schema import composite, op, recorded
 
 
@@ -81,7 +82,7 @@ def _refuse_read_only(array):
 op(
     "copy_(Tensor(a!) self, Tensor|Scalar other, bool non_blocking=False) -> Tensor(a!)",
     copy_kernel(_copy),
-    derivative={"self": lambda grad: grad.new_zeros(grad.shape), "other": lambda grad: grad},
+    derivative={"self": zeros_in_rows, "other": lambda grad: grad},
     name="torch::autograd::CopyBackwards",
     floats_only=True,
     variants="method",
@@ -247,7 +248,7 @@ def resize_as_(self, the_template, memory_format):
 
 op(
     "_set_(Tensor(a!) self) -> Tensor(a!)",
-    lambda self: np.empty(0, self.dtype),
+    lambda self: strided.apply(elements.as_strided, np.empty(0, self.dtype), (0,), (1,), 0),
     derivative={"self": no_derivative("set_", "")},
     name="torch::autograd::NotImplemented",
     variants="",
@@ -369,12 +370,13 @@ def _assign(self, src):
     if self.shape == src.shape:
         _copy(self, src, False)
         return None
-    made = _resize(self, src.shape, None)
+    order = iteration_order(src)
+    made = _resize(self, tuple(src.shape[i] for i in order), None).transpose(np.argsort(order))
     _copy(made, src, False)
     return made
 
 
-# The elements and the shape of another tensor, in one write.
+# The elements, the shape and the order of the axes of another tensor, in one write.
 op(
     "_assign_(Tensor(a!) self, Tensor src) -> Tensor(a!)",
     _assign,

@@ -297,10 +297,13 @@ def _entropy(self, target, weight, reduction):
     for name, array in (("input", self), ("target", target)):
         if array.dtype.kind == "f" and not kernels.within_unit(array):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    if weight is None:
+    if weight is None and reduction != NONE:
         return kernels.pairwise(_ENTROPY, self, target, 0.0, reduction)
-    losses = kernels.pairwise(_ENTROPY, self, target, 0.0, NONE)
-    return _reduce_array(np.multiply(losses, weight, out=losses, casting="same_kind"), reduction)
+    losses = empty_like(self)
+    losses[...] = kernels.pairwise(_ENTROPY, self, target, 0.0, NONE)
+    if weight is not None:
+        np.multiply(losses, weight, out=losses, casting="same_kind")
+    return _reduce_array(losses, reduction)
 
 
 def _reduce_array(losses, reduction):
@@ -327,7 +330,9 @@ def _entropy_slope(grad_output, self, target, weight, reduction):
     if reduction == MEAN:
         grad = grad / self.dtype.type(self.size)
     width = np.maximum((one - self) * self, self.dtype.type(_EPSILON))
-    return np.asarray((grad * (self - target) / width).astype(self.dtype, copy=False))
+    slope = empty_like(self)
+    slope[...] = grad * (self - target) / width
+    return slope
 
 
 def _entropy_slope_of_grad(grad, self, target, weight, reduction):

@@ -256,7 +256,8 @@ written(
 
 def _nonzero(self):
     if self.ndim == 0:
-        return np.empty((int(bool(self)), 0), np.int64)
+        places = np.empty((int(bool(self)), 0), np.int64)
+        return strided.apply(elements.as_strided, places, places.shape, (1, len(places)), 0)
     places = np.array(self.nonzero(), np.int64)
     if not places.size:
         return strided.apply(elements.as_strided, places, places.shape[::-1], (1, 0), 0)

@@ -12,7 +12,7 @@ from .._core.dispatch import is_grad_enabled
 from .._core.numbers import number_as
 from .._core.tensor import Tensor
 from .._core.words import not_implemented, scalar_name
-from .refuse import FLOATS, as_float, by_numpy, cast, common, refusing, zeros
+from .refuse import FLOATS, as_float, by_numpy, cast, common, refusing, zeros, zeros_in_rows
 from .schema import alias, composite, conj, op, ufunc
 from .written import copied
 
@@ -50,7 +50,7 @@ def _sign(self):
 
 def _sgn_backward(grad, self, result):
     if not self.is_complex():
-        return zeros(grad)
+        return zeros_in_rows(grad)
     size = self.abs()
     return ((grad - result * result * conj(grad)) / (2 * size)).masked_fill_(size == 0, 0)
 
@@ -580,7 +580,7 @@ for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
         ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
         derivative={
             "self": lambda grad, self, result: grad * (result / self).masked_fill(self == 0, 0),
-            **({} if _number else {"other": lambda grad: grad.new_zeros(grad.shape)}),
+            **({} if _number else {"other": zeros_in_rows}),
         },
         name=f"CopysignBackward{_number}",
         variants=_ALL,

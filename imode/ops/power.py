@@ -11,7 +11,7 @@ from .._core.dtype import result_type
 from .._core.numbers import number_as
 from .._core.tensor import Tensor
 from .._core.words import not_implemented, scalar_name
-from .refuse import common, zeros
+from .refuse import common, zeros_in_rows
 from .schema import composite, conj, op, out_form, ufunc
 
 _ALL = "function method inplace out"
@@ -77,7 +77,7 @@ def _pow_of_scalar(self, exponent):
 
 def _pow_self(grad, self, exponent):
     if exponent == 0:
-        return zeros(grad)
+        return zeros_in_rows(grad)
     return grad * conj(exponent * self.pow(exponent - 1))
 
 
@@ -119,7 +119,7 @@ tensor([1., 4., 3.])
 )
 op(
     "pow(Tensor self, Scalar exponent) -> Tensor",
-    ufunc(loops.select(loops.pow, "fd"), otherwise=_pow, first=_refuse_pow),
+    ufunc(loops.select(loops.pow, "fd"), otherwise=_pow, first=_refuse_pow, numbers="apart"),
     derivative={"self": _pow_self},
     variants=_ALL,
     doc="""Return `self` to the power of a number; integers to a negative one raise RuntimeError.

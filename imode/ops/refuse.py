@@ -37,6 +37,11 @@ def zeros(grad):
     return ops.zeros_like(grad)
 
 
+def zeros_in_rows(grad):
+    """The same, in row order however the gradient lies."""
+    return grad.new_zeros(grad.shape)
+
+
 def no_derivative(name, namespace="aten::"):
     """The formula of what can be recorded but not differentiated."""
 

@@ -73,7 +73,8 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
 )
 _INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
 _LAID = ("pointwise", "rows", "like")  # likewise
-_NUMBERS = {"wrapped": 0, "checked": 1, "wide": 2, "checked wide": 3, "filled": 5}  # likewise
+_NUMBERS = {"wrapped": 0, "apart": 8, "checked": 9, "wide": 2, "checked wide": 11, "filled": 5}
+_APART = 8  # likewise
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
@@ -113,7 +114,7 @@ def laid_out(function, how="pointwise", numbers=()):
         else:
             arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
             given = any(
-                flags & 5 != 1 and isinstance(operand, (bool, int, float, complex))
+                not flags & _APART and isinstance(operand, (bool, int, float, complex))
                 for operand, flags in zip(operands, numbers)
             )
             made = empty_for(arrays, result.shape, result.dtype, given)

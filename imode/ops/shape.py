@@ -286,7 +286,7 @@ def _roll(self, shifts, dims):
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims or ())}"
         )
     if self.size == 0:
-        return np.array(self, order="C")
+        return copied(self)
     if self.ndim == 0:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     wrapped = tuple(wrap_dim(d, self.ndim) for d in dims)
