@@ -574,15 +574,14 @@ cdef object grad_fn_of(Tensor self):
 
 
 cdef int set_requires_grad(Tensor self, bint value) except -1:
-    if self.grad_fn is not None:
-        if not value:
-            raise errors.change_requires_grad()
-        return 0
+    if self.grad_fn is not None and not value:
+        raise errors.change_requires_grad()
     if value and not _may_require_grad(self):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if value and is_inference(self) and not inference_mode_on(tls()):
         raise errors.inference_requires_grad(self.guard_id, self.maker)
-    self.leaf_requires_grad = value
+    if self.grad_fn is None:
+        self.leaf_requires_grad = value
     return 0
 
 

@@ -70,7 +70,7 @@ cdef object finish(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, object 
                     "output. The inputs that are modified inplace must all be outputs of the "
                     "Function.")
     if recorded and to_save is not None:
-        _save(ctx, to_save, raw, n)
+        _save(ctx, to_save, dirty)
     return wrapped
 
 
@@ -131,7 +131,7 @@ cdef str _forward_name(FunctionNode ctx):
     return type(ctx)._forward_cls.__name__
 
 
-cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) except -1:
+cdef int _save(FunctionNode ctx, tuple to_save, tuple dirty) except -1:
     cdef object kept = PyTuple_New(PyTuple_GET_SIZE(to_save))
     cdef object saved
     cdef Tensor tensor
@@ -141,7 +141,7 @@ cdef int _save(FunctionNode ctx, tuple to_save, PyObject** raw, Py_ssize_t n) ex
         saved = to_save[i]
         if saved is not None:
             tensor = <Tensor>saved
-            if tensor.grad_fn is not None and _among(tensor, raw, n):
+            if tensor.grad_fn is ctx or (tensor.grad_fn is not None and _in(tensor, dirty)):
                 # A written view has a node of its own, which leads here: to keep it were a cycle.
                 saved = save_result(tensor, tensor.output_nr if tensor.grad_fn is ctx else 0)
                 (<SavedTensor>saved).view_node = None    # unpacked, it shows this node

@@ -307,4 +307,38 @@ PROGRAMS = {
         v4, v5, v6 = F.apply(v0, True); v4.sum().backward()
         v7 = lib.tensor(seen)
     """,
+    "an input that a custom function saves and returns as it is leads to its own history": """
+        class Same(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                y = x * x
+                ctx.save_for_backward(x, y)
+                return x, y
+            @staticmethod
+            def backward(ctx, g, h):
+                x, y = ctx.saved_tensors
+                return g * y + h * 2 * x
+        v0 = lib.tensor([2.0, 3.0], requires_grad=True); v1 = v0 * 2; v2 = v1[:1]
+        for v3 in (v0, v1, v2):
+            v4, v5 = Same.apply(v3)
+            log.append([None if t.grad_fn is None else t.grad_fn.name()
+                        for t in v4.grad_fn.saved_tensors])
+            v6, = lib.autograd.grad(v4.sum() + v5.sum(), v0, create_graph=True)
+            v7, = lib.autograd.grad(v6.sum(), v0)
+            log.append((v6.tolist(), v7.tolist()))
+    """,
+    "an inference tensor that a custom function recorded": """
+        class Twice(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x): return x * 2
+            @staticmethod
+            def backward(ctx, grad): return grad * 2
+        v0 = lib.ones(2, requires_grad=True)
+        with lib.inference_mode(), lib.enable_grad():
+            v1 = Twice.apply(v0)
+            v1.requires_grad_()
+        v1.requires_grad_()
+        v1.requires_grad = True
+        v1.requires_grad = False
+    """,
 }
