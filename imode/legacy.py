@@ -18,9 +18,22 @@ def _is_size(value):
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def _named(name, value):
+    """The one argument that was named, by its place where it fits that name."""
+    if name == "size" and isinstance(value, (tuple, list)):
+        return (Size(value),), {}
+    if name == "other" and isinstance(value, Tensor):
+        return (value,), {}
+    if name == "data" and not isinstance(value, Tensor) and not _is_size(value):
+        return (value,), {}
+    return (), {name: value}
+
+
 def _construct(dtype, args, kwargs, exact):
     """`exact`: a tensor argument must be of the dtype already, as for `imode.FloatTensor(t)`."""
     device = kwargs.pop("device", None)
+    if not args and len(kwargs) == 1:
+        args, kwargs = _named(*kwargs.popitem())
     if kwargs or (len(args) > 1 and not all(_is_size(arg) for arg in args)):
         from ._core.refusal import invalid_combination  # as bind does: not needed before
 

@@ -299,6 +299,10 @@ PROGRAMS = {
         v9 = v1.long().new([1.5]); v10 = v1.new((1, 2))
         v1.new(3.5)
         v1.new("a")
+        v14 = v1.new(size=(2, 3)).zero_(); v15 = v1.new(data=[1, 2]); v16 = lib.Tensor(other=v1)
+        v1.new(size=3)
+        v1.new(other=3)
+        v1.new(sizes=(2,))
         with lib.inference_mode():
             v11 = v1.new(v1); v12 = lib.Tensor(v0); v13 = v1.new([1.0])
     """,
