@@ -10,7 +10,6 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.kernels import layers
 
-from .._core.tensor import Tensor
 from .schema import composite, functions
 
 _NOTHING = (

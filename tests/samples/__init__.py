@@ -108,8 +108,21 @@ class D:
         return self.name
 
 
+class Storage:
+    """The memory of a tensor as an argument: `S(T(3), Storage(T(4)))`."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def make(self, lib):
+        return self.tensor.make(lib).untyped_storage()
+
+    def __repr__(self):
+        return f"storage of {self.tensor}"
+
+
 class S:
-    """One call of an operator: its arguments (T, D, numbers, lists of them) and what to check.
+    """One call of an operator: its arguments (T, D, Storage, numbers, lists) and what to check.
 
     grad: check gradients. raises: both libraries raise this class with the same first sentence.
     torch: the call in PyTorch, where it is spelled otherwise. values=False: the values are
@@ -143,7 +156,7 @@ class S:
                     wanted = None
                 tensors.append(value.make(lib, len(tensors), wanted, requires_grad))
                 return tensors[-1]
-            if isinstance(value, D):
+            if isinstance(value, (D, Storage)):
                 return value.make(lib)
             if isinstance(value, (list, tuple)) and any(
                 isinstance(item, (T, D, list, tuple)) for item in value

@@ -1,6 +1,6 @@
 """Samples of the writes that other operators are made of: copy_, fill_, zero_, resize_, set_."""
 
-from tests.samples import S, T
+from tests.samples import S, Storage, T
 
 SAMPLES = {
     "copy_": [
@@ -66,5 +66,15 @@ SAMPLES = {
         S(T(2, 3), T(4), grad=False),
         S(T(2, 3), T(3, 2, view="transposed"), grad=False),
         S(T(2, 3), T(4, dtype="float64"), grad=False, raises=RuntimeError),
+    ],
+    # What PyTorch refuses too: where it makes the memory larger, ours says that it is too small.
+    "set_.source_Tensor_storage_offset": [
+        S(T(2, 3), T(4), -1, (2,), grad=False, raises=RuntimeError),
+        S(T(2, 3), T(4), 0, (2,), (1, 1), grad=False, raises=RuntimeError),
+    ],
+    "set_.source_Storage": [S(T(2, 3), Storage(T(4)), grad=False)],
+    "set_.source_Storage_storage_offset": [
+        S(T(2, 3), Storage(T(4)), -1, (2,), grad=False, raises=RuntimeError),
+        S(T(2, 3), Storage(T(4)), 0, (2,), (1, 1), grad=False, raises=RuntimeError),
     ],
 }
