@@ -16,7 +16,7 @@ from .._core.numbers import number_as, scalar_as
 from .._core.overlap import refuse_overlaps
 from .._core.words import not_implemented
 from .refuse import by_numpy, cast, refusing
-from .schema import composite, conj, functional, op, ufunc
+from .schema import composite, conj, functional, laid_out, op, ufunc
 
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
 
@@ -299,18 +299,46 @@ def _elu_slope(grad_output, self, factor, scale, input_scale=1):
 
 
 op(
-    "_elu_backward(Tensor grad_output, Tensor self, Scalar factor, Scalar scale, "
+    "_elu_backward(Tensor grad_output, Tensor self_or_result, Scalar factor, Scalar scale, "
     "Scalar input_scale=1) -> Tensor",
     ufunc(loops.elu_backward, ints="tensors", otherwise=_elu_slope, numbers="checked wide"),
     derivative={
-        "grad_output": lambda grad, self, factor, scale, input_scale: ops._elu_backward(
-            grad, self, factor, scale, input_scale
+        "grad_output": lambda grad, self_or_result, factor, scale, input_scale: ops._elu_backward(
+            grad, self_or_result, factor, scale, input_scale
         ),
-        "self": lambda grad, grad_output, self, factor, scale, input_scale: (
-            ops._elu_backward(grad * grad_output * input_scale, self, factor, scale, input_scale)
-            * (self < 0)
+        "self_or_result": lambda grad, grad_output, self_or_result, factor, scale, input_scale: (
+            ops._elu_backward(
+                grad * grad_output * input_scale, self_or_result, factor, scale, input_scale
+            )
+            * (self_or_result < 0)
         ),
     },
+    variants="",
+)
+
+
+@np.errstate(all="ignore")
+def _elu_slope_of_result(grad_output, self_or_result, alpha, scale, input_scale):
+    factor, scale, input_scale = (
+        grad_output.dtype.type(x) for x in (alpha * scale, scale, input_scale)
+    )
+    curve = grad_output * input_scale * (self_or_result + factor)
+    return np.where(self_or_result <= 0, curve, grad_output * scale)
+
+
+op(
+    "_elu_backward_of_result(Tensor grad_output, Tensor self_or_result, Scalar alpha, "
+    "Scalar scale, Scalar input_scale) -> Tensor",
+    laid_out(_elu_slope_of_result),
+    derivative={
+        "grad_output": lambda grad, self_or_result, alpha, scale, input_scale: (
+            ops._elu_backward_of_result(grad, self_or_result, alpha, scale, input_scale)
+        ),
+        "self_or_result": lambda grad, grad_output, self_or_result, input_scale: (
+            grad * grad_output * input_scale * (self_or_result < 0)
+        ),
+    },
+    name="EluBackwardBackward0",
     variants="",
 )
 
@@ -325,8 +353,7 @@ def _elu_result(grad, result, alpha, scale, input_scale):
             "In-place elu backward calculation is triggered with a negative slope which is not "
             "supported. Call the function without inplace=True."
         )
-    curve = grad * input_scale * (result + alpha * scale)
-    return ops.where(result <= 0, curve, grad * scale)
+    return ops._elu_backward_of_result(grad, result, alpha, scale, input_scale)
 
 
 op(

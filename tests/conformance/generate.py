@@ -22,6 +22,22 @@ def overlaps(tensor):
     )
 
 
+# What tells numbers apart that may differ by nothing but rounding.
+TELLS = re.compile(
+    r"==|[<>]| in |"
+    r"\b(eq|ne|ge|gt|le|lt|equal|\w+_equal|less|greater|floor_divide|fmod|remainder)_?\b"
+)
+ROUNDING = 1e-4
+
+
+def nearly(a, b):
+    """Whether elements of two tensors differ, but so little that rounding may make them equal."""
+    if not (a.is_floating_point() or b.is_floating_point() or a.is_complex() or b.is_complex()):
+        return False
+    gap = attempt(lambda: (a.detach() - b.detach()).abs())  # a text where the shapes do not fit
+    return not isinstance(gap, str) and bool(((gap > 0) & (gap < ROUNDING)).any())
+
+
 class Generator:
     """Grows one program from a seed; the same seed gives the same program."""
 
@@ -132,6 +148,10 @@ class Generator:
             "grad": ", requires_grad=True" if rng.random() < 0.6 and not inside else "",
         }  # fmt: skip
         values |= {kind: rng.choice(words) for kind, words in NAMES.items()}
+        if TELLS.search(template.replace("{binary}", values["binary"])):
+            told = [live[values[name]] for name in "abc" if values[name] in live]
+            if any(map(nearly, told, told[1:])):
+                template = "{n} = {a}.detach()"
         while "{n}" in template:
             template = template.replace("{n}", f"v{self.count}", 1)
             self.count += 1

@@ -342,4 +342,17 @@ PROGRAMS = {
         v14.sum().backward()
         v14.grad_fn._raw_saved_indices
     """,
+    "gradients of elu and kin, in place and not, are operators of their own": """
+        v0 = lib.tensor([-0.5, 0.3, -2.0, 0.0], requires_grad=True); v1 = v0 * 1; v2 = v0 * 2
+        v3 = v0 * 1
+        lib.nn.functional.celu(v1, 0.7, inplace=True)
+        v5, = lib.autograd.grad(v1.sum(), [v0], create_graph=True); v6 = saved(v5)
+        (v5 * v5).sum().backward(); lib.nn.functional.selu(v2, inplace=True)
+        v5, = lib.autograd.grad((v2 * v2).sum(), [v0], create_graph=True)
+        (v5 * v5).sum().backward(); v4 = lib.nn.functional.elu(v3, 0.5)
+        v5, = lib.autograd.grad((v4 * v4).sum(), [v3], create_graph=True); v6 = saved(v5)
+        (v5 * v5).sum().backward()
+        v7 = lib.tensor([], requires_grad=True); v8 = v7 * 1; v8 = lib.nn.functional.celu_(v8)
+        v9, = lib.autograd.grad(v8, [v7], lib.ones_like(v8), create_graph=True)
+    """,
 }
