@@ -26,7 +26,8 @@ from imode._core.live cimport alive, born, died
 from imode._core.making cimport alias_of
 from imode._core.slab cimport use_slabs
 from imode._core.tensor cimport (
-    Tensor, current, grad_fn_of, is_inference, requires_grad, typenum, version_of)
+    INFERENCE_MODE, NO_GRAD_MODE, Tensor, current, grad_fn_of, is_inference, requires_grad, typenum,
+    version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
 from imode.autograd.node cimport Edge, Node, freed, node_edge
@@ -143,7 +144,7 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
     cdef int no_grad = tls().no_grad
     if self.output_nr < 0:
         self.requires_grad = requires_grad(tensor)
-        if node_edge(tensor, &edge):
+        if not _made_unrecorded(tensor) and node_edge(tensor, &edge):
             packed.node = <object>edge.node
             packed.input_nr = edge.input_nr
             Py_DECREF(packed.node)
@@ -160,6 +161,12 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
             "side-effects. Let the hook change a clone().")
     self.held = packed
     return 0
+
+
+cdef inline bint _made_unrecorded(Tensor tensor) noexcept:
+    """Whether it is a view that a mode left without history, whatever became of its base since."""
+    return tensor.view is not None and tensor.grad_fn is None and (
+        tensor.view.creation == NO_GRAD_MODE or tensor.view.creation == INFERENCE_MODE)
 
 
 cdef inline bint _packs() noexcept:

@@ -297,6 +297,10 @@ PROGRAMS = {
         Marked.apply(v0, lambda x: v2[0], False)
         v3 = Kept.apply(v1)
         v3.sum().backward()
+        v4 = v0 * 2
+        with lib.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+            v5 = Kept.apply(v4)
+        v5.sum().backward()
     """,
     "a memory format that the strides suggest already": """
         v0 = lib.ones(2, 3).t(); v1 = lib.ones(2, 3, 4, 5)[:, :, ::2]
