@@ -122,7 +122,8 @@ def only_plausible(first, called, n, is_method):
     name, n_required = called.removesuffix("_"), first.defaults.count(REQUIRED)
     if name in _NUMBER_WITHOUT_OUT and not is_method and n == n_required + 1:
         return first
-    if name in _OVERLOADED or (_has_more(name, is_method) and n + is_method != n_required):
+    more = _has_more(name, is_method) and n + is_method != n_required
+    if name in _OVERLOADED or more or (name == "where" and n == n_required):  # numbers, there
         return None
     overloads = _overloads(first)
     if len(overloads) == 1 and not older_orders(first):

@@ -576,10 +576,20 @@ same_dtype_out(
 )
 
 
-def _where_method(self, condition, other=0):
+@composite("where.condition(Tensor condition) -> any", variants="function")
+def where_condition(condition):
+    """Return the coordinates of the elements that are not 0, one tensor per dimension.
+
+    >>> imode.where(imode.tensor([False, True]))
+    (tensor([1]),)
+    """
+    return ops.nonzero(condition, as_tuple=True)
+
+
+def _where_method(self, condition, other):
     """Return the elements where `condition` holds, else those of `other`."""
     return ops.where(condition, self, other)
 
 
-_where_method.__name__ = "where"
+_where_method.__name__ = _where_method.__qualname__ = "where"
 install("where", _where_method)

@@ -319,16 +319,6 @@ def argwhere(self):
     return ops.nonzero(self)
 
 
-@composite("where.condition(Tensor condition) -> any", variants="function")
-def where_condition(condition):
-    """Return the coordinates of the elements that are not 0, one tensor per dimension.
-
-    >>> imode.where(imode.tensor([False, True]))
-    (tensor([1]),)
-    """
-    return _columns(condition)
-
-
 def _one_hot(self, num_classes):
     if self.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")

@@ -21,6 +21,12 @@ PROGRAMS = {
         lib.true_divide(v0, None); v0.true_divide(v0, v0)
         lib.floor_divide(v0, v0, v0); v0.floor_divide(v0, v0); lib.floor_divide(v0, "x")
     """,
+    "where of a mask that an operator made": """
+        v0 = lib.ones(2)
+        v1 = v0 > 0
+        lib.where(v1); lib.where(v1, v0); lib.where(v1, "x", v0); lib.where(None, v0, v0)
+        v2 = v0.where(v1, 3)
+    """,
     "an out= that is no tensor": """
         v0 = lib.ones(2)
         lib.clamp(v0, 0, 1, out="x"); lib.all(v0, out=1); lib.eq(v0, v0, out="x")
