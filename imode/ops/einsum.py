@@ -7,7 +7,6 @@ import math
 from functools import lru_cache
 
 from imode import ops
-from imode._core.tensor import Tensor
 from imode.kernels import layers
 
 from .schema import composite, functions
