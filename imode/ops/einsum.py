@@ -9,6 +9,7 @@ from functools import lru_cache
 from imode import ops
 from imode.kernels import layers
 
+from .._core.tensor import Tensor
 from .schema import composite, functions
 
 _NOTHING = (
