@@ -10,7 +10,7 @@ from imode._core.adapter cimport compiled_kernel, run_numpy
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
-from imode._core.iterate cimport empty_like
+from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage, typenum
@@ -185,6 +185,9 @@ cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
         if each.nd != first.nd or not each.flags & C_CONTIGUOUS or (
                 each.descr.type_num != first.descr.type_num):
             return False
+        if each.nd >= 4 and not in_row_order(
+                each, cnp.PyArray_ITEMSIZE(storage(<Tensor>PyTuple_GET_ITEM(tensors, k)))):
+            return False          # images may have channels last, be it by strides of size 1
         for d in range(first.nd):
             if d != but and each.dimensions[d] != first.dimensions[d]:
                 return False

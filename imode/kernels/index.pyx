@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
 from imode.kernels.masks cimport at_mask, fill_at_mask, is_mask
@@ -109,7 +110,8 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
     cdef npy_intp outer, count, size, chunk
     cdef int dim = 0, d, nd = 0
     cdef ndarray out
-    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(a):
+    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _plain(a) or (
+            not in_row_order(a, _item(args[0]))):
         return _fall_back(op, keys, args)
     index = PyTuple_GET_ITEM(indices, 0)
     at = _array(index)

@@ -19,7 +19,7 @@ from imode._core.overlap import refuse_partial, refuse_shared
 from imode._core.words import c_name, not_implemented, scalar_name
 from imode.errors import overlap_between, overlap_inside
 from imode.kernels import strided
-from imode.kernels.order import common_order, empty_in
+from imode.kernels.order import common_order, empty_in, in_rows
 from imode.kernels.strided import wrap_dim
 
 _ROW = 64  # rows this long are added up faster one by one than element by element
@@ -191,7 +191,7 @@ def get(a, indices, dims=None):
                 found = found.reshape(k.shape)
     except IndexError:
         raise k.complain() from None
-    if not (a.flags.c_contiguous and all(x.flags.c_contiguous for x in k.arrays)):
+    if not all(map(in_rows, (a, *k.arrays))):
         order = _index_order(a, k)
         if order != tuple(range(len(order))):
             result = empty_in(order, k.shape, a.dtype)

@@ -60,11 +60,6 @@ cdef inline object _packed(a):
 # ---- batch norm ----------------------------------------------------------------------------------
 
 
-def lies_channels_last(cnp.ndarray x):
-    """Whether the strides of images, which may have gaps, are in the order of channels last."""
-    return is_channels_last(x)
-
-
 cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
     """The contiguous array behind x, and its layout as (outer, channels, inner)."""
     cdef int i

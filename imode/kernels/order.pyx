@@ -3,7 +3,9 @@ import numpy as np
 
 cimport numpy as cnp
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
 from imode._core cimport iterate
+from imode._core.allocator cimport fields
 from imode._core.iterate cimport NDIM, Operand, operand_of
 from imode.kernels cimport channels
 from numpy cimport ndarray, npy_intp
@@ -92,6 +94,11 @@ cpdef ndarray cast(ndarray a, object dtype):
     made = empty_like(a, dtype)
     made[...] = a
     return made
+
+
+def in_rows(ndarray a not None):
+    """Whether the strides are those of a new array, in dimensions of size 1, too."""
+    return iterate.in_row_order(fields(<PyObject*>a), cnp.PyArray_ITEMSIZE(a))
 
 
 def is_channels_last(ndarray a not None):

@@ -9,7 +9,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.adapter cimport compiled_kernel
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport Operator
-from imode._core.iterate cimport empty_like
+from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage
@@ -118,7 +118,8 @@ cdef object _roll(Operator op, keyset_t keys, PyObject** args):
     cdef char* to
     cdef ndarray out
     if args[op.nargs] != NULL or not _plain(a) or n_dims > 1 or not _count(a, 0, a.nd) or not (
-            _numbers(args[1], shifts, &n_shifts)) or n_shifts != 1:
+            _numbers(args[1], shifts, &n_shifts)) or n_shifts != 1 or (
+            not in_row_order(a, _item(args[0]))):
         return _fall_back(op, keys, args)
     length, run = _count(a, 0, a.nd), _item(args[0])
     if n_dims:

@@ -12,7 +12,7 @@ from imode._core.tensor import Tensor
 from imode._core.words import scalar_name
 from imode.errors import out_of_wrong_dtype
 from imode.kernels import fresh
-from imode.kernels.norm import lies_channels_last
+from imode.kernels.order import is_channels_last
 from imode.kernels.strided import wrap_dim
 
 from .schema import alias, composite, functions, op, out_form, recorded
@@ -72,7 +72,7 @@ def _cat(tensors, dim):
 
 def _empty(shape, dtype, tensors):
     """A new array for what is joined, with channels last where all tensors have them there."""
-    if not all(map(lies_channels_last, tensors)):
+    if not all(map(is_channels_last, tensors)):
         return np.empty(shape, dtype)
     made = np.empty((shape[0], *shape[2:], shape[1]), dtype)
     return made.transpose(0, -1, *range(1, len(shape) - 1))

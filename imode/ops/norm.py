@@ -13,6 +13,7 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.internals import array_of
 from imode.kernels import direct, layers, norm
+from imode.kernels.order import is_channels_last
 
 from .expect import expect, expect_float
 from .reduce import var_mean_backward
@@ -393,7 +394,7 @@ op(
 
 def _group_norm(input, groups, weight, bias, eps):
     if not _in_order(input):  # packed, in the order of dimensions that it has
-        last = norm.lies_channels_last(array_of(input))
+        last = is_channels_last(array_of(input))
         order = _CHANNELS_LAST[input.dim()] if last else "contiguous_format"
         input = input.contiguous(memory_format=order)
     if weight is not None and not _in_order(weight):

@@ -7,7 +7,7 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.internals import array_of
 from imode.kernels import direct, layers, pool
-from imode.kernels.norm import lies_channels_last
+from imode.kernels.order import is_channels_last
 
 from .._core.words import not_implemented
 from .create import same_dtype_outs
@@ -22,7 +22,7 @@ def _at_maxima(x, indices):
     """The elements of the planes of x at `indices`, positions in each plane."""
     if indices.numel() == 0:
         return ops.empty_like(indices, dtype=x.dtype)
-    last = indices.dim() == 4 and lies_channels_last(array_of(indices))
+    last = indices.dim() == 4 and is_channels_last(array_of(indices))
     x = x.contiguous(memory_format="channels_last" if last else "contiguous_format")
     planes = (*indices.shape[:-2], -1)
     return x.view(planes).gather(-1, indices.view(planes)).view(indices.shape)

@@ -9,7 +9,7 @@ from imode import ops
 from imode._core.internals import array_of
 from imode.formats import memory_order
 from imode.kernels import fresh, rearrange, shortcuts
-from imode.kernels.order import empty_in, empty_like
+from imode.kernels.order import empty_in, empty_like, is_channels_last
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import not_implemented, scalar_name
@@ -59,7 +59,11 @@ def contiguous(self, memory_format):
     """
     order = memory_order(memory_format, self.ndim, "contiguous")
     if order is None or order == tuple(range(self.ndim)):
-        return self if self.is_contiguous() else self.clone(memory_format="contiguous_format")
+        if self.is_contiguous():
+            return self
+        if order is None and memory_format is not None:
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        return self.clone(memory_format="contiguous_format")
     if self.permute(order).is_contiguous():
         return self
     return self.clone(memory_format=memory_format)
@@ -266,10 +270,12 @@ def flipud(self):
 
 
 def _rolled(self, shift, dim):
-    """A copy in row order, moved on along one dimension."""
-    made = np.empty(self.shape, self.dtype)
+    """A copy moved on along one dimension: in row order, images with channels last as they lie."""
     before, n = (slice(None),) * dim, self.shape[dim]
     cut = shift % n
+    axes = range(self.ndim)
+    order = (0, *axes[2:], 1) if cut and is_channels_last(self) else tuple(axes)
+    made = empty_in(order, self.shape, self.dtype)
     made[(*before, slice(cut, None))] = self[(*before, slice(n - cut))]
     made[(*before, slice(cut))] = self[(*before, slice(n - cut, None))]
     return made

@@ -45,6 +45,33 @@ PROGRAMS = {
         v9 = v8.clone().stride(), v8.double().stride(), lib.zeros_like(v8).stride()
         v10 = lib.kron(v8.double(), lib.ones(2, 3))
     """,
+    "roll and cat keep channels last, by strides of dimensions of size 1, too": """
+        v0 = lib.arange(48.0).reshape(2, 3, 2, 4).contiguous(memory_format=lib.channels_last)
+        v1 = v0.roll(1, 2); v2 = v0.roll(0, 2); v3 = v0.roll((1, 1), (0, 3)); v4 = v0.roll(1)
+        v5 = lib.arange(4.0).as_strided((1, 1, 1, 4), (4, 1, 4, 1))
+        v6 = lib.cat([v5, v5], 1); v7 = lib.stack([v5, v5], 1); v8 = lib.hstack([v5, v5])
+        v9 = lib.ones(2).as_strided((2, 1, 1), (1, 1, 2))[:, lib.tensor([0, 0])]
+        v10 = lib.ones(6)[::2].contiguous(memory_format=lib.preserve_format)
+    """,
+    "channels last in five dimensions, by weights, and odd strides of one channel": """
+        v0 = lib.arange(48.0).reshape(1, 3, 2, 2, 4).to(memory_format=lib.channels_last_3d)
+        v1 = lib.nn.functional.batch_norm(v0, None, None, training=True)
+        v2 = lib.nn.functional.group_norm(v0, 3)
+        v3 = lib.nn.functional.pad(v0, (1, 1, 1, 1, 1, 1), mode="replicate")
+        v4 = lib.ones(36).as_strided((4, 3, 3), (9, 1, 3)); v5 = lib.ones(1, 3, 5)
+        v6 = lib.nn.functional.conv1d(v5, v4)
+        v7 = lib.ones(1, 2, 1, 1).as_strided((1, 2, 1, 1), (2, 1, 2, 2))
+        v8 = lib.nn.functional.adaptive_avg_pool2d(v7, 2)
+    """,
+    "out= of composed operators, powers and zeros lie as PyTorch's": """
+        v0 = lib.ones(3, 2).t(); v1 = lib.empty(0); v2 = lib.empty(0)
+        v3 = lib.max(v0, lib.ones(2, 3), out=v1); v4 = lib.msort(v0, out=v2)
+        v5 = lib.ones(2, 3, requires_grad=True)
+        v6, = lib.autograd.grad(v5 ** 0, v5, v0); v7, = lib.autograd.grad((v5 * 1).le_(v0), v5, v0)
+        v8 = lib.ones(3).as_strided((1, 3), (7, 1)); v9 = lib.tensor(2.0)
+        v10 = (v8 * v9).stride(), v8.sort(0)[0].stride(), v8.flip(0).stride(), (v8 + 1).stride()
+        v11 = v8.put(lib.tensor([0]), lib.ones(1)).stride(), lib.randn_like(v8).stride()
+    """,
     "complex results are laid out as real ones": """
         v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=lib.complex64); v1 = v0.movedim(0, -1)
         v2 = lib.logaddexp(v1, v0)
