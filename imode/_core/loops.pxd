@@ -19,6 +19,7 @@ cdef enum Laid:                   # how new results lie in memory
     POINTWISE = 0                 # see iterate.pxd
     ROWS = 1                      # row-major, however the operands lie
     LIKE = 2                      # as a copy of the first operand
+    PARTS = 3                     # row-major where complex numbers give real ones
 
 cdef enum:                        # how a number becomes an operand; else as by a cast in C
     CHECKED = 1                   # refused where the dtype cannot hold it

@@ -308,6 +308,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef bint resized = False     # out= had another shape: it takes the result's strides
     cdef bint wide                # float16 computed in float32
     cdef bint alike               # see `layout`
+    cdef bint rows                # row-major, however the operands lie
     cdef wide_loop widened
 
     for i in range(nin):
@@ -382,14 +383,15 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         size *= dims[d]
 
     alike = _alike(loops, args, nd, dims)
-    if resized and loops.laid != ROWS:
+    rows = loops.laid == ROWS or (loops.laid == PARTS and is_complex(code))
+    if resized and not rows:
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), alike, strides):
             replace_array(<Tensor>target, array_view(
                 out, nd, dims, strides, <char*>cnp.PyArray_DATA(out)))
     if target != NULL and code_of[cnp.PyArray_TYPE(storage(<Tensor>target))] == out_code:
         out = storage(<Tensor>target)
-    elif loops.laid == ROWS:
+    elif rows:
         out = empty(typenum_of[out_code], nd, dims)
     elif loops.laid == LIKE:
         out = empty_like(storage(<Tensor>args[0]), typenum_of[out_code])

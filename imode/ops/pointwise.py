@@ -462,7 +462,7 @@ def _angle_backward(grad, self):
 
 op(
     "angle(Tensor self) -> Tensor",
-    ufunc(loops.angle, ints="float"),
+    ufunc(loops.angle, ints="float", laid="parts"),
     derivative={"self": _angle_backward},
     variants="function method out",
     doc="""Return the angle of every complex number; 0 or pi for real ones.

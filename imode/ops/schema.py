@@ -72,7 +72,7 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.Autograd,
 )
 _INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
-_LAID = ("pointwise", "rows", "like")  # likewise
+_LAID = ("pointwise", "rows", "like", "parts")  # likewise
 _NUMBERS = {"wrapped": 0, "apart": 8, "checked": 9, "wide": 2, "checked wide": 11, "filled": 5}
 _APART = 8  # likewise
 functions = {}  # name -> built-in function, for imode.<name>
@@ -151,8 +151,8 @@ class ufunc:
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
     but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
     `scaled` is checked.
-    `laid`: how results lie in memory: "pointwise", by all operands; in "rows"; "like" a copy of the
-    first operand.
+    `laid`: how results lie in memory: "pointwise", by all operands; in "rows"; "parts", in rows
+    where complex numbers give real ones; "like" a copy of the first operand.
     """
 
     __slots__ = (

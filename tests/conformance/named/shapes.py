@@ -238,4 +238,11 @@ PROGRAMS = {
         v15 = lib.cat([v14, v14], 1); v16 = lib.stack([v14, v14], 1)
         v17 = lib.stack([v0[0], v0[1]])
     """,
+    "the angles of complex numbers lie in rows": """
+        v0 = (lib.arange(6.0) - 2).view(2, 3).t(); v1 = lib.complex(v0, v0 * 2)
+        v2 = v0.angle(); v3 = v1.angle(); v4 = v1.abs(); v5 = v0.long().angle()
+        v6 = lib.angle(v1, out=lib.empty(0)); v7 = lib.angle(v0, out=lib.empty(0))
+        v8 = v1[:, :1].angle().view(3); v9 = v1.clone().requires_grad_()
+        v9.angle().sum().backward()
+    """,
 }
