@@ -53,7 +53,7 @@ for name, index in WORKING:
 APART = {
     *("detach", "detach_", "resize_", "resize_as_"),  # refused in sentences of their own
     "selu",  # written by elu_, which is named
-    *("set_", "set_.source_Tensor"),  # to a part: the whole does not change
+    *(name for name in CASES if name.startswith("set_")),  # to a part: the whole does not change
 }
 
 
