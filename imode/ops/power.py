@@ -78,6 +78,7 @@ def _pow_of_scalar(self, exponent):
 def _pow_self(grad, self, exponent):
     if exponent == 0:
         return zeros_in_rows(grad)
+    exponent = exponent if isinstance(exponent, complex) else float(exponent)
     return grad * conj(exponent * self.pow(exponent - 1))
 
 

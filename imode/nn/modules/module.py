@@ -360,22 +360,19 @@ class Module:
             clear_grad(param, set_to_none)
 
     def _apply(self, fn, recurse=True):
+        for child in self.children() if recurse else ():
+            child._apply(fn, recurse)
         # Conversions made inside inference mode must leave normal tensors behind.
         with normal_mode(), no_grad():
-            self._convert(fn, recurse)
-        return self
-
-    def _convert(self, fn, recurse):
-        for child in self.children() if recurse else ():
-            child._convert(fn, recurse)
-        for param in self._parameters.values():
-            if param is not None:
-                param.data = fn(param)
-                if param.grad is not None:
-                    param.grad.data = fn(param.grad)
+            for param in self._parameters.values():
+                if param is not None:
+                    param.data = fn(param)
+                    if param.grad is not None:
+                        param.grad.data = fn(param.grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
-                self._buffers[name] = fn(buffer)
+                self._buffers[name] = as_normal(fn(buffer))
+        return self
 
     def to(self, *args, **kwargs):
         """Convert parameters and buffers: `to(dtype)`, `to(device)`, `to(tensor)`; returns self.

@@ -138,4 +138,15 @@ PROGRAMS = {
         lib.optim.AdamW([v0], betas=(0.9, v1))
         opt = lib.optim.Adam([v0], betas=(v1, v1)); v0.sum().backward(); opt.step()
     """,
+    "a buffer with history keeps it when it is converted": """
+        v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2
+        M.register_buffer("b", v1); M.register_parameter("p", lib.nn.Parameter(v0.detach()))
+        M.double()
+        v2 = M.b
+        v2.sum().backward()
+        M.register_buffer("c", v0 * 3)
+        with lib.no_grad():
+            M.half()
+        v3 = M.b; v4 = M.c
+    """,
 }

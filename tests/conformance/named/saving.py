@@ -341,4 +341,11 @@ PROGRAMS = {
         v1.requires_grad = True
         v1.requires_grad = False
     """,
+    "the gradient of a power computes with a floating point exponent": """
+        v0 = lib.tensor([2.0, 3.0], requires_grad=True)
+        for e in (2, 3, True, 2.5):
+            v1, = lib.autograd.grad((v0 ** e).sum(), v0, create_graph=True)
+            n = v1.grad_fn.next_functions[1][0]
+            log.append((repr(n._saved_other), repr(n.next_functions[0][0]._saved_exponent)))
+    """,
 }
