@@ -148,7 +148,7 @@ def test_out_of_another_kind_is_refused(name, index):
         pytest.skip("everything can be written from bool")
     args, kwargs, _ = SAMPLES[name][index].make(imode)
     if name in ("sum.dim", "prod.dim_int", "cumsum", "cumprod") or (
-        name == "nansum" and not args[0].is_floating_point()
+        name == "nansum" and not (args[0].is_floating_point() and args[0].numel())
     ):
         pytest.skip("computes in the dtype of out=")
     outs = [imode.zeros(t.shape, dtype=imode.bool) for t in wanted]
