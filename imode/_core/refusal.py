@@ -22,6 +22,9 @@ _OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
 _OVERLOADED_BY_MORE = ("rand", "rand_like", "randn", "randn_like", "randperm")
 _OVERLOADED_FUNCTIONS = ("mm", "bmm", "addmm", "baddbmm")
 
+# How many arguments, self among them, several overloads of PyTorch take.
+_OVERLOADED_WITH = {"div": 3, "where": 3}
+
 # Of what only nn.functional has, PyTorch wrote the rest in Python, whose words these are not.
 _COMPILED = ("avg_pool2d", "linear", "one_hot", "softplus", "softshrink")
 
@@ -122,8 +125,9 @@ def only_plausible(first, called, n, is_method):
     name, n_required = called.removesuffix("_"), first.defaults.count(REQUIRED)
     if name in _NUMBER_WITHOUT_OUT and not is_method and n == n_required + 1:
         return first
-    more = _has_more(name, is_method) and n + is_method != n_required
-    if name in _OVERLOADED or more or (name == "where" and n == n_required):  # numbers, there
+    n_all = n + is_method
+    more = _has_more(name, is_method) and n_all != n_required
+    if name in _OVERLOADED or more or n_all == _OVERLOADED_WITH.get(name):
         return None
     overloads = _overloads(first)
     if len(overloads) == 1 and not older_orders(first):
@@ -131,7 +135,7 @@ def only_plausible(first, called, n, is_method):
     found = [
         op
         for op in overloads
-        if op.defaults.count(REQUIRED) <= n + is_method <= op.nargs + _takes_out(op, is_method)
+        if op.defaults.count(REQUIRED) <= n_all <= op.nargs + _takes_out(op, is_method)
     ]
     return found[0] if len(found) == 1 else None
 

@@ -17,6 +17,7 @@ PROGRAMS = {
         lib.clip(v0, "x"); v0.clip_([1]); lib.clip(v0, v0, out=3)
         lib.subtract(v0, "x"); v0.subtract(None); v0.subtract_(v0, v0); lib.subtract(v0, v0, foo=1)
         lib.multiply("x", v0); v0.multiply([1]); lib.multiply(v0, v0, v0); lib.multiply(v0)
+        v0.div(None, rounding_mode=None); v0.div_(v0, foo=1); v0.div("x"); lib.div(v0, "x")
         lib.divide(v0, "x"); v0.divide(v0, v0); lib.divide(v0, v0, rounding_mode=3)
         lib.true_divide(v0, None); v0.true_divide(v0, v0)
         lib.floor_divide(v0, v0, v0); v0.floor_divide(v0, v0); lib.floor_divide(v0, "x")
