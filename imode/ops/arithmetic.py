@@ -197,8 +197,11 @@ def _div_mode(self, other, rounding_mode):
     _refuse_mode(self, other, rounding_mode)
     if rounding_mode is None:
         dtype = as_float(result_type(self, other))
+        wide = (
+            np.float32 if dtype == np.float16 else dtype
+        )  # the number by which halves are divided
         with np.errstate(all="ignore"):
-            return np.true_divide(cast(self, dtype), cast(other, dtype))
+            return cast(np.true_divide(cast(cast(self, dtype), wide), cast(other, wide)), dtype)
     if result_type(self, other).kind != "f":
         if rounding_mode == "floor":
             return _floor_divide(self, other)
@@ -209,8 +212,9 @@ def _div_mode(self, other, rounding_mode):
     with np.errstate(all="ignore"):
         if rounding_mode == "floor":
             result = loops.floor_divide(self, other)
-        else:
-            result = np.trunc(self / other)
+        else:  # of many halves PyTorch rounds the quotient before it cuts it off
+            quotient = self / other
+            result = np.trunc(quotient if other.size == 1 else cast(quotient, dtype))
         return cast(result, dtype)
 
 

@@ -512,4 +512,14 @@ PROGRAMS = {
         v2 = v0.view(1, 5, 10, 10).to(memory_format=lib.channels_last)
         v3 = lib.nn.functional.max_pool2d(v2, 2)
     """,
+    "halves are divided by numbers in single precision, and quotients cut off as halves": """
+        v0 = (lib.arange(64.0) * 1.37).sin().mul(20).half(); v1 = (lib.arange(64.0) * 0.7 + 1).cos()
+        v2 = v0.div(1.7, rounding_mode=None); v3 = v0.clone().div_(v1[3], rounding_mode=None)
+        v4 = v0.div(v1.mul(0.01).half(), rounding_mode="trunc")
+        v5 = v0.div(0.03, rounding_mode="trunc")
+        v6 = v0[:9].div(v1[:1].half() / 128, rounding_mode="trunc")
+        v7 = v0.div(v1, rounding_mode=None)
+        v8 = lib.div(lib.tensor(1.7), v0 + 3, rounding_mode=None)
+        v9 = v0.div(v0 + 9, rounding_mode=None)
+    """,
 }
