@@ -515,4 +515,11 @@ PROGRAMS = {
         v0.masked_fill_(v0[0], True); v0[:2].masked_fill_(v0[2:4], False)
         v0.masked_fill_(v0, False)
     """,
+    "whether windows have an element in common takes long to tell": """
+        v0 = lib.arange(60000).remainder(100).to(lib.int8); size = (2,) * 10
+        A = (2158, 2370, 1920, 1048, 2604, 2858, 1540, 872, 444, 1390)
+        B = (2340, 376, 76, 830, 1354, 950, 1632, 1208, 202, 284)
+        v1 = v0.as_strided(size, A); v2 = v0.as_strided(size, B, 2)
+        v1.copy_(v2)
+    """,
 }
