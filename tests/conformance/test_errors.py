@@ -22,6 +22,7 @@ ONLY_HERE = {
     "guard that is not on": "PyTorch raises AttributeError, or leaves the mode on",
     "guard of another thread": "PyTorch sets the other thread's mode",
     "illegal state": "PyTorch has it in C++ alone",
+    "a callback that is none": "PyTorch takes it, and fails where it calls it",
     "set_ to something else": "PyTorch says of each overload why it does not fit",
     "a result that was not saved, since its pack hook raised": "PyTorch names a place in a formula",
 }
