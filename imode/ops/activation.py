@@ -15,8 +15,9 @@ from .._core.dispatch import is_grad_enabled
 from .._core.numbers import number_as, scalar_as
 from .._core.overlap import refuse_overlaps
 from .._core.words import not_implemented
+from .laid import laid_out
 from .refuse import by_numpy, cast, refusing
-from .schema import composite, conj, functional, laid_out, op, ufunc
+from .schema import composite, conj, functional, op, ufunc
 
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
 

@@ -9,8 +9,9 @@ from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
 from .._core.numbers import number_as, scalar_as
 from .._core.words import c_name, not_implemented
+from .laid import laid_out
 from .refuse import as_float, cast, check_scale, check_sub, common, no_derivative, zeros
-from .schema import alias, conj, laid_out, op, ufunc
+from .schema import alias, conj, op, ufunc
 
 _ALL = "function method inplace out"
 

@@ -32,8 +32,6 @@ import sys
 from functools import partial
 from operator import itemgetter
 
-import numpy as np
-
 from .._core.adapter import numpy_ckernel
 from .._core.callables import make_function, make_method
 from .._core.dispatch import (
@@ -60,8 +58,8 @@ from ..autograd.kernels import (
 )
 from ..errors import out_requires_grad
 from ..kernels import shortcuts
-from ..kernels.order import empty_for, empty_like
 from .apart import check_apart
+from .laid import laid_out
 from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
 
 __all__ = ["alias", "composite", "conj", "op", "ufunc"]
@@ -74,7 +72,6 @@ _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
 _INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
 _LAID = ("pointwise", "rows", "like", "parts")  # likewise
 _NUMBERS = {"wrapped": 0, "apart": 8, "checked": 9, "wide": 2, "checked wide": 11, "filled": 5}
-_APART = 8  # likewise
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
@@ -102,30 +99,6 @@ class Entry:
         self.out_refusal = None
 
 
-def laid_out(function, how="pointwise", numbers=()):
-    """`function`, its result laid out in memory as PyTorch's; how, numbers: see `ufunc`."""
-
-    def kernel(*operands):
-        result = function(*operands)
-        if type(result) is not np.ndarray:
-            return result
-        if how == "like":
-            made = empty_like(operands[0], result.dtype)
-        else:
-            arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
-            given = any(
-                not flags & _APART and isinstance(operand, (bool, int, float, complex))
-                for operand, flags in zip(operands, numbers)
-            )
-            made = empty_for(arrays, result.shape, result.dtype, given)
-        if made.strides == result.strides:
-            return result
-        made[...] = result
-        return made
-
-    return function if how == "rows" else function and kernel
-
-
 def _number_flags(numbers):
     """The flags of loops.pxd for each of the most operands that a ufunc has."""
     words = (numbers,) * 4 if isinstance(numbers, str) else (*numbers, *["wrapped"] * 4)[:4]
@@ -147,7 +120,8 @@ class ufunc:
     `first`: a function over ndarrays, called with all arguments where shapes, memory or out= are
     wrong: it raises for operands that are refused before those are looked at, or gives a result.
     `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
-    of the dtype and floats to infinity; "checked", refused where the dtype cannot hold it; "wide",
+    of the dtype and floats to infinity; "apart", likewise, but like checked ones it has no say in
+    how the result lies; "checked", refused where the dtype cannot hold it; "wide",
     beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
     but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
     `scaled` is checked.
