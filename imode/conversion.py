@@ -5,7 +5,6 @@ from ._core import dtype as dtypes
 from ._core.internals import array_of
 from ._core.tensor import Tensor
 from ._core.words import scalar_name
-from .kernels.order import is_channels_last
 
 _BY_NAME = {d.name: d for d in dtypes.all_dtypes()}
 _BY_TYPE_NAME = {f"{scalar_name(d)}Tensor": d for d in dtypes.all_dtypes()}
@@ -90,6 +89,8 @@ def _invalid(args, kwargs):
 
 def _suggested(self):
     """The format that the strides look like, gaps or not: any that is no other is contiguous."""
+    from .kernels.order import is_channels_last  # not needed before
+
     if not is_channels_last(array_of(self)):
         return formats.contiguous_format
     return formats.channels_last if self.ndim == 4 else formats.channels_last_3d
