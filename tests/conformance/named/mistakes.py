@@ -125,4 +125,9 @@ PROGRAMS = {
         lib.diag(v0[0], out=lib.empty(0).long()); lib.diagonal_copy(v0, out=lib.empty(0).double())
         v3 = lib.diag(v0, out=lib.empty(0))
     """,
+    "absolute values of complex numbers into complex numbers": """
+        v0 = lib.tensor([3 + 4j, 1j]); v1 = v0.detach(); v2 = lib.zeros(0, dtype=lib.complex64)
+        lib.abs(v0, out=v2); lib.abs(v1[:1].clone(), out=v0[:1]); lib.abs(v0, out=lib.zeros(2))
+        lib.abs(v0, out=lib.zeros(2, dtype=lib.int64)); lib.sgn(v0, out=lib.zeros(2))
+    """,
 }
