@@ -10,6 +10,7 @@ import pytest
 import imode
 from imode import errors
 from imode._core import origins
+from imode._core.internals import origin_of
 
 PARTS = re.split(r"^=== (.*)\n", Path(__file__).with_name("messages.txt").read_text(), flags=re.M)
 CASES = {
@@ -181,3 +182,12 @@ def test_an_operator_without_a_kernel():
         "Could not run 'add' with arguments from the 'Meta' backend. 'add' has kernels for: CPU.\n"
         "Register one for Meta, or move the arguments to a backend of that list."
     )
+
+
+def test_recorded_tensors_are_told_nothing_and_the_others_who_made_them():
+    with imode.inference_mode(), imode.enable_grad():
+        inside = imode.tile(imode.ones(2), (1,))
+    with imode.no_grad():
+        unrecorded = imode.tile(imode.ones(2), (1,))
+    assert [origins.operator_name(origin_of(t)[0]) for t in (inside, unrecorded)] == ["tile"] * 2
+    assert origin_of(imode.tile(imode.ones(2), (1,))) is None

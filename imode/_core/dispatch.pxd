@@ -132,6 +132,11 @@ cdef inline bint inference_mode_on(TLS* state) noexcept nogil:
     return state.included & DEFAULT_INCLUDED != 0
 
 
+cdef inline bint unrecorded(TLS* state) noexcept nogil:
+    """Whether nothing is recorded: new tensors are told who made them (Note [Who made a tensor])."""
+    return state.no_grad or inference_mode_on(state)
+
+
 cdef inline PyObject* written(Operator op, PyObject** args) noexcept:
     """What args[op.nargs] starts as: a derived in-place call writes its first argument."""
     return args[0] if op.role == INPLACE and op.functional is not None else NULL

@@ -10,9 +10,9 @@ thread-local sets, the operator's mask, the highest bit, the kernel.
 # Note [Who made a tensor]
 Messages about tensors that were made where nothing is recorded name the operator that made them.
 Each call and redispatch leaves its operator's number in the thread's state, one store; `wrap`
-copies it, with the place of the guard's entry, into the tensors that it makes. A composite operator
-calls others, so a new result gets its number afterwards: the one that the user wrote. What is not
-made by an operator says who made it in the same field (`internals.wrap_array`).
+copies it, with the place of the guard's entry, into the tensors that it makes there. A composite
+operator calls others, so a new result gets its number afterwards: the one that the user wrote. What
+is not made by an operator says who made it in the same field (`internals.wrap_array`).
 """
 from sys import intern
 
@@ -111,7 +111,7 @@ cdef object _call_composite(Operator op, PyObject** args):
     if op.shortcut is not None:
         result = op.shortcut.fn(op, 0, args)
         if result is not NotImplemented:
-            if imode_state.no_grad:
+            if unrecorded(&imode_state):
                 _name_results(op, result)
             return result
     cdef int before = imode_state.plain_numbers
@@ -120,7 +120,7 @@ cdef object _call_composite(Operator op, PyObject** args):
         result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
     finally:
         imode_state.plain_numbers = before
-    if imode_state.no_grad:
+    if unrecorded(&imode_state):
         _name_results(op, result)
     return result
 

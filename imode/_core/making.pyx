@@ -3,7 +3,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core cimport allocator
-from imode._core.dispatch cimport TLS, inference_mode_on, tls
+from imode._core.dispatch cimport TLS, inference_mode_on, tls, unrecorded
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
@@ -167,7 +167,8 @@ cdef Tensor wrap(ndarray array):
     Py_INCREF(array)
     self.array = <PyObject*>array
     self.keys = INFERENCE_KEYS if inference_mode_on(state) else NORMAL_KEYS
-    self.guard_id, self.maker = state.guard_id, state.operator_id
+    if unrecorded(state):
+        self.guard_id, self.maker = state.guard_id, state.operator_id
     return self
 
 

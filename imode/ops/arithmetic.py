@@ -198,9 +198,7 @@ def _div_mode(self, other, rounding_mode):
     _refuse_mode(self, other, rounding_mode)
     if rounding_mode is None:
         dtype = as_float(result_type(self, other))
-        wide = (
-            np.float32 if dtype == np.float16 else dtype
-        )  # the number by which halves are divided
+        wide = np.float32 if dtype == np.float16 else dtype  # the number that halves are divided by
         with np.errstate(all="ignore"):
             return cast(np.true_divide(cast(cast(self, dtype), wide), cast(other, wide)), dtype)
     if result_type(self, other).kind != "f":
