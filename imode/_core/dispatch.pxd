@@ -133,7 +133,7 @@ cdef inline bint inference_mode_on(TLS* state) noexcept nogil:
 
 
 cdef inline bint unrecorded(TLS* state) noexcept nogil:
-    """Whether nothing is recorded: new tensors are told who made them (Note [Who made a tensor])."""
+    """Whether nothing is recorded: new tensors are told who made them. Note [Who made a tensor]"""
     return state.no_grad or inference_mode_on(state)
 
 
