@@ -85,7 +85,7 @@ op(
 
 def _same(input, weight, bias, stride, dilation, groups):
     """Convolve so that the size stays; an odd one of the padding goes to the end."""
-    if max(stride) > 1:
+    if any(step > 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     if weight.dim() < 3:
         raise RuntimeError("weight should have at least three dimensions")
@@ -95,8 +95,12 @@ def _same(input, weight, bias, stride, dilation, groups):
             f"{list(weight.shape)}, but got {input.dim()}-dimensional input of size "
             f"{list(input.shape)} instead"
         )
+    n = weight.dim() - 2
+    for name, given in (("stride", stride), ("dilation", dilation)):
+        if len(given) not in (1, n):
+            raise RuntimeError(f"{name} cannot broadcast to {n} dimensions")
     if len(dilation) == 1:
-        dilation = dilation * (weight.dim() - 2)
+        dilation = dilation * n
     total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
     extra = [n for k in reversed(total) for n in (0, k % 2)]
     if any(extra):

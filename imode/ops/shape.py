@@ -356,7 +356,8 @@ op(
 def _sides(joined, dim):
     """What lies after the first and before the last along `dim`."""
     length = joined.shape[dim]
-    return ops._slice(joined, dim, 1, length), ops._slice(joined, dim, 0, max(length - 1, 0))
+    before = ops._slice(joined, dim, 0, max(length - 1, 0))  # made first: backward's sums show it
+    return ops._slice(joined, dim, 1, length), before
 
 
 def _minus(tensor):

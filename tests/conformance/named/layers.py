@@ -149,4 +149,11 @@ PROGRAMS = {
             M.half()
         v3 = M.b; v4 = M.c
     """,
+    "convolutions of the same size with lists that are too long": """
+        v0 = lib.ones(1, 1, 4); F = lib.nn.functional
+        F.conv1d(v0, v0[:, :, :2], padding="same", dilation=[1, 2])
+        F.conv1d(v0, v0[:, :, :2], padding="same", stride=[1, 1])
+        F.conv1d(v0, v0[:, :, :2], padding="same", dilation=[])
+        v1 = F.conv2d(v0[None], v0[None][..., :2], padding="same", dilation=[1])
+    """,
 }
