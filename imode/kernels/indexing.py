@@ -438,7 +438,12 @@ def scatter(a, dim, index, source, reduce=None):
         source = source.ravel()
     at = places(lifted, shape, dim).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        write(a, at, source, reduce)
+        if reduce is None or a.dtype != np.float16:
+            write(a, at, source, reduce)
+        else:  # rounded once, as by PyTorch
+            wide = a.astype(np.float32)
+            write(wide, at, source, reduce)
+            a[...] = wide
 
 
 def write(a, at, source, reduce):

@@ -522,4 +522,14 @@ PROGRAMS = {
         v8 = lib.div(lib.tensor(1.7), v0 + 3, rounding_mode=None)
         v9 = v0.div(v0 + 9, rounding_mode=None)
     """,
+    "float16 numbers scattered to one place are rounded once": """
+        v0 = lib.tensor([1.75, -1.06, -0.09], dtype=lib.float16); v1 = lib.zeros(3, dtype=lib.int64)
+        v2 = v0.scatter_reduce(0, v1, v0, "sum").view(lib.int16)
+        v3 = v0.scatter_add(0, v1, v0).view(lib.int16)
+        v4 = v0.scatter_reduce(0, v1, v0, "prod").view(lib.int16)
+        v5 = v0.scatter_reduce(0, v1, v0, "mean", include_self=False).view(lib.int16)
+        v6 = v0.scatter(0, v1, 1.37, reduce="multiply").view(lib.int16)
+        v7 = v0.expand(3, 3).t().clone().scatter_add_(1, v1.expand(3, 3), v0.expand(3, 3))
+        v8 = v7.view(lib.int16)
+    """,
 }
