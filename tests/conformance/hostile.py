@@ -20,7 +20,7 @@ def shown(x):
     if not isinstance(x, lib.Tensor):
         return type(x).__name__
     return [tuple(x.shape), str(x.dtype).rpartition(".")[2], x.requires_grad, x.is_inference(),
-            [f"{round(float(n), 6):.4g}" for n in x.detach().abs().flatten()[:4].double()]]
+            [f"{float(n):.4g}" for n in x.detach().abs().flatten()[:4].double()]]
 def hook(name, given, statement, result):
     global g, gs
     gs = next((x for x in given if isinstance(x, tuple)), given)
