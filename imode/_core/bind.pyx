@@ -270,11 +270,10 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
             return 1
         converted = bool(<object>value) if isinstance(<object>value, _np_bool) else None
     elif kind == FLOAT or kind == FLOAT_OPT:
-        converted = _as_number(<object>value)
-        if isinstance(converted, complex):
-            converted = None
-        elif <PyObject*>converted == value:
+        if PyFloat_CheckExact(value):
             return 1
+        converted = _as_number(<object>value)
+        converted = None if isinstance(converted, complex) else converted
     elif kind == SCALAR or kind == SCALAR_OPT:
         return 1 if _bind_number(bound, i, value) else _wrong_type(i, value, why)
     elif kind == STR or kind == STR_OPT:

@@ -13,7 +13,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad
 from imode.kernels.plain cimport (
-    PyFloat_AS_DOUBLE, PyFloat_CheckExact, _array, _dim, _indices, _same_shape)
+    PyFloat_AS_DOUBLE, PyFloat_CheckExact, _array, _count, _dim, _indices, _same_shape)
 from libc.stdint cimport int64_t
 from numpy cimport ndarray, npy_intp
 
@@ -171,6 +171,18 @@ cdef object _max_pool(Operator op, keyset_t keys, PyObject** args):
     return NotImplemented if <object>args[6] is not False else _passed_on(op, keys, args)
 
 
+cdef object _batch_norm(Operator op, keyset_t keys, PyObject** args):
+    """batch_norm(input, ..., running_mean, running_var, ...) of real numbers in channels."""
+    cdef Fields* x = _array(args[0])
+    cdef int i
+    if x.nd < 2 or _count(x, 0, x.nd) == 0 or not cnp.PyTypeNum_ISFLOAT(x.descr.type_num):
+        return NotImplemented
+    for i in range(3, 5):                  # not differentiable by them
+        if args[i] != <PyObject*>None and requires_grad(<Tensor>args[i]):
+            return NotImplemented
+    return _passed_on(op, keys, args)
+
+
 cdef object _convolution(Operator op, keyset_t keys, PyObject** args):
     """conv1d, conv2d(input, weight, bias, stride, padding, dilation, groups) of a real batch."""
     cdef int n = 1 if op.name == "conv1d" else 2
@@ -278,6 +290,7 @@ binary_cross_entropy = _new(_entropy, "_binary_cross_entropy")
 binary_cross_entropy_with_logits = _new(_entropy_of_logits, "_binary_cross_entropy_with_logits")
 nll_loss = _new(_nll, "_nll_loss")
 cross_entropy = _new(_cross_entropy, "_nll_loss")
+batch_norm = _new(_batch_norm, "_native_batch_norm", 8, True)
 layer_norm = _new(_passed_on, "_native_layer_norm", 5, True)
 max_pool2d = _new(_max_pool, "max_pool2d_with_indices", 6, True)
 convolution = _new(_convolution, "_convolution", 7)

@@ -17,6 +17,9 @@ ctypedef fused real:
     float
     double
 
+cdef enum:
+    FEW = 64                  # channels whose factors lie on the stack: arrays cost more than they
+
 
 # ---- shared ------------------------------------------------------------------------------------
 
@@ -138,9 +141,12 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
     cdef int rc = 0, kind, wide
     cdef long n
     cdef double count
-    cdef cnp.ndarray a, out, mean, var, invstd, scale, shift
+    cdef cnp.ndarray a, out, mean, var, invstd, scratch
+    cdef double few[2 * FEW]
     cdef void* w
     cdef void* b
+    cdef void* scale = few
+    cdef void* shift
     check_batch_norm(x, weight, bias, running_mean, running_var, training)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
@@ -164,8 +170,10 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
         return _back(out, last), np.zeros(n, a.dtype), np.zeros(n, a.dtype)
     weight = _packed(weight)
     bias = _packed(bias)
-    scale = _vector(n, kind)
-    shift = _vector(n, kind)
+    if n > FEW:
+        scratch = _vector(2 * n, kind)
+        scale = cnp.PyArray_DATA(scratch)
+    shift = <char*>scale + n * (sizeof(double) if wide else sizeof(float))
     w = _data(weight)
     b = _data(bias)
     if training:
@@ -183,15 +191,13 @@ cpdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training
         invstd = _vector(0, kind)
     if wide:
         _fold[double](n, eps, <double*>_data(mean), <double*>_data(var), <double*>w, <double*>b,
-                      <double*>_data(invstd) if training else NULL, <double*>_data(scale),
-                      <double*>_data(shift))
+                      <double*>_data(invstd) if training else NULL, <double*>scale,
+                      <double*>shift)
     else:
         _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
-                     <float*>_data(invstd) if training else NULL, <float*>_data(scale),
-                     <float*>_data(shift))
+                     <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
     with nogil:
-        norm_affine(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
-                    cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+        norm_affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
     if training:
         count = <double>p.outer * p.inner
         if running_mean is not None:

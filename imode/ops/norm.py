@@ -180,6 +180,7 @@ op(
 @composite(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    shortcut=layers.batch_norm,
     variants="function",
 )
 def batch_norm(
@@ -195,19 +196,6 @@ def batch_norm(
     >>> imode.batch_norm(x, None, None, None, None, True, 0.1, 0.0, False).tolist()
     [[-1.0], [1.0]]
     """
-    return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
-
-
-_CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
-
-
-def _in_order(x):
-    return x.is_contiguous() or (
-        x.dim() in _CHANNELS_LAST and x.is_contiguous(memory_format=_CHANNELS_LAST[x.dim()])
-    )
-
-
-def _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps):
     if input.numel() == 0:  # of any shape: one number of each is enough to record them
         result = input.clone()
         result = result if weight is None else result * weight[0]
@@ -221,6 +209,15 @@ def _normalise(input, weight, bias, running_mean, running_var, training, momentu
     return ops._native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )[0]
+
+
+_CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
+
+
+def _in_order(x):
+    return x.is_contiguous() or (
+        x.dim() in _CHANNELS_LAST and x.is_contiguous(memory_format=_CHANNELS_LAST[x.dim()])
+    )
 
 
 def _check_batch(size):
@@ -259,7 +256,9 @@ def batch_norm_functional(
         raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
-    return _normalise(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return ops.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+    )
 
 
 # ---- layer norm ---------------------------------------------------------------------------------
