@@ -45,6 +45,23 @@ def test_the_table_is_the_builds():
     assert names.STAMP is None or ops.digest() == names.DIGEST, "imode/ops was edited: build again"
 
 
+def test_threading_is_not_imported_and_deep_levels_know_the_main_thread():
+    run(
+        "assert 'threading' not in sys.modules\n"
+        "def nest(left):\n"
+        "    with imode.enable_grad():\n"
+        "        y = imode.ones(1, requires_grad=True) * 1\n"
+        "    def hook(grad):\n"
+        "        if left:\n"
+        "            return nest(left - 1)\n"
+        "        import threading\n"
+        "        assert threading.main_thread() is not threading.current_thread()\n"
+        "    y.register_hook(hook)\n"
+        "    y.backward()\n"
+        "nest(150)"
+    )
+
+
 def test_import_brings_no_operator_and_use_brings_its_module(table):
     run(
         "assert not loaded()\n"

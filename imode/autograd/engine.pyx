@@ -166,7 +166,9 @@ cdef int _run_elsewhere(Task task, list roots, list grads, bint accumulate) exce
     """Note [Backward within backward]"""
     cdef list outcome = []
     interrupted = None
-    lock = _thread.allocate_lock()
+    import threading             # takes the thread that first imports it for the main one
+
+    lock = threading.Lock()
     lock.acquire()
     _thread.start_new_thread(
         _body, (task, roots, grads, accumulate, <size_t>tls(), outcome, lock))
