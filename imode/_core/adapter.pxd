@@ -21,6 +21,5 @@ cdef int check_target(Operator op, Tensor target, int code, bint halves=*,
 # Give an out= tensor the result's shape (a warning if it had elements); in-place: they must agree.
 cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1
 cdef int copy_into(Tensor target, ndarray result) except -1
-cdef str shape_str(int nd, npy_intp* dims)     # "[2, 3]"
 cdef str type_str(int code)                    # "Float", as messages name dtypes
 cdef str c_type_str(int code)                  # "float", as a few of them do

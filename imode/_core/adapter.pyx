@@ -37,7 +37,8 @@ cdef str c_type_str(int code):
     return c_name(dtype_from_code(code))
 
 
-cdef str shape_str(int nd, npy_intp* dims):
+cdef str _shape_str(int nd, npy_intp* dims):
+    """As messages show it: "[2, 3]"."""
     return f"[{', '.join([str(dims[i]) for i in range(nd)])}]"
 
 
@@ -219,13 +220,13 @@ cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint res
         return 0
     if not resize:
         raise RuntimeError(
-            f"output with shape {shape_str(array.ndim, array.shape)} doesn't match the broadcast "
-            f"shape {shape_str(nd, dims)}")
+            f"output with shape {_shape_str(array.ndim, array.shape)} doesn't match the broadcast "
+            f"shape {_shape_str(nd, dims)}")
     if cnp.PyArray_SIZE(array) != 0:
         warnings.warn(
             f"An output with one or more elements was resized since it had shape "
-            f"{shape_str(array.ndim, array.shape)}, which does not match the required output "
-            f"shape {shape_str(nd, dims)}. Resize it to 0 elements first, with t.resize_(0), "
+            f"{_shape_str(array.ndim, array.shape)}, which does not match the required output "
+            f"shape {_shape_str(nd, dims)}. Resize it to 0 elements first, with t.resize_(0), "
             "or give out= a tensor of the right shape.", UserWarning, stacklevel=2)
     _resize_storage(target, nd, dims)
     return 0

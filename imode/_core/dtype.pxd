@@ -47,7 +47,6 @@ cdef int add_number(ResultType* state, object number) except -1
 cdef int result(ResultType* state) except -2
 cdef int default_code() noexcept nogil
 cdef int to_complex(int code) noexcept nogil
-cdef int number_code(object number) except -2          # Code of a Python or NumPy number
 
 
 cdef inline bint is_float(int code) noexcept nogil:
@@ -61,11 +60,6 @@ cdef inline bint is_complex(int code) noexcept nogil:
 cdef inline bint is_integral(int code) noexcept nogil:
     """Integers and bool."""
     return 0 <= code <= INT64
-
-
-cdef inline int category(int code) noexcept nogil:
-    """0 bool, 1 integer, 2 floating, 3 complex."""
-    return 0 if code == BOOL else 1 if code <= INT64 else 2 if code <= FLOAT64 else 3
 
 
 cdef inline ResultType no_operands() noexcept nogil:

@@ -227,7 +227,8 @@ cdef void add_tensor(ResultType* state, int code, int nd) noexcept:
         state.zero = promote(state.zero, code)
 
 
-cdef int number_code(object number) except -2:
+cdef int _number_code(object number) except -2:
+    """The Code of a Python or NumPy number."""
     if isinstance(number, np.generic):
         number = number.item()
     if isinstance(number, bool):
@@ -243,7 +244,7 @@ cdef int number_code(object number) except -2:
 
 
 cdef int add_number(ResultType* state, object number) except -1:
-    cdef int code = number_code(number)
+    cdef int code = _number_code(number)
     state.wrapped = promote(state.wrapped, code)
     if code == INT64 and number > INT64_MAX:
         state.unsigned = True

@@ -12,8 +12,6 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
 cdef int check_write(int writer, Tensor target) except -1   # outside the mode: no inference tensor
 cdef int count_write(int writer, Tensor target) except -1   # a version bump
 cdef int check_inplace(str writer, Tensor self, bint geometry=*) except -1  # before it is recorded
-# retain_grad follows the newest node
-cdef int move_retained(Tensor self, Node node, int output_nr) except -1
 # after a write: the node is the tensor's new history; `edge` leads to the old one, -1: none does
 cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except -1
 

@@ -182,7 +182,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     cdef PyObject* found
     cdef int i, n
     if self.view is None:
-        move_retained(self, node, output_nr)
+        _move_retained(self, node, output_nr)
         self.grad_fn = node
         self.output_nr = output_nr
         return 0
@@ -208,7 +208,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
         # The view's node before is no part of the graph any more, and not kept by this one.
         _replace(&next_nodes(node)[edge], <object>found)
         input_nrs(node)[edge] = input_nrs(slices)[slices.base_edge]
-    move_retained(base, slices, 0)
+    _move_retained(base, slices, 0)
     base.grad_fn = slices
     base.output_nr = 0
     tls().nodes += 1
@@ -217,7 +217,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     return 0
 
 
-cdef int move_retained(Tensor self, Node node, int output_nr) except -1:
+cdef int _move_retained(Tensor self, Node node, int output_nr) except -1:
     """A tensor that retains its gradient does so at its newest node."""
     cdef Node before
     if self.meta is None or not self.meta.retains_grad or self.grad_fn is None:
@@ -317,7 +317,7 @@ cdef object _regenerate(Tensor self):
             tls().excluded = excluded
         node = <Node>fresh.grad_fn
     if node is not None:
-        move_retained(self, node, 0)
+        _move_retained(self, node, 0)
     self.grad_fn = node
     self.output_nr = 0
     view.attr_version = current(self.version)

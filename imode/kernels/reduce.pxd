@@ -56,6 +56,3 @@ ctypedef struct Plan:             # one reduction: lanes of elements, and which 
 
 # The bits of the axes that an argument names (None, a tuple, an int), or ALL, or BAD.
 cdef long long axes_of(PyObject* dim, int nd) noexcept
-cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept
-# The same elements with the reduced dimensions last, C-contiguous.
-cdef ndarray lanes_last(ndarray x, long long axes)

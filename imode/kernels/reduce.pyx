@@ -226,7 +226,7 @@ cdef inline void _push(Axes* axes, npy_intp size, npy_intp stride) noexcept:
         axes.n += 1
 
 
-cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept:
+cdef void _make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept:
     cdef int d
     cdef int nd = x.ndim
     cdef npy_intp size
@@ -250,7 +250,8 @@ cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcep
         _push(&plan.kept, 1, 0)
 
 
-cdef ndarray lanes_last(ndarray x, long long axes):
+cdef ndarray _lanes_last(ndarray x, long long axes):
+    """The same elements with the reduced dimensions last, C-contiguous."""
     cdef list order = [d for d in range(x.ndim) if not (axes == ALL or axes >> d & 1)]
     order += [d for d in range(x.ndim) if axes == ALL or axes >> d & 1]
     return np.array(x.transpose(order), order="C")
@@ -358,7 +359,7 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     cdef long long inner
     cdef char* data
     cdef char* result
-    make_plan(x, axes, keepdim, &plan)
+    _make_plan(x, axes, keepdim, &plan)
     while plan.lane.n > 1:
         if axes == ALL and cnp.PyArray_IS_F_CONTIGUOUS(x):
             x = cnp.PyArray_Transpose(x, NULL)    # the order of the elements does not matter
@@ -366,12 +367,12 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
             inner = _last_axes(x, axes)
             x = _folded(self, lanes, x, inner, True)
         else:
-            x = lanes_last(x, axes)
+            x = _lanes_last(x, axes)
             return _folded_last(self, lanes, x, axes, &plan)
-        make_plan(x, axes, keepdim, &plan)
+        _make_plan(x, axes, keepdim, &plan)
     if not self.chains and (
             plan.lane.stride[0] != _itemsize[lanes.compute] and cnp.PyArray_SIZE(x) >= COPY):
-        return _folded_last(self, lanes, lanes_last(x, axes), axes, &plan)
+        return _folded_last(self, lanes, _lanes_last(x, axes), axes, &plan)
     out = empty(typenum_of[lanes.out], plan.nd, plan.dims)
     data = <char*>cnp.PyArray_DATA(x)
     result = <char*>cnp.PyArray_DATA(out)
@@ -517,14 +518,14 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
         correction = PyFloat_AsDouble(args[2])
     elif args[2] != <PyObject*>None:
         return run_numpy(op, self.otherwise, args)
-    make_plan(x, axes, keepdim, &plan)
+    _make_plan(x, axes, keepdim, &plan)
     var = empty(typenum_of[code], plan.nd, plan.dims)
     if cnp.PyArray_SIZE(x) <= correction * cnp.PyArray_SIZE(var):
         return run_numpy(op, self.otherwise, args)       # warns
     mean = empty(typenum_of[code], plan.nd, plan.dims)
     if plan.lane.n > 1 or plan.kept.n > 1 or (
             plan.lane.stride[0] != _itemsize[code] and cnp.PyArray_SIZE(x) >= COPY):
-        x = lanes_last(x, axes)
+        x = _lanes_last(x, axes)
         plan.lane.size[0] = cnp.PyArray_SIZE(x) // cnp.PyArray_SIZE(var)
         plan.lane.stride[0] = _itemsize[code]
         plan.kept.size[0] = cnp.PyArray_SIZE(var)

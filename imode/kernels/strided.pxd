@@ -35,9 +35,6 @@ cdef void at_index(ndarray a, int d, npy_intp index, Geometry* g) noexcept      
 cdef void at_range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp step,
                    Geometry* g) noexcept                            # `count` indices of dim d
 cdef int read_ints(tuple values, npy_intp* out) except -1           # OUT; returns the length
-cdef int infer_view(                                               # 0: there is no such view
-    int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,
-    int nd, npy_intp* shape, npy_intp* strides) noexcept
 
 
 cdef inline dtype descr_of(ndarray a):

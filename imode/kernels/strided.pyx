@@ -121,7 +121,7 @@ cdef int _infer_size(npy_intp numel, tuple size, int nd, npy_intp* shape) except
     return 0
 
 
-cdef int infer_view(
+cdef int _infer_view(
     int old_nd, npy_intp* old_shape, npy_intp* old_strides, npy_intp item,
     int nd, npy_intp* shape, npy_intp* strides,
 ) noexcept:
@@ -174,7 +174,7 @@ def viewable(tuple shape, tuple strides, tuple size):
     for i in range(old_nd):
         numel *= old_shape[i]
     _infer_size(numel, size, nd, new_shape)
-    return infer_view(old_nd, old_shape, old_strides, 1, nd, new_shape, new_strides) == 1
+    return _infer_view(old_nd, old_shape, old_strides, 1, nd, new_shape, new_strides) == 1
 
 
 # ---- from a geometry to a tensor ----------------------------------------------------------------
@@ -242,7 +242,7 @@ cdef int _view(ndarray a, PyObject** args, Geometry* g) except -1:
     """view(size): one entry may be -1."""
     g.nd = read_ints(<tuple>args[1], g.shape)
     _infer_size(cnp.PyArray_SIZE(a), <tuple>args[1], g.nd, g.shape)
-    if infer_view(
+    if _infer_view(
         a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a), cnp.PyArray_ITEMSIZE(a),
         g.nd, g.shape, g.strides,
     ) == 0:

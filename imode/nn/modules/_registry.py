@@ -66,9 +66,6 @@ class Registry(dict):
         self.update(other)
         return self
 
-    def move_to_end(self, name):
-        self[name] = self.pop(name)
-
     def __reduce__(self):
         # A copy starts as a plain dict; Module.__setstate__ ties it to the new module.
         return dict, (dict(self),)
