@@ -403,3 +403,60 @@ def test_detach_shares_no_geometry():
     assert (x.shape, y.shape) == ((3, 2), (2, 3))
     x.unsqueeze_(0)
     assert y.stride() == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("split", (2,)), ("split_with_sizes", ((2, 2),)), ("unbind", ())]
+)
+def test_copies_of_several_views_into_out(name, arguments):
+    """The out= forms return nothing; those but of split resize."""
+    copies = getattr(imode, f"{name}_copy")
+    x = imode.arange(8.0).view(4, 2)
+    views = getattr(x, name)(*arguments)
+    fitting = [imode.zeros(view.shape) for view in views]
+    assert copies(x, *arguments, out=fitting) is None
+    assert [t.tolist() for t in fitting] == [t.tolist() for t in views]
+    assert {t._version for t in fitting} == {1}
+    with pytest.raises(RuntimeError, match=rf"expected an out= argument of size {len(views)}, got"):
+        copies(x, *arguments, out=fitting[:-1])
+    leaf = x.clone().requires_grad_()
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        copies(leaf, *arguments, out=fitting)
+    with pytest.raises(TypeError, match="must be tuple of Tensors"):
+        copies(x, *arguments, out=fitting[0])
+    if name != "split":
+        empty = [imode.zeros(0) for _ in views]
+        copies(x, *arguments, out=empty)
+        assert [t.tolist() for t in empty] == [t.tolist() for t in views]
+        assert {t._version for t in empty} == {2}
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float"):
+            copies(x, *arguments, out=[t.long() for t in fitting])
+
+
+def test_unsafe_pieces_share_memory_and_no_version():
+    x = imode.zeros(5, 2)
+    for pieces in (x.unsafe_split(2), x.unsafe_chunk(2), x.unsafe_split_with_sizes((1, 4))):
+        before = x._version
+        pieces[1].add_(1)
+        assert shares_memory(x, pieces[0])
+        assert (x._version, pieces[0]._version, pieces[1]._version) == (before, 0, 1)
+        assert not pieces[0]._is_view()
+    assert x.sum() == 2 * (2 + 2 + 4)
+    with imode.inference_mode():
+        piece = x.unsafe_split(2)[0]
+        piece.add_(1)
+    assert piece._is_view()
+    assert x._version == 1
+
+
+def test_a_narrow_copy_into_out():
+    x = imode.arange(12.0).view(3, 4).t()
+    out = imode.zeros(0)
+    assert imode.narrow_copy(x, 1, -2, 2, out=out) is out
+    assert out.tolist() == x[:, 1:].tolist()
+    assert out._version == 1
+    with pytest.raises(RuntimeError, match="unsupported operation"):
+        imode.narrow_copy(x, 1, 0, 1, out=imode.zeros(1).expand(4, 1))
+    with pytest.raises(RuntimeError, match="dtype"):
+        imode.narrow_copy(x, 1, 0, 1, out=out.long())
+    assert x[:, 1:].narrow_copy(0, 1, 2).is_contiguous()

@@ -517,7 +517,7 @@ cdef Operator _bind_out(Operator op, Bound* bound):
             raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not "
                             f"{type(target).__name__}")
         target = tuple(target)
-        if len(target) != op.n_results:
+        if op.n_results not in (len(target), -1):     # -1: as many as there are results
             raise TypeError(f"{op.name}() expected tuple of {op.n_results} elements but got "
                             f"{len(target)}")
         for position, item in enumerate(target):

@@ -108,6 +108,24 @@ cdef object _unbind(Operator op, keyset_t keys, PyObject** args):
     return pieces
 
 
+cdef tuple _uncounted(tuple pieces):
+    """The pieces, each with a version counter of its own."""
+    for piece in pieces:
+        (<Tensor>piece).version = None
+    return pieces
+
+
+cdef object _unsafe_split(Operator op, keyset_t keys, PyObject** args):
+    return _uncounted(<tuple>_split(op, keys, args))
+
+
+cdef object _unsafe_split_with_sizes(Operator op, keyset_t keys, PyObject** args):
+    return _uncounted(<tuple>_split_with_sizes(op, keys, args))
+
+
 split = CKernel.new(_split, None, "imode.kernels.pieces", False)
 split_with_sizes = CKernel.new(_split_with_sizes, None, "imode.kernels.pieces", False)
 unbind = CKernel.new(_unbind, None, "imode.kernels.pieces", False)
+unsafe_split = CKernel.new(_unsafe_split, None, "imode.kernels.pieces", False)
+unsafe_split_with_sizes = CKernel.new(
+    _unsafe_split_with_sizes, None, "imode.kernels.pieces", False)

@@ -38,6 +38,8 @@ MODULES = (
     "activation_nn",
     "extrema",
     "distance",
+    "copies",
+    "unsafe",
     "diagonals",
     "einsum",
     "scan",

@@ -105,7 +105,7 @@ op(
     "conj_physical_(Tensor(a!) self) -> Tensor(a!)",
     _conj_in_place,
     derivative={"self": lambda grad: grad.conj_physical()},
-    variants="method",
+    variants="function method",
     name="ConjPhysicalBackward1",
     doc="""Conjugate the tensor's elements in place, and return it.""",
 )

@@ -167,6 +167,37 @@ tensor([7., 7.])
 )
 
 
+def _filled(write):
+    def filled(self, value):
+        result = empty_like(self)
+        write(result, value)
+        return result
+
+    return filled
+
+
+op(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    _filled(_fill_tensor),
+    derivative={"self": zeros, "value": lambda grad: grad.sum()},
+    name="FillBackward1",
+    variants="function",
+    doc="Return a tensor of the shape and dtype of the first, full of the value of a 0-dim tensor.",
+)
+op(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    _filled(_fill),
+    derivative={"self": zeros},
+    name="FillBackward0",
+    variants="function",
+    doc="""Return a tensor of the shape and dtype of the first, full of `value`.
+
+>>> imode.fill(imode.zeros(2), 7)
+tensor([7., 7.])
+""",
+)
+
+
 def _zero(self):
     _refuse_read_only(self)
     self.fill(0)
@@ -247,7 +278,7 @@ def resize_(self, size, memory_format):
 
 @composite(
     "resize_as_(Tensor(a!) self, Tensor the_template, *, any memory_format=None) -> Tensor(a!)",
-    variants="method",
+    variants="function method",
 )
 def resize_as_(self, the_template, memory_format):
     """Change the shape in place to that of another tensor, as `resize_`; returns the tensor."""

@@ -40,24 +40,6 @@ op(
             [0, 2]])
     """,
 )
-op(
-    "diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-    lambda self, offset, dim1, dim2: strided.apply(
-        strided.diagonal, self, offset, dim1, dim2
-    ).copy(),
-    derivative={
-        "self": lambda grad, self_shape, offset, dim1, dim2: ops._diagonal_backward(
-            grad, self_shape, offset, dim1, dim2
-        )
-    },
-    name="DiagonalBackward0_copy",
-    variants="function out",
-    doc="""Return a copy of `diagonal`.
-
-    >>> imode.diagonal_copy(imode.tensor([[1, 2], [3, 4]]))
-    tensor([1, 4])
-    """,
-)
 
 
 @composite("diag(Tensor self, int diagonal=0) -> Tensor", variants="function method out")
@@ -74,7 +56,7 @@ def diag(self, diagonal):
     return self.diag_embed(diagonal) if self.dim() == 1 else ops.diagonal_copy(self, diagonal)
 
 
-same_dtype_outs(("diagonal_copy", "diag"))
+same_dtype_outs(("diag",))
 _DIAG_OUT = diag.out
 
 

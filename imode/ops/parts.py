@@ -105,24 +105,34 @@ op(
 )
 
 
+def first_of(shape, dim, start):
+    """Where the `narrow` of a shape begins along `dim`, and that dimension's length."""
+    if not shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    size = shape[wrap_dim(dim, len(shape))]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    return start + size if start < 0 else start, size
+
+
+def check_end(start, length, size):
+    """Refuse a `narrow` beyond a dimension's end."""
+    if length < 0 or start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+
+
 def _narrow(self, dim, start, length):
     """Return `length` indices of `dim`, from `start` on.
 
     >>> imode.arange(5).narrow(0, 1, 3)
     tensor([1, 2, 3])
     """
-    if self.dim() == 0:
-        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
+    if self.dim() and length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    size = self.shape[wrap_dim(dim, self.dim())]
-    if not -size <= start <= size:
-        raise IndexError(
-            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
-        )
-    start += size if start < 0 else 0
-    if start + length > size:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    start, size = first_of(self.shape, dim, start)
+    check_end(start, length, size)
     return ops._slice(self, dim, start, start + length)
 
 
@@ -210,6 +220,19 @@ op(
 )
 
 
+def chunked(self, chunks, dim, split, split_with_sizes):
+    """What `chunk` does, by two operators that split."""
+    if self.dim() == 0:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = self.shape[wrap_dim(dim, self.dim())]
+    if length == 0:
+        _check_count("chunk", chunks)
+        return split_with_sizes(self, (0,) * chunks, dim)
+    return split(self, -(-length // chunks), dim)
+
+
 @composite(
     "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
     variants="function method",
@@ -221,15 +244,7 @@ def chunk(self, chunks, dim):
     >>> [p.tolist() for p in imode.arange(5).chunk(2)]
     [[0, 1, 2], [3, 4]]
     """
-    if self.dim() == 0:
-        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    length = self.shape[wrap_dim(dim, self.dim())]
-    if length == 0:
-        _check_count("chunk", chunks)
-        return self.split_with_sizes((0,) * chunks, dim)
-    return self.split(-(-length // chunks), dim)
+    return chunked(self, chunks, dim, ops.split, ops.split_with_sizes)
 
 
 _MAX_PIECES = 1 << 26  # a tuple of so many views is beyond any machine's use, and fills its memory

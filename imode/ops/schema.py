@@ -83,6 +83,7 @@ class Entry:
     __slots__ = (
         "differentiable",
         "doc",
+        "formulas",
         "kernel",
         "out_refusal",
         "result_names",
@@ -92,6 +93,7 @@ class Entry:
 
     def __init__(self, kernel, differentiable, variants, doc, result_names, through=None):
         self.kernel, self.differentiable = kernel, differentiable
+        self.formulas = None  # the derivative, as given to `op`
         self.variants, self.doc, self.result_names = variants, doc, result_names
         self.through = through
         # What a result in an out= of another dtype raises, from (wanted, found, which result);
@@ -236,6 +238,7 @@ def op(
     where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
     _check_entry(parsed, derivative, differentiable)
     entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names, through)
+    entry.formulas = derivative
     compiled = _compile_kernel(parsed.name, kernel, where)
     result_type = None
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):

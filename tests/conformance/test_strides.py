@@ -16,12 +16,13 @@ SAMPLES = load()
 COUNT = 12  # programs of each operator
 KINDS = ["rows", "permuted", "permuted", "gaps", "expanded", "channels last", "odd"]
 # Conjugates are no views here; half complex numbers are wider.
-APART = {"adjoint", "conj", "complex", "view_as_complex"}
+APART = {"adjoint", "conj", "complex", "view_as_complex", "view_as_complex_copy"}
 # Results that PyTorch fills instead of computing, and odd operands of sums: strides of size 1.
 LOOSE = {
     "adaptive_avg_pool2d", "all", "aminmax", "any", "batch_norm", "broadcast_tensors", "cdist",
     "binary_cross_entropy_with_logits", "clamp", "conv1d", "conv2d", "isfinite", "isinf", "isreal",
     "logit", "multinomial", "nansum", "pow", "prod", "sinc", "view_as_real",
+    "view_as_real_copy",
 }  # fmt: skip
 
 # Backward of integers that have a history, and of images that are not contiguous: PyTorch raises.

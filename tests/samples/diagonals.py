@@ -20,15 +20,6 @@ SAMPLES = {
         S(T(), raises=IndexError),
         S(2.5, raises=TypeError),
     ],
-    "diagonal_copy": [
-        S(T(3, 4)),
-        S(T(3, 4), 1),
-        S(T(2, 3, 4), offset=-1, dim1=2, dim2=1),
-        S(T(3, 4, view="transposed")),
-        S(T(0, 3)),
-        S(T(3, 3, dtype="int64")),
-        S(T(3), raises=IndexError),
-    ],
     "diag": [
         S(T(3)),
         S(T(3), 1),

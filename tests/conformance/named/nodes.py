@@ -1,6 +1,40 @@
 """The nodes that calls leave behind: which, with which names and edges."""
 
 PROGRAMS = {
+    "a detached copy is recorded, and refuses backward": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(2, 3)
+        v2 = lib.detach_copy(v0.t())
+        v3 = lib.detach_copy(v1)
+        with lib.no_grad():
+            v4 = lib.detach_copy(v0)
+        v2.sum().backward()
+    """,
+    "pieces that are not recorded as views": """
+        v0 = lib.ones(5, 2, requires_grad=True); v1 = v0 * 2
+        v2 = v1.unsafe_split(2)[0]
+        v2.mul_(3)
+        v3 = v1.unsafe_split_with_sizes((1, 4))[1]
+        v4 = v1.unsafe_chunk(2)[1]
+        with lib.no_grad():
+            v5 = v1.unsafe_split(2)[1]
+        v5.add_(1)
+        v1.sum().backward()
+        v2.sum().backward()
+        with lib.inference_mode():
+            v6 = v1.unsafe_split(3)[0]
+            v7 = lib.ones(3); v8 = v7.unsafe_chunk(2)[0]
+        v9 = v7.unsafe_chunk(3)[0]
+    """,
+    "copies of views that cannot be differentiated for complex numbers": """
+        v0 = lib.ones(3, 2, dtype=lib.complex64, requires_grad=True)
+        v1 = lib.select_copy(v0, 0, 1)
+        v1 = lib.slice_copy(v0, 0, 1)
+        v2 = lib.ones(3, 2, requires_grad=True)
+        v3 = lib.view_as_complex_copy(v2)
+        v3 = lib.view_copy(v2, lib.int32)
+        v4 = lib.transpose_copy(v0, 0, 1)
+        v5 = lib.autograd.grad(v4.real.sum(), v0)
+    """,
     "what a composed operator puts into order first is in the graph": """
         v0 = lib.ones(2, 1, 4, requires_grad=True); v1 = v0.expand(2, 6, 4)
         v2 = lib.ones(12, requires_grad=True)[::2]; v3 = lib.ones(1, requires_grad=True).expand(3)

@@ -1,6 +1,12 @@
 """Views: creation metadata, histories that writes rewrite, detach and data, copies."""
 
 PROGRAMS = {
+    "copies of views into one of the tensors that they show": """
+        v1 = lib.arange(4.).view(2, 2); v2 = v1[1]
+        lib.unbind_copy(v1, 0, out=[v1[1].clone(), v2])
+        lib.split_with_sizes_copy(v1, (1, 1), out=[v1[:1], v1[1:]])
+        lib.permute_copy(v1, (1, 0), out=v1)
+    """,
     # ---- creation metadata ----
     "a view made in no_grad, written in grad mode": """
         v0 = lib.ones(3, requires_grad=True); v1 = v0 * 1
