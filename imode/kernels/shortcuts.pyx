@@ -9,12 +9,13 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from imode._core.dispatch cimport CKernel, Operator, call, call1, call2, call3, operator
+from imode._core.dispatch cimport (
+    CKernel, Operator, call, call1, call2, call3, operator, tls, unrecorded)
 from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport keyset_t
 from imode._core.overlap cimport ranges_meet
 from imode._core.syntax cimport slice_dim
-from imode._core.tensor cimport Tensor, is_tensor, storage
+from imode._core.tensor cimport Tensor, is_tensor, requires_grad, storage
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -244,6 +245,13 @@ cdef object _apart(Operator op, keyset_t keys, PyObject** args):
     return call(<Operator>op.shortcut.config, args)
 
 
+cdef object _unrecorded(Operator op, keyset_t keys, PyObject** args):
+    """What looks at the graph and records nothing: another operator, where there is no graph."""
+    if requires_grad(<Tensor>args[0]) and not unrecorded(tls()):
+        return NotImplemented
+    return call(<Operator>op.shortcut.config, args)
+
+
 cdef CKernel _new(object (*fn)(Operator, keyset_t, PyObject**)):
     return CKernel.new(fn, None, "imode.kernels.shortcuts", False)
 
@@ -269,3 +277,8 @@ spread = _new(_spread)
 def apart(Operator into not None):
     """The shortcut of an out= form that checks its memory, and then is `into`."""
     return CKernel.new(_apart, into, "imode.kernels.shortcuts", False)
+
+
+def where_unrecorded(Operator plain not None):
+    """The shortcut of an operator of one tensor: `plain`, where autograd records nothing."""
+    return CKernel.new(_unrecorded, plain, "imode.kernels.shortcuts", False)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from imode import ops
-from imode.kernels import loops
-from imode.kernels.order import empty_for, empty_like
+from imode.kernels import loops, shortcuts
+from imode.kernels.order import empty_for
 
 from .._core.broadcast import broadcast_shape
 from .._core.dtype import result_type
@@ -137,7 +137,7 @@ tensor([-1, -6])
 
 
 def _test(name, kernel, example, variants="function method"):
-    op(
+    return op(
         f"{name}(Tensor self) -> Tensor",
         kernel,
         differentiable=False,
@@ -169,7 +169,7 @@ def _signbit(self):
 
 _test("isnan", ufunc(np.isnan), "False,  True, False")
 _test("isinf", ufunc(np.isinf), "False, False,  True")
-_test("isfinite", ufunc(np.isfinite), " True, False, False")
+_ISFINITE = _test("_isfinite", ufunc(np.isfinite), " True, False, False", "")
 for _name, _example in (("isposinf", "False, False, False"), ("isneginf", "False, False,  True")):
     _kernel = ufunc(getattr(loops, _name), otherwise=_none(_name))
     _test(_name, _kernel, _example, "function method out")
@@ -181,24 +181,15 @@ _test(
 )
 
 
-def _isreal(self):
-    if self.dtype.kind == "c":
-        return self.imag == 0
-    result = empty_like(self, np.bool_)
-    result.fill(True)
-    return result
+@composite("isfinite(Tensor self) -> Tensor", shortcut=shortcuts.where_unrecorded(_ISFINITE))
+def isfinite(self):
+    """Test every element (isfinite); the result is bool.
 
-
-op(
-    "isreal(Tensor self) -> Tensor",
-    _isreal,
-    differentiable=False,
-    doc="""Return whether every element's imaginary part is zero.
-
->>> imode.isreal(imode.tensor([1 + 1j, 2]))
-tensor([False,  True])
-""",
-)
+    >>> imode.isfinite(imode.tensor([1, float("nan"), -float("inf")]))
+    tensor([ True, False, False])
+    """
+    abs(self)  # is recorded, and refused, as the absolute values that PyTorch compares are
+    return ops._isfinite(self)
 
 
 def _nan_to_num(self, nan, posinf, neginf):

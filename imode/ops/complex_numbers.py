@@ -60,6 +60,16 @@ def imag(self):
     return ops.view_as_real(self).select(self.dim(), 1)
 
 
+@composite("isreal(Tensor self) -> Tensor")
+def isreal(self):
+    """Return whether every element's imaginary part is zero.
+
+    >>> imode.isreal(imode.tensor([1 + 1j, 2]))
+    tensor([False,  True])
+    """
+    return imag(self) == 0 if self.is_complex() else ops.ones_like(self, dtype=bool)
+
+
 op(
     "_conj(Tensor self) -> Tensor",
     ufunc(np.conjugate, laid="like"),

@@ -144,6 +144,7 @@ def main():
     options = parser.parse_args()
     reference, lib = importlib.import_module("torch"), importlib.import_module(options.library)
     reference.set_num_threads(1)
+    run(lib, [])  # what it imports when first used is then not imported in each process
     rules, chunk = known.load(), 20
     FOLDER.mkdir(parents=True, exist_ok=True)
     begun, seed, kinds = time.monotonic(), options.seed, {}

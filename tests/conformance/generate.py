@@ -95,6 +95,7 @@ class Generator:
         others = ("requires_grad", "pickle", "assign")  # docs/differences.md has a section on those
         if any(is_leaf(tensor) for tensor in live.values()):
             others += ("copy.copy", "deepcopy")
+        others += ("M.double", "M.float", "N.double", "L.double", "L.float")
         if (inside or "with {mode}" in template) and any(word in template for word in others):
             template = "{n} = {a}.detach()"
         names = list(live)

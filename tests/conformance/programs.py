@@ -135,10 +135,14 @@ class Machine:
             return version
         born = self.births.get(name)
         if born is None or born[0] is not tensor:
-            owner = seen.get("shares_memory_with")
-            shared = self.births.get(owner)
-            current = shared and shared[0] is self.tensors.get(owner)
-            start = shared[1] if current and 0 <= shared[1] <= version else version
+            self.births.pop(name, None)
+            start = version
+            if "shares_memory_with" in seen:  # of those that do, the last with its version
+                for other, first in self.births.values():
+                    if storage(other) == storage(tensor) and (
+                        attempt(lambda t=other: t._version) == version
+                    ):
+                        start = first
             born = self.births[name] = tensor, start
         return version - born[1]
 

@@ -11,6 +11,11 @@ PROGRAMS = {
             v0 = lib.ones(2, 3)
             v1 = lib.nn.Parameter(v0[1])
     """,
+    "a module that is converted in inference mode can be trained": """
+        with lib.inference_mode():
+            N.double()
+            v0 = N.weight
+    """,
     "there is no complex32": """
         v0 = lib.ones(2).half()
         v1 = lib.complex(v0, v0)

@@ -180,6 +180,18 @@ PROGRAMS = {
         v4 = lib.allclose(v2, v2)
         v5 = lib.isclose(v2, v2)
     """,
+    "whether numbers are finite, or real, looks at the graph": """
+        v0 = lib.ones(2, 2, requires_grad=True).expand(2, 2); v1, v2 = v0.unbind()
+        v3, v4 = (lib.ones(2, 2, dtype=lib.complex64, requires_grad=True) * 1).unbind()
+        v1.logical_not_(); v3.mul_(2)
+        v5 = v4._base; v5.mul_(2)
+        v6 = lib.isfinite(v2)
+        v6 = lib.isreal(v4)
+        with lib.no_grad():
+            v6 = v2.isfinite(); v7 = v4.isreal()
+        v6 = v2.isinf(); v7 = v4.isnan()
+        v6 = v0.isfinite(); v7 = v5.isreal()
+    """,
     "what needs no history is not refused to a view that has lost its own": """
         v0 = lib.ones(4, requires_grad=True) * 1
         v1, v2 = v0.split(2)
