@@ -317,6 +317,7 @@ def missing():
         written = name.partition(".")[0].endswith("_")  # the in-place forms are timed as methods
         derived = op.functional is not None or name.startswith("_") or op.is_composite or written
         listed = name in ROWS or name.partition(".")[0] in ROWS
-        if not derived and not listed and _module(op) in ("pointwise", "reduce", "views", "parts"):
+        files = "pointwise", "reduce", "spread", "views", "parts"
+        if not derived and not listed and _module(op) in files:
             found.append(name)
     return found

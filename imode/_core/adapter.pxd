@@ -20,6 +20,8 @@ cdef int check_target(Operator op, Tensor target, int code, bint halves=*,
                       int place=*) except -1
 # Give an out= tensor the result's shape (a warning if it had elements); in-place: they must agree.
 cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint resize) except -1
+# Whether one of this dtype is then in row order, not in that of the result
+cdef bint rows_wanted(Operator op, object computed, object found) except -1
 cdef int copy_into(Tensor target, ndarray result) except -1
 cdef str type_str(int code)                    # "Float", as messages name dtypes
 cdef str c_type_str(int code)                  # "float", as a few of them do

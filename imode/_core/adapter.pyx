@@ -180,11 +180,18 @@ cdef int _fit_alike(Operator op, Tensor target, ndarray result, bint resize) exc
     fit_target(op, target, result.ndim, result.shape, resize)
     if same or cnp.PyArray_IS_C_CONTIGUOUS(result) or cnp.PyArray_SIZE(result) == 0:
         return 0
+    if resize and rows_wanted(op, result.dtype, before.dtype):
+        return 0
     axes = sorted(range(result.ndim), key=lambda i: -abs(result.strides[i]))
     shape = [result.shape[i] for i in axes]
     flat = storage(target).reshape(shape)    # contiguous, as resizing left it
     replace_array(target, flat.transpose(np.argsort(axes)))
     return 0
+
+
+cdef bint rows_wanted(Operator op, object computed, object found) except -1:
+    """Whether an out= of the dtype `found` that is resized lies in row order: see `Entry`."""
+    return op.entry.rows_out is not None and op.entry.rows_out(computed, found)
 
 
 cdef int check_target(Operator op, Tensor target, int code, bint halves=False,

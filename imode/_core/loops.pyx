@@ -8,7 +8,7 @@ lies (another dtype, memory that the result partly overlaps) is copied first.
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport (
-    c_type_str, check_target, copy_into, fit_target, run_numpy, type_str)
+    c_type_str, check_target, copy_into, fit_target, rows_wanted, run_numpy, type_str)
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
@@ -384,7 +384,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
 
     alike = _alike(loops, args, nd, dims)
     rows = loops.laid == ROWS or (loops.laid == PARTS and is_complex(code))
-    if resized and not rows:
+    if resized and not rows and not rows_wanted(
+            op, dtype_from_code(code).numpy, storage(<Tensor>target).dtype):
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), alike, strides):
             replace_array(<Tensor>target, array_view(

@@ -23,6 +23,7 @@ MODULES = (
     "pointwise",
     "compare",
     "reduce",
+    "spread",
     "linalg",
     "cross",
     "contract",

@@ -35,11 +35,12 @@ def _arrays_in(argument):
 
 
 def _refuse(apart, read, targets):
-    wholly = {"part": [], "rest": read[1:], "all": read}[apart]
+    wholly = {"part": [], "first": read[:1], "rest": read[1:], "all": read}[apart]
+    partly = read[1:] if apart == "first" else read[:1]
     for target in targets:
         for array in chain(*wholly):
             refuse_shared(target, array)
-        for array in read[0]:
+        for array in chain(*partly):
             if array.ndim >= target.ndim:  # one that is expanded may lie anywhere
                 refuse_overlaps(target, array)
 

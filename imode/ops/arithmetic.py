@@ -192,15 +192,22 @@ def _refuse_mode(self, other, rounding_mode):
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
+    # The quotient of integers is of floats, which is what a written-to tensor may not take.
+    whole = rounding_mode is None and result_type(self, other).kind in "biu"
+    return _quotient(self, other) if whole else None
+
+
+def _quotient(self, other):
+    dtype = as_float(result_type(self, other))
+    wide = np.float32 if dtype == np.float16 else dtype  # the number that halves are divided by
+    with np.errstate(all="ignore"):
+        return cast(np.true_divide(cast(cast(self, dtype), wide), cast(other, wide)), dtype)
 
 
 def _div_mode(self, other, rounding_mode):
     _refuse_mode(self, other, rounding_mode)
     if rounding_mode is None:
-        dtype = as_float(result_type(self, other))
-        wide = np.float32 if dtype == np.float16 else dtype  # the number that halves are divided by
-        with np.errstate(all="ignore"):
-            return cast(np.true_divide(cast(cast(self, dtype), wide), cast(other, wide)), dtype)
+        return _quotient(self, other)
     if result_type(self, other).kind != "f":
         if rounding_mode == "floor":
             return _floor_divide(self, other)

@@ -232,6 +232,7 @@ same_dtype_out(
         f"{scalar_name(wanted)}"
     ),
 )
+_NAN_TO_NUM.entry.rows_out = lambda computed, out: computed.kind in "biu"
 
 # ---- closeness and equality ---------------------------------------------------------------------
 

@@ -106,6 +106,13 @@ def conj_physical(self):
     return ops._conj_physical(self) if self.is_complex() else self
 
 
+same_dtype_out(
+    conj_physical,
+    lambda self: self.dtype,
+    lambda wanted, found: f"Found dtype {scalar_name(found)} but expected {scalar_name(wanted)}",
+)
+
+
 def _conj_in_place(self):
     if self.dtype.kind == "c":
         np.conjugate(self, out=self)

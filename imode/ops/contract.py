@@ -180,7 +180,18 @@ def _linear(input, weight, bias):
     return ops.matmul(input, weight.t()).add_(bias)
 
 
-composite(
+def _linear_into(_, arguments, out):
+    input, weight, bias = arguments
+    if recorded((*arguments, out)):
+        raise out_requires_grad("linear")
+    weight = weight.detach().t()
+    if input.dim() == 2 and bias is not None:
+        return ops.addmm(bias, input, weight, out=out)
+    ops.matmul(input, weight, out=out)
+    return out if bias is None else out.add_(bias)
+
+
+_LINEAR = composite(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     variants="nn out",
     doc="""Return input @ weight.T + bias, for inputs of any number of leading dimensions.
@@ -190,7 +201,7 @@ composite(
             [4.]])
     """,
 )(composed.linear(_linear))
-same_dtype_outs(("linear",))
+out_form(_LINEAR, _linear_into)
 
 # ---- outer, inner, tensordot ----
 
@@ -472,3 +483,6 @@ def kron(self, other):
     right = ops._unsafe_view(other, [n for size in shape2 for n in (1, size)])
     shape = [a * b for a, b in zip(shape1, shape2, strict=True)]
     return ops._unsafe_view(left * right, shape)
+
+
+kron.entry.rows_out = lambda computed, out: True

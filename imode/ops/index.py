@@ -121,7 +121,7 @@ _GATHER = op(
     derivative={"self": _gather_backward},
     shows={"sparse_grad": True},
     variants="function method out",
-    apart=("all", _gathered_shape),
+    apart=("first", _gathered_shape),
     doc="""Return, for each value of `index`, the element with that coordinate along `dim`.
 
     index: int64 or int32, as many dimensions as self, no longer than self except along `dim`; the
@@ -553,7 +553,7 @@ written(
     shortcut=layers.take_along_dim,
     variants="function method out",
     through="gather",
-    apart="all",
+    apart="first",
 )
 def take_along_dim(self, indices, dim):
     """Return the elements at `indices` along `dim`, both broadcast together in the others.

@@ -16,9 +16,9 @@ from imode.kernels import direct, layers, norm
 from imode.kernels.order import is_channels_last
 
 from .expect import expect, expect_float
-from .reduce import var_mean_backward
 from .reduction import check_constant
 from .schema import composite, functional, op
+from .spread import var_mean_backward
 
 # ---- second derivatives -------------------------------------------------------------------------
 

@@ -83,20 +83,19 @@ def positive(self):
     return self
 
 
-alias(
-    "absolute",
-    op(
-        "abs(Tensor self) -> Tensor",
-        ufunc(loops.select(np.absolute, "bBhilefdFD"), otherwise=refusing("abs_cpu"), exact=True),
-        derivative={"self": lambda grad, self: grad * self.sgn()},
-        variants=_ALL,
-        doc="""Return the absolute value; of complex numbers a real tensor.
+_ABS = op(
+    "abs(Tensor self) -> Tensor",
+    ufunc(loops.select(np.absolute, "bBhilefdFD"), otherwise=refusing("abs_cpu"), exact=True),
+    derivative={"self": lambda grad, self: grad * self.sgn()},
+    variants=_ALL,
+    doc="""Return the absolute value; of complex numbers a real tensor.
 
 >>> imode.abs(imode.tensor([1, -2]))
 tensor([1, 2])
 """,
-    ),
 )
+_ABS.entry.rows_out = lambda computed, out: computed.kind == "c" and out.kind != "c"
+alias("absolute", _ABS)
 op(
     "sign(Tensor self) -> Tensor",
     ufunc(loops.sign, otherwise=_sign, first=_refuse_sign, exact=True),

@@ -9,11 +9,13 @@ from imode import ops
 from imode.kernels import loops, strided
 from imode.kernels.order import empty_for
 
+from .._core.internals import array_of
 from .._core.numbers import largest, number_as
+from .._core.overlap import refuse_overlaps
 from .._core.words import not_implemented, scalar_name
 from .expect import expect
 from .refuse import refusing, zeros
-from .schema import composite, op, ufunc
+from .schema import composite, op, out_form, ufunc
 
 # ---- relu, threshold ----------------------------------------------------------------------------
 
@@ -50,7 +52,7 @@ op(
 tensor([0., 2.])
 """,
 )
-op(
+_THRESHOLD = op(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     ufunc(
         loops.threshold,
@@ -71,6 +73,20 @@ op(
 tensor([-5.,  2.])
 """,
 )
+_THRESHOLD_OUT = _THRESHOLD.out
+
+
+def _threshold_into(_, arguments, out):
+    """Write to a part of what is read, too, which is read first."""
+    self, *rest = arguments
+    try:
+        refuse_overlaps(array_of(out), array_of(self))
+    except RuntimeError:
+        self = self.clone()
+    return _THRESHOLD_OUT(self, *rest, out=out)
+
+
+out_form(_THRESHOLD, _threshold_into)
 
 # ---- hardtanh and kin ---------------------------------------------------------------------------
 

@@ -5,13 +5,11 @@ indices are in extrema.py.
 """
 
 import math
-import warnings
 
 import numpy as np
 
 from imode import ops
 from imode.kernels import reduce as fast
-from imode.kernels import shortcuts
 from imode.kernels.diagonal import trace
 
 from .._core.dispatch import is_grad_enabled
@@ -237,7 +235,17 @@ def nanmean(self, dim, keepdim, dtype):
     return _nanmean(self, dim, keepdim, dtype)
 
 
-out_form(nanmean, lambda functional, arguments, out: _nanmean(*arguments, out=out))
+def _nanmean_into(_, arguments, out):
+    self, *_ = arguments
+    if not (self.is_floating_point() or self.is_complex()):
+        raise RuntimeError(
+            "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty "
+            "tensors."
+        )
+    return _nanmean(*arguments, out=out)
+
+
+out_form(nanmean, _nanmean_into)
 
 
 @dims.quiet
@@ -428,172 +436,3 @@ for _schema in (
         tensor(2)
         """,
     )
-
-# ---- variance and standard deviation ----
-
-
-@dims.quiet
-def _moments(x, dim, correction, keepdim, name):
-    """Variance and mean along `dim`, in the type they are accumulated in."""
-    if x.dtype.kind not in FLOATING:
-        which = name if "mean" in name else "std and var"
-        raise RuntimeError(f"{which} only support floating point and complex dtypes")
-    axes = dims.wrap_all(dim, x.ndim)
-    wide = x.astype(accumulate_type(x.dtype), copy=False)
-    count = dims.count(x.shape, axes)
-    freedom = max(count - (1 if correction is None else correction), 0)
-    if freedom == 0 or x.size == 0:
-        warnings.warn(
-            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
-            "reduction factor (input numel divided by output numel).",
-            UserWarning,
-            stacklevel=4,
-        )
-    mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.real.dtype.type(count)
-    away = wide - mean
-    if away.dtype.kind == "c":
-        squares = np.square(away.real) + np.square(away.imag)
-    else:
-        squares = np.square(away)
-    var = np.add.reduce(squares, axis=axes, keepdims=keepdim) / squares.dtype.type(freedom)
-    if not keepdim:
-        mean = mean.reshape(np.shape(var))
-    return var, mean
-
-
-def _real_type(x):
-    return np.dtype(x.dtype.char.lower()) if x.dtype.kind == "c" else x.dtype
-
-
-def _var(self, dim, correction, keepdim):
-    return reduced(_moments(self, dim, correction, keepdim, "var")[0], _real_type(self))
-
-
-def _std(self, dim, correction, keepdim):
-    var = _moments(self, dim, correction, keepdim, "std")[0]
-    return reduced(np.sqrt(var), _real_type(self))
-
-
-def _var_mean(self, dim, correction, keepdim):
-    var, mean = _moments(self, dim, correction, keepdim, "var_mean")
-    return reduced(var, _real_type(self)), reduced(mean, self.dtype)
-
-
-def _std_mean(self, dim, correction, keepdim):
-    var, mean = _moments(self, dim, correction, keepdim, "std_mean")
-    return reduced(np.sqrt(var), _real_type(self)), reduced(mean, self.dtype)
-
-
-def _var_backward(grad, self, dim, correction, keepdim):
-    if correction is None:
-        correction = 1
-    if self.dim() == 0 or dim is None:
-        freedom = self.numel() - correction
-        away = self - self.mean()
-        if freedom <= 0:  # 2 / 0 is infinite, and infinity times 0 is NaN
-            return grad * (away.detach().abs() * math.inf)
-    else:
-        freedom = dims.count(self.shape, dim) - correction
-        away = self - self.mean(dim, keepdim=True)
-    grad = restore(grad, dim, keepdim, self.dim())
-    return (2.0 / freedom if freedom else math.inf) * grad * away
-
-
-def _std_backward(grad, self, result, dim, correction, keepdim):
-    grad_var = (grad / (result * 2)).masked_fill_(result == 0, 0)
-    return _var_backward(grad_var, self, dim, correction, keepdim)
-
-
-def _mean_part(grad, self, dim, keepdim):
-    mean = restore(grad, dim, keepdim, self.dim()).expand(self.shape)
-    return mean / dims.count(self.shape, dim)
-
-
-def var_mean_backward(grads, self, dim, correction, keepdim):
-    var, mean = grads
-    parts = []
-    if var is not None:
-        parts.append(_var_backward(var, self, dim, correction, keepdim))
-    if mean is not None:
-        parts.append(_mean_part(mean, self, dim, keepdim))
-    return sum(parts[1:], parts[0]) if parts else None
-
-
-def _std_mean_backward(grads, self, result0, dim, correction, keepdim):
-    of_std, mean = grads
-    parts = []
-    if of_std is not None:
-        parts.append(_std_backward(of_std, self, result0, dim, correction, keepdim))
-    if mean is not None:
-        parts.append(_mean_part(mean, self, dim, keepdim))
-    return sum(parts[1:], parts[0]) if parts else None
-
-
-_ABOUT = """{what}, of all elements or along `dim`.
-
-    The divisor is the number of elements less `correction` (1 when None); `unbiased=False` is the
-    older spelling of `correction=0`. Raises RuntimeError for integers and booleans.
-
-    >>> imode.{name}(imode.tensor([1.0, 2.0, 3.0]))
-    {shown}
-    """
-
-
-def _unbiased(name):
-    def spread(self, unbiased):
-        return getattr(ops, name)(self, None, correction=int(unbiased))
-
-    return "(Tensor self, bool unbiased=True)", spread
-
-
-def _unbiased_along(name):
-    def spread(self, dim, unbiased, keepdim):
-        return getattr(ops, name)(self, dim, correction=int(unbiased), keepdim=keepdim)
-
-    arguments = "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False)"
-    return ".dim" + arguments, spread
-
-
-for _name, _kernel, _backward, _returns, _what, _shown in (
-    ("var", _var, _var_backward, "Tensor", "Return the variance", "tensor(1.)"),
-    ("std", _std, _std_backward, "Tensor", "Return the standard deviation", "tensor(1.)"),
-    (
-        "var_mean",
-        _var_mean,
-        var_mean_backward,
-        "(Tensor result0, Tensor result1)",
-        "Return the variance and the mean",
-        "(tensor(1.), tensor(2.))",
-    ),
-    (
-        "std_mean",
-        _std_mean,
-        _std_mean_backward,
-        "(Tensor result0, Tensor result1)",
-        "Return the standard deviation and the mean",
-        "(tensor(1.), tensor(2.))",
-    ),
-):
-    _doc = _ABOUT.format(what=_what, name=_name, shown=_shown)
-    _variants = "function" if "mean" in _name else "function method out"
-    # A dimension by itself is of the older form, and so a correction of 1, which the node shows.
-    _arguments, _function = _unbiased_along(_name)
-    composite(
-        f"{_name}{_arguments} -> {_returns}",
-        variants=_variants,
-        doc=_doc,
-        shortcut=shortcuts.spread,
-    )(_function)
-    op(
-        f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
-        f"bool keepdim=False) -> {_returns}",
-        fast.moments(_name, _kernel),
-        derivative={"self": _backward},
-        name="".join(word.title() for word in _name.split("_")) + "Backward0",
-        variants=_variants,
-        doc=_doc,
-    )
-    _arguments, _function = _unbiased(_name)
-    composite(
-        f"{_name}{_arguments} -> {_returns}", variants=_variants.removesuffix(" out"), doc=_doc
-    )(_function)

@@ -87,6 +87,7 @@ class Entry:
         "kernel",
         "out_refusal",
         "result_names",
+        "rows_out",
         "through",
         "variants",
     )
@@ -99,6 +100,8 @@ class Entry:
         # What a result in an out= of another dtype raises, from (wanted, found, which result);
         # None: nothing, where it can be cast.
         self.out_refusal = None
+        # Whether an out= that is resized lies in row order, from the dtype computed in and out's.
+        self.rows_out = None
 
 
 def _number_flags(numbers):
@@ -229,7 +232,8 @@ def op(
     whether each input wants a gradient; None, nothing, though a formula reads it.
     `through`: the operator that refuses out= in PyTorch while autograd records, if another.
     `apart`: what memory out= may not share: "part", a part of the first tensor's; "rest", likewise,
-    and any of the other tensors'; "all", that of any of them. Or, with one of these, a function of
+    and any of the other tensors'; "first", any of the first tensor's and a part of the others';
+    "all", that of any of them. Or, with one of these, a function of
     the arguments, where memory is looked at before they are: it gives the result's shape, or None
     where out= is judged as it lies.
     """
@@ -432,6 +436,8 @@ def _out_of(name, function, entry):
             pairs = zip(result, out, strict=True)
             return type(result)(_write_out(r, out=o, name=name) for r, o in pairs)
         refuse_out(entry, result, out)
+        if entry.rows_out is not None:
+            result = result.contiguous()
         return _write_out(result, out=out, name=name)
 
     return into

@@ -1,6 +1,62 @@
 """Writes: in place, by assignment, to what overlaps, into out=; versions."""
 
 PROGRAMS = {
+    "out= that is resized, in row order": """
+        v0 = lib.rand(2, 3, 4, 5).contiguous(memory_format=lib.channels_last); v1 = lib.rand(3, 4).t()
+        v2 = lib.empty(0); lib.stack([v0, v0], out=v2)
+        v3 = lib.empty(0); lib.stack([v0, v0], 1, out=v3)
+        v4 = lib.empty(0); lib.stack([v1, v1], out=v4)
+        v5 = lib.empty(0); lib.stack([v0, v0], -1, out=v5)
+        v6 = lib.empty(0); lib.abs(v1 + 1j, out=v6)
+        v7 = lib.empty(0, dtype=lib.complex64); lib.abs(v1 + 1j, out=v7)
+        v8 = lib.empty(0); lib.abs(v1, out=v8)
+        v9 = lib.empty(0, dtype=lib.int64); lib.nan_to_num(v1.long(), out=v9)
+        v10 = lib.empty(0); lib.nan_to_num(v1, out=v10)
+    """,
+    "out= of another dtype: conj_physical, nanmean": """
+        v0 = lib.rand(3, 4).t(); v1 = v0 + 1j; v2 = lib.ones(3).long()
+        lib.conj_physical(v1, out=lib.empty(0, dtype=lib.complex128))
+        lib.conj_physical(v1, out=lib.empty(0))
+        lib.conj_physical(v0, out=lib.empty(0, dtype=lib.complex64))
+        lib.conj_physical(v2, out=lib.empty(0))
+        lib.nanmean(v2, out=lib.empty(0))
+        lib.nanmean(v2, 0, dtype=lib.float32, out=lib.empty(0))
+        lib.nanmean(v2, 0, dtype=lib.int64, out=lib.empty(0, dtype=lib.int64))
+    """,
+    "out= of var and std computes in its dtype": """
+        v0 = lib.arange(12.0).view(4, 3).sin(); v1 = v0 + 1j * v0.cos(); v2 = lib.empty(0).double()
+        lib.var(v0, 1, out=v2)
+        lib.std(v0, 1, correction=0, out=v2)
+        lib.var(v1, 1, out=v2)
+        v3 = lib.empty(0, dtype=lib.complex128); lib.std(v1, (0,), out=v3)
+        v4 = lib.empty(0); lib.var(v1, 0, out=v4)
+        v5 = lib.zeros(()).double(); lib.std(v0, (0, 1), out=v5)
+        lib.std(v0.half(), (0, 1), out=v5)
+        lib.std(v0, 0, out=lib.empty(0, dtype=lib.complex64))
+        lib.std(v0, (0, 1), out=lib.zeros((), dtype=lib.complex64))
+        lib.std(v0, 0, out=lib.empty(0, dtype=lib.int64))
+        v6 = lib.var_mean(v1, 0); v7 = lib.std_mean(v1)
+    """,
+    "out= that shares memory: gather's index, threshold's input": """
+        v0 = lib.tensor([[5, 6], [7, 8]]); v1 = lib.tensor([[0, 1], [1, 0]]); v2 = lib.arange(6.0)
+        lib.gather(v0, 0, v1, out=v1)
+        lib.gather(v0, 0, v1 % 2, out=v0)
+        lib.gather(v0, 0, v1[:1] % 2, out=v0[1:])
+        v1 %= 2
+        lib.gather(v0, 0, v1, out=v1.t())
+        lib.take_along_dim(v0, v1, 1, out=v1)
+        lib.threshold(v2[1:], 2, 9, out=v2[:5])
+        lib.threshold(v2, 2, 9, out=v2)
+    """,
+    "in-place quotients of integers": """
+        v0 = lib.ones(3).bool(); v1 = lib.ones(3).int()
+        v0.div_(v1, rounding_mode=None)
+        v0.div_(2, rounding_mode=None)
+        v0.divide_(v1, rounding_mode="floor")
+        v1.div_(v1, rounding_mode=None)
+        v1.div_(lib.ones(2), rounding_mode=None)
+        v1.div_(2.0, rounding_mode=None)
+    """,
     "out= of float_power, hardshrink and conj_physical": """
         v0 = lib.tensor([1.0, 0.2]); v1 = lib.zeros(2, dtype=lib.float64); v2 = lib.zeros(2)
         lib.float_power(v0, 2, out=v1)
