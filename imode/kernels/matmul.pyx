@@ -18,6 +18,8 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
 from imode._core.parallel cimport num_threads, parallel_for
 from imode._core.tensor cimport Tensor, storage
+from libc.float cimport FLT_MAX
+from libc.math cimport INFINITY, fabs
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.blas import thread_functions
@@ -346,9 +348,15 @@ cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend
 
 
 cdef bint _factors(PyObject** args, int code, double* beta, double* alpha) except -1:
-    """Whether beta (not 0) and alpha are Python numbers, and the dtype one that scales."""
+    """Whether beta (not 0) and alpha are Python numbers that the dtype holds, which scales."""
     return (code == FLOAT32 or code == FLOAT64) and (
-        _factor(args[3], beta) and _factor(args[4], alpha)) and beta[0] != 0
+        _factor(args[3], beta) and _factor(args[4], alpha)) and beta[0] != 0 and (
+        code == FLOAT64 or _fits(beta[0]) and _fits(alpha[0]))
+
+
+cdef inline bint _fits(double number) noexcept:
+    """Whether a float32 can hold it: else there is an error to raise."""
+    return not FLT_MAX < fabs(number) < INFINITY
 
 
 cdef inline object _added_product(Operator op, keyset_t keys, PyObject** args, bint vector):

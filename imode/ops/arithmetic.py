@@ -183,7 +183,24 @@ def _trunc_divide(self, other):
 
 
 def _floor_divide(self, other):
-    return _whole(self, other, np.floor_divide, "div_floor_cpu")
+    if result_type(self, other) != np.float16:
+        return _whole(self, other, np.floor_divide, "div_floor_cpu")
+    with np.errstate(all="ignore"):
+        if np.size(other) == 1:
+            wide = cast(self, np.float32), cast(other, np.float32)
+            return cast(loops.floor_divide(*wide), np.float16)
+        return _floor_divide_halves(cast(self, np.float16), cast(other, np.float16))
+
+
+def _floor_divide_halves(self, other):
+    """As PyTorch by many divisors: each step is rounded to float16."""
+    left = np.fmod(self, other)
+    quotient = (self - left) / other
+    quotient = np.where((left != 0) & ((left < 0) != (other < 0)), quotient - 1, quotient)
+    whole = np.floor(quotient)
+    whole = np.where(quotient - whole > 0.5, whole + 1, whole)
+    whole = np.where(quotient == 0, np.copysign(0 * whole, self / other), whole)
+    return np.where(other == 0, self / other, whole)
 
 
 def _refuse_mode(self, other, rounding_mode):
@@ -208,11 +225,11 @@ def _div_mode(self, other, rounding_mode):
     _refuse_mode(self, other, rounding_mode)
     if rounding_mode is None:
         return _quotient(self, other)
-    if result_type(self, other).kind != "f":
-        if rounding_mode == "floor":
-            return _floor_divide(self, other)
-        return _whole(self, other, _trunc_divide, "div_trunc_cpu")
     dtype = result_type(self, other)
+    if rounding_mode == "floor" and (dtype.kind != "f" or dtype == np.float16):
+        return _floor_divide(self, other)
+    if dtype.kind != "f":
+        return _whole(self, other, _trunc_divide, "div_trunc_cpu")
     wide = np.float32 if dtype == np.float16 else dtype
     self, other = cast(self, wide), cast(other, wide)
     with np.errstate(all="ignore"):
@@ -253,7 +270,7 @@ alias("true_divide", _DIV)
 
 op(
     "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.floor_divide, otherwise=_floor_divide, numbers="wide"),
+    ufunc(loops.select(loops.floor_divide, "fd"), otherwise=_floor_divide),
     derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide")),
     inplace_derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide_")),
     name="torch::autograd::NotImplemented",

@@ -76,28 +76,55 @@ def _check_batch_sizes(batch1, batch2):
 
 
 @dims.quiet
-def _product(a, b):
-    """np.matmul, in float32 for float16 and contiguous."""
+def _wide_product(a, b):
+    """np.matmul; of float16 in float32."""
     if a.dtype == np.float16:
-        return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
-    return np.asarray(np.matmul(a, b), order="C")
-
-
-def _number(value, dtype):
-    """A factor as the matrices' type, which must hold it; float32 does for float16."""
-    return dtype.type(number_as(value, np.dtype(np.float32) if dtype == np.float16 else dtype))
+        a, b = a.astype(np.float32), b.astype(np.float32)
+    return np.matmul(a, b)
 
 
 @dims.quiet
-def _add(product, self, beta, alpha):
-    """beta * self + alpha * product, with `self` not looked at where beta is 0."""
-    dtype = product.dtype
-    if alpha != 1:
-        product = product * _number(alpha, dtype)
+def _product(a, b):
+    """np.matmul, contiguous; of float16 computed in float32."""
+    return np.asarray(_wide_product(a, b), a.dtype, order="C")
+
+
+def _number(value, dtype):
+    """A factor as an element of a dtype, which must hold it."""
+    return dtype.type(number_as(value, dtype))
+
+
+def _factor(value, dtype):
+    """A factor of matrices; of float16 a float32."""
+    return _number(value, np.dtype(np.float32) if dtype == np.float16 else dtype)
+
+
+@dims.quiet
+def _scaled(self, beta):
+    """beta * self, which is all there is where the matrices have no elements."""
+    dtype = self.dtype
+    if beta != 0 and self.size and isinstance(beta, float) and dtype.kind in "iu":
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {scalar_name(dtype)}"
+        )
     if beta == 0:
-        return np.asarray(product, order="C")
-    addend = self if beta == 1 else self * _number(beta, dtype)
-    return np.asarray(addend + product, dtype=dtype, order="C")
+        return np.zeros(self.shape, dtype)
+    return np.asarray(self * np.array(beta).astype(dtype), dtype, order="C")
+
+
+@dims.quiet
+def _add(product, self, beta, alpha, number=_factor):
+    """beta * self + alpha * product, with `self` not looked at where beta is 0.
+
+    A product of float16 comes in float32, and the sum is rounded once.
+    """
+    dtype = self.dtype
+    if alpha != 1:
+        product = product * number(alpha, dtype)
+    if beta == 0:
+        return np.asarray(product, dtype, order="C")
+    addend = self if beta == 1 else self * number(beta, dtype)
+    return np.asarray(addend + product, dtype, order="C")
 
 
 # ---- kernels ----
@@ -206,7 +233,9 @@ def _addmm(self, mat1, mat2, beta, alpha, inplace=False):
     _check_multiply(mat1, mat2)
     addend = _target(self, (mat1.shape[0], mat2.shape[1]), mat2.dtype, inplace)
     _no_bool_sum("addmm_impl_cpu_", mat1, mat2, addend, beta)
-    return _add(_product(mat1, mat2), addend, beta, alpha)
+    if not mat1.shape[1]:
+        return _scaled(addend, beta)
+    return _add(_wide_product(mat1, mat2), addend, beta, alpha)
 
 
 def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
@@ -227,7 +256,9 @@ def _baddbmm(self, batch1, batch2, beta, alpha, inplace=False):
             f"{scalar_name(batch2.dtype)}"
         )
     _no_bool_sum(_batch_kernel("baddbmm", batch1, batch2), batch1, batch2, addend, beta)
-    return _add(_product(batch1, batch2), addend, beta, alpha)
+    if not batch1.shape[2]:
+        return _scaled(addend, beta)
+    return _add(_wide_product(batch1, batch2), addend, beta, alpha)
 
 
 @dims.quiet
@@ -247,8 +278,11 @@ def _addbmm(self, batch1, batch2, beta, alpha):
     _same(self, batch2, "self and mat2")
     _same(batch1, batch2, "mat1 and mat2")
     _no_bool_sum("addmm_impl_cpu_", batch1, batch2, addend, beta)
-    total = np.add.reduce(_product(batch1, batch2), axis=0, dtype=self.dtype)
-    return _add(total, addend, beta, alpha)
+    if not batch1.shape[0] or not batch1.shape[2]:
+        return _scaled(addend, beta)
+    for product in _wide_product(batch1, batch2):  # one after the other, each sum rounded
+        addend, beta = _add(product, addend, beta, alpha), 1
+    return addend
 
 
 @dims.quiet
@@ -257,8 +291,8 @@ def _addmv(self, mat, vec, beta, alpha, inplace=False):
     addend = _target(self, mat.shape[:1], vec.dtype, inplace)
     no_bool("addmv_impl_cpu", mat, vec)
     if not mat.size and beta != 0:
-        return np.asarray(self * _number(beta, self.dtype), order="C")  # in its own shape
-    return _add(_product(mat, vec), addend, beta, alpha)
+        return _scaled(self, _factor(beta, self.dtype))  # in its own shape
+    return _add(_wide_product(mat, vec), addend, beta, alpha, _number)
 
 
 @dims.quiet
@@ -276,7 +310,10 @@ def _addr(self, vec1, vec2, beta, alpha, inplace=False):
     check_scale(dtype, "beta", beta)
     check_scale(dtype, "alpha", alpha)
     result = empty_for((addend, vec1[:, None], vec2[None]), addend.shape, dtype)
-    result[...] = _add(np.multiply.outer(vec1, vec2).astype(dtype, copy=False), addend, beta, alpha)
+    vec1, vec2 = vec1.astype(dtype, copy=False), vec2.astype(dtype, copy=False)
+    left = vec1 if alpha == 1 else vec1 * _number(alpha, dtype)
+    product = np.multiply.outer(left, vec2)
+    result[...] = _add(product, addend.astype(dtype, copy=False), beta, 1, _number)
     return result
 
 
