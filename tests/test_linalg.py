@@ -1,6 +1,7 @@
 """Products: layouts and sizes against NumPy, the road that matmul and linear take, einsum."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -238,3 +239,27 @@ def test_chain_matmul_is_deprecated():
     x = imode.ones(2, 2)
     with pytest.warns(UserWarning, match="^imode.chain_matmul is deprecated and will be removed"):
         assert imode.chain_matmul(x, x).tolist() == (x @ x).tolist()
+
+
+def test_kron_into_an_empty_out_lies_in_row_order():
+    a, out = imode.rand(3, 4).t(), imode.empty(0)
+    assert imode.kron(a, a, out=out).stride() == (9, 1)
+    assert imode.equal(out, imode.kron(a, a))
+
+
+def test_linear_into_out():
+    linear = imode.nn.functional.linear
+    weight = imode.rand(4, 3, requires_grad=True)
+    for x in (imode.rand(2, 3), imode.rand(2, 5, 3), imode.rand(3)):
+        for bias in (None, imode.rand(4)):
+            with (
+                imode.inference_mode(),
+                warnings.catch_warnings(action="ignore"),
+                imode.enable_grad(),
+            ):
+                out = linear(x, weight, bias, out=imode.empty(0))
+            assert imode.equal(out, linear(x, weight, bias))
+            with pytest.raises(RuntimeError, match=r"^linear\(\): functions with out="):
+                linear(x, weight, bias, out=imode.empty(0))
+    with pytest.raises(RuntimeError, match="^addmv input tensors must have the same"):
+        linear(imode.rand(2, 3), imode.rand(3), out=imode.empty(2).double())

@@ -10,6 +10,7 @@ Every index is checked before the first element is written: NumPy does that itse
 
 import math
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -297,6 +298,22 @@ def add_rows(target, index, values):
     np.add.at(target.reshape(-1), places, values.reshape(-1))
 
 
+def slices(self, dim, index):
+    """Flat positions of the slices `index` along `dim`, in the shape of such slices together."""
+    shape = self.shape or (1,)
+    wide = (*shape[:dim], index.size, *shape[dim + 1 :])
+    column = index.reshape((-1,) + (1,) * (len(shape) - dim - 1))
+    return places(np.broadcast_to(column, wide), shape, dim)
+
+
+def add_slices(a, dim, index, source):
+    """Add slices of `source` to the slices `index` of an array."""
+    if dim == 0 and a.ndim > 1 and a.flags.c_contiguous:
+        add_rows(a, index, source)
+    else:
+        write(a, slices(a, dim, index).ravel(), source.ravel(), "add")
+
+
 # ---- masks ---------------------------------------------------------------------------------------
 
 
@@ -438,12 +455,22 @@ def scatter(a, dim, index, source, reduce=None):
         source = source.ravel()
     at = places(lifted, shape, dim).ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        if reduce is None or a.dtype != np.float16:
-            write(a, at, source, reduce)
-        else:  # rounded once, as by PyTorch
-            wide = a.astype(np.float32)
-            write(wide, at, source, reduce)
-            a[...] = wide
+        if reduce is None:
+            write(a, at, source, None)
+        else:
+            with rounded_once(a) as target:
+                write(target, at, source, reduce)
+
+
+@contextmanager
+def rounded_once(a):
+    """What to add up in: `a`, or a float32 copy of float16, which is then written back."""
+    if a.dtype != np.float16:
+        yield a
+        return
+    wide = a.astype(np.float32)
+    yield wide
+    a[...] = wide
 
 
 def write(a, at, source, reduce):

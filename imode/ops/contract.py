@@ -187,8 +187,10 @@ def _linear_into(_, arguments, out):
     weight = weight.detach().t()
     if input.dim() == 2 and bias is not None:
         return ops.addmm(bias, input, weight, out=out)
-    ops.matmul(input, weight, out=out)
-    return out if bias is None else out.add_(bias)
+    if bias is None:
+        return ops.matmul(input, weight, out=out)
+    result = ops.matmul(input, weight, out=out.new_empty((0,)))
+    return ops._write_out(result.add_(bias), out=out, name="linear")  # which counts as one write
 
 
 _LINEAR = composite(

@@ -10,7 +10,7 @@ from imode import ops
 from imode._core.internals import array_of
 from imode.kernels import indexing, layers
 from imode.kernels.index import compiled
-from imode.kernels.indexing import check_index, check_written, places
+from imode.kernels.indexing import check_index, check_written
 from imode.kernels.strided import wrap_dim
 
 from .._core.broadcast import broadcast_shape
@@ -338,14 +338,6 @@ same_dtype_out(
 )
 
 
-def _slices(self, dim, index):
-    """Flat positions of the slices `index` along `dim`, in the shape of such slices together."""
-    shape = self.shape or (1,)
-    wide = (*shape[:dim], index.size, *shape[dim + 1 :])
-    column = index.reshape((-1,) + (1,) * (len(shape) - dim - 1))
-    return places(np.broadcast_to(column, wide), shape, dim)
-
-
 def _index_add(self, dim, index, source, alpha):
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
@@ -390,10 +382,11 @@ def _index_add(self, dim, index, source, alpha):
     check_index(index, length, dim)
     if alpha != 1:
         source = source * indexing.cast_number(alpha, self.dtype)
-    if dim == 0 and self.ndim > 1 and self.flags.c_contiguous:
-        indexing.add_rows(self, index, source)
-    else:
-        indexing.write(self, _slices(self, dim, index).ravel(), source.ravel(), "add")
+    if alpha == 1 and self.ndim > 1 and dim in (0, self.ndim - 1):
+        with indexing.rounded_once(self) as target:
+            indexing.add_slices(target, dim, index, source)
+    else:  # each sum is rounded
+        indexing.add_slices(self, dim, index, source)
 
 
 def _picked(grad, source, dim, index):

@@ -532,4 +532,39 @@ PROGRAMS = {
         v7 = v0.expand(3, 3).t().clone().scatter_add_(1, v1.expand(3, 3), v0.expand(3, 3))
         v8 = v7.view(lib.int16)
     """,
+    "sums of float16 products are rounded once, factors must fit": """
+        v0 = lib.linspace(-2, 3, 24).half(); v1 = v0.view(2, 3, 4); v2 = v0.flip(0).view(2, 4, 3)
+        v3 = v0[:9].view(3, 3)
+        v4 = lib.addmm(v3, v1[0], v2[0], beta=0.7, alpha=0.3).view(lib.int16)
+        v5 = lib.addmm(v3, v1[0], v2[0], alpha=70000).view(lib.int16)
+        v6 = lib.addbmm(v3, v1, v2, beta=0.7, alpha=0.3).view(lib.int16)
+        v7 = lib.baddbmm(v3, v1, v2, beta=0.7, alpha=0.3).view(lib.int16)
+        v8 = lib.addmv(v3[0], v1[0], v1[0, 0], beta=0.7, alpha=0.3).view(lib.int16)
+        v9 = lib.addr(v3, v0[:3], v0[3:6], beta=0.7, alpha=0.3).view(lib.int16)
+        v10 = lib.addmm(v3, v1[0], v2[0], beta=1e39)
+        v10 = lib.addmv(v3[0], v1[0], v1[0, 0], alpha=70000)
+        v10 = lib.addr(v3, v0[:3], v0[3:6], alpha=70000)
+        v10 = lib.addmm(v3.float(), v1[0].float(), v2[0].float(), alpha=1e39)
+        v10 = lib.addmv(v3[0].float(), v1[0].float(), v1[0, 0].float(), beta=1e39)
+        v10 = lib.baddbmm(v3.float(), v1.float(), v2.float(), beta=1e39)
+        v10 = lib.addmm(v3, v1[0, :, :0], v2[0, :0], beta=1e39)
+        v10 = lib.addbmm(v3.long(), v1[:0].long(), v2[:0].long(), beta=0.5)
+        v10 = lib.addbmm(v3, v1[:0], v2[:0], beta=0.7).view(lib.int16)
+    """,
+    "float16 quotients rounded down round each step by many divisors": """
+        v0 = lib.tensor([4.17, 16.8, 54.84, -1093, 143.9, -2280, 5]).half()
+        v1 = lib.tensor([-0.0024, -0.0117, -0.0044, 0.28, -0.038, 0.828, 0]).half()
+        v2 = lib.floor_divide(v0, v1); v3 = lib.div(v0, v1, rounding_mode="floor")
+        v4 = v0 // 0.0117; v5 = 66.8 // v1; v6 = v0 // v1[0]; v7 = v0.clone().floor_divide_(v1)
+    """,
+    "index_add of float16 along an outer dimension is rounded once": """
+        v0 = lib.linspace(-2, 3, 60).half(); v1 = v0.view(3, 4, 5); v2 = lib.tensor([0, 1, 1, 1, 0])
+        v3 = v0.flip(0).view(3, 4, 5)
+        v4 = v1.index_add(0, v2[:3], v3).view(lib.int16)
+        v5 = v1.index_add(1, v2[:4], v3).view(lib.int16)
+        v6 = v1.index_add(2, v2, v3).view(lib.int16)
+        v7 = v1.index_add(2, v2, v3, alpha=0.3).view(lib.int16)
+        v8 = v0[:5].index_add(0, v2, v0[5:10]).view(lib.int16)
+        v9 = v1[0].t().index_add(0, v2, v3[0].t()).view(lib.int16)
+    """,
 }

@@ -2,7 +2,8 @@
 
 PROGRAMS = {
     "out= that is resized, in row order": """
-        v0 = lib.rand(2, 3, 4, 5).contiguous(memory_format=lib.channels_last); v1 = lib.rand(3, 4).t()
+        v0 = lib.rand(2, 3, 4, 5).contiguous(memory_format=lib.channels_last)
+        v1 = lib.rand(3, 4).t()
         v2 = lib.empty(0); lib.stack([v0, v0], out=v2)
         v3 = lib.empty(0); lib.stack([v0, v0], 1, out=v3)
         v4 = lib.empty(0); lib.stack([v1, v1], out=v4)
