@@ -6,11 +6,11 @@ versions) and end with the ways out that fit the case. No message is longer than
 
 Nothing here runs unless something went wrong, so clarity beats speed. Every layer may raise from
 it, so it imports nothing of the package but `origins`, what the numbers of tensors stand for, and
-`words` for dtypes.
+`words` for types and values.
 """
 
 from imode._core.origins import ASSIGNMENT, Now, operator_name, place
-from imode._core.words import c_name, class_name, scalar_name
+from imode._core.words import c_name, class_name, scalar_name, shown
 
 
 def _lines(*lines):
@@ -361,9 +361,8 @@ def detach_view():
 
 def integer_result(node_name, dtype):
     """What would be recorded has a dtype without derivatives: ``sum(dtype=imode.int64)``."""
-    scalar = {"int64": "Long", "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte"}
     return RuntimeError(
-        f"Autograd not support dtype: {scalar.get(dtype.name, 'Bool')}. The result of "
+        f"Autograd not support dtype: {scalar_name(dtype)}. The result of "
         f"{_trim(node_name)} cannot be differentiated: detach() the input, or leave out dtype=."
     )
 
@@ -591,14 +590,6 @@ def no_effect(name, guard_id):
         f"{name} has no effect inside inference_mode{_entered(guard_id)}: nothing is recorded "
         "there. Use inference_mode(False) to record in part of the block."
     )
-
-
-def shown(value):
-    """What a value looks like, in 80 characters, even if it does not want to be looked at."""
-    try:
-        return f"{value!r:.80}"
-    except Exception:
-        return object.__repr__(value)
 
 
 def guard_argument(name, value):

@@ -172,7 +172,7 @@ def test_a_kernel_can_be_registered_and_taken_back():
         assert calls == [keys - K.ADInplaceOrView]  # a fallthrough here: no kernel to run
     finally:
         op.register("Python", None)
-    assert op.redispatch(keys, x, x).tolist() != []
+    assert op.redispatch(keys, x, x).equal(imode.hypot(x, x))
     assert len(calls) == 1
 
 

@@ -9,7 +9,7 @@ import functools
 import inspect
 import warnings
 
-from imode.errors import shown
+from imode._core.words import shown
 
 __all__ = ["decorate"]
 

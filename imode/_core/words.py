@@ -1,4 +1,4 @@
-"""How PyTorch's messages name types: of elements, by a word and by the C++ type, and of values."""
+"""How messages name and show things: dtypes by a word and by the C++ type, classes, values."""
 
 WORDS = {
     "bool": "Bool",
@@ -53,6 +53,14 @@ def class_name(value):
     if cls.__module__ == "numpy":
         return f"numpy.{cls.__name__}"
     return f"imode.{cls.__name__}" if cls.__name__ in _QUALIFIED else cls.__name__
+
+
+def shown(value):
+    """What a value looks like, in 80 characters, even if it does not want to be looked at."""
+    try:
+        return f"{value!r:.80}"
+    except Exception:
+        return object.__repr__(value)
 
 
 def not_implemented(kernel, dtype):

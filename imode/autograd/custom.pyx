@@ -184,11 +184,6 @@ cdef class FunctionNode(Node):
             raise freed(self)
         return tuple([saved_value(None) if item is None else item for item in self.kept or ()])
 
-    @property
-    def requires_grad(self):
-        """True."""
-        return True
-
     def maybe_clear_saved_tensors(self):
         """Free the saved tensors."""
         self.release()

@@ -255,6 +255,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     has saved. `create_graph`: record the computation of the gradients. `is_grads_batched`: each of
     `grad_outputs` has one more dimension, the first, and so have the results: one backward for each
     index there. Nothing but the way to the inputs is computed, and no `.grad` changes.
+    Raises as `backward`, and RuntimeError for an input that does not require grad.
 
     >>> import imode
     >>> x = imode.tensor(3.0, requires_grad=True)

@@ -111,11 +111,10 @@ def disable_saved_tensors_hooks(error_message):
 class _Kept:
     """A tensor that was saved, as it was then: a copy, once somebody writes to its storage."""
 
-    __slots__ = ("__weakref__", "copied", "tensor")
+    __slots__ = ("__weakref__", "tensor")
 
     def __init__(self, tensor):
         self.tensor = tensor
-        self.copied = False
 
 
 def _memory(tensor):
@@ -147,7 +146,6 @@ class _Mutations:
     def before_write(self, tensor):
         for kept in self._kept.pop(_memory(tensor), ()):
             kept.tensor = kept.tensor.clone()
-            kept.copied = True
 
     def clear(self):
         self._kept.clear()
@@ -209,8 +207,9 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     """Call `fn` when the gradients of several tensors are there; returns a handle.
 
     `mode="all"`: once per backward, with the list of their gradients, None for tensors that this
-    backward does not reach. `mode="any"`: with the first gradient that is computed. Raises
-    ValueError for another mode, RuntimeError for a tensor that does not require grad.
+    backward does not reach. `mode="any"`: with the first gradient that is computed, of those that
+    require grad. Raises ValueError for another mode, and with "all" AssertionError for a tensor
+    that does not require grad.
 
     >>> import imode
     >>> x, y = imode.ones(2, requires_grad=True), imode.ones(2, requires_grad=True)

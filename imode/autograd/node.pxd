@@ -44,7 +44,7 @@ cdef class Extras:
     cdef object pre_hooks         # OrderedDict id -> callable(grad_outputs), or None
     cdef object post_hooks        # OrderedDict id -> callable(grad_inputs, grad_outputs), or None
     cdef dict tensor_hooks        # output_nr -> OrderedDict of hooks on that result
-    cdef dict retained  # output_nr -> weak reference to the result that keeps its grad
+    cdef dict retained            # output_nr -> weak reference to the result that keeps its grad
     cdef dict metadata            # the user's notes; under detect_anomaly the forward's traceback
 
 

@@ -70,7 +70,7 @@ cdef class _Reduction:
     cdef object otherwise         # the Python function over ndarrays
 
 
-cdef _Reduction _new_reduction(str name, otherwise, int dim, bint has_keepdim, bint has_dtype):
+cdef _Reduction _new_reduction(otherwise, int dim, bint has_keepdim, bint has_dtype):
     cdef _Reduction self = _Reduction()
     cdef int code
     self.otherwise, self.dim = otherwise, dim
@@ -123,7 +123,7 @@ cdef int _by_steps(_Reduction self, ufunc) except -1:
 def kernel(str name, otherwise, int dim=-1, bint has_keepdim=True):
     """The kernel of a reduction by name; `dim` is the position of that argument."""
     cdef _Reduction self = _new_reduction(
-        name, otherwise, dim, has_keepdim, name in ("sum", "mean", "prod", "nansum"))
+        otherwise, dim, has_keepdim, name in ("sum", "mean", "prod", "nansum"))
     cdef int code
     self.chains = name not in ("nansum", "count_nonzero", "logsumexp")
     if name in ("sum", "mean"):
@@ -368,11 +368,11 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
             x = _folded(self, lanes, x, inner, True)
         else:
             x = _lanes_last(x, axes)
-            return _folded_last(self, lanes, x, axes, &plan)
+            return _folded_last(self, lanes, x, &plan)
         _make_plan(x, axes, keepdim, &plan)
     if not self.chains and (
             plan.lane.stride[0] != _itemsize[lanes.compute] and cnp.PyArray_SIZE(x) >= COPY):
-        return _folded_last(self, lanes, _lanes_last(x, axes), axes, &plan)
+        return _folded_last(self, lanes, _lanes_last(x, axes), &plan)
     out = empty(typenum_of[lanes.out], plan.nd, plan.dims)
     data = <char*>cnp.PyArray_DATA(x)
     result = <char*>cnp.PyArray_DATA(out)
@@ -385,7 +385,7 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     return out
 
 
-cdef ndarray _folded_last(_Reduction self, Lanes* lanes, ndarray x, long long axes, Plan* plan):
+cdef ndarray _folded_last(_Reduction self, Lanes* lanes, ndarray x, Plan* plan):
     """As `_folded`, of a copy with the reduced dimensions last; `plan` has the result's shape."""
     cdef ndarray out = empty(typenum_of[lanes.out], plan.nd, plan.dims)
     cdef Plan rows
@@ -456,8 +456,8 @@ def vector_norm(otherwise):
     """The kernel of linalg_vector_norm."""
     cdef _Norms self = _Norms()
     self.otherwise, self.dim, self.keepdim, self.dtype = otherwise, 2, 3, 4
-    self.one = _new_reduction("norm", otherwise, 2, True, True)
-    self.two = _new_reduction("norm", otherwise, 2, True, True)
+    self.one = _new_reduction(otherwise, 2, True, True)
+    self.two = _new_reduction(otherwise, 2, True, True)
     _serve(self.one, FLOAT32, FLOAT32, FLOAT32).rows = imode_norm1_f
     _serve(self.one, FLOAT64, FLOAT64, FLOAT64).rows = imode_norm1_d
     _serve(self.two, FLOAT32, FLOAT32, FLOAT32).rows = imode_norm2_f

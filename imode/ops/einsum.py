@@ -101,7 +101,7 @@ def _align(operand, labels, places, hidden, ndim, position):
     at, first = 0, {}
     for label in labels:
         if label == "...":
-            for _ in range(hidden - (operand.dim() - at - _after(labels, first, label))):
+            for _ in range(hidden - (operand.dim() - at - _after(labels, label))):
                 operand = operand.unsqueeze(at)
             for k in range(hidden):
                 order[places["..."] + k] = at
@@ -125,7 +125,7 @@ def _align(operand, labels, places, hidden, ndim, position):
     return operand.permute(tuple(order))
 
 
-def _after(labels, first, label):
+def _after(labels, label):
     """How many dimensions the labels after `label` still take up."""
     return len(labels) - labels.index(label) - 1
 

@@ -205,9 +205,7 @@ written(
 )
 
 
-def _scatter_reduce_backward(
-    grad, self, dim, index, src, reduce, include_self, result, needs=(True, True)
-):
+def _scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result):
     if reduce == "sum":
         to_self, to_src = grad, grad.gather(dim, index)
     elif reduce == "mean":

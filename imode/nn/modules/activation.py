@@ -299,9 +299,6 @@ class Softmin(_AlongDim):
     def forward(self, input):
         return F.softmin(input, self.dim, _stacklevel=5)
 
-    def extra_repr(self):
-        return f"dim={self.dim}"
-
 
 class LogSoftmax(_AlongDim):
     """log(softmax(x)) along dim."""
