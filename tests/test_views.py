@@ -460,3 +460,39 @@ def test_a_narrow_copy_into_out():
     with pytest.raises(RuntimeError, match="dtype"):
         imode.narrow_copy(x, 1, 0, 1, out=out.long())
     assert x[:, 1:].narrow_copy(0, 1, 2).is_contiguous()
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        lambda t: t,
+        lambda t: t.t(),
+        lambda t: t[:, ::2],
+        lambda t: t[1:],
+        lambda t: t[:1].expand(4, 6),
+    ],
+    ids=["rows", "transposed", "gaps", "offset", "expanded"],
+)
+@pytest.mark.parametrize("offset", [None, 7])
+def test_gradients_of_a_copy_with_a_part_of_its_memory_replaced(layout, offset):
+    from imode.autograd import gradcheck, gradgradcheck
+
+    x = imode.rand(4, 6, dtype=imode.float64, requires_grad=True)
+    part = imode.rand(2, 2, dtype=imode.float64, requires_grad=True)
+
+    def replaced(x, part):
+        return layout(x).as_strided_scatter(part, (2, 2), (6, 2), offset)
+
+    assert gradcheck(replaced, (x, part))
+    assert gradgradcheck(replaced, (x, part))
+
+
+def test_copies_with_a_part_replaced_lie_as_their_tensor():
+    x = imode.zeros(4, 6)
+    for view in (x.t(), x[1:, ::2], x[:, 1]):
+        result = view.select_scatter(imode.ones(view.shape[1:]), 0, 1)
+        assert (result.stride(), result.storage_offset()) == (view.stride(), view.storage_offset())
+        assert not shares_memory(result, x)
+    assert x[:1].expand(4, 6).select_scatter(imode.ones(6), 0, 1).is_contiguous()
+    assert x.sum() == 0
+    assert imode.slice_scatter(x.t(), imode.ones(1, 4), 0, 0, 1, out=imode.zeros(0)).is_contiguous()

@@ -41,6 +41,7 @@ MODULES = (
     "distance",
     "copies",
     "unsafe",
+    "replaced",
     "diagonals",
     "einsum",
     "scan",

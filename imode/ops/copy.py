@@ -30,7 +30,7 @@ from .refuse import no_derivative, zeros, zeros_in_rows
 from .schema import composite, op, recorded
 
 
-def _copy(self, src, non_blocking):
+def copy_elements(self, src, non_blocking):
     if _same_elements(src, self):  # a tensor into itself, expanded ones too
         _refuse_read_only(self)
         return
@@ -89,7 +89,7 @@ def _refuse_read_only(array):
 
 op(
     "copy_(Tensor(a!) self, Tensor|Scalar other, bool non_blocking=False) -> Tensor(a!)",
-    copy_kernel(_copy),
+    copy_kernel(copy_elements),
     derivative={"self": zeros_in_rows, "other": lambda grad: grad},
     name="torch::autograd::CopyBackwards",
     floats_only=True,
@@ -139,7 +139,7 @@ def _fill_tensor(self, value):
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions."
         )
-    _copy(self, value.copy(), False)
+    copy_elements(self, value.copy(), False)
 
 
 op(
@@ -407,11 +407,11 @@ def _elements_of(storage, dtype):
 
 def _assign(self, src):
     if self.shape == src.shape:
-        _copy(self, src, False)
+        copy_elements(self, src, False)
         return None
     order = iteration_order(src)
     made = _resize(self, tuple(src.shape[i] for i in order), None).transpose(np.argsort(order))
-    _copy(made, src, False)
+    copy_elements(made, src, False)
     return made
 
 

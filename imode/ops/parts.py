@@ -385,7 +385,7 @@ def _overlaps(size, stride):
     return False
 
 
-def _extent(size, stride, offset):
+def extent(size, stride, offset):
     """The length of memory, in elements, that a geometry needs."""
     return 0 if 0 in size else 1 + offset + sum((n - 1) * s for n, s in zip(size, stride))
 
@@ -414,7 +414,7 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
     here, there = (size, stride, offset - least), (self_size, self_stride, self_offset - least)
     if 0 in self_size:
         return grad.new_zeros(self_size)
-    length = max(_extent(*here), _extent(*there))
+    length = max(extent(*here), extent(*there))
     memory = grad.new_zeros((length,))
     if _overlaps(size, stride):
         places = ops.arange(length).as_strided(*here)
