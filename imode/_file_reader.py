@@ -198,7 +198,7 @@ class Reader:
         if math.prod(shape) and offset * unit + last > stored.nbytes:
             self.fail(f"{where}: shape, strides and offset reach out of the entry")
         whole = stored.dtype == dtype and stored.shape == shape and offset == 0
-        if whole and (list(strides) == strides_of(stored) or not stored.size):
+        if whole and list(strides) == strides_of(stored):
             return rebuild_tensor(stored, record["requires_grad"], record["parameter"])
         if not math.prod(shape):
             offset = 0

@@ -186,8 +186,8 @@ def _flatten(arrays):
     if len(arrays) == 1:
         span = _span(first)
         if first.flags.c_contiguous or span > first.size:  # holes are not worth their bytes
-            stored = np.ascontiguousarray(first)
-            return stored.reshape(first.shape), [(strides_of(stored.reshape(first.shape)), 0)]
+            stored = np.ascontiguousarray(first).reshape(first.shape)
+            return stored, [(strides_of(stored if first.size else first), 0)]
     bounds = [np.lib.array_utils.byte_bounds(array) for array in arrays]
     low, high = min(b[0] for b in bounds), max(b[1] for b in bounds)
     item = first.dtype.itemsize

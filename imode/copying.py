@@ -19,7 +19,8 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
     if layout is not None:
         dtype, shape, strides, offset = layout
         flat = array.ravel(order="K").view(np.uint8)
-        array = np.ndarray(shape, dtype, flat, offset, strides)
+        # What has no elements may begin beyond the end.
+        array = np.ndarray(shape, dtype, flat, min(offset, flat.nbytes), strides)
     if not array.flags.writeable:
         array = array.copy()
     tensor = wrap_array(array, "deepcopy or load")
@@ -57,12 +58,9 @@ def _storage(array):
     """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
     root = root_of(array)
     dense = root.flags.c_contiguous or root.flags.f_contiguous
-    if (
-        root is array
-        or array.size == 0
-        or not dense
-        or not (root.base is None or type(root.base) is Borrowed)
-    ):
+    owned = root.base is None or type(root.base) is Borrowed
+    # A copy of nothing would lose its strides.
+    if (root is array and array.size) or not (dense and owned):
         return array, None
     return root, (array.dtype, array.shape, array.strides, offset_in(root, array))
 
@@ -92,8 +90,9 @@ def deepcopy_tensor(tensor, memo):
     array, layout = _storage(array_of(tensor))
     parameter = is_parameter(tensor)
     if parameter:  # a parameter's copy owns its storage and starts without a gradient
-        array = wrap_array(np.array(array_of(tensor), order="K"))
-        copied = make_parameter(array, tensor.requires_grad)
+        from .ops.written import copied as copied_array
+
+        copied = make_parameter(wrap_array(copied_array(array_of(tensor))), tensor.requires_grad)
     else:
         copied = rebuild_tensor(copy.deepcopy(array, memo), tensor.requires_grad, False, layout)
     memo[id(tensor)] = copied

@@ -107,7 +107,15 @@ def contiguous_in(self, memory_format):
         order = memory_order(memory_format, self.ndim, "is_contiguous")
     except RuntimeError:  # a number of dimensions that the format is not for
         return False
-    return self.is_contiguous() if order is None else self.permute(order).is_contiguous()
+    if order is None or order == tuple(range(self.ndim)):
+        return self.is_contiguous()
+    from .kernels.order import strides_in
+
+    wanted = strides_in(order, self.shape, 1)  # without elements, too: permute() would not tell
+    return all(
+        length == 1 or stride == want
+        for length, stride, want in zip(self.shape, self.stride(), wanted, strict=True)
+    )
 
 
 def untyped_storage(self):

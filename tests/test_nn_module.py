@@ -219,6 +219,15 @@ def test_everything_made_inside_inference_mode_is_normal():
     assert net.conv.weight.grad is not None
 
 
+def test_what_is_made_normal_is_laid_out_as_a_clone():
+    with imode.inference_mode():
+        made = imode.ones(2, 3).t() * 2
+        module = nn.Module()
+        module.register_buffer("made", made)
+        module.weight = nn.Parameter(made)
+    assert made.stride() == module.made.stride() == module.weight.stride() == (1, 3)
+
+
 def test_model_trains_on_after_serving_in_inference_mode():
     net = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
     with imode.inference_mode():

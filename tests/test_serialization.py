@@ -103,6 +103,11 @@ def test_strides_and_sharing():
     assert round_trip(wide).stride() == (0, 1)
 
 
+def test_strides_of_what_has_no_elements():
+    t = imode.empty(0, 3)
+    assert round_trip(t).stride() == (3, 1) and round_trip(t.t()).stride() == (1, 3)
+
+
 def test_state_dict_metadata():
     state = OrderedDict(weight=imode.ones(2))
     state._metadata = {"": {"version": 1}}

@@ -3,8 +3,10 @@ from sys import intern
 
 cimport cython
 cimport numpy as cnp
+from numpy cimport ndarray
 from imode._core.dispatch cimport call1, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
@@ -47,10 +49,13 @@ def make_parameter(data, requires_grad=True):
 
 def make_normal(Tensor data not None):
     """A normal tensor with the values of `data`, detached: shares its storage and its version
-    counter unless it is an inference tensor, which is copied."""
+    counter unless it is an inference tensor, which is copied as `clone` does."""
     if not is_inference(data):
         return alias_of(data)
-    return new_tensor(storage(data).copy(), NORMAL_KEYS)
+    cdef ndarray source = storage(data)
+    cdef ndarray copied = empty_like(source, cnp.PyArray_TYPE(source))
+    cnp.PyArray_CopyInto(copied, source)
+    return new_tensor(copied, NORMAL_KEYS)
 
 
 def has_node(Tensor tensor not None):

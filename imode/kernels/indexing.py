@@ -181,17 +181,7 @@ def get(a, indices, dims=None):
         return a[indices[0]] if a.ndim else a.reshape(1)[indices[0].reshape(1)]
     k = Key(a, indices)
     k.check_empty()
-    if 0 in k.shape:
-        return np.empty(k.shape, a.dtype)
-    try:
-        if len(k.arrays) == 1:
-            found = a.take(k.arrays[0], k.first)
-        else:
-            found = a[k.key]
-            if k.extra:
-                found = found.reshape(k.shape)
-    except IndexError:
-        raise k.complain() from None
+    found = np.empty(k.shape, a.dtype) if 0 in k.shape else _picked(a, k)
     if not all(map(in_rows, (a, *k.arrays))):
         order = _index_order(a, k)
         if order != tuple(range(len(order))):
@@ -199,6 +189,16 @@ def get(a, indices, dims=None):
             result[...] = found
             return result
     return found if found.flags.c_contiguous else found.copy()
+
+
+def _picked(a, k):
+    """The elements that `get` gives, in any order in memory. IndexError for one out of bounds."""
+    try:
+        if len(k.arrays) == 1:
+            return a.take(k.arrays[0], k.first)
+        return a[k.key].reshape(k.shape) if k.extra else a[k.key]
+    except IndexError:
+        raise k.complain() from None
 
 
 def _index_order(a, k):

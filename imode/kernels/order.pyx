@@ -46,11 +46,26 @@ cpdef tuple common_order(tuple shape, list strides):
     return tuple([axes[nd - 1 - i] for i in range(nd)])
 
 
+def strides_in(order, shape, step):
+    """Return the strides of a `shape` without gaps, its axes in memory in `order`, outermost first.
+
+    step: that of the innermost.
+    """
+    strides = list(shape)
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= shape[axis]
+    return strides
+
+
 cpdef ndarray empty_in(tuple order, tuple shape, object dtype):
     """Return an uninitialised array of `shape`, its axes in memory in `order`, outermost first."""
     cdef npy_intp back[NDIM]
     cdef cnp.PyArray_Dims permutation
     cdef int i, nd = len(shape)
+    if 0 in shape and order != tuple(range(nd)):    # NumPy would lose the order
+        strides = strides_in(order, shape, np.dtype(dtype).itemsize)
+        return np.ndarray(shape, dtype, np.empty(0, dtype), 0, strides)
     for i in range(nd):
         back[<int>order[i]] = i
     permutation.ptr, permutation.len = back, nd

@@ -23,7 +23,7 @@ from ..kernels.copy import (
     fill_kernel,
     zero_kernel,
 )
-from ..kernels.order import common_order, empty_in, empty_like, iteration_order
+from ..kernels.order import common_order, empty_in, empty_like, iteration_order, strides_in
 from ..storage import UntypedStorage, offset_in, root_of
 from .expect import mismatch
 from .refuse import no_derivative, zeros, zeros_in_rows
@@ -229,21 +229,20 @@ def _resize(self, size, memory_format):
             f"numel: integer multiplication overflow. resize_() got the size {list(size)}"
         )
     order = memory_order(memory_format, len(size), "resize_")
-    if order is not None:
-        return _resize(self, [size[d] for d in order], None).transpose(np.argsort(order))
+    strides = None if order is None else strides_in(order, size, self.itemsize)
     root = root_of(self)
     offset = offset_in(root, self)
     end = offset + n * self.itemsize
     if not root.flags.c_contiguous:  # memory of NumPy's, in another order
-        fresh = np.zeros(size, self.dtype)
+        memory = np.zeros(n, self.dtype)
         kept = min(self.size, n)
-        fresh.reshape(-1)[:kept] = self.reshape(-1)[:kept]
-        return fresh
+        memory[:kept] = self.reshape(-1)[:kept]
+        return np.ndarray(size, self.dtype, memory, 0, strides)
     memory = root.reshape(-1).view(np.uint8)
     if end > root.nbytes:  # more of it, in which all elements keep their places
         memory = np.zeros(end, np.uint8)
         memory[: root.nbytes] = root.reshape(-1).view(np.uint8)
-    return np.ndarray(size, self.dtype, memory, offset)
+    return np.ndarray(size, self.dtype, memory, offset, strides)
 
 
 op(

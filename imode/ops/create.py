@@ -7,6 +7,7 @@ that tensor's. `requires_grad=True` is applied to the result by the binder.
 
 import math
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from imode.kernels.strided import apply
 
 from .. import ops
 from .._core.dtype import as_numpy, get_default_dtype
-from .._core.internals import array_of
+from .._core.internals import array_of, has_node
 from .._core.numbers import filling
 from .._core.tensor import Tensor
 from .._core.words import c_name, scalar_name
@@ -70,8 +71,7 @@ def allocate_like(array, dtype, memory_format, operator):
     axes = memory_order(memory_format, array.ndim, operator)
     if axes is None:
         return order.empty_like(array, dtype)
-    made = allocate([array.shape[i] for i in axes], dtype)
-    return made.transpose(np.argsort(axes))
+    return allocate(array.shape, dtype, partial(order.empty_in, axes))
 
 
 # ---- numbers ------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _into(functional, arguments, out):
         if functional.name in _FILLS and result.numel() == out.numel():
             result = result.view(out.shape)
         ops._write_out(result, out=out, name=f"aten::{functional.name}")
-    return out.requires_grad_(arguments["requires_grad"]) if out.is_leaf else out
+    return out if has_node(out) else out.requires_grad_(arguments["requires_grad"])
 
 
 def same_dtype_out(operator, dtype_of, message):
@@ -193,7 +193,7 @@ def _empty(size, dtype, layout, device, requires_grad, pin_memory, memory_format
         if memory_format is not None:
             raise RuntimeError("unsupported memory format Preserve")
         return allocate(size, dtype)
-    return allocate([size[i] for i in axes], dtype).transpose(np.argsort(axes))
+    return allocate(tuple(size), dtype, partial(order.empty_in, axes))
 
 
 def _zeros(size, dtype, *options):

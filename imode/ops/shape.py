@@ -64,7 +64,7 @@ def contiguous(self, memory_format):
         if order is None and memory_format is not None:
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return self.clone(memory_format="contiguous_format")
-    if self.permute(order).is_contiguous():
+    if self.is_contiguous(memory_format=memory_format):
         return self
     return self.clone(memory_format=memory_format)
 

@@ -226,4 +226,18 @@ PROGRAMS = {
             lib.matmul(v2, v0, out=v4)
             lib.matmul(v2.detach(), v0.detach(), out=v4)
     """,
+    "a factory's out= is a view that was made in a mode": """
+        v0 = lib.ones(3, 3, requires_grad=True); v1 = v0 * 2
+        with lib.inference_mode():
+            v2 = v1[1:]; v3, v4 = v1.split([2, 1])
+        with lib.no_grad():
+            v5 = v1[1:]
+            lib.zeros(2, 3, out=v2)
+            lib.ones(2, 3, out=v3, requires_grad=True)
+            lib.full((2, 3), 4.0, out=v5)
+        v5.add_(1)
+        with lib.inference_mode():
+            lib.zeros(2, 3, out=v2)
+        v1.sum().backward()
+    """,
 }

@@ -245,4 +245,22 @@ PROGRAMS = {
         v8 = v1[:, :1].angle().view(3); v9 = v1.clone().requires_grad_()
         v9.angle().sum().backward()
     """,
+    "what has no elements keeps its order in memory": """
+        f = lib.channels_last; size = lib.tensor
+        v0 = lib.empty(0, 2, 4, 4).to(memory_format=f); v1 = size(v0.stride())
+        v2 = size(lib.empty((2, 3, 0, 4), memory_format=f).stride())
+        v3 = size(lib.empty(2, 0, 4, 4).contiguous(memory_format=f).stride())
+        v4 = size(lib.zeros_like(lib.ones(2, 3, 4, 0), memory_format=f).stride())
+        v5 = size(v0.mul(2).stride()); v6 = v0.is_contiguous(memory_format=f)
+        v6 = lib.tensor(lib.empty(2, 3, 0, 4).is_contiguous(memory_format=f))
+        v7 = lib.arange(96.0).view(3, 2, 4, 4).contiguous(memory_format=f)
+        v8 = size(v7[lib.tensor([], dtype=lib.int64)].stride())
+        v9 = v7.detach().resize_(2, 0, 2, 2, memory_format=f); v10 = size(v9.stride())
+        v9.resize_(2)
+        v11 = copy.deepcopy(lib.ones(2, 3)[2:]); v12 = size(v11.stride())
+        v13 = pickle.loads(pickle.dumps(lib.ones(2, 3)[2:]))
+        v14 = copy.deepcopy(lib.empty(0, 3).t())
+        v15 = size(v14.stride()); v16 = copy.deepcopy(lib.nn.Parameter(lib.empty(0, 3)))
+        v17 = size(v16.stride())
+    """,
 }
