@@ -11,9 +11,8 @@ SEED ?= 0
 PROGRAMS ?= plain
 export PYTHONPATH := $(CURDIR)
 
-SOURCES := $(shell find imode -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '_*.c') \
-           setup.py tools/names.py tools/stubs.py \
-           $(wildcard imode/*.py imode/ops/*.py imode/nn/functional.py)
+SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h' -o -name '_*.c') \
+           setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
 .PHONY: help demo test fast bench conformance fuzz stress crash lint format build debug leaks wheel away clean

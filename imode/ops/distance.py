@@ -308,6 +308,8 @@ def _cdist_backward(grad, x1, x2, result, p, needs):
         part = grad.unsqueeze(-1) * away.sgn() * largest
     else:
         part = norm_backward(grad, away, result, p, (-1,), False)
+    if p == 1:  # whose slope, a sign, would not tell
+        part = part.masked_fill(away.isnan(), math.nan)
     if part is None:
         return ops.zeros_like(x1), ops.zeros_like(x2)
     return part.sum(-2) if needs[0] else None, -part.sum(-3) if needs[1] else None
