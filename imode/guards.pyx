@@ -133,7 +133,7 @@ cdef class inference_mode(Guard):
 
     Nothing is recorded for autograd, and tensors made in the block are inference tensors: without
     version counter, not to be written to or saved for backward outside of the mode. See
-    docs/inference-mode.md.
+    docs/inference-mode.md. Raises TypeError for a mode that is neither a bool nor a function.
 
     >>> import imode
     >>> with imode.inference_mode():
@@ -190,6 +190,8 @@ cdef class set_grad_enabled(Guard):
 
     Turn recording on or off: at once as a function, for a block, or for a decorated function.
 
+    Raises TypeError unless `mode` is a bool.
+
     >>> import imode
     >>> with imode.set_grad_enabled(False):
     ...     imode.is_grad_enabled()
@@ -232,6 +234,13 @@ cdef class AutoDispatchBelowAutograd(Guard):
     Dispatch below Autograd: for a kernel that has recorded its own backward.
 
     Version counters and views are still kept; see AutoDispatchBelowADInplaceOrView.
+
+    >>> import imode
+    >>> x = imode.ones(2, requires_grad=True)
+    >>> with imode.AutoDispatchBelowAutograd():
+    ...     y = x.add_(1)
+    >>> y.grad_fn is None, x._version
+    (True, 1)
     """
 
 
@@ -244,6 +253,13 @@ cdef class AutoDispatchBelowADInplaceOrView(Guard):
 
     Writes inside of it bump no version and views are not recorded, whatever tensor they are of.
     Only a kernel that keeps both right by itself may use it; to run a model, use inference_mode.
+
+    >>> import imode
+    >>> x = imode.ones(2)
+    >>> with imode.AutoDispatchBelowADInplaceOrView():
+    ...     y = x.add_(1)
+    >>> x._version
+    0
     """
 
 

@@ -300,7 +300,11 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
 
 
 def is_conj(input):
-    """Whether conjugation is still pending: never, `conj()` gives a conjugated copy."""
+    """Whether conjugation is still pending: never, `conj()` gives a conjugated copy.
+
+    >>> imode.is_conj(imode.tensor([1j]).conj())
+    False
+    """
     if not isinstance(input, Tensor):
         raise TypeError(
             f"is_conj(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
@@ -309,7 +313,11 @@ def is_conj(input):
 
 
 def is_neg(input):
-    """Whether negation is still pending: never."""
+    """Whether negation is still pending: never.
+
+    >>> imode.is_neg(-imode.ones(1))
+    False
+    """
     if not isinstance(input, Tensor):
         raise TypeError(
             f"is_neg(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"

@@ -10,8 +10,12 @@ import warnings
 import pytest
 
 import imode
+from imode.ops import schema
 
 imode.ops.load_all()
+FUNCTIONS = {**schema.functions, **schema.nn_functions}
+PACKAGES = [imode.nn.modules, imode.nn.init, imode.nn.utils, imode.utils.data]
+PACKAGES += [imode.optim, imode.optim.lr_scheduler]
 
 SPACES = [imode, imode.nn.functional, imode.linalg, imode.autograd, imode.autograd.graph]
 SPACES += [imode.autograd.functional]
@@ -69,3 +73,19 @@ def test_docstrings_of_functions_and_methods(space):
     assert len(texts) > 3
     report = failures(parse(t, {"imode": imode}, name, None, None) for t, name in texts.items())
     assert not report, "".join(report)
+
+
+def test_every_operator_has_an_example():
+    """In-place forms point to the function that they are of."""
+    texts = {name: f.__doc__ or "" for name, f in FUNCTIONS.items() if not name.endswith("_")}
+    assert len(texts) > 300
+    assert not [name for name, text in texts.items() if ">>>" not in text]
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_class_and_function_of_a_package_has_an_example(package):
+    """The base of layers is shown by the layers."""
+    found = {name: getattr(package, name) for name in getattr(package, "__all__", dir(package))}
+    found = {k: v for k, v in found.items() if callable(v) and not k.startswith("_")}
+    assert len(found) > 4
+    assert not [name for name, value in found.items() if ">>>" not in (value.__doc__ or "")]

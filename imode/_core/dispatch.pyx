@@ -455,7 +455,13 @@ def included_keys():
 
 
 def excluded_keys():
-    """The keys that this thread removes from every call: a DispatchKeySet."""
+    """The keys that this thread removes from every call: a DispatchKeySet.
+
+    >>> import imode
+    >>> with imode.inference_mode():
+    ...     imode.excluded_keys()
+    DispatchKeySet(Autograd)
+    """
     return DispatchKeySet.new(imode_state.excluded)
 
 
@@ -464,6 +470,11 @@ def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not
 
     Raises RuntimeError, and changes nothing, for the illegal state: ADInplaceOrView dropped from
     the included set while Autograd is not excluded.
+
+    >>> import imode
+    >>> before = imode.included_keys(), imode.excluded_keys()
+    >>> imode.set_local_keys(before[0], imode.DispatchKeySet("Autograd"))  # as in a kernel
+    >>> imode.set_local_keys(*before)
     """
     if not included.bits & BIT_AD and not excluded.bits & BIT_AUTOGRAD:
         raise illegal_state()

@@ -60,19 +60,32 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    """Fill from the uniform distribution over [a, b)."""
+    """Fill from the uniform distribution over [a, b).
+
+    >>> x = imode.nn.init.uniform_(imode.empty(100), 2.0, 3.0)
+    >>> bool((x >= 2).all() and (x < 3).all())
+    True
+    """
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    """Fill from the normal distribution."""
+    """Fill from the normal distribution.
+
+    >>> imode.nn.init.normal_(imode.empty(2), mean=3.0, std=0.0)
+    tensor([3., 3.])
+    """
     with no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Fill from the normal distribution cut off outside [a, b]."""
+    """Fill from the normal distribution cut off outside [a, b].
+
+    >>> bool(imode.nn.init.trunc_normal_(imode.empty(100)).abs().max() <= 2)
+    True
+    """
 
     def below(x):
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
@@ -127,24 +140,41 @@ def _reject_uniform(tensor, mean, std, a, b, generator):
 
 
 def constant_(tensor, val):
-    """Fill with one value."""
+    """Fill with one value.
+
+    >>> imode.nn.init.constant_(imode.empty(2), 0.5)
+    tensor([0.5000, 0.5000])
+    """
     with no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor):
-    """Fill with ones."""
+    """Fill with ones.
+
+    >>> imode.nn.init.ones_(imode.empty(2))
+    tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor):
-    """Fill with zeros."""
+    """Fill with zeros.
+
+    >>> imode.nn.init.zeros_(imode.empty(2))
+    tensor([0., 0.])
+    """
     with no_grad():
         return tensor.zero_()
 
 
 def eye_(tensor):
-    """Make a matrix the identity."""
+    """Make a matrix the identity.
+
+    >>> imode.nn.init.eye_(imode.empty(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with no_grad():
@@ -152,7 +182,11 @@ def eye_(tensor):
 
 
 def dirac_(tensor, groups=1):
-    """Make the weight of a convolution pass its input channels through."""
+    """Make the weight of a convolution pass its input channels through.
+
+    >>> imode.nn.init.dirac_(imode.empty(1, 1, 3))
+    tensor([[[0., 1., 0.]]])
+    """
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if tensor.shape[0] % groups != 0:
@@ -188,7 +222,11 @@ def _calculate_correct_fan(tensor, mode):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """Fill uniformly in plus or minus gain * sqrt(6 / (fan_in + fan_out)): Glorot and Bengio."""
+    """Fill uniformly in plus or minus gain * sqrt(6 / (fan_in + fan_out)): Glorot and Bengio.
+
+    >>> bool(imode.nn.init.xavier_uniform_(imode.empty(3, 3)).abs().max() <= 1)
+    True
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     bound = math.sqrt(3.0) * std
@@ -196,7 +234,11 @@ def xavier_uniform_(tensor, gain=1.0, generator=None):
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    """Fill from the normal distribution with std gain * sqrt(2 / (fan_in + fan_out))."""
+    """Fill from the normal distribution with std gain * sqrt(2 / (fan_in + fan_out)).
+
+    >>> imode.nn.init.xavier_normal_(imode.empty(3, 5)).shape
+    imode.Size([3, 5])
+    """
     fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
     std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
     return normal_(tensor, 0.0, std, generator)
@@ -212,7 +254,11 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """Fill uniformly in plus or minus gain * sqrt(3 / fan): He et al."""
+    """Fill uniformly in plus or minus gain * sqrt(3 / fan): He et al.
+
+    >>> bool(imode.nn.init.kaiming_uniform_(imode.empty(4, 6)).abs().max() <= 1)
+    True
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     if std is None:
         return tensor
@@ -221,7 +267,11 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
 
 
 def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """Fill from the normal distribution with std gain / sqrt(fan): He et al."""
+    """Fill from the normal distribution with std gain / sqrt(fan): He et al.
+
+    >>> imode.nn.init.kaiming_normal_(imode.empty(3, 5), nonlinearity="relu").shape
+    imode.Size([3, 5])
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0, std, generator)
 
@@ -230,7 +280,12 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 
 
 def orthogonal_(tensor, gain=1, generator=None):
-    """Fill with a matrix whose rows or columns are orthonormal, times gain: Saxe et al."""
+    """Fill with a matrix whose rows or columns are orthonormal, times gain: Saxe et al.
+
+    >>> q = imode.nn.init.orthogonal_(imode.empty(3, 3))
+    >>> imode.allclose(q @ q.T, imode.eye(3), atol=1e-5)
+    True
+    """
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
@@ -247,7 +302,11 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """Fill a matrix from the normal distribution, a share of each column with zeros."""
+    """Fill a matrix from the normal distribution, a share of each column with zeros.
+
+    >>> (~imode.nn.init.sparse_(imode.empty(4, 2), 0.5).bool()).sum(0)
+    tensor([2, 2])
+    """
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor.shape

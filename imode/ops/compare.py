@@ -579,7 +579,11 @@ def where_condition(condition):
 
 
 def _where_method(self, condition, other):
-    """Return the elements where `condition` holds, else those of `other`."""
+    """Return the elements where `condition` holds, else those of `other`.
+
+    >>> imode.tensor([1, 2]).where(imode.tensor([True, False]), 0)
+    tensor([1, 0])
+    """
     return ops.where(condition, self, other)
 
 

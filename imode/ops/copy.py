@@ -182,7 +182,13 @@ op(
     derivative={"self": zeros, "value": lambda grad: grad.sum()},
     name="FillBackward1",
     variants="function",
-    doc="Return a tensor of the shape and dtype of the first, full of the value of a 0-dim tensor.",
+    doc="""Return a tensor of the shape and dtype of the first, full of `value`.
+
+value: a number or a 0-dim tensor.
+
+>>> imode.fill(imode.zeros(2), 7)
+tensor([7., 7.])
+""",
 )
 op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
@@ -190,11 +196,6 @@ op(
     derivative={"self": zeros},
     name="FillBackward0",
     variants="function",
-    doc="""Return a tensor of the shape and dtype of the first, full of `value`.
-
->>> imode.fill(imode.zeros(2), 7)
-tensor([7., 7.])
-""",
 )
 
 

@@ -520,7 +520,13 @@ written(
         "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),
         "value": lambda grad, dim, index: grad.index_select(dim, ops.unique(index)).sum(),
     },
-    doc="""Return the tensor with a 0-dim tensor's value in the slices that `index` names.""",
+    doc="""Return the tensor with one value in the slices along `dim` that `index` names.
+
+    value: a number or a 0-dim tensor.
+
+    >>> imode.zeros(3).index_fill(0, imode.tensor([0, -1]), 7)
+    tensor([7., 0., 7.])
+    """,
 )
 written(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
@@ -529,13 +535,6 @@ written(
     keep_order=True,
     out=False,
     derivative={"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)},
-    doc="""Return the tensor with one value in the slices along `dim` that `index` names.
-
-    value: a number or a 0-dim tensor.
-
-    >>> imode.zeros(3).index_fill(0, imode.tensor([0, -1]), 7)
-    tensor([7., 0., 7.])
-    """,
 )
 
 

@@ -35,7 +35,13 @@ written(
         **_MASKED,
         "value": lambda grad, mask: grad.masked_select(mask).sum(),
     },
-    doc="""Return the tensor with the value of a 0-dim tensor where a boolean mask is true.""",
+    doc="""Return the tensor with `value` where a boolean mask is true.
+
+    mask: broadcast with self. value: a number or a 0-dim tensor.
+
+    >>> imode.tensor([1.0, 2.0]).masked_fill(imode.tensor([True, False]), 0)
+    tensor([0., 2.])
+    """,
 )
 written(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
@@ -44,13 +50,6 @@ written(
     widen=_common,
     out=False,
     derivative=_MASKED,
-    doc="""Return the tensor with `value` where a boolean mask is true.
-
-    mask: broadcast with self. value: a number or a 0-dim tensor.
-
-    >>> imode.tensor([1.0, 2.0]).masked_fill(imode.tensor([True, False]), 0)
-    tensor([0., 2.])
-    """,
 )
 
 

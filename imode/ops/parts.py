@@ -124,11 +124,6 @@ def check_end(start, length, size):
 
 
 def _narrow(self, dim, start, length):
-    """Return `length` indices of `dim`, from `start` on.
-
-    >>> imode.arange(5).narrow(0, 1, 3)
-    tensor([1, 2, 3])
-    """
     if self.dim() and length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     start, size = first_of(self.shape, dim, start)
@@ -141,7 +136,14 @@ def _narrow(self, dim, start, length):
     variants="function method",
 )
 def narrow_tensor(self, dim, start, length):
-    """Return `length` indices of `dim`, from the 0-dim integer tensor `start` on."""
+    """Return `length` indices of `dim`, from `start` on.
+
+    start: an int or a 0-dim integer tensor. Raises IndexError where it is out of range, and
+    RuntimeError where the end is.
+
+    >>> imode.arange(5).narrow(0, 1, 3)
+    tensor([1, 2, 3])
+    """
     if start.dim() != 0 or start.dtype.numpy.kind not in "iu":
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     return _narrow(self, dim, int(start.item()), length)
@@ -271,11 +273,6 @@ def _tensor_split_dim(self, dim):
 
 
 def _tensor_split_sections(self, sections, dim):
-    """Return `sections` pieces along `dim` whose lengths differ by at most one.
-
-    >>> [p.tolist() for p in imode.arange(5).tensor_split(3)]
-    [[0, 1], [2, 3], [4]]
-    """
     dim = _tensor_split_dim(self, dim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
@@ -285,7 +282,6 @@ def _tensor_split_sections(self, sections, dim):
 
 
 def _tensor_split_indices(self, indices, dim):
-    """Return the pieces of `dim` between the given indices."""
     return _cut(self, indices, _tensor_split_dim(self, dim))
 
 
@@ -295,7 +291,16 @@ def _tensor_split_indices(self, indices, dim):
     variants="function method",
 )
 def tensor_split_tensor(self, tensor_indices_or_sections, dim):
-    """Return the pieces of `dim` that an integer tensor of indices, or of a count, describes."""
+    """Return so many pieces along `dim`, with lengths that differ by at most one, or those between
+    the given indices.
+
+    The number, or the indices, may be an int64 tensor.
+
+    >>> [p.tolist() for p in imode.arange(5).tensor_split(3)]
+    [[0, 1], [2, 3], [4]]
+    >>> [p.tolist() for p in imode.arange(5).tensor_split((1, 2))]
+    [[0], [1], [2, 3, 4]]
+    """
     given = tensor_indices_or_sections
     values = given.detach().numpy()
     if values.dtype != np.int64:

@@ -169,7 +169,11 @@ op(
     variants="function method",
 )
 def repeat_interleave_tensor(self, repeats, dim, output_size):
-    """Return each slice along `dim` (without it: each element) as often as its count says."""
+    """Return each slice along `dim` (without it: each element) as often as its count says.
+
+    >>> imode.tensor([5, 6]).repeat_interleave(2)
+    tensor([5, 5, 6, 6])
+    """
     at = 0 if dim is None else wrap_dim(dim, self.dim())
     source = self.flatten() if dim is None or self.dim() == 0 else self
     if source.dim() == 0 or (dim is not None and self.dim() == 0):

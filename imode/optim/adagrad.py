@@ -9,7 +9,16 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients so far: Duchi et al."""
+    """Steps divided by the root of the sum of all squared gradients so far: Duchi et al.
+
+    >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
+    >>> optimizer = imode.optim.Adagrad([weight], lr=0.5)
+    >>> (weight * 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight
+    Parameter containing:
+    tensor([0.5000], requires_grad=True)
+    """
 
     def __init__(
         self,

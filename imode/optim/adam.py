@@ -13,6 +13,14 @@ class Adam(Optimizer):
 
     Weight decay is added to the gradient; with `decoupled_weight_decay` (AdamW) it shrinks the
     parameter itself. `amsgrad` divides by the largest average so far.
+
+    >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
+    >>> optimizer = imode.optim.Adam([weight], lr=0.5)
+    >>> (weight * 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight
+    Parameter containing:
+    tensor([0.5000], requires_grad=True)
     """
 
     def __init__(
@@ -79,7 +87,16 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters themselves: Loshchilov and Hutter."""
+    """Adam whose weight decay shrinks the parameters themselves: Loshchilov and Hutter.
+
+    >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
+    >>> optimizer = imode.optim.AdamW([weight], lr=0.5)
+    >>> (weight * 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight
+    Parameter containing:
+    tensor([0.4950], requires_grad=True)
+    """
 
     def __init__(
         self,

@@ -57,6 +57,16 @@ class Optimizer:
     `foreach`, `fused` and `capturable` choose among implementations in PyTorch; here there is one,
     and they are only kept. A subclass overrides `_update(group)`, which is called with recording
     off, or all of `step`.
+
+    >>> class Signs(imode.optim.Optimizer):
+    ...     def _update(self, group):
+    ...         for param in group["params"]:
+    ...             param.sub_(param.grad.sign(), alpha=group["lr"])
+    >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
+    >>> (weight * 2).sum().backward()
+    >>> Signs([weight], {"lr": 0.25}).step()
+    >>> weight.item()
+    0.75
     """
 
     _stepped = False  # whether step() was called: schedules warn where it was not

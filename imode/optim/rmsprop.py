@@ -11,6 +11,14 @@ class RMSprop(Optimizer):
     """Steps divided by a running root mean square of the gradient: Tieleman and Hinton.
 
     `centered` subtracts the running mean, so that it is a standard deviation.
+
+    >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
+    >>> optimizer = imode.optim.RMSprop([weight], lr=0.5)
+    >>> (weight * 2).sum().backward()
+    >>> optimizer.step()
+    >>> weight
+    Parameter containing:
+    tensor([-4.0000], requires_grad=True)
     """
 
     def __init__(

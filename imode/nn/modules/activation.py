@@ -1,4 +1,4 @@
-"""Activations as modules."""
+"""Activations as modules: of any shape to the same, and to the same dtype, but GLU."""
 
 from imode import ops
 
@@ -46,35 +46,55 @@ def _inplace(module, comma=True):
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
+
+    >>> imode.nn.Tanh()(imode.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.7616,  0.0000,  0.7616])
+    """
 
     def forward(self, input):
         return ops.tanh(input)
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    >>> imode.nn.Sigmoid()(imode.tensor([-1.0, 0.0, 1.0]))
+    tensor([0.2689, 0.5000, 0.7311])
+    """
 
     def forward(self, input):
         return ops.sigmoid(input)
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x)), without its underflow."""
+    """log(sigmoid(x)), without its underflow.
+
+    >>> imode.nn.LogSigmoid()(imode.tensor([-1.0, 0.0, 1.0]))
+    tensor([-1.3133, -0.6931, -0.3133])
+    """
 
     def forward(self, input):
         return F.logsigmoid(input)
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    >>> imode.nn.Softsign()(imode.tensor([-1.0, 0.0, 3.0]))
+    tensor([-0.5000,  0.0000,  0.7500])
+    """
 
     def forward(self, input):
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    >>> imode.nn.Tanhshrink()(imode.tensor([-1.0, 0.0, 1.0]))
+    tensor([-0.2384,  0.0000,  0.2384])
+    """
 
     def forward(self, input):
         return F.tanhshrink(input)
@@ -94,35 +114,55 @@ class _Inplace(Module):
 
 
 class ReLU(_Inplace):
-    """max(0, x)."""
+    """max(0, x).
+
+    >>> imode.nn.ReLU()(imode.tensor([-1.0, 2.0]))
+    tensor([0., 2.])
+    """
 
     def forward(self, input):
         return ops.relu_(input) if self.inplace else ops.relu(input)
 
 
 class SELU(_Inplace):
-    """The self-normalising scaled exponential linear unit."""
+    """The self-normalising scaled exponential linear unit.
+
+    >>> imode.nn.SELU()(imode.tensor([-1.0, 2.0]))
+    tensor([-1.1113,  2.1014])
+    """
 
     def forward(self, input):
         return F.selu(input, self.inplace)
 
 
 class SiLU(_Inplace):
-    """x * sigmoid(x), also called swish."""
+    """x * sigmoid(x), also called swish.
+
+    >>> imode.nn.SiLU()(imode.tensor([-1.0, 2.0]))
+    tensor([-0.2689,  1.7616])
+    """
 
     def forward(self, input):
         return F.silu(input, inplace=self.inplace)
 
 
 class Mish(_Inplace):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    >>> imode.nn.Mish()(imode.tensor([-1.0, 2.0]))
+    tensor([-0.3034,  1.9440])
+    """
 
     def forward(self, input):
         return F.mish(input, inplace=self.inplace)
 
 
 class Hardsigmoid(_Inplace):
-    """relu6(x + 3) / 6."""
+    """relu6(x + 3) / 6.
+
+    >>> imode.nn.Hardsigmoid()(imode.tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
 
     def forward(self, input):
         return F.hardsigmoid(input, self.inplace)
@@ -132,7 +172,11 @@ class Hardsigmoid(_Inplace):
 
 
 class Hardswish(_Inplace):
-    """x * relu6(x + 3) / 6."""
+    """x * relu6(x + 3) / 6.
+
+    >>> imode.nn.Hardswish()(imode.tensor([-4.0, 0.0, 1.5]))
+    tensor([-0.0000, 0.0000, 1.1250])
+    """
 
     def forward(self, input):
         return F.hardswish(input, self.inplace)
@@ -142,7 +186,11 @@ class Hardswish(_Inplace):
 
 
 class Hardtanh(Module):
-    """x limited to [min_val, max_val]."""
+    """x limited to [min_val, max_val].
+
+    >>> imode.nn.Hardtanh()(imode.tensor([-4.0, 0.5, 4.0]))
+    tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
         super().__init__()
@@ -160,7 +208,11 @@ class Hardtanh(Module):
 
 
 class ReLU6(Hardtanh):
-    """x limited to [0, 6]."""
+    """x limited to [0, 6].
+
+    >>> imode.nn.ReLU6()(imode.tensor([-1.0, 5.0, 8.0]))
+    tensor([0., 5., 6.])
+    """
 
     def __init__(self, inplace=False):
         super().__init__(0.0, 6.0, inplace)
@@ -170,7 +222,11 @@ class ReLU6(Hardtanh):
 
 
 class LeakyReLU(Module):
-    """x where positive, else negative_slope * x."""
+    """x where positive, else negative_slope * x.
+
+    >>> imode.nn.LeakyReLU(0.5)(imode.tensor([-1.0, 2.0]))
+    tensor([-0.5000,  2.0000])
+    """
 
     def __init__(self, negative_slope=0.01, inplace=False):
         super().__init__()
@@ -185,7 +241,11 @@ class LeakyReLU(Module):
 
 
 class ELU(Module):
-    """x where positive, else alpha * (exp(x) - 1)."""
+    """x where positive, else alpha * (exp(x) - 1).
+
+    >>> imode.nn.ELU()(imode.tensor([-1.0, 2.0]))
+    tensor([-0.6321,  2.0000])
+    """
 
     def __init__(self, alpha=1.0, inplace=False):
         super().__init__()
@@ -200,14 +260,22 @@ class ELU(Module):
 
 
 class CELU(ELU):
-    """x where positive, else alpha * (exp(x / alpha) - 1)."""
+    """x where positive, else alpha * (exp(x / alpha) - 1).
+
+    >>> imode.nn.CELU(2.0)(imode.tensor([-1.0, 2.0]))
+    tensor([-0.7869,  2.0000])
+    """
 
     def forward(self, input):
         return F.celu(input, self.alpha, self.inplace)
 
 
 class Threshold(Module):
-    """x where it is above threshold, else value."""
+    """x where it is above threshold, else value.
+
+    >>> imode.nn.Threshold(0.5, 9.0)(imode.tensor([0.0, 2.0]))
+    tensor([9., 2.])
+    """
 
     def __init__(self, threshold, value, inplace=False):
         super().__init__()
@@ -226,7 +294,11 @@ class Threshold(Module):
 
 
 class GELU(Module):
-    """x * Phi(x); `approximate="tanh"` takes the tanh formula for Phi."""
+    """x * Phi(x); `approximate="tanh"` takes the tanh formula for Phi.
+
+    >>> imode.nn.GELU()(imode.tensor([-1.0, 2.0]))
+    tensor([-0.1587,  1.9545])
+    """
 
     def __init__(self, approximate="none"):
         super().__init__()
@@ -240,7 +312,11 @@ class GELU(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold."""
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
+
+    >>> imode.nn.Softplus()(imode.tensor([-1.0, 30.0]))
+    tensor([ 0.3133, 30.0000])
+    """
 
     def __init__(self, beta=1.0, threshold=20.0):
         super().__init__()
@@ -264,14 +340,22 @@ class _Shrink(Module):
 
 
 class Hardshrink(_Shrink):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, else 0.
+
+    >>> imode.nn.Hardshrink()(imode.tensor([-1.0, 0.25]))
+    tensor([-1.,  0.])
+    """
 
     def forward(self, input):
         return F.hardshrink(input, self.lambd)
 
 
 class Softshrink(_Shrink):
-    """x moved towards 0 by lambd, and 0 where |x| <= lambd."""
+    """x moved towards 0 by lambd, and 0 where |x| <= lambd.
+
+    >>> imode.nn.Softshrink()(imode.tensor([-1.0, 0.25]))
+    tensor([-0.5000,  0.0000])
+    """
 
     def forward(self, input):
         return F.softshrink(input, self.lambd)
@@ -287,28 +371,46 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x) / sum(exp(x)) along dim."""
+    """exp(x) / sum(exp(x)) along dim.
+
+    >>> imode.nn.Softmax(dim=1)(imode.tensor([[0.0, 0.0], [0.0, 1.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.2689, 0.7311]])
+    """
 
     def forward(self, input):
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmin(_AlongDim):
-    """softmax(-x) along dim."""
+    """softmax(-x) along dim.
+
+    >>> imode.nn.Softmin(dim=1)(imode.tensor([[0.0, 0.0], [0.0, 1.0]]))
+    tensor([[0.5000, 0.5000],
+            [0.7311, 0.2689]])
+    """
 
     def forward(self, input):
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_AlongDim):
-    """log(softmax(x)) along dim."""
+    """log(softmax(x)) along dim.
+
+    >>> imode.nn.LogSoftmax(dim=0)(imode.tensor([0.0, 1.0]))
+    tensor([-1.3133, -0.3133])
+    """
 
     def forward(self, input):
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 class Softmax2d(Module):
-    """Softmax over the channels of each pixel of a (N, C, H, W) or (C, H, W) input."""
+    """Softmax over the channels of each pixel of a (N, C, H, W) or (C, H, W) input.
+
+    >>> imode.nn.Softmax2d()(imode.zeros(2, 4, 3, 3)).sum(1).shape
+    imode.Size([2, 3, 3])
+    """
 
     def forward(self, input):
         if input.dim() not in (3, 4):
@@ -319,7 +421,11 @@ class Softmax2d(Module):
 
 
 class GLU(_AlongDim):
-    """The first half of x along dim, times the sigmoid of the second."""
+    """The first half of x along dim, times the sigmoid of the second.
+
+    >>> imode.nn.GLU()(imode.tensor([2.0, 0.0]))
+    tensor([1.])
+    """
 
     def __init__(self, dim=-1):
         super().__init__(dim)
@@ -329,7 +435,11 @@ class GLU(_AlongDim):
 
 
 class PReLU(Module):
-    """x where positive, else weight * x; one weight for all channels or one for each."""
+    """x where positive, else weight * x; one weight for all channels or one for each.
+
+    >>> imode.nn.PReLU()(imode.tensor([-1.0, 2.0])).tolist()
+    [-0.25, 2.0]
+    """
 
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Dropout."""
+"""Dropout: of any shape to the same; in evaluation the input itself."""
 
 from .. import functional as F
 from .module import Module
@@ -19,21 +19,34 @@ class _Dropout(Module):
 
 
 class Dropout(_Dropout):
-    """In training, zeroes each element with probability p and scales the rest by 1 / (1 - p)."""
+    """In training, zeroes each element with probability p and scales the rest by 1 / (1 - p).
+
+    >>> imode.nn.Dropout(1.0)(imode.ones(2)), imode.nn.Dropout().eval()(imode.ones(2))
+    (tensor([0., 0.]), tensor([1., 1.]))
+    """
 
     def forward(self, input):
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_Dropout):
-    """Dropout of whole channels of a (N, C, L) or (C, L) input."""
+    """Dropout of whole channels of a (N, C, L) or (C, L) input.
+
+    >>> imode.nn.Dropout1d(1.0)(imode.ones(1, 2, 2))
+    tensor([[[0., 0.],
+             [0., 0.]]])
+    """
 
     def forward(self, input):
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_Dropout):
-    """Dropout of whole channels of a (N, C, H, W) or (N, C, L) input."""
+    """Dropout of whole channels of a (N, C, H, W) or (N, C, L) input.
+
+    >>> imode.nn.Dropout2d().eval()(imode.ones(1, 1, 1, 2))
+    tensor([[[[1., 1.]]]])
+    """
 
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)

@@ -13,7 +13,11 @@ __all__ = ["Identity", "Linear"]
 
 
 class Identity(Module):
-    """Gives its input back; takes any arguments, so it can stand in for any layer."""
+    """Gives its input back; takes any arguments, so it can stand in for any layer.
+
+    >>> imode.nn.Identity()(imode.ones(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__()

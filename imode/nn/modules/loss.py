@@ -1,4 +1,4 @@
-"""Losses."""
+"""Losses: of an input and a target, to one number, or with `reduction="none"` one for each."""
 
 from .. import _reduction
 from .. import functional as F
@@ -45,14 +45,22 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """The mean (or sum, or each) of |input - target|."""
+    """The mean (or sum, or each) of |input - target|.
+
+    >>> imode.nn.L1Loss()(imode.tensor([1.0, 2.0]), imode.tensor([1.0, 4.0]))
+    tensor(1.)
+    """
 
     def forward(self, input, target):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """Half the square over beta where |input - target| < beta, else the distance less beta / 2."""
+    """Half the square over beta where |input - target| < beta, else the distance less beta / 2.
+
+    >>> imode.nn.SmoothL1Loss()(imode.tensor([1.0, 2.0]), imode.tensor([1.5, 4.0]))
+    tensor(0.8125)
+    """
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", beta=1.0):
         super().__init__(size_average, reduce, reduction)
@@ -63,7 +71,11 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Half the square where |input - target| <= delta, else linear with slope delta."""
+    """Half the square where |input - target| <= delta, else linear with slope delta.
+
+    >>> imode.nn.HuberLoss()(imode.tensor([1.0, 2.0]), imode.tensor([1.5, 4.0]))
+    tensor(0.8125)
+    """
 
     def __init__(self, reduction="mean", delta=1.0):
         if not isinstance(delta, (float, int)):
@@ -107,7 +119,11 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class NLLLoss(_WeightedLoss):
-    """How unlikely the target classes are under log-probabilities."""
+    """How unlikely the target classes are under log-probabilities.
+
+    >>> imode.nn.NLLLoss()(imode.tensor([[-1.0, -2.0]]), imode.tensor([1]))
+    tensor(2.)
+    """
 
     def __init__(
         self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"
@@ -126,14 +142,22 @@ class NLLLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """Binary cross entropy of probabilities with targets in [0, 1]."""
+    """Binary cross entropy of probabilities with targets in [0, 1].
+
+    >>> imode.nn.BCELoss()(imode.tensor([0.5, 0.25]), imode.tensor([1.0, 0.0]))
+    tensor(0.4904)
+    """
 
     def forward(self, input, target):
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Binary cross entropy of sigmoid(input), computed without overflow."""
+    """Binary cross entropy of sigmoid(input), computed without overflow.
+
+    >>> imode.nn.BCEWithLogitsLoss()(imode.zeros(2), imode.tensor([1.0, 0.0]))
+    tensor(0.6931)
+    """
 
     def __init__(
         self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
@@ -149,7 +173,11 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The Kullback-Leibler divergence of the target from log-probabilities."""
+    """The Kullback-Leibler divergence of the target from log-probabilities.
+
+    >>> imode.nn.KLDivLoss(reduction="sum")(imode.tensor([-1.0, -1.0]), imode.tensor([0.5, 0.5]))
+    tensor(0.3069)
+    """
 
     def __init__(self, size_average=None, reduce=None, reduction="mean", log_target=False):
         super().__init__(size_average, reduce, reduction)
@@ -160,7 +188,11 @@ class KLDivLoss(_Loss):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along dim."""
+    """The cosine of the angle between vectors along dim.
+
+    >>> imode.nn.CosineSimilarity()(imode.tensor([[1.0, 0.0]]), imode.tensor([[1.0, 1.0]]))
+    tensor([0.7071])
+    """
 
     def __init__(self, dim=1, eps=1e-8):
         super().__init__()

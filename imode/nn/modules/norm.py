@@ -120,7 +120,11 @@ class BatchNorm1d(_BatchNorm):
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of a (N, C, H, W) input over batch and pixels; see BatchNorm1d."""
+    """Normalises each channel of a (N, C, H, W) input over batch and pixels; see BatchNorm1d.
+
+    >>> imode.nn.BatchNorm2d(3)(imode.zeros(2, 3, 4, 4)).shape
+    imode.Size([2, 3, 4, 4])
+    """
 
     _dims = (4,)
 

@@ -1,4 +1,4 @@
-"""Padding."""
+"""Padding: of (N, C, ...) or (C, ...) inputs, by numbers for each side or one for all."""
 
 from .. import functional as F
 from .module import Module
@@ -47,7 +47,11 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Puts a value before and after the last dimension."""
+    """Puts a value before and after the last dimension.
+
+    >>> imode.nn.ConstantPad1d(1, 7.0)(imode.zeros(1, 2))
+    tensor([[7., 0., 0., 7.]])
+    """
 
     _sides = 2
 
@@ -71,37 +75,61 @@ class _ZeroPad(_ConstantPad):
 
 
 class ZeroPad1d(_ZeroPad):
-    """Puts zeros before and after the last dimension."""
+    """Puts zeros before and after the last dimension.
+
+    >>> imode.nn.ZeroPad1d((0, 2))(imode.ones(1, 2))
+    tensor([[1., 1., 0., 0.]])
+    """
 
     _sides = 2
 
 
 class ZeroPad2d(_ZeroPad):
-    """Puts zeros around the last two dimensions."""
+    """Puts zeros around the last two dimensions.
+
+    >>> imode.nn.ZeroPad2d(1)(imode.ones(1, 2, 2)).shape
+    imode.Size([1, 4, 4])
+    """
 
     _sides = 4
 
 
 class ReflectionPad1d(_Pad):
-    """Continues the last dimension by its mirror image, the edge not repeated."""
+    """Continues the last dimension by its mirror image, the edge not repeated.
+
+    >>> imode.nn.ReflectionPad1d(2)(imode.tensor([[0.0, 1.0, 2.0]]))
+    tensor([[2., 1., 0., 1., 2., 1., 0.]])
+    """
 
     _sides, _mode = 2, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Continues the last two dimensions by their mirror image, the edges not repeated."""
+    """Continues the last two dimensions by their mirror image, the edges not repeated.
+
+    >>> imode.nn.ReflectionPad2d(1)(imode.ones(1, 2, 2)).shape
+    imode.Size([1, 4, 4])
+    """
 
     _sides, _mode = 4, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """Continues the last dimension by its edge values."""
+    """Continues the last dimension by its edge values.
+
+    >>> imode.nn.ReplicationPad1d(2)(imode.tensor([[0.0, 1.0, 2.0]]))
+    tensor([[0., 0., 0., 1., 2., 2., 2.]])
+    """
 
     _sides, _mode = 2, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """Continues the last two dimensions by their edge values."""
+    """Continues the last two dimensions by their edge values.
+
+    >>> imode.nn.ReplicationPad2d(1)(imode.ones(1, 2, 2)).shape
+    imode.Size([1, 4, 4])
+    """
 
     _sides, _mode = 4, "replicate"
 
@@ -117,12 +145,20 @@ class _CircularPad(_Pad):
 
 
 class CircularPad1d(_CircularPad):
-    """Continues the last dimension from its other end."""
+    """Continues the last dimension from its other end.
+
+    >>> imode.nn.CircularPad1d(2)(imode.tensor([[0.0, 1.0, 2.0]]))
+    tensor([[1., 2., 0., 1., 2., 0., 1.]])
+    """
 
     _sides = 2
 
 
 class CircularPad2d(_CircularPad):
-    """Continues the last two dimensions from their other ends."""
+    """Continues the last two dimensions from their other ends.
+
+    >>> imode.nn.CircularPad2d(1)(imode.ones(1, 2, 2)).shape
+    imode.Size([1, 4, 4])
+    """
 
     _sides = 4

@@ -60,7 +60,11 @@ class _MaxPool(_Pool):
 
 
 class MaxPool1d(_MaxPool):
-    """The largest of each window over a (N, C, L) or (C, L) input."""
+    """The largest of each window over a (N, C, L) or (C, L) input.
+
+    >>> imode.nn.MaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[3., 2.]])
+    """
 
     _pool = staticmethod(F.max_pool1d)
 
@@ -76,7 +80,11 @@ class MaxPool2d(_MaxPool):
 
 
 class AvgPool1d(_Pool):
-    """The mean of each window over a (N, C, L) or (C, L) input."""
+    """The mean of each window over a (N, C, L) or (C, L) input.
+
+    >>> imode.nn.AvgPool1d(2)(imode.tensor([[1.0, 3.0, 2.0, 0.0]]))
+    tensor([[2., 1.]])
+    """
 
     def __init__(
         self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True
@@ -97,7 +105,11 @@ class AvgPool1d(_Pool):
 
 
 class AvgPool2d(_Pool):
-    """The mean of each window over a (N, C, H, W) or (C, H, W) input."""
+    """The mean of each window over a (N, C, H, W) or (C, H, W) input.
+
+    >>> imode.nn.AvgPool2d(2)(imode.ones(1, 3, 8, 8)).shape
+    imode.Size([1, 3, 4, 4])
+    """
 
     def __init__(
         self,
@@ -134,14 +146,22 @@ class _AdaptiveAvgPool(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """Means over as many windows as make an output of length output_size."""
+    """Means over as many windows as make an output of length output_size.
+
+    >>> imode.nn.AdaptiveAvgPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
+    tensor([[2.0000, 2.5000]])
+    """
 
     def forward(self, input):
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """Means over as many windows as make an output of output_size; None keeps a dimension."""
+    """Means over as many windows as make an output of output_size; None keeps a dimension.
+
+    >>> imode.nn.AdaptiveAvgPool2d((None, 1))(imode.ones(1, 3, 8, 8)).shape
+    imode.Size([1, 3, 8, 1])
+    """
 
     def forward(self, input):
         return F.adaptive_avg_pool2d(input, self.output_size)
@@ -159,12 +179,20 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The largest of as many windows as make an output of length output_size."""
+    """The largest of as many windows as make an output of length output_size.
+
+    >>> imode.nn.AdaptiveMaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
+    tensor([[3., 3.]])
+    """
 
     _pool = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest of as many windows as make an output of output_size; None keeps a dimension."""
+    """The largest of as many windows as make an output of output_size; None keeps a dimension.
+
+    >>> imode.nn.AdaptiveMaxPool2d(1)(imode.ones(1, 3, 8, 8)).shape
+    imode.Size([1, 3, 1, 1])
+    """
 
     _pool = staticmethod(F.adaptive_max_pool2d)

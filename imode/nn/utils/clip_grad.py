@@ -38,7 +38,15 @@ def _norm(tensor, norm_type):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scale the gradients so that their norm together is at most max_norm; returns the norm."""
+    """Scale the gradients so that their norm together is at most max_norm; returns the norm.
+
+    >>> x = imode.zeros(2, requires_grad=True)
+    >>> x.grad = imode.tensor([3.0, 4.0])
+    >>> imode.nn.utils.clip_grad_norm_(x, 1.0)
+    tensor(5.)
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
     if isinstance(parameters, Tensor):
         parameters = [parameters]
     lazy = isinstance(parameters, types.GeneratorType)
@@ -57,6 +65,12 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scale the gradients by max_norm / total_norm where that is below 1.
 
     For gradients whose norm is known, or is that of more than these: `get_total_norm`.
+
+    >>> x = imode.zeros(2, requires_grad=True)
+    >>> x.grad = imode.tensor([3.0, 4.0])
+    >>> imode.nn.utils.clip_grads_with_norm_(x, 1.0, imode.tensor(5.0))
+    >>> x.grad
+    tensor([0.6000, 0.8000])
     """
     if isinstance(parameters, Tensor):
         parameters = [parameters]
@@ -67,7 +81,14 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Limit every element of the gradients to plus or minus clip_value."""
+    """Limit every element of the gradients to plus or minus clip_value.
+
+    >>> x = imode.zeros(2, requires_grad=True)
+    >>> x.grad = imode.tensor([3.0, -4.0])
+    >>> imode.nn.utils.clip_grad_value_(x, 3.5)
+    >>> x.grad
+    tensor([ 3.0000, -3.5000])
+    """
     limit = float(clip_value)
     if isinstance(parameters, Tensor):
         parameters = [parameters]

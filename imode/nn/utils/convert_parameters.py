@@ -8,7 +8,11 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters):
-    """All parameters flattened and joined into one 1-D tensor."""
+    """All parameters flattened and joined into one 1-D tensor.
+
+    >>> imode.nn.utils.parameters_to_vector([imode.ones(2), imode.zeros(1, 2)])
+    tensor([1., 1., 0., 0.])
+    """
     return ops.cat([param.view(-1) for param in parameters])
 
 
@@ -16,6 +20,11 @@ def vector_to_parameters(vec, parameters):
     """Make each parameter a piece of `vec`, in order; they share its memory afterwards.
 
     Of an inference tensor, a copy is shared: parameters are normal tensors.
+
+    >>> x = imode.zeros(1, 2)
+    >>> imode.nn.utils.vector_to_parameters(imode.arange(2.0), [x])
+    >>> x
+    tensor([[0., 1.]])
     """
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected imode.Tensor, but got: {type(vec).__name__}")

@@ -12,6 +12,15 @@ class LRScheduler:
 
     `last_epoch` counts the steps; -1 starts afresh, another value resumes. `get_lr` gives a rate
     for each group, from the group's present "lr" and `base_lrs`, the rates it started with.
+
+    >>> class Halves(imode.optim.lr_scheduler.LRScheduler):
+    ...     def get_lr(self):
+    ...         return [base * 0.5**self.last_epoch for base in self.base_lrs]
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = Halves(optimizer)
+    >>> optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
     """
 
     def __init__(self, optimizer, last_epoch=-1):

@@ -87,7 +87,15 @@ class SequentialLR(_Combined):
 
 
 class ChainedScheduler(_Combined):
-    """Several schedules at once, each changing what the one before has set."""
+    """Several schedules at once, each changing what the one before has set.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> halves = [imode.optim.lr_scheduler.StepLR(optimizer, 1, 0.5) for _ in range(2)]
+    >>> schedule = imode.optim.lr_scheduler.ChainedScheduler(halves)
+    >>> optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, schedulers, optimizer=None):
         self.optimizer = _check("ChainedScheduler", " to be chained", schedulers, optimizer)

@@ -40,6 +40,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """Half a cosine from the starting rate to `eta_min` in `T_0` epochs, again and again.
 
     Each time it takes `T_mult` times as long. `step(epoch)` takes fractions of epochs.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [1.0]
     """
 
     def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
@@ -90,6 +96,12 @@ class CyclicLR(LRScheduler):
 
     `mode`: "triangular"; "triangular2", half as high each cycle; "exp_range", `gamma**step` as
     high; or `scale_fn`, of the cycle or of the step by `scale_mode`.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, 2, cycle_momentum=False)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [1.0]
     """
 
     def __init__(
@@ -174,6 +186,12 @@ class OneCycleLR(LRScheduler):
 
     The steps are `total_steps`, or `epochs * steps_per_epoch`; one more raises ValueError.
     Defined in Smith and Topin, "Super-Convergence" (2018).
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.OneCycleLR(optimizer, 1.0, 9, cycle_momentum=False)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.9944154354509117]
     """
 
     def __init__(

@@ -29,14 +29,28 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group."""
+    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
 
     def get_lr(self):
         return self._scaled(self.base_lrs)
 
 
 class MultiplicativeLR(_ByFunction):
-    """The present rate times `lr_lambda(epoch)`; one function, or one for each group."""
+    """The present rate times `lr_lambda(epoch)`; one function, or one for each group.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
 
     def get_lr(self):
         return self._rates() if self._is_initial else self._scaled(self._rates())
@@ -68,7 +82,14 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times `gamma` at each epoch in `milestones`."""
+    """The rate times `gamma` at each epoch in `milestones`.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1], gamma=0.5)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
         self.milestones = sorted(milestones)
@@ -85,7 +106,14 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The rate times `gamma` every epoch."""
+    """The rate times `gamma` every epoch.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.25]
+    """
 
     def __init__(self, optimizer, gamma, last_epoch=-1):
         self.gamma = gamma
@@ -101,7 +129,14 @@ class ExponentialLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rate times `factor` until epoch `total_iters`, then the full rate."""
+    """The rate times `factor` until epoch `total_iters`, then the full rate.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=4)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
         if factor > 1.0 or factor < 0:
@@ -123,7 +158,14 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes straight from start_factor to end_factor."""
+    """The rate times a factor that goes straight from start_factor to end_factor.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.75]
+    """
 
     def __init__(
         self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1
@@ -156,7 +198,14 @@ class LinearLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The rate from its start to 0 in `total_iters` epochs, as a power of the part that is left."""
+    """The rate from its start to 0 in `total_iters` epochs, as a power of the part that is left.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.5]
+    """
 
     def __init__(self, optimizer, total_iters=5, power=1.0, last_epoch=-1):
         self.total_iters = total_iters
@@ -176,7 +225,14 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate from its start to `eta_min` over `T_max` epochs along half a cosine, and back."""
+    """The rate from its start to `eta_min` over `T_max` epochs along half a cosine, and back.
+
+    >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
+    >>> schedule = imode.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+    >>> for _ in range(2): optimizer.step(); schedule.step()
+    >>> schedule.get_last_lr()
+    [0.0]
+    """
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max = T_max

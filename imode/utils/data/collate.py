@@ -58,7 +58,11 @@ def default_collate(batch):
 
 
 def default_convert(data):
-    """Turn the arrays in a sample into tensors and leave everything else as it is."""
+    """Turn the arrays in a sample into tensors and leave everything else as it is.
+
+    >>> imode.utils.data.default_convert({"x": imode.ones(2).numpy()})
+    {'x': tensor([1., 1.])}
+    """
     if isinstance(data, (np.ndarray, np.generic)):
         return data if data.dtype.kind in "SUO" else ops.as_tensor(data)
     if isinstance(data, Mapping):

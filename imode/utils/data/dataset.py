@@ -22,6 +22,12 @@ class Dataset:
     """Base of datasets with numbered samples: define `__getitem__` and, usually, `__len__`.
 
     A subclass may define `__getitems__(indices)`, which fetches a whole batch at once.
+
+    >>> class Squares(imode.utils.data.Dataset):
+    ...     def __getitem__(self, index):
+    ...         return index**2
+    >>> Squares()[3]
+    9
     """
 
     def __getitem__(self, index):
@@ -35,7 +41,14 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Base of datasets that only give one sample after the other: define `__iter__`."""
+    """Base of datasets that only give one sample after the other: define `__iter__`.
+
+    >>> class Three(imode.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter(range(3))
+    >>> [int(x) for x in imode.utils.data.DataLoader(Three())]
+    [0, 1, 2]
+    """
 
     def __add__(self, other):
         return ChainDataset([self, other])
@@ -61,7 +74,11 @@ class TensorDataset(Dataset):
 
 
 class ConcatDataset(Dataset):
-    """Several datasets, one after the other."""
+    """Several datasets, one after the other.
+
+    >>> imode.utils.data.ConcatDataset([[1, 2], [3]])[2]
+    3
+    """
 
     def __init__(self, datasets):
         self.datasets = list(datasets)
@@ -85,7 +102,14 @@ class ConcatDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Several iterable datasets, one after the other."""
+    """Several iterable datasets, one after the other.
+
+    >>> class Two(imode.utils.data.IterableDataset):
+    ...     def __iter__(self):
+    ...         return iter((1, 2))
+    >>> list(Two() + Two())
+    [1, 2, 1, 2]
+    """
 
     def __init__(self, datasets):
         self.datasets = datasets
@@ -105,7 +129,11 @@ class ChainDataset(IterableDataset):
 
 
 class Subset(Dataset):
-    """The samples of a dataset with the given indices."""
+    """The samples of a dataset with the given indices.
+
+    >>> list(imode.utils.data.Subset("abcd", [3, 0]))
+    ['d', 'a']
+    """
 
     def __init__(self, dataset, indices):
         self.dataset = dataset

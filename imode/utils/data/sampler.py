@@ -25,7 +25,14 @@ def _positive(name, value):
 
 
 class Sampler:
-    """Base of samplers: `__iter__` gives indices, or lists of them for a batch sampler."""
+    """Base of samplers: `__iter__` gives indices, or lists of them for a batch sampler.
+
+    >>> class Backwards(imode.utils.data.Sampler):
+    ...     def __iter__(self):
+    ...         return iter((2, 1, 0))
+    >>> list(Backwards())
+    [2, 1, 0]
+    """
 
     def __init__(self, data_source=None):
         pass
@@ -38,7 +45,11 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ...
+
+    >>> list(imode.utils.data.SequentialSampler("abc"))
+    [0, 1, 2]
+    """
 
     def __init__(self, data_source):
         self.data_source = data_source
@@ -54,6 +65,9 @@ class RandomSampler(Sampler):
     """A new permutation each time or, with `replacement`, independent draws.
 
     The order is PyTorch's for the same seed, of `generator` or of the global one.
+
+    >>> sorted(imode.utils.data.RandomSampler("abc"))
+    [0, 1, 2]
     """
 
     def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
@@ -92,7 +106,11 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """The given indices, in a new order each time."""
+    """The given indices, in a new order each time.
+
+    >>> sorted(imode.utils.data.SubsetRandomSampler([3, 1]))
+    [1, 3]
+    """
 
     def __init__(self, indices, generator=None):
         self.indices = indices
@@ -107,7 +125,11 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Indices drawn as often as their weights say."""
+    """Indices drawn as often as their weights say.
+
+    >>> list(imode.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
+    [1, 1, 1]
+    """
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         _positive("num_samples", num_samples)
