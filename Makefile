@@ -32,7 +32,7 @@ fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
 conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
 	$(PYTHON) -m pytest tests/conformance
 
-fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0 PROGRAMS=plain|custom|hostile
+fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0 PROGRAMS=plain|themes|custom|hostile
 	$(PYTHON) -m tests.conformance.fuzz --seconds $(SECONDS) --seed $(SEED) --programs $(PROGRAMS)
 
 stress: $(STAMP) .venv/.test  ## random work in many threads: SECONDS=60 SEED=0

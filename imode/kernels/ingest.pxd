@@ -15,6 +15,7 @@ cdef class Ingest:
     cdef object typed       # the common dtype of the typed leaves (NumPy scalars, tensors), or None
     cdef unsigned int met   # Met bits
     cdef int kind           # NumPy type number of the leaves that are stored
+    cdef bint indices       # of an index: its tensors are judged where they are stored
 
     cdef int look(self, object item, int depth) except -1
     cdef int add(self, object dtype) except -1

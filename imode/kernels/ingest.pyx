@@ -163,6 +163,15 @@ def from_data(data, dtype, default_float):
     return out
 
 
+def index_from_data(data):
+    """Return a new ndarray with the indices in a nested sequence: integers, or bools as a mask."""
+    cdef Ingest work = Ingest.__new__(Ingest)
+    work.indices = True
+    work.look(data, 0)
+    dtype = _common(work, np.dtype(np.float32))
+    return from_data(data, dtype if dtype in (np.bool_, np.uint8) else np.int64, None)
+
+
 def _shape(data):
     """Follow the first items down; what they hold says how long each dimension is."""
     cdef list shape = []
@@ -236,7 +245,7 @@ cdef class Ingest:
         elif PyFloat_Check(item):
             self.met |= FLOAT
         elif isinstance(item, _Tensor):
-            if _array_of(item).size != 1:
+            if not self.indices and _array_of(item).size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars\n"
                                  f"Got one of shape {list(item.shape)} in a sequence; "
                                  "stack() joins tensors")

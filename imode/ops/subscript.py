@@ -14,6 +14,7 @@ from imode import ops
 from imode._core.internals import array_of, wrap_array
 from imode._core.numbers import scalar_as
 from imode._core.tensor import Tensor
+from imode.kernels import ingest
 from imode.kernels.strided import wrap_dim
 
 from .._core.words import class_name
@@ -165,11 +166,11 @@ def _as_index(item):
         if isinstance(item, np.integer):
             return None
     elif isinstance(item, _SEQUENCES):
-        return _of_sequence(item)
+        return wrap_array(ingest.index_from_data(item))
     elif hasattr(item, "__index__"):
         return None
     elif hasattr(item, "__getitem__") and hasattr(item, "__len__") and not hasattr(item, "keys"):
-        return _of_sequence(list(item))
+        return wrap_array(ingest.index_from_data(list(item)))
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
         f"indices (got {class_name(item)})"
@@ -187,34 +188,6 @@ def _of_array(array):
         array = array.real
     kept = array.dtype.kind == "b" or array.dtype == np.uint8
     return wrap_array(np.array(array, array.dtype if kept else np.int64, order="C"))
-
-
-def _of_sequence(items):
-    """Nested sequences of integers or booleans as an index tensor; floats are cut off."""
-    if isinstance(items, (str, bytes, bytearray)):
-        raise TypeError(f"new(): invalid data type '{type(items).__name__}'")
-    shape, flat = [], [items]
-    while flat and all(isinstance(x, (list, tuple, range)) for x in flat):
-        length = len(flat[0])
-        for x in flat:
-            if len(x) != length:
-                raise ValueError(
-                    f"expected sequence of length {length} at dim {len(shape)} (got {len(x)})"
-                )
-        shape.append(length)
-        flat = [y for x in flat for y in x]
-    if all(type(x) is bool for x in flat) and flat:
-        return wrap_array(np.array(flat, np.bool_).reshape(shape))
-    values = []
-    for x in flat:
-        if isinstance(x, complex):
-            raise TypeError("'complex' object cannot be interpreted as an integer")
-        if not isinstance(x, (bool, int, float, np.number, np.bool_, Tensor)):
-            raise TypeError(f"new(): invalid data type '{type(x).__name__}'")
-        values.append(int(x))
-    if any(not -(2**63) <= v < 2**63 for v in values):
-        raise ValueError("Overflow when unpacking long long")
-    return wrap_array(np.array(values, np.int64).reshape(shape))
 
 
 def _as_tuple(index):

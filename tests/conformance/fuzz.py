@@ -21,9 +21,15 @@ from .custom import CustomGenerator
 from .generate import Generator
 from .hostile import HostileGenerator
 from .programs import Mismatch, compare, run, script, shrink
+from .themes import ThemeGenerator
 
 FOLDER = Path("build", "fuzz")
-GENERATORS = {"plain": Generator, "custom": CustomGenerator, "hostile": HostileGenerator}
+GENERATORS = {
+    "plain": Generator,
+    "themes": ThemeGenerator,
+    "custom": CustomGenerator,
+    "hostile": HostileGenerator,
+}
 ALIVE_S = 60  # seconds after which a program counts as hung
 
 

@@ -41,6 +41,8 @@ def nearly(a, b):
 class Generator:
     """Grows one program from a seed; the same seed gives the same program."""
 
+    blocks = 0.12  # how many of its statements are modes
+
     def __init__(self, reference, seed, length=14):
         self.rng = random.Random(seed)
         self.machine = Machine(reference)
@@ -62,7 +64,7 @@ class Generator:
         """Return statements, with blocks, while the budget lasts and values stay tame."""
         out = []
         while budget > 0 and not self.machine.wild():
-            if depth < 3 and self.rng.random() < 0.12:
+            if depth < 3 and self.rng.random() < self.blocks:
                 block = Block(self.rng.choice(MODES), raises=self.rng.random() < 0.15)
                 inner = self.rng.randint(1, max(1, min(6, budget)))
                 with self.machine.block(block):
@@ -92,7 +94,8 @@ class Generator:
         """Put variables and numbers into a template."""
         rng, live = self.rng, self.machine.tensors
         inside = self.machine.lib.is_inference_mode_enabled()
-        others = ("requires_grad", "pickle", "assign")  # docs/differences.md has a section on those
+        # docs/differences.md has a section on those.
+        others = ("requires_grad", "pickle", "assign", "unsafe", "M.b = ", "register_buffer")
         if any(is_leaf(tensor) for tensor in live.values()):
             others += ("copy.copy", "deepcopy")
         others += ("M.double", "M.float", "N.double", "L.double", "L.float")

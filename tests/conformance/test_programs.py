@@ -8,8 +8,9 @@ from . import known
 from .fuzz import check, report
 from .generate import Generator
 from .programs import Block, compare, run, script, shrink
+from .themes import ThemeGenerator
 
-PROGRAMS, LONG = 1800, 60
+PROGRAMS, LONG, THEMED = 1800, 60, 400
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,11 @@ def test_short(lib, torch, rules):
     assert not failed, "\n\n".join(failed)
 
 
+def test_themes(lib, torch, rules):
+    failed = _differ(lib, torch, rules, range(THEMED), generator=ThemeGenerator)
+    assert not failed, "\n\n".join(failed)
+
+
 def test_long(lib, torch, rules):
     failed = _differ(lib, torch, rules, range(10**6, 10**6 + LONG), length=40)
     assert not failed, "\n\n".join(failed)
@@ -36,8 +42,9 @@ def test_long(lib, torch, rules):
 # ---- the suite itself ----
 
 
-def test_generator_is_deterministic(torch):
-    assert Generator(torch, 7).program()[0] == Generator(torch, 7).program()[0]
+@pytest.mark.parametrize("generator", [Generator, ThemeGenerator])
+def test_generator_is_deterministic(torch, generator):
+    assert generator(torch, 7).program()[0] == generator(torch, 7).program()[0]
 
 
 def test_replay_equals_generation(torch):

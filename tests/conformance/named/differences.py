@@ -78,6 +78,10 @@ PROGRAMS = {
         v0 = lib.ones(3, 1)
         v0.addbmm_(lib.ones(2, 3, 4), lib.ones(2, 4, 5))
     """,
+    "cdist has a second derivative that nobody sees": """
+        G = lib.autograd.grad; v0 = lib.tensor([[1.0], [3.0]], requires_grad=True)
+        v1 = G(G(lib.cdist(v0, v0).sum(), v0, create_graph=True)[0].sum(), v0)[0]
+    """,
     "hardsigmoid has a second derivative": """
         v0 = lib.zeros(2, requires_grad=True); v1 = lib.nn.functional.hardsigmoid(v0)
         v2, = lib.autograd.grad(v1.exp().sum(), v0, create_graph=True)
@@ -86,6 +90,11 @@ PROGRAMS = {
     "an out= that was refused keeps its size": """
         v0 = lib.ones(2, 2).bool(); v1 = lib.zeros(0).bool()
         v2 = lib.mm(v0, v0, out=v1)
+    """,
+    "cdist has a second derivative": """
+        v0 = lib.tensor([[1.0], [3.0]], requires_grad=True); v1 = lib.cdist(v0, v0)
+        v2, = lib.autograd.grad(v1.sum(), v0, create_graph=True)
+        v2.sum().backward()
     """,
     "hardsigmoid has a second derivative that nobody sees": """
         F = lib.nn.functional; G = lib.autograd.grad; v0 = lib.zeros(2, requires_grad=True)

@@ -130,4 +130,11 @@ PROGRAMS = {
         lib.abs(v0, out=v2); lib.abs(v1[:1].clone(), out=v0[:1]); lib.abs(v0, out=lib.zeros(2))
         lib.abs(v0, out=lib.zeros(2, dtype=lib.int64)); lib.sgn(v0, out=lib.zeros(2))
     """,
+    "what a list of indices may not hold": """
+        v0 = lib.arange(24.0).reshape(2, 3, 4); v1 = lib.tensor([0, 1])
+        v0[(slice(None), 0), 0]; v0[0, [0, None]]; v0[[...], 0]; v0[[[0], 'a'], 0]; v0[[{}]]
+        v0[[[0], slice(None)], 0] = 1
+        v0[[0, [1]], 0]; v0[[[0], [0, 1]], 0]; v0[[v1], 0]; v0[[max]]; v0[0, [1j]]; v0['a']
+        v2 = v0[[v1[0], True]]; v2 = v0[[v1.byte()[0]]]; v2 = v0[[1.7, 0]]; v2 = v0[[[], []]]
+    """,
 }
