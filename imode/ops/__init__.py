@@ -46,6 +46,7 @@ MODULES = (
     "einsum",
     "scan",
     "join",
+    "series",
     "masks",
     "sort",
     "unique",

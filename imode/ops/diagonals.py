@@ -82,3 +82,31 @@ def diagflat(self, offset):
             [0, 2]])
     """
     return self.contiguous().view(-1).diag_embed(offset)
+
+
+@composite(
+    "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+    variants="method",
+)
+def fill_diagonal_(self, fill_value, wrap):
+    """Set the elements whose indices are all alike to a number, and return the tensor.
+
+    wrap: go on in a tall matrix, below an empty row. Raises RuntimeError for fewer than two
+    dimensions, and for more where they are not of one length.
+
+    >>> imode.zeros(2, 2).fill_diagonal_(7)
+    tensor([[7., 0.],
+            [0., 7.]])
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    height, width = self.shape[:2]
+    if self.dim() > 2 and any(n != height for n in self.shape):
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step, start, length = sum(self.stride()), self.storage_offset(), min(height, width)
+    self.as_strided((length,), (step,), start).fill_(fill_value)
+    if wrap and self.dim() == 2 and height > width + 1:
+        rest = -(-self.numel() // (width + 1)) - length
+        start += self.stride(0) * (width + 1)
+        self.as_strided((rest,), (step,), start).fill_(fill_value)
+    return self

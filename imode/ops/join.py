@@ -1,12 +1,13 @@
 """Several tensors: joining them (cat, stack and their kin), broadcasting them together, grids."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
 from imode import ops
 from imode._core.broadcast import broadcast_shape
-from imode._core.dtype import can_cast, from_numpy_dtype, result_type
+from imode._core.dtype import can_cast, from_numpy_dtype, get_default_dtype, result_type
 from imode._core.internals import array_of
 from imode._core.tensor import Tensor
 from imode._core.words import scalar_name
@@ -320,11 +321,11 @@ def meshgrid(tensors, indexing):
     return tuple(grids)
 
 
-def _of_many(operator):
-    """The public form of an operator on a list: it also takes the tensors one by one."""
+def _of_many(operator, lists=True):
+    """The public form of an operator on a list: it takes the tensors one by one, and `lists`."""
 
     def function(*tensors, **options):
-        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        if lists and len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
             tensors = tensors[0]
         return operator(tensors, **options)
 
@@ -335,3 +336,149 @@ def _of_many(operator):
 
 for _operator in (broadcast_tensors, meshgrid):
     functions[_operator.name] = _of_many(_operator)
+
+
+# ---- more dimensions, blocks, combinations -------------------------------------------------------
+
+
+def _of_one_or_many(operator):
+    """The public form: of one tensor, of a list, or of tensors one by one."""
+
+    def function(*tensors):
+        return operator(tensors[0] if len(tensors) == 1 else tensors)
+
+    function.__name__ = function.__qualname__ = operator.name
+    function.__doc__, function.__module__ = operator.entry.doc, "imode"
+    return function
+
+
+def _declare_at_least(count, example):
+    name = f"atleast_{count}d"
+    doc = f"""Return the tensor with {count} dimensions at least: a view where one has to be put in.
+
+    Of several tensors, or a list: a tuple.
+
+    >>> imode.{name}(imode.ones(2)).shape
+    imode.Size({example})
+    """
+    declare = composite(f"{name}(Tensor(a) self) -> Tensor(a)", variants="", doc=doc)
+    operator = declare(lambda self: _at_least(self, count))
+    composite(f"{name}.Sequence(Tensor[] tensors) -> any", variants="", doc=doc)(
+        lambda tensors: tuple(_at_least(t, count) for t in tensors)
+    )
+    functions[name] = _of_one_or_many(operator)
+
+
+_declare_at_least(1, "[2]")
+_declare_at_least(2, "[1, 2]")
+_declare_at_least(3, "[1, 2, 1]")
+
+
+def _block(shape):
+    """The rows and columns that a tensor has as a block."""
+    return (1, 1, *shape)[-2:] if len(shape) < 2 else shape
+
+
+def _block_diag(tensors):
+    for i, a in enumerate(tensors):
+        if a.ndim > 2:
+            raise RuntimeError(
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. "
+                f"Input {i} has {a.ndim} dimensions"
+            )
+    if not tensors:
+        return np.empty((1, 0), get_default_dtype().numpy)
+    blocks = [_block(a.shape) for a in tensors]
+    made = np.zeros([sum(sizes) for sizes in zip(*blocks)], _common_dtype(tensors))
+    row = column = 0
+    for a, (rows, columns) in zip(tensors, blocks):
+        made[row : row + rows, column : column + columns] = a
+        row, column = row + rows, column + columns
+    return made
+
+
+def _block_diag_backward(grad, tensors_shapes, tensors_dtype):
+    grads, row, column = [], 0, 0
+    for shape, dtype in zip(tensors_shapes, tensors_dtype, strict=True):
+        rows, columns = _block(shape)
+        part = ops._slice(ops._slice(grad, 0, row, row + rows), 1, column, column + columns)
+        part = part.real if grad.is_complex() and not dtype.is_complex else part
+        for _ in range(2 - len(shape)):
+            part = part.squeeze(-1)
+        grads.append(part)  # a vector's is a row yet: the engine makes it fit
+        row, column = row + rows, column + columns
+    return grads
+
+
+functions["block_diag"] = _of_many(
+    op(
+        "block_diag(Tensor[] tensors) -> Tensor",
+        _block_diag,
+        derivative={"tensors": _block_diag_backward},
+        variants="",
+        doc="""Return the matrix with the given ones, and vectors as rows, along its diagonal.
+
+    Raises RuntimeError for more than two dimensions.
+
+    >>> imode.block_diag(imode.tensor([[1, 2]]), imode.tensor(3))
+    tensor([[1, 2, 0],
+            [0, 0, 3]])
+    """,
+    ),
+    lists=False,
+)
+
+
+@composite("cartesian_prod(Tensor[] tensors) -> Tensor", variants="")
+def cartesian_prod(tensors):
+    """Return all combinations of an element of each vector, as rows; of one vector, itself.
+
+    >>> imode.cartesian_prod(imode.tensor([1, 2]), imode.tensor([3, 4]))
+    tensor([[1, 3],
+            [1, 4],
+            [2, 3],
+            [2, 4]])
+    """
+    for t in tensors:
+        _check_vector(t)
+    if len(tensors) == 1:
+        return tensors[0]
+    return ops.stack([grid.flatten() for grid in ops.meshgrid(tensors, indexing="ij")], 1)
+
+
+functions["cartesian_prod"] = _of_many(cartesian_prod, lists=False)
+
+
+def _check_vector(tensor):
+    if tensor.dim() != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+
+
+@composite(
+    "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+    variants="function",
+)
+def combinations(self, r, with_replacement):
+    """Return all choices of `r` elements of a vector as rows, in order.
+
+    with_replacement: also those that have an element several times.
+
+    >>> imode.combinations(imode.tensor([1, 2, 3]))
+    tensor([[1, 2],
+            [1, 3],
+            [2, 3]])
+    """
+    _check_vector(self)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return self.new_empty((0,))
+    if r > 64:
+        raise MemoryError(f"combinations(): grids have 64 dimensions at most, got r={r}")
+    choose = ops.le if with_replacement else ops.lt
+    places = ops.meshgrid([ops.arange(self.numel())] * r, indexing="ij")
+    mask = ops.ones_like(places[0], dtype=bool)
+    for left, right in pairwise(places):
+        mask = mask.logical_and(choose(left, right))
+    grids = ops.meshgrid([self] * r, indexing="ij")
+    return ops.stack([grid.masked_select(mask) for grid in grids], 1)

@@ -1,6 +1,13 @@
 """What is saved for backward, by whom, and what its hooks see."""
 
 PROGRAMS = {
+    "a matrix of powers saves what it then writes to": """
+        v0 = lib.tensor([1., 2., 3.], requires_grad=True)
+        v1 = lib.vander(v0)
+        v2 = lib.vander(v0, 2, increasing=True)
+        v3 = lib.vander(v0, 1)
+        v1.sum().backward()
+    """,
     "a saved tensor whose node is gone still takes hooks": """
         seen = []
         v0 = lib.ones(2, requires_grad=True)
