@@ -49,6 +49,8 @@ def to(self, *args, **kwargs):
             other = arg
         elif isinstance(arg, (str, dtypes.device)) and device is None:
             device = arg
+        elif arg is args[0] and type(arg) is int:  # the number of a device
+            dtypes.usable_device(arg)
         elif arg is None:
             continue
         elif isinstance(arg, bool):

@@ -521,6 +521,8 @@ cdef device as_device(object value):
     cdef device place
     if value is None:
         return CPU_DEVICE
+    if type(value) is int and value < 0:
+        raise RuntimeError("Device index must not be negative")
     place = value if isinstance(value, device) else device(value)
     if place.type == "cuda" and isinstance(value, int):
         raise RuntimeError("Cannot access accelerator device when none is available.")

@@ -15,7 +15,7 @@ _OVERLOADED_BY_NUMBER = (
     *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
     *("subtract", "multiply", "divide", "true_divide"),
 )
-_NUMBER_WITHOUT_OUT = ("floor_divide", "multiply")  # of the two, in functions
+_NUMBER_WITHOUT_OUT = ("floor_divide", "multiply", "true_divide")  # of the two, in functions
 # One overload here that could be meant, more in PyTorch.
 _OVERLOADED = (*_OVERLOADED_BY_NUMBER, "all", "any", "float_power", "set")
 # The same, and the others take one argument more: a generator; an `out_dtype`, of functions only.

@@ -15,6 +15,9 @@ from imode._core.words import scalar_name
 
 cnp.import_array()
 
+cdef enum:
+    FAR = 1 << 30                 # bytes beyond its storage where an empty view may begin
+
 cdef extern from "Python.h":
     long long PyLong_AsLongLong(PyObject* value) except? -1
 
@@ -74,8 +77,8 @@ cdef int _as_strided(ndarray a, PyObject** args, Geometry* g) except -1:
                 f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
                 f"and itemsize {item} requiring a storage size of {need} are out of bounds for "
                 f"storage of size {nbytes}")
-        if need == 0 and offset * item > nbytes:
-            offset = nbytes // item        # an empty view never points outside of its storage
+        if need == 0 and offset * item - nbytes > FAR:
+            offset = nbytes // item        # for what is empty, any address that can be computed
         g.data = cnp.PyArray_BYTES(storage) + <npy_intp>offset * item
     for i in range(g.nd):
         g.strides[i] *= item

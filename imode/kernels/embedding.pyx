@@ -24,10 +24,15 @@ cdef cnp.ndarray _indices(a):
         return contiguous(a)
     if kind == cnp.NPY_INT32:
         return contiguous(a.astype(np.int64))
-    raise RuntimeError(
-        "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-        f"Long, Int; but got {tensor_type(a.dtype)} instead (while checking arguments "
-        "for embedding)")
+    raise wrong_indices(a.dtype, 1, "embedding")
+
+
+def wrong_indices(dtype, place, operator):
+    """The error of an operator whose argument `place` are indices that are no integers."""
+    return RuntimeError(
+        f"Expected tensor for argument #{place} 'indices' to have one of the following scalar "
+        f"types: Long, Int; but got {tensor_type(dtype)} instead (while checking arguments for "
+        f"{operator})")
 
 
 cdef int _check_range(const cnp.int64_t* at, long count, long rows) except -1:

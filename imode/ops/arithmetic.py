@@ -146,21 +146,39 @@ tensor([0.5000, 1.0000])
 
 # ---- division -----------------------------------------------------------------------------------
 
-_DIV = op(
-    "div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(np.true_divide, ints="float", numbers="wide"),
-    derivative={
-        "self": lambda grad, other: grad / conj(other),
-        "other": lambda grad, self, other: -grad * conj(ops.div(self, other) / other),
-    },
-    number="DivBackward1",
-    variants=_ALL,
-    doc="""Return the quotient; integers divide as floats. `rounding_mode`: "trunc" or "floor".
+
+def _division(name, doc):
+    return op(
+        f"{name}(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
+        ufunc(np.true_divide, ints="float", numbers="wide"),
+        derivative={
+            "self": lambda grad, other: grad / conj(other),
+            "other": lambda grad, self, other: -grad * conj(ops.div(self, other) / other),
+        },
+        name="DivBackward0",
+        number="DivBackward1",
+        variants=_ALL,
+        doc=doc,
+        through="div",
+    )
+
+
+_DIV = _division(
+    "div",
+    """Return the quotient; integers divide as floats. `rounding_mode`: "trunc" or "floor".
 
 >>> imode.div(imode.tensor([1, 7]), 2)
 tensor([0.5000, 3.5000])
 >>> imode.div(imode.tensor([1, -7]), 2, rounding_mode="floor")
 tensor([ 0, -4])
+""",
+)
+_division(  # which has no `rounding_mode`
+    "true_divide",
+    """Return the quotient; integers divide as floats.
+
+>>> imode.true_divide(imode.tensor([1, 7]), 2)
+tensor([0.5000, 3.5000])
 """,
 )
 
@@ -265,7 +283,6 @@ tensor([ 3, -3])
 """,
 )
 alias("divide", _DIV)
-alias("true_divide", _DIV)
 
 
 op(

@@ -578,13 +578,22 @@ def where_condition(condition):
     return ops.nonzero(condition, as_tuple=True)
 
 
-def _where_method(self, condition, other):
+def _where_method(self, /, *given, **named):
     """Return the elements where `condition` holds, else those of `other`.
 
     >>> imode.tensor([1, 2]).where(imode.tensor([True, False]), 0)
     tensor([1, 0])
     """
-    return ops.where(condition, self, other)
+    arguments = dict(zip(("condition", "other"), given)) | named
+    if len(given) + len(named) == len(arguments) == 2:
+        try:
+            return ops.where(self=self, **arguments)
+        except TypeError:
+            pass
+    from .._core.refusal import invalid_combination  # as bind does: not needed before
+
+    kinds = "(Tensor condition, Tensor other)", "(Tensor condition, Number other)"
+    raise invalid_combination("where", given, named, kinds)
 
 
 _where_method.__name__ = _where_method.__qualname__ = "where"

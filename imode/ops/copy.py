@@ -371,6 +371,14 @@ def set_part(self, source, storage_offset, size, stride):
             raise RuntimeError(
                 f"unequal size length ({len(size)}) and stride length ({len(stride)})"
             )
+        if min(stride) < 0 <= min(size):
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(size)} and "
+                f"strides={list(stride)}"
+            )
+    if min(size, default=0) < 0:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if stride:
         part = source.as_strided(size, stride, start)
     else:
         part = source.as_strided((math.prod(size),), (1,), start).view(size)

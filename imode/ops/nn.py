@@ -6,6 +6,8 @@ their own for it, as in PyTorch.
 
 import warnings
 
+import numpy as np
+
 from imode import ops
 from imode._core.dtype import promote_types
 from imode.kernels import choices, direct, draw, order, rearrange
@@ -218,7 +220,14 @@ op(
 def _renorm(weight, indices, max_norm, norm_type):
     """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
     table = weight.detach()
-    taken = ops.unique(indices.flatten())
+    if table.dim() != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {table.dim()}-dimensional tensor for argument "
+            "#1 'self' (while checking arguments for embedding_renorm_)"
+        )
+    if indices.dtype.numpy not in (np.int64, np.int32):
+        raise kernels.wrong_indices(indices.dtype, 2, "embedding_renorm_")
+    taken = ops.unique(indices.flatten()).long()
     outside = taken[(taken < -len(table)) | (taken >= len(table))]
     if outside.numel():
         table.select(0, outside[0].item())  # raises
@@ -334,7 +343,8 @@ def _declare_borders(mode, node, n):
     def pad(x, padding):
         _check_border(forward, n, x, padding)
         if x.dtype.kind == "b":
-            raise not_implemented(forward[1:], x.dtype)
+            last = "_channels_last" if n > 1 and order.is_channels_last(x) else ""
+            raise not_implemented(f"{forward[1:]}{last}", x.dtype)
         return borders.border(x, padding, mirrored)
 
     def pad_backward(grad, x, padding):

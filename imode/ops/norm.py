@@ -77,10 +77,10 @@ def _over(x, dims):
 # ---- batch norm ---------------------------------------------------------------------------------
 
 
-def _batch_norm_twice(grads, grad_output, input, weight, running_mean, running_var, training, eps):
+def _batch_norm_twice(grads, grad_out, input, weight, running_mean, running_var, train, eps):
     dims = [d for d in range(input.dim()) if d != 1]
     shape = [1, -1] + [1] * (input.dim() - 2)
-    if training:
+    if train:
         hat, rstd = _standardise(input, dims, eps)
     else:
         rstd = (running_var.view(shape) + eps).rsqrt()
@@ -88,7 +88,7 @@ def _batch_norm_twice(grads, grad_output, input, weight, running_mean, running_v
     to_input, *others = grads
     wide = [None if t is None else t.view(shape) for t in (weight, *others)]
     of_grad, of_input, of_weight = _twice(
-        (to_input, *wide[1:]), grad_output, hat, rstd, dims if training else None, wide[0], dims
+        (to_input, *wide[1:]), grad_out, hat, rstd, dims if train else None, wide[0], dims
     )
     return of_grad, of_input, of_weight, None, None
 
@@ -168,11 +168,12 @@ op(
 )
 
 op(
-    "_native_batch_norm_backward(Tensor grad_output, Tensor input, Tensor? weight, "
+    "_native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, "
     "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
-    "bool training, float eps, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
+    "bool train, float eps, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
     _native_batch_norm_backward,
-    derivative={("grad_output", "input", "weight", "save_mean", "save_invstd"): _batch_norm_twice},
+    derivative={("grad_out", "input", "weight", "save_mean", "save_invstd"): _batch_norm_twice},
+    shows={"save_mean": True, "save_invstd": True},
     variants="",
 )
 

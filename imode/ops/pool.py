@@ -356,6 +356,8 @@ op(
 def _sizes(name, self, output_size):
     """The output's two sizes; None keeps the input's."""
     if not isinstance(output_size, (tuple, list)):
+        if output_size is None:
+            raise TypeError("object of type 'NoneType' has no len()")
         if isinstance(output_size, bool) or not isinstance(output_size, int):
             raise TypeError(
                 f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not "

@@ -190,6 +190,10 @@ def float_power(self, exponent):
     >>> imode.float_power(imode.tensor([1, 2]), 2)
     tensor([1., 4.], dtype=imode.float64)
     """
+    if not isinstance(self, Tensor) and not isinstance(exponent, Tensor):
+        from .._core.refusal import no_overload  # as bind does: not needed before
+
+        raise no_overload(ops.float_power, "float_power", False, [self, exponent], ())
     return ops.pow(*_in_float_power_type(self, exponent))
 
 

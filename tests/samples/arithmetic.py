@@ -81,6 +81,7 @@ SAMPLES = {
         S(T(2, 3, dtype=C64), 2j),
         S(3, T(2), variants=False),
     ),
+    "true_divide": binary(S(T(2, 3, dtype=LONG), 2), low=0.5),
     "div": binary(
         S(T(2, 3), T(values=[0.0, -0.0, NAN]), grad=False),
         S(T(2, dtype=BOOL), T(2, dtype=BOOL)),

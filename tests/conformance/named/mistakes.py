@@ -137,4 +137,53 @@ PROGRAMS = {
         v0[[0, [1]], 0]; v0[[[0], [0, 1]], 0]; v0[[v1], 0]; v0[[max]]; v0[0, [1j]]; v0['a']
         v2 = v0[[v1[0], True]]; v2 = v0[[v1.byte()[0]]]; v2 = v0[[1.7, 0]]; v2 = v0[[[], []]]
     """,
+    "methods and functions whose overloads are not as many as PyTorch's": """
+        v0 = lib.ones(2); v1 = v0.bool(); v2 = lib.ones(2, requires_grad=True)
+        v0.where(); v0.where(v1)
+        v0.where(1); v0.where(v1, 1, 2)
+        v0.where(1, 2)
+        v0.where(v1, v0, y=1)
+        v0.where(self=v1, other=v0)
+        v0.where(v1, "x")
+        v3 = v0.where(other=1, condition=v1); v3 = v2.where(v1, 2)
+        lib.true_divide(v0, 2, 3)
+        lib.true_divide(v0, 2, rounding_mode="floor")
+        v0.true_divide(2, rounding_mode="floor")
+        v0.true_divide(2, 3)
+        v4 = lib.true_divide(v2, v0); v5 = v2.true_divide(2); v6 = v0.clone().true_divide_(v2)
+        lib.true_divide(v0.long(), 2, out=lib.empty(0).long())
+        v7 = lib.true_divide(v0.long(), 2, out=lib.empty(0)); v0.long().true_divide_(2)
+        lib.float_power(2, 3); lib.float_power(2)
+    """,
+    "the number of a device that is not there": """
+        v0 = lib.ones(2)
+        v0.to(1)
+        v0.to(1, lib.float64)
+        v0.to(1, copy=True)
+        v0.to(-1); lib.ones(2, device=-1)
+    """,
+    "set_ to a part that cannot be": """
+        v0 = lib.ones(3)
+        lib.empty(0).set_(v0, 0, (-1,))
+        lib.empty(0).set_(v0, 0, (-1, 2))
+        lib.empty(0).set_(v0, 0, (2,), (-1,))
+        lib.empty(0).set_(v0.untyped_storage(), 0, (-2,), (1,))
+        lib.empty(0).set_(v0, 0, (-2, 3), (1,))
+    """,
+    "embeddings with a greatest norm": """
+        F = lib.nn.functional; v0 = lib.arange(12.0).view(3, 4); v1 = lib.tensor([1.0, 2.0])
+        F.embedding(v1, v0, max_norm=1)
+        F.embedding(v1 > 1, v0, max_norm=1)
+        F.embedding(v1.short(), v0, max_norm=1)
+        F.embedding(v1.long(), v0[0], max_norm=1)
+        v2 = F.embedding(v1.int(), v0, max_norm=1)
+    """,
+    "kernels that have no bool": """
+        F = lib.nn.functional; v0 = lib.ones(2, 3, 4, 6).bool()
+        v1 = v0.contiguous(memory_format=lib.channels_last)
+        F.pad(v0, (1, 1, 1, 1), "reflect")
+        F.pad(v1, (1, 1, 1, 1), "reflect")
+        F.pad(v1, (1, 1, 1, 1), "replicate")
+        F.adaptive_avg_pool2d(v0, None)
+    """,
 }

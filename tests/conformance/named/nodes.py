@@ -389,4 +389,11 @@ PROGRAMS = {
         v7 = lib.tensor([], requires_grad=True); v8 = v7 * 1; v8 = lib.nn.functional.celu_(v8)
         v9, = lib.autograd.grad(v8, [v7], lib.ones_like(v8), create_graph=True)
     """,
+    "the gradient of a batch norm": """
+        v0 = lib.arange(6.0).view(3, 2).requires_grad_(); v1 = lib.zeros(2); v2 = lib.ones(2)
+        v3 = lib.nn.functional.batch_norm(v0, v1, v2, training=True)
+        v4 = lib.autograd.grad(v3.cos().sum(), v0, create_graph=True)[0]; n = v4.grad_fn
+        v5 = [x for x in dir(n) if x.startswith("_saved")]
+        v6 = n._saved_grad_out; v7 = n._saved_save_mean; v8 = n._saved_train
+    """,
 }

@@ -330,4 +330,15 @@ PROGRAMS = {
         v8.to(memory_format=lib.channels_last_3d)
         v3 = v8.unsqueeze(2).to(memory_format=lib.channels_last_3d)
     """,
+    "empty tensors: where they begin, and in which order they lie": """
+        v0 = lib.empty(0); v1 = v0.as_strided((0,), (1,), 5); v2 = lib.ones(3)
+        v3 = v2.as_strided((0, 2), (1, 1), 5); v4 = v3.as_strided((0,), (1,))
+        v5 = v1.clone(); v6 = v1.view(0, 3); v7 = v1[0:]
+        v8 = lib.empty(0, 3, 4, 5); last = lib.channels_last
+        v9 = v8.is_contiguous(memory_format=last); v10 = v8.permute(0, 2, 3, 1)
+        v11 = v10.is_contiguous(memory_format=last)
+        v12 = lib.empty(0, 4, 5, 3).permute(0, 3, 1, 2)
+        v13 = v12.is_contiguous(memory_format=last); v14 = v12.is_contiguous()
+        v15 = lib.empty(2, 3, 0, 5, 1).is_contiguous(memory_format=lib.channels_last_3d)
+    """,
 }
