@@ -84,7 +84,9 @@ def _trapezoid_dx(y, dx, dim):
     if _size(y, dim) == 0:
         return _nothing(y, wrap_dim(dim, y.dim()))
     dx = _check_step("trapezoid", y, dx)
-    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+    last, first = y.select(dim, -1), y.select(dim, 0)  # in PyTorch's order: gradients add up in it
+    ends = (first + last) * 0.5
+    return (y.sum(dim) - ends) * dx
 
 
 _X = "(Tensor y, Tensor x, *, int dim=-1) -> Tensor"

@@ -9,6 +9,13 @@ PROGRAMS = {
             v4 = lib.detach_copy(v0)
         v2.sum().backward()
     """,
+    "the gradients of an integral add up in one order": """
+        v0 = lib.tensor([[0.16, -1.68], [0.18, -1.92]], requires_grad=True)
+        v1 = lib.trapezoid(v0, dim=1)
+        (v1 * v1).sum().backward(create_graph=True)
+        v2 = lib.cumulative_trapezoid(v0, dx=2)
+        (v2 * v2).sum().backward(create_graph=True)
+    """,
     "pieces that are not recorded as views": """
         v0 = lib.ones(5, 2, requires_grad=True); v1 = v0 * 2
         v2 = v1.unsafe_split(2)[0]
