@@ -196,6 +196,7 @@ op(
     derivative={"self": zeros},
     name="FillBackward0",
     variants="function",
+    doc="Return a tensor of the shape and dtype of the first, full of a number.",
 )
 
 

@@ -535,6 +535,7 @@ written(
     keep_order=True,
     out=False,
     derivative={"self": lambda grad, dim, index: grad.index_fill(dim, index, 0)},
+    doc="Return the tensor with a number in the slices along `dim` that `index` names.",
 )
 
 

@@ -50,6 +50,7 @@ written(
     widen=_common,
     out=False,
     derivative=_MASKED,
+    doc="Return the tensor with a number where a boolean mask is true.",
 )
 
 

@@ -124,6 +124,7 @@ def check_end(start, length, size):
 
 
 def _narrow(self, dim, start, length):
+    """Return `length` indices of `dim`, from the int `start` on."""
     if self.dim() and length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
     start, size = first_of(self.shape, dim, start)
@@ -273,6 +274,7 @@ def _tensor_split_dim(self, dim):
 
 
 def _tensor_split_sections(self, sections, dim):
+    """Return `sections` pieces along `dim` whose lengths differ by at most one."""
     dim = _tensor_split_dim(self, dim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
@@ -282,6 +284,7 @@ def _tensor_split_sections(self, sections, dim):
 
 
 def _tensor_split_indices(self, indices, dim):
+    """Return the pieces of `dim` between the given indices."""
     return _cut(self, indices, _tensor_split_dim(self, dim))
 
 

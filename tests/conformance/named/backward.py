@@ -458,4 +458,9 @@ PROGRAMS = {
         lib.cdist(v0.long(), v1)
         lib.cdist(v0, v1, -1)
     """,
+    "the gradient of a distance that is NaN is NaN": """
+        v0 = lib.tensor([[0.0, float("inf")], [1.0, 1.0]], requires_grad=True)
+        v1 = lib.tensor([[2.0, float("inf")]], requires_grad=True)
+        v2 = lib.cdist(v0, v1, 1); v2.sum().backward()
+    """,
 }
