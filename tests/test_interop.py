@@ -193,6 +193,26 @@ def test_dlpack_device_and_options():
         t.__dlpack__(stream=1)
 
 
+def test_tensor_and_as_tensor_take_exporters():
+    class Exporter:
+        def __dlpack__(self, **options):
+            return t.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return t.__dlpack_device__()
+
+    t = imode.arange(3.0)
+    copied, shared = imode.tensor(Exporter()), imode.as_tensor(Exporter())
+    other = (
+        imode.tensor(Exporter(), dtype=imode.int64),
+        imode.as_tensor(Exporter(), dtype=imode.int64),
+    )
+    t[0] = 5
+    assert copied.tolist() == [0, 1, 2] and shared.tolist() == [5, 1, 2]
+    assert [o.dtype for o in other] == [imode.int64] * 2 and other[1].tolist() == [0, 1, 2]
+    assert t.new_tensor(Exporter()).tolist() == [5, 1, 2]
+
+
 def test_capsules_are_consumed_once():
     t = imode.ones(2)
     capsule = t.__dlpack__()

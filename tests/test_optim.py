@@ -197,6 +197,16 @@ def test_schedule_before_optimizer_warns():
         schedule.step()
 
 
+def test_step_overridden_behind_a_schedule_warns():
+    optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
+    schedule = lr_scheduler.StepLR(optimizer, 1)
+    step = optimizer.step
+    optimizer.step = lambda: step()
+    optimizer.step()
+    with pytest.warns(UserWarning, match="has been overridden after learning rate scheduler"):
+        schedule.step()
+
+
 def test_schedule_resumes():
     optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
     first = lr_scheduler.StepLR(optimizer, 1, 0.5)
@@ -246,8 +256,34 @@ def test_combined_schedules_save_and_resume():
         (lambda s, o: s.ReduceLROnPlateau(o, mode="x"), "mode x is unknown!"),
         (lambda s, o: s.SequentialLR(o, [], []), "expects at least one scheduler"),
         (lambda s, o: s.ChainedScheduler([]), "expects at least one scheduler to be chained"),
+        (
+            lambda s, o: s.ChainedScheduler([s.ReduceLROnPlateau(o)]),
+            "ChainedScheduler does not support `ReduceLROnPlateau` scheduler",
+        ),
     ],
 )
 def test_schedules_refuse_bad_options(call, text):
     with pytest.raises(ValueError, match=text):
         call(lr_scheduler, optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0))
+
+
+def test_plateau_with_a_list_of_lowest_rates_refuses_a_group_more():
+    optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
+    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=[0.05])
+    optimizer.add_param_group({"params": [nn.Parameter(imode.ones(1))]})
+    schedule.step(1.0)
+    with pytest.raises(RuntimeError, match="The number of param groups in the `optimizer`"):
+        schedule.step(1.0)
+    schedule.min_lrs.append(0.5)
+    schedule.step(1.0)
+    assert schedule.get_last_lr() == [pytest.approx(0.1), 0.5]
+
+
+def test_a_chain_cannot_be_set_back():
+    optimizer = optim.SGD([nn.Parameter(imode.ones(1))], lr=1.0)
+    first, second = (lr_scheduler.StepLR(optimizer, 2) for _ in range(2))
+    chain = lr_scheduler.ChainedScheduler([second])
+    schedule = lr_scheduler.SequentialLR(optimizer, [first, chain], [1])
+    optimizer.step()
+    with pytest.raises(NotImplementedError):
+        schedule.step()

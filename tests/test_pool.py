@@ -74,3 +74,11 @@ def test_node_names():
     assert F.avg_pool2d(x, 2).grad_fn.name() == "AvgPool2DBackward0"
     assert F.adaptive_avg_pool2d(x, 2).grad_fn.name() == "AdaptiveAvgPool2DBackward0"
     assert F.adaptive_avg_pool2d(x, 1).grad_fn.name().startswith("MeanBackward")
+
+
+def test_window_of_padding_alone():
+    x = imode.ones(1, 1, 1, requires_grad=True)
+    y = F.max_pool1d(x, 2, stride=1, padding=1, dilation=2)
+    assert y.tolist() == [[[float("-inf")]]]
+    with pytest.raises(RuntimeError, match="an index lies outside of the input"):
+        y.sum().backward()  # its maximum came from nowhere

@@ -140,14 +140,17 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
             if value != <PyObject*>None:
                 bound.out = value
             continue
+        if i >= 0 and (i < n or bound.args[i] != NULL):
+            name = <object>PyTuple_GET_ITEM(<object>keywords, k)
+            if name not in NUMPY_NAMES or name in op.names:
+                why.problem = TWICE
+                why.argument = i
+                return 0
+            i = -1
         if i < 0:
             if unexpected == NULL:
                 unexpected = PyTuple_GET_ITEM(<object>keywords, k)
             continue
-        if i < n or bound.args[i] != NULL:
-            why.problem = TWICE
-            why.argument = i
-            return 0
         if not check(op, i, value, bound, why):
             if why.problem == WRONG_TYPE:
                 why.given = 0
@@ -177,6 +180,11 @@ class _Required:
 REQUIRED = _Required()
 
 
+# What NumPy calls an argument that PyTorch calls otherwise.
+cdef dict NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input",
+                         "x1": "input", "x2": "other"}
+
+
 cdef int _find(Operator op, PyObject* keyword, bint is_method) except -3:
     """The argument of a keyword; -2: out, -1: none."""
     cdef int i
@@ -186,19 +194,11 @@ cdef int _find(Operator op, PyObject* keyword, bint is_method) except -3:
     for i in range(op.nargs):
         if PyUnicode_Compare(<object>PyTuple_GET_ITEM(op.names, i), <object>keyword) == 0:
             return i
-    name = <object>keyword
+    name = NUMPY_NAMES.get(<object>keyword, <object>keyword)
     if name == "out" and not is_method and (op.out is not None or op.role == OUT):
         return -2
-    if name == "input" and not is_method:
-        return _find_name(op, "self")
-    if name == "axis":
-        return _find_name(op, "dim")
-    if name == "keepdims":
-        return _find_name(op, "keepdim")
-    return -1
-
-
-cdef int _find_name(Operator op, str name) except -3:
+    if name == "input" and not is_method and "self" in op.names:
+        name = "self"
     return op.names.index(name) if name in op.names else -1
 
 

@@ -264,6 +264,8 @@ cdef class Ingest:
             for i in range(n):
                 if i >= PySequence_Fast_GET_SIZE(items):    # shrunk by an item's own code
                     break
+                if PySequence_Fast_ITEMS(items)[i] == <PyObject*>item:
+                    raise TypeError("new(): self-referential lists are incompatible")
                 self.look(<object> PySequence_Fast_ITEMS(items)[i], depth + 1)
         else:
             raise RuntimeError(f"Could not infer dtype of {class_name(item)}")

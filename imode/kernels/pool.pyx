@@ -5,6 +5,7 @@ each serves fixed and adaptive ones. They take a copy of the geometry, which no 
 """
 
 cimport numpy as cnp
+from libc.math cimport INFINITY
 from imode._core.allocator cimport empty
 from imode.kernels.plain cimport _inside, _place_of
 
@@ -202,6 +203,15 @@ cdef inline bint _is_nan(number value) noexcept nogil:
         return False
 
 
+cdef inline number _least(const number* like) noexcept nogil:
+    if number is float or number is double:
+        return -INFINITY
+    elif number is cnp.uint8_t:
+        return 0
+    else:
+        return <number>(<cnp.int64_t>-1 << (8 * sizeof(number) - 1))
+
+
 cdef void _max_loop(window_t p, const number* x, number* out,
                     cnp.int64_t* at) noexcept nogil:
     cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
@@ -212,8 +222,8 @@ cdef void _max_loop(window_t p, const number* x, number* out,
             _span(&p.y, i, &y0, &y1)
             for j in range(p.x.count):
                 _span(&p.x, j, &c0, &c1)
-                best = y0 * p.x.size + c0
-                top = x[best]
+                best = y0 * p.x.size + c0      # of a window that holds nothing, outside
+                top = x[best] if y0 < y1 and c0 < c1 else _least(x)
                 y = y0
                 while y < y1:
                     row = y * p.x.size
@@ -326,8 +336,7 @@ cpdef object max_pool2d_backward(grad, x, indices):
     _planes(&p, (<object>x).shape)
     size = p.y.size * p.x.size
     count = cnp.PyArray_SIZE(g) // p.planes if p.planes else 0
-    if cnp.PyArray_SIZE(at) != cnp.PyArray_SIZE(g) or not _inside(
-            place, cnp.PyArray_SIZE(at), 0, size):
+    if not _inside(place, cnp.PyArray_SIZE(at), 0, size):      # of a window of padding alone, too
         raise RuntimeError("max_pool2d_backward(): an index lies outside of the input")
     with nogil:
         if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:

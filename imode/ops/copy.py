@@ -14,7 +14,13 @@ from .._core.overlap import refuse_overlaps
 from .._core.words import c_name, class_name, scalar_name
 from ..autograd.leaves import forget_graphs
 from ..errors import inference_set
-from ..formats import memory_order
+from ..formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_order,
+    preserve_format,
+)
 from ..kernels import elements, strided
 from ..kernels.copy import (
     convert_kernel,
@@ -23,7 +29,14 @@ from ..kernels.copy import (
     fill_kernel,
     zero_kernel,
 )
-from ..kernels.order import common_order, empty_in, empty_like, iteration_order, strides_in
+from ..kernels.order import (
+    common_order,
+    empty_in,
+    empty_like,
+    is_channels_last,
+    iteration_order,
+    strides_in,
+)
 from ..storage import UntypedStorage, offset_in, root_of
 from .expect import mismatch
 from .refuse import no_derivative, zeros, zeros_in_rows
@@ -223,13 +236,14 @@ def _resize(self, size, memory_format):
         raise RuntimeError(
             f"numel: integer multiplication overflow. resize_() got a negative size: {list(size)}"
         )
-    n = 1
-    for length in size:
-        n *= length
+    n = math.prod(size)
     if n * self.itemsize >= 1 << 63 or (n == 0 and any(length >= 1 << 40 for length in size)):
-        raise RuntimeError(
-            f"numel: integer multiplication overflow. resize_() got the size {list(size)}"
-        )
+        problem = "Stride calculation overflowed."
+        if n >= 1 << 63:
+            problem = "numel: integer multiplication overflow."
+        elif n:
+            problem = f"Storage size calculation overflowed with sizes={list(size)}."
+        raise RuntimeError(f"{problem} resize_() got the size {list(size)}")
     order = memory_order(memory_format, len(size), "resize_")
     strides = None if order is None else strides_in(order, size, self.itemsize)
     root = root_of(self)
@@ -282,7 +296,14 @@ def resize_(self, size, memory_format):
     variants="function method",
 )
 def resize_as_(self, the_template, memory_format):
-    """Change the shape in place to that of another tensor, as `resize_`; returns the tensor."""
+    """Change the shape in place to that of another tensor, as `resize_`; returns the tensor.
+
+    memory_format: imode.preserve_format takes that of the other tensor.
+    """
+    if memory_format is preserve_format:
+        memory_format = contiguous_format
+        if is_channels_last(array_of(the_template)):
+            memory_format = channels_last if the_template.dim() == 4 else channels_last_3d
     return self.resize_(tuple(the_template.shape), memory_format=memory_format)
 
 
@@ -433,9 +454,15 @@ op(
 )
 
 
-@composite('_write_out(Tensor result, *, Tensor out, str name="out=") -> Tensor', variants="")
-def _write_out(result, out, name):
-    """Copy a composite operator's result into its out= tensor, resized to fit."""
+@composite(
+    '_write_out(Tensor result, *, Tensor out, str name="out=", bool quiet=False) -> Tensor',
+    variants="",
+)
+def _write_out(result, out, name, quiet):
+    """Copy a composite operator's result into its out= tensor, resized to fit.
+
+    quiet: without the warning that resizing it is no good habit.
+    """
     from .. import errors
     from .._core.dtype import can_cast
 
@@ -444,7 +471,9 @@ def _write_out(result, out, name):
     if not can_cast(result.dtype, out.dtype):
         kinds = scalar_name(result.dtype.numpy), scalar_name(out.dtype.numpy)
         raise errors.out_of_wrong_dtype(name, *kinds)
-    if out.shape != result.shape and out.numel():  # an empty one may take any shape in silence
+    if (
+        out.shape != result.shape and out.numel() and not quiet
+    ):  # an empty one may take any shape in silence
         warnings.warn(
             "An output with one or more elements was resized since it had shape "
             f"{list(out.shape)}, which does not match the required output shape "

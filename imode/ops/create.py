@@ -58,7 +58,9 @@ def _impossible(size, dtype):
     if count * dtype.itemsize >= 1 << 63 or any(n >= 1 << 63 for n in size):
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)}")
     if count == 0:
-        raise RuntimeError(f"a dimension is too long for an empty tensor: {list(size)}")
+        raise RuntimeError(
+            f"Stride calculation overflowed. A dimension is too long for nothing: {list(size)}"
+        )
     raise RuntimeError(
         "DefaultCPUAllocator: can't allocate memory: you tried to allocate "
         f"{count * dtype.itemsize} bytes. Error code 12 (Cannot allocate memory)"
@@ -121,7 +123,15 @@ def _into(functional, arguments, out):
     if functional.name != "empty":
         if functional.name in _FILLS and result.numel() == out.numel():
             result = result.view(out.shape)
-        ops._write_out(result, out=out, name=f"aten::{functional.name}")
+        elif functional.name == "arange" and out.numel():
+            warnings.warn(
+                f"The number of elements in the out tensor of shape {list(out.shape)} is "
+                f"{out.numel()} which does not match the computed number of elements "
+                f"{result.numel()}. The out tensor is resized; a rounding error may be the reason.",
+                UserWarning,
+                stacklevel=2,
+            )
+        ops._write_out(result, out=out, name=f"aten::{functional.name}", quiet=True)
     return out if has_node(out) else out.requires_grad_(arguments["requires_grad"])
 
 
@@ -381,10 +391,14 @@ _COPY = (
 
 
 def existing_array(data):
-    """The array of a tensor or of a checked ndarray; None for other data."""
-    if isinstance(data, Tensor):
-        return array_of(data)
-    return ingest.check_array(data) if isinstance(data, np.ndarray) else None
+    """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data."""
+    if isinstance(data, np.ndarray):
+        return ingest.check_array(data)
+    if not isinstance(data, Tensor):
+        if isinstance(data, np.generic) or not hasattr(data, "__dlpack__"):
+            return None
+        data = ops.from_dlpack(data)
+    return array_of(data)
 
 
 def copy_of(data, dtype):

@@ -112,6 +112,8 @@ def _dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if stream not in (None, -1):
+        if not isinstance(stream, int):
+            raise TypeError("stream must be ``int`` or ``none``")
         raise AssertionError("stream should be None on cpu.")
     array = lend(self)
     if copy:
@@ -173,16 +175,15 @@ op(
     shortcut=data.as_tensor,
 )
 def as_tensor(data, dtype, device):
-    """Return `data` as a tensor: itself if it is one, over its memory if an array, else a copy.
+    """Return `data` as a tensor: itself if it is one, over its memory if it has some, else a copy.
+
+    Memory to share is that of an array and of a DLPack exporter.
 
     >>> imode.as_tensor([1.0, 2.0])
     tensor([1., 2.])
     """
-    if isinstance(data, Tensor):
-        made = data
-    elif isinstance(data, np.ndarray):
-        made = ops.from_numpy(data)
-    else:
+    made = None if _is_capsule(data) else _sharing(data)
+    if made is None:
         return ops.tensor(data, dtype=dtype)
     return made if dtype is None or dtype == made.dtype else made.to(dtype)
 
@@ -217,7 +218,7 @@ def asarray(obj, dtype, device, copy, requires_grad):
     """Return `obj` as a tensor that shares its memory where possible; `copy` forces or forbids.
 
     Takes tensors, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises
-    ValueError where `copy=False` and a copy is needed.
+    ValueError where `copy=False` and a copy is needed (RuntimeError for NumPy's scalars).
 
     >>> imode.asarray([1, 2])
     tensor([1, 2])
@@ -230,6 +231,8 @@ def asarray(obj, dtype, device, copy, requires_grad):
         flat = as_numpy(dtype, default_float())
         made = ops.from_numpy(_frombuffer(obj, flat, -1, 0, False)[0])
     if made is None:
+        if copy is False and isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars. Leave out copy=False")
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         made = ops.from_numpy(copy_of(obj, as_numpy(dtype)))

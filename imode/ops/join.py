@@ -42,7 +42,7 @@ def _joined(tensors, dim):
         if a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     joined = [(i, a) for i, a in enumerate(tensors) if not _skipped(a.shape)]
-    return joined, wrap_dim(dim, joined[0][1].ndim if joined else 1)
+    return joined, wrap_dim(dim, joined[0][1].ndim) if joined else 0  # no tensor has a say in dim
 
 
 def _cat(tensors, dim):
@@ -81,8 +81,8 @@ def _empty(shape, dtype, tensors):
 
 def _cat_backward(grad, tensors_shapes, tensors_dtype, dim):
     shapes = [tuple(s) for s in tensors_shapes]
-    nd = next((len(s) for s in shapes if not _skipped(s)), 1)
-    dim = wrap_dim(dim, nd)
+    nd = next((len(s) for s in shapes if not _skipped(s)), None)
+    dim = 0 if nd is None else wrap_dim(dim, nd)
     parts, at = [], 0
     mixed = grad.is_complex() and not all(dtype.is_complex for dtype in tensors_dtype)
     real = grad.real if mixed else grad  # taken once, for all

@@ -145,7 +145,7 @@ def _check_1d(name, self, **sizes):
             )
 
 
-def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
+def _check_pool1d(name, self, kernel_size, stride, padding, dilation, ceil_mode):
     """max_pool1d's own checks, in its own words."""
     shape = list(self.shape)
     if self.dim() not in (2, 3) or 0 in shape[-2:]:
@@ -178,7 +178,10 @@ def _check_pool1d(name, self, kernel_size, stride, padding, dilation):
         )
     if d <= 0:
         raise RuntimeError(f"{name}() dilation must be greater than zero, but got {d}")
-    size = (shape[-1] + 2 * p - d * (k - 1) - 1) // s + 1
+    span = shape[-1] + 2 * p - d * (k - 1) - 1
+    size = (span + (s - 1) * ceil_mode) // s + 1
+    if ceil_mode and (size - 1) * s >= shape[-1] + p:  # as the kernel counts them
+        size -= 1
     if size <= 0:
         raise RuntimeError(f"{name}() Invalid computed output size: {size}")
 
@@ -207,7 +210,7 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
             dilation=dilation,
         )
     else:
-        _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation)
+        _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation, ceil_mode)
     if not return_indices and not (self.requires_grad and is_grad_enabled()):
         if not self.is_floating_point():
             raise not_implemented("max_pool1d_impl", self.dtype)

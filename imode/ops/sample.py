@@ -5,11 +5,13 @@ The fillers of `random` do the drawing.
 
 import numpy as np
 
+from imode import ops
 from imode.kernels import choices, draw, random
 
 from .._core.broadcast import broadcast_shape
 from .._core.dtype import as_numpy, from_numpy_dtype
 from .._core.words import not_implemented, scalar_name
+from ..errors import out_requires_grad
 from .create import N_OPTIONS, OPTIONS, allocate, allocate_like, factory, same_dtype_out
 from .random import (
     GENERATOR,
@@ -22,7 +24,7 @@ from .random import (
     uniform,
 )
 from .refuse import no_derivative, zeros
-from .schema import op
+from .schema import op, out_form, recorded
 
 # ---- new tensors --------------------------------------------------------------------------------
 
@@ -259,7 +261,7 @@ _BERNOULLI = """Return ones with the probabilities that `input` holds (or `p` fo
     tensor([0., 1.])
     """
 
-op(
+_bernoulli = op(
     f"bernoulli(Tensor self, {GENERATOR}) -> Tensor",
     draw.compiled(
         "bernoulli",
@@ -270,9 +272,22 @@ op(
     derivative={"self": zeros},
     name="BernoulliBackward0",
     real_only="bernoulli",
-    variants="function method out",
+    variants="function method",
     doc=_BERNOULLI,
 )
+
+
+def _bernoulli_into(functional, arguments, out):
+    """Draw into a tensor of any dtype."""
+    if recorded((*arguments, out)):
+        raise out_requires_grad("bernoulli")
+    if out.is_complex():
+        raise not_implemented("bernoulli_tensor_cpu_self_", out.dtype.numpy)
+    drawn = functional(arguments[0], generator=arguments[1])
+    return ops._write_out(drawn.to(out.dtype), out=out, name="bernoulli", quiet=True)
+
+
+out_form(_bernoulli, _bernoulli_into)
 op(
     f"bernoulli.p(Tensor self, float p, {GENERATOR}) -> Tensor",
     lambda self, p, generator: _drawn(

@@ -374,10 +374,18 @@ def _differences(self, n, dim, prepend, append):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    wrap_dim(dim, self.dim())
+    along = wrap_dim(dim, self.dim())
     parts = [t for t in (prepend, self, append) if t is not None]
-    if any(t.dim() != self.dim() for t in parts):
-        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    for part in parts:
+        if part.dim() != self.dim():
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        for i, (length, wanted) in enumerate(zip(part.shape, self.shape, strict=True)):
+            if length != wanted and i != along:
+                raise RuntimeError(
+                    "diff expects the shape of tensor to prepend or append to match that of input "
+                    f"except along the differencing dimension; input.size({i}) = {wanted}, but got "
+                    f"tensor.size({i}) = {length}"
+                )
     joined = ops.cat(parts, dim) if len(parts) > 1 else self
     for _ in range(min(n, joined.shape[dim])):
         joined = _minus(joined)(*_sides(joined, dim))

@@ -171,6 +171,9 @@ SCHEDULES = [
     "SequentialLR(o, [s.ConstantLR(o, 0.5), s.LinearLR(o), s.ExponentialLR(o, 0.5)], [2, 5])",
     "SequentialLR(o, [s.StepLR(o, 2), s.CosineAnnealingLR(o, 5)], [4])",
     "ChainedScheduler([s.StepLR(o, 2, 0.5), s.ExponentialLR(o, 0.9)])",
+    "SequentialLR(o, [s.ChainedScheduler([s.LinearLR(o), s.StepLR(o, 2)]), s.StepLR(o, 1)], [3])",
+    "SequentialLR(o, [s.StepLR(o, 2), s.ConstantLR(o, 0.5)], [0])",
+    "SequentialLR(o, [s.StepLR(o, 2), s.CosineAnnealingWarmRestarts(o, 3)], [4])",
 ]
 
 
@@ -211,6 +214,61 @@ def test_plateau(options):
         return [rates, sorted(scheduler.state_dict())]
 
     assert run(whole, imode) == run(whole, torch)
+
+
+def test_plateau_when_a_group_is_added():
+    def whole(lib, lowest=0):
+        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=1.0)
+        scheduler = lib.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=lowest)
+        scheduler.step(1.0)
+        optimizer.add_param_group({"params": [lib.nn.Parameter(lib.ones(1))], "lr": 0.5})
+        scheduler.step(1.0)
+        return [scheduler.get_last_lr(), scheduler.min_lrs]
+
+    assert run(whole, imode) == run(whole, torch)
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, epoch):
+        return self.by**epoch
+
+
+def test_state_of_functions():
+    def whole(lib):
+        params = [{"params": [lib.nn.Parameter(lib.ones(1))]} for _ in range(2)]
+        optimizer = lib.optim.SGD(params, lr=1.0)
+        made = [
+            lib.optim.lr_scheduler.LambdaLR(optimizer, [lambda epoch: epoch, Scale(by)])
+            for by in (0.5, 0.25)
+        ]
+        made[1].load_state_dict(made[0].state_dict())
+        return [made[0].state_dict()["lr_lambdas"], made[1].lr_lambdas[1].by]
+
+    assert run(whole, imode) == run(whole, torch)
+
+
+@pytest.mark.parametrize("schedule", ["CyclicLR(o, 0.1, lr, 3,", "OneCycleLR(o, lr, 13,"])
+def test_tensors_given_to_a_schedule_stay_the_callers(schedule):
+    def whole(lib):
+        optimizer = lib.optim.SGD([lib.nn.Parameter(lib.ones(1))], lr=0.5)
+        given = {name: lib.tensor(number) for name, number in (("lr", 2.0), ("low", 0.8))}
+        options = "base_momentum=low, max_momentum=[0.9])"
+        found = {"s": lib.optim.lr_scheduler, "o": optimizer, **given}
+        scheduler = eval(f"s.{schedule} {options}", found)
+        rates = []
+        for _ in range(5):
+            for tensor in given.values():
+                tensor.mul_(0.5)
+            optimizer.step()
+            scheduler.step()
+            rates.append(float(scheduler.get_last_lr()[0]))
+            rates.append(float(optimizer.param_groups[0]["momentum"]))
+        return rates
+
+    np.testing.assert_allclose(run(whole, imode), run(whole, torch), rtol=1e-6)
 
 
 def test_network_trained_side_by_side():

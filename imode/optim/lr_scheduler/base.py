@@ -36,6 +36,10 @@ class LRScheduler:
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._step_count = 0
+        optimizer._watched_step = _function(optimizer.step)
+        self._first_step()
+
+    def _first_step(self):
         self._is_initial = True
         self.step()
         self._is_initial = False
@@ -55,16 +59,29 @@ class LRScheduler:
 
     def step(self, epoch=None):
         """Go on by one (or to `epoch`) and set the rates."""
+        if self._step_count == 1 and not self._is_initial:
+            self._check_order()
+        self._step_count += 1
+        self._update(epoch)
+
+    def _check_order(self):
+        """Warn where the optimizer has not made a step before, or may do so unseen."""
         optimizer = self.optimizer
-        tells = type(optimizer).step is Optimizer.step  # one of its own may not set _stepped
-        early = tells and not self._is_initial and not optimizer._stepped
-        if self._step_count == 1 and early:
+        if _function(optimizer.step) is not getattr(optimizer, "_watched_step", None):
+            warnings.warn(
+                "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                "initialization. Call it before `lr_scheduler.step()`, which cannot check that.",
+                stacklevel=3,
+            )
+        # A step of the class's own may not set _stepped.
+        elif type(optimizer).step is Optimizer.step and not optimizer._stepped:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The first value "
                 "of the learning rate schedule is skipped: call `optimizer.step()` before it.",
-                stacklevel=2,
+                stacklevel=3,
             )
-        self._step_count += 1
+
+    def _update(self, epoch=None):
         if epoch is None:
             self.last_epoch += 1
             rates = self.get_lr()
@@ -96,3 +113,7 @@ class LRScheduler:
 
 def value(rate):
     return rate.item() if isinstance(rate, Tensor) else rate
+
+
+def _function(method):
+    return getattr(method, "__func__", method)

@@ -3,6 +3,7 @@
 import bisect
 
 from .base import LRScheduler
+from .plateau import ReduceLROnPlateau
 
 
 def _check(name, what, schedulers, optimizer):
@@ -12,6 +13,12 @@ def _check(name, what, schedulers, optimizer):
     for i, scheduler in enumerate(schedulers):
         if not hasattr(scheduler, "optimizer"):
             raise TypeError(f"{name} at index {i} should have `optimizer` as its attribute.")
+        if isinstance(scheduler, ReduceLROnPlateau):
+            raise ValueError(
+                f"{name} does not support `ReduceLROnPlateau` scheduler as it requires additional "
+                "kwargs to be specified when calling `step`, but got one at index "
+                f"{i} in the given schedulers sequence."
+            )
         if scheduler.optimizer is not owner:
             raise ValueError(
                 f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
@@ -22,6 +29,14 @@ def _check(name, what, schedulers, optimizer):
 
 
 class _Combined(LRScheduler):
+    def _undo(self):
+        """Take back the steps that the schedules took when they were made."""
+        for scheduler in self._schedulers:
+            if isinstance(scheduler, _Combined):
+                scheduler._undo()
+            else:
+                scheduler.last_epoch -= 1
+
     def state_dict(self):
         """Everything to save, the optimizer excepted; the schedules as their own state dicts."""
         state = super().state_dict()
@@ -63,16 +78,10 @@ class SequentialLR(_Combined):
         self.optimizer = optimizer
         for group in optimizer.param_groups:  # each schedule has taken its first step already
             group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
-            scheduler.last_epoch -= 1
-        self._start(0)
-
-    def _start(self, i):
-        scheduler = self._schedulers[i]
-        scheduler._is_initial = True
-        scheduler.step()
-        scheduler._is_initial = False
-        self._last_lr = scheduler.get_last_lr()
+        self._undo()
+        first = schedulers[bisect.bisect_right(milestones, 0)]
+        first._first_step()
+        self._last_lr = first.get_last_lr()
 
     def step(self):
         """Go on by one and set the rates."""
@@ -80,7 +89,7 @@ class SequentialLR(_Combined):
         i = bisect.bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[i]
         if i > 0 and self._milestones[i - 1] == self.last_epoch:
-            scheduler.step(0)
+            scheduler._update(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

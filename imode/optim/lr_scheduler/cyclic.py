@@ -2,16 +2,18 @@
 
 import math
 
+from imode._core.tensor import Tensor
+
 from .base import LRScheduler
 
 
 def _each(name, given, groups):
-    """One value for each parameter group from a number or a list."""
+    """One value for each parameter group, its own, from a number or a list."""
     if not isinstance(given, (list, tuple)):
-        return [given] * len(groups)
-    if len(given) != len(groups):
+        given = [given] * len(groups)
+    elif len(given) != len(groups):
         raise ValueError(f"{name} must have the same length as optimizer.param_groups")
-    return list(given)
+    return [each.clone() if isinstance(each, Tensor) else each for each in given]
 
 
 def _momentum_key(optimizer):

@@ -1,6 +1,7 @@
 """Schedules that follow a formula of the epoch."""
 
 import math
+from types import FunctionType
 
 from .base import LRScheduler
 
@@ -23,9 +24,21 @@ class _ByFunction(LRScheduler):
         ]
 
     def state_dict(self):
+        """Everything to save, the optimizer excepted; of the functions, the state of objects."""
         state = super().state_dict()
-        del state["lr_lambdas"]  # functions are not saved
+        state["lr_lambdas"] = [
+            None if isinstance(scale, FunctionType) else scale.__dict__.copy()
+            for scale in self.lr_lambdas
+        ]
         return state
+
+    def load_state_dict(self, state_dict):
+        """Take over what `state_dict` gave."""
+        state = dict(state_dict)
+        for scale, own in zip(self.lr_lambdas, state.pop("lr_lambdas"), strict=True):
+            if own is not None:
+                scale.__dict__.update(own)
+        self.__dict__.update(state)
 
 
 class LambdaLR(_ByFunction):

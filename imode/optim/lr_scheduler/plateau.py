@@ -73,10 +73,23 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            rates = []
-            for low, old in zip(self.min_lrs, self._rates(), strict=True):
-                new = max(old * self.factor, low)
-                rates.append(new if old - new > self.eps else old)
-            self._set(rates)
+            self._reduce()
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._rates()
+
+    def _reduce(self):
+        groups = len(self.optimizer.param_groups)
+        if len(self.min_lrs) != groups:
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    f"The number of param groups in the `optimizer` ({groups}) differs from when "
+                    f"`ReduceLROnPlateau` was initialized ({len(self.min_lrs)}), usually due to a "
+                    "new param group being added to the optimizer. Append its lowest rate to "
+                    "`min_lrs`."
+                )
+            self.min_lrs = [self.default_min_lr] * groups
+        rates = []
+        for low, old in zip(self.min_lrs, self._rates(), strict=True):
+            new = max(old * self.factor, low)
+            rates.append(new if old - new > self.eps else old)
+        self._set(rates)

@@ -376,4 +376,17 @@ PROGRAMS = {
         v0.resize_as_(the_template=v1)
         v0.resize_as_(other=v1)
     """,
+    "the names that NumPy has for arguments": """
+        v0 = lib.ones(2, requires_grad=True); v1 = lib.ones(2, 2)
+        v2 = lib.add(x1=v0, x2=v0); v3 = lib.exp(x=v0); v4 = lib.sum(a=v1, axis=0, keepdims=True)
+        v5 = v0.mul(x2=3); v6 = lib.mul(v0, x2=v0); v7 = lib.reshape(a=v1, shape=(4,))
+        lib.dot(x1=v0, x2=v0); v0.add(x1=v0); lib.mm(a=v1, x2=v1); lib.add(v0, x1=v0, x2=v0)
+        lib.sum(v1, dim=0, axis=0); lib.add(v0, v0, x2=v0); lib.add(v0, v0, other=v0)
+    """,
+    "a list that holds itself, and numbers that have no memory to share": """
+        import numpy; L = [0]; L.append(L); M = []; M.append(M)
+        lib.tensor(L); lib.as_tensor(L); lib.tensor(M)
+        lib.asarray(numpy.float64(0.5), copy=False); lib.asarray(0.5, copy=False)
+        lib.ones(2).__dlpack__(stream=object()); lib.ones(2).__dlpack__(stream=1)
+    """,
 }

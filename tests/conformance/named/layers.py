@@ -156,4 +156,19 @@ PROGRAMS = {
         F.conv1d(v0, v0[:, :, :2], padding="same", dilation=[])
         v1 = F.conv2d(v0[None], v0[None][..., :2], padding="same", dilation=[1])
     """,
+    "a window of a maximum that holds nothing but padding": """
+        F = lib.nn.functional; v0 = lib.ones(1, 1, 1, requires_grad=True)
+        v1 = F.max_pool1d(v0, 2, 1, 1, 2); v2 = F.max_pool1d(v0.detach(), 2, 1, 1, 2)
+        v3 = F.max_pool2d(lib.ones(1, 1, 3, 3), 2, 1, 1, 4, return_indices=True)[0]
+        v4 = F.max_pool2d(lib.ones(1, 1, 1, 1, dtype=lib.int64), 2, 1, 1, 2)
+        v5 = F.max_pool2d(lib.ones(1, 1, 1, 1, dtype=lib.uint8), 2, 1, 1, 2)
+        v6 = F.max_pool2d(lib.ones(1, 1, 1, 1, dtype=lib.int8), 2, 1, 1, 2)
+    """,
+    "how many windows max_pool1d has with ceil_mode": """
+        F = lib.nn.functional; v0 = lib.ones(1, 1, 1); v1 = lib.ones(1, 1, 2)
+        v2 = F.max_pool1d(v0, 2, 2, ceil_mode=True); v3 = F.max_pool1d(v1, 3, 2, ceil_mode=True)
+        v4 = F.max_pool1d(v1, 2, 3, 1, ceil_mode=True); v5 = F.max_pool1d(v0, 2, 2)
+        v6 = F.max_pool1d(v0, 2, 2, 1, 3, ceil_mode=True)
+        v7 = F.max_pool1d(v1, 3, 2, 0, 3, ceil_mode=True)
+    """,
 }

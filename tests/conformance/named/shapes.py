@@ -263,4 +263,34 @@ PROGRAMS = {
         v15 = size(v14.stride()); v16 = copy.deepcopy(lib.nn.Parameter(lib.empty(0, 3)))
         v17 = size(v16.stride())
     """,
+    "empty vectors are joined along any dimension": """
+        v0 = lib.empty(0, requires_grad=True); v1 = lib.empty(0, dtype=lib.int64)
+        v2 = lib.cat([v0, v1], 1); v3 = lib.cat([v0, v0], -2); v4 = lib.cat([v0], dim=7)
+        v2.sum().backward(); v4.sum().backward()
+        v5 = lib.cat([v0, lib.ones(3)], 1); v6 = lib.cat([v0, lib.ones(1, 3)], 2)
+        v7 = lib.cat([v1, v1], 3, out=lib.empty(0, dtype=lib.int64))
+    """,
+    "what diff joins to its input fits but along the dimension": """
+        v0 = lib.zeros(2, 3)
+        v0.diff(prepend=lib.zeros(3, 3)); v0.diff(append=lib.zeros(2)); v0.diff(dim=2)
+        v0.diff(dim=0, prepend=lib.zeros(3, 2), append=lib.zeros(2, 2))
+        v0.diff(prepend=lib.zeros(2), append=lib.zeros(3, 3))
+        v0.diff(prepend=lib.zeros(3, 3), append=lib.zeros(2))
+        v1 = v0.diff(prepend=lib.zeros(2, 1), append=lib.ones(2, 4))
+        v2 = v0.diff(dim=0, prepend=v0)
+    """,
+    "a shape taken over with its memory format": """
+        v0 = lib.zeros(2, 3, 2, 2).contiguous(memory_format=lib.channels_last)
+        v1 = lib.arange(24.0).resize_as_(v0)
+        v2 = lib.arange(24.0).resize_as_(v0, memory_format=lib.preserve_format)
+        v3 = lib.zeros(1, 2, 2, 2, 2).contiguous(memory_format=lib.channels_last_3d)
+        v4 = lib.zeros(16).resize_as_(v3, memory_format=lib.preserve_format)
+        v5 = lib.zeros(4).resize_as_(lib.zeros(2, 2).t(), memory_format=lib.preserve_format)
+    """,
+    "sizes beyond any memory": """
+        lib.empty(()).resize_([2, 4, 2**29, 2**29])
+        lib.empty((), dtype=lib.float64).resize_([2, 4, 2**29, 2**29])
+        lib.empty(()).resize_([8, 8, 2**29, 2**29]); lib.empty(()).resize_([0, 4, 2**61])
+        lib.empty([0, 4, 2**61]); lib.empty([2, 4, 2**29, 2**29], dtype=lib.float64)
+    """,
 }

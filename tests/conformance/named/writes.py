@@ -579,4 +579,13 @@ PROGRAMS = {
         v1 = v0.as_strided(size, A); v2 = v0.as_strided(size, B, 2)
         v1.copy_(v2)
     """,
+    "bernoulli draws into any dtype": """
+        v0 = lib.tensor([0.0, 1.0, 1.0]); v1 = lib.zeros(3, dtype=lib.int64)
+        lib.bernoulli(v0, out=v1); v2 = lib.zeros(1, dtype=lib.bool); lib.bernoulli(v0, out=v2)
+        v3 = lib.zeros(3, 1, dtype=lib.float16); lib.bernoulli(v0, out=v3)
+        lib.bernoulli(v0, out=v0); lib.bernoulli(v0, out=lib.zeros(3, dtype=lib.complex64))
+        lib.bernoulli(v1, out=v0)
+        lib.bernoulli(v0 * 2, out=v1); lib.bernoulli(v0, out=lib.zeros(1).expand(3))
+        v4 = lib.ones(3, requires_grad=True); lib.bernoulli(v4, out=v1); lib.bernoulli(v0, out=v4)
+    """,
 }
