@@ -8,6 +8,7 @@ import copy
 import inspect
 import re
 import threading
+import warnings
 from pathlib import Path
 
 import pytest
@@ -534,3 +535,31 @@ def test_every_error_of_the_page_is_one_of_the_library():
     for heading, error in zip(headings, messages, strict=True):
         assert str(error).startswith(heading)
         assert len(str(error).splitlines()) <= 5
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the page is not beside the tests")
+def test_every_line_of_the_page_on_guards_is_what_they_say():
+    def enable_inside():
+        with imode.inference_mode(), imode.enable_grad():
+            pass
+
+    calls = [
+        lambda: imode.no_grad().__exit__(None, None, None),
+        lambda: imode.errors.guard_wrong_thread("no_grad", 0),
+        lambda: imode.set_local_keys(imode.DispatchKeySet(), imode.DispatchKeySet()),
+        lambda: imode.inference_mode(1),
+        lambda: imode.no_grad(True),
+        lambda: imode.no_grad() and None,
+        lambda: imode.AutoNonVariableTypeMode() and None,
+        enable_inside,
+    ]
+    table = PAGE.read_text().partition("### Guards themselves")[2].partition("\n## ")[0]
+    lines = re.findall(r"^\| (?:warning: )?`([^`]*)`", table, re.M)
+    for line, call in zip(lines, calls, strict=True):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            try:
+                said = call()
+            except (RuntimeError, TypeError) as error:
+                said = error
+        assert line in str(said or seen[0].message)
