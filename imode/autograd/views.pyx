@@ -23,7 +23,7 @@ from imode.autograd.task cimport should_compute
 from imode.places cimport here
 from libc.stdint cimport uint64_t
 
-from imode._core.origins import operator_name
+from imode._core.origins import operator_id, operator_name
 from imode.errors import (
     inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
 
@@ -163,6 +163,13 @@ cdef int check_inplace(str writer, Tensor self, bint geometry=False) except -1:
     if requires_grad(self) and grad_fn_of(self) is None:
         raise leaf_write(writer, self.shape)
     return 0
+
+
+def check_written(str writer, Tensor target not None):
+    """Refuse, in the name of a composite operator, a write to a part that another does for it."""
+    check_write(operator_id(writer), target)
+    if requires_grad(target) and not tls().no_grad:
+        check_inplace(writer, target, geometry=True)     # the part is not what the user wrote
 
 
 cdef int count_write(int writer, Tensor target) except -1:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from imode import ops
+from imode.autograd.views import check_written
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
 
@@ -104,7 +105,9 @@ def fill_diagonal_(self, fill_value, wrap):
     if self.dim() > 2 and any(n != height for n in self.shape):
         raise RuntimeError("all dimensions of input must be of equal length")
     step, start, length = sum(self.stride()), self.storage_offset(), min(height, width)
-    self.as_strided((length,), (step,), start).fill_(fill_value)
+    diagonal = self.as_strided((length,), (step,), start)
+    check_written("fill_diagonal_", diagonal)
+    diagonal.fill_(fill_value)
     if wrap and self.dim() == 2 and height > width + 1:
         rest = -(-self.numel() // (width + 1)) - length
         start += self.stride(0) * (width + 1)
