@@ -446,7 +446,7 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
                          PyObject* keywords, Bound* bound):
     """A call that fits no overload: it has the order of older scripts, or a TypeError."""
     from imode._core.older import call_in_older_order
-    from imode._core.refusal import no_overload, only_plausible
+    from imode._core.refusal import missing_first, no_overload, only_plausible
 
     cdef Mismatch why
     cdef Operator op
@@ -459,7 +459,8 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     if op is None or bind(op, self, args, n, keywords, bound, &why):
         # No refusal to show: too many overloads, or the arguments' own code now answers otherwise.
         raise no_overload(first, first.name, self != NULL, given, names)
-    raise _refusal(op, &why, self != NULL, keywords != NULL)
+    raise missing_first(op, self != NULL, n, names, why.problem, why.argument) or _refusal(
+        op, &why, self != NULL, keywords != NULL)
 
 
 # ---- the call ----

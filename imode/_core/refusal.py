@@ -28,6 +28,10 @@ _OVERLOADED_WITH = {"div": 3, "where": 3}
 # Of what only nn.functional has, PyTorch wrote the rest in Python, whose words these are not.
 _COMPILED = ("avg_pool2d", "linear", "one_hot", "softplus", "softshrink")
 
+# What those of them are called that look at the arguments, and where one is made of two.
+_INNER = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}
+_OUTER = {name: f"_{name}" for name in ("adaptive_max_pool1d", "adaptive_max_pool2d")}
+
 # By Kind (dispatch.pxd).
 _KIND_NAMES = (
     *("Tensor", "Tensor", "tuple of Tensors", "Tensor", "Number", "Number", "int", "int"),
@@ -54,6 +58,10 @@ def refusal(op, is_method, named, problem, argument, given, value):
             f'{given} with error "type must be tuple of ints,but got {class_name(value)}"'
         )
     if problem in (WRONG_TYPE, WRONG_ELEMENT):
+        if op.names[argument] == "reduction" and _in_python(op):
+            return ValueError(f"{value} is not a valid value for reduction")
+        if name in _INNER:
+            name, given = _INNER[name], argument + 1
         expected, found = _KIND_NAMES[op.kinds[argument]], class_name(value)
         what = f"{name}(): argument '{argument_name(op, argument)}'"
         if problem == WRONG_ELEMENT and expected == "tuple of Tensors":
@@ -90,17 +98,59 @@ def refusal(op, is_method, named, problem, argument, given, value):
     takes = f"{most} positional argument{'s' * (most != 1)}"
     if least < most:
         takes = f"from {least} to {most} positional arguments"
+    name = _OUTER.get(name, name)
     return TypeError(f"{name}() takes {takes} but {given} {'were' if given != 1 else 'was'} given")
 
 
-def _missing(op, names):
+def _in_python(op):
     words = op.entry.variants if op.entry is not None else ()
-    if "nn" in words and "function" not in words and op.name not in _COMPILED:
+    return "nn" in words and "function" not in words and op.name not in _COMPILED
+
+
+def _wrong_signature(op, n, keywords):
+    """Return the TypeError of a function in Python for too many or too few arguments, or None."""
+    names, called = [argument_name(op, i) for i in range(op.nargs)], _OUTER.get(op.name, op.name)
+    for key in keywords:
+        if key not in names:
+            return TypeError(f"{called}() got an unexpected keyword argument '{key}'")
+        if key in names[:n]:
+            return TypeError(f"{called}() got multiple values for argument '{key}'")
+    if n > op.n_positional:
+        return refusal(op, False, bool(keywords), TOO_MANY, 0, n, None)
+    missing = [
+        name
+        for name, default in zip(names[n:], op.defaults[n:], strict=True)
+        if default is REQUIRED and name not in keywords
+    ]
+    return _missing(op, missing) if missing else None
+
+
+def missing_first(op, is_method, n, keywords, problem, argument):
+    """Return the TypeError for an argument that is missing before the one that is wrong, or None.
+
+    n: how many are given by position, before `keywords`.
+    """
+    if _in_python(op):
+        return _wrong_signature(op, n, keywords)
+    if not keywords or problem not in (WRONG_TYPE, WRONG_ELEMENT, TWICE):
+        return None
+    end = argument if problem != TWICE else op.nargs
+    for i in range(is_method + n, end):
+        given = op.names[i] in keywords or argument_name(op, i) in keywords
+        if op.defaults[i] is REQUIRED and not given:
+            return refusal(op, is_method, True, MISSING, i, 0, None)
+    return None
+
+
+def _missing(op, names):
+    called = op.name
+    if _in_python(op):
+        called = _OUTER.get(called, called)
         plural, shown = len(names) > 1, " and ".join(map(repr, names))
     else:
         plural, shown = len(names) == 1, ", ".join(f'"{name}"' for name in names)  # the wrong way
     argument = "argument" + "s" * plural
-    return TypeError(f"{op.name}() missing {len(names)} required positional {argument}: {shown}")
+    return TypeError(f"{called}() missing {len(names)} required positional {argument}: {shown}")
 
 
 def _overloads(first):

@@ -338,12 +338,13 @@ def only_number(name, value):
 
 def masked_fill(a, mask, value):
     """Write a number or 0-dim array where `mask` is true, in place."""
+    value = only_number("masked_fill_", value)
     if mask.dtype != np.bool_:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{c_name(mask.dtype)}"
         )
-    value = cast_number(only_number("masked_fill_", value), a.dtype)
+    value = cast_number(value, a.dtype)
     check_written(a, expanded="masked_fill_")
     refuse_partial(a, mask)
     shape = broadcast_shape(a.shape, mask.shape)

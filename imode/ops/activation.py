@@ -132,7 +132,7 @@ op(
 
 
 @functional("gelu")
-def gelu(input, approximate="none"):
+def gelu(input, *, approximate="none"):
     """Return every element times the normal distribution function at it.
 
     `approximate="tanh"` computes that function by tanh.

@@ -252,3 +252,6 @@ def _threshold(input, threshold, value, inplace=False):
     tensor([-1.,  2.])
     """
     return (ops.threshold_ if inplace else ops.threshold)(input, threshold, value)
+
+
+_threshold.__qualname__ = "_threshold"  # as PyTorch's, for the messages of calls that do not fit

@@ -307,7 +307,7 @@ def _softmax_function(input, dim=None, _stacklevel=3, dtype=None):
     """
     if dim is None:
         dim = _chosen_dim("softmax", input.dim(), _stacklevel)
-    return ops.softmax(input, dim) if dtype is None else ops.softmax(input, dim, dtype=dtype)
+    return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
 @functional("log_softmax")
@@ -320,8 +320,8 @@ def _log_softmax_function(input, dim=None, _stacklevel=3, dtype=None):
     if dim is None:
         dim = _chosen_dim("log_softmax", input.dim(), _stacklevel)
     if dtype is None:
-        return ops.log_softmax(input, dim)
-    return ops.log_softmax(input, dim, dtype=dtype)
+        return input.log_softmax(dim)
+    return input.log_softmax(dim, dtype=dtype)
 
 
 @functional("softmin")
@@ -333,4 +333,4 @@ def _softmin_function(input, dim=None, _stacklevel=3, dtype=None):
     """
     if dim is None:
         dim = _chosen_dim("softmin", input.dim(), _stacklevel)
-    return ops.softmax(-input, dim) if dtype is None else ops.softmax(-input, dim, dtype=dtype)
+    return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)

@@ -186,4 +186,32 @@ PROGRAMS = {
         F.pad(v1, (1, 1, 1, 1), "replicate")
         F.adaptive_avg_pool2d(v0, None)
     """,
+    "what is missing comes before what is wrong after it": """
+        v0 = lib.ones(2, 3)
+        lib.mul(v0, input=v0)
+        lib.index_add(v0, 0, input=v0)
+        lib.kthvalue(v0, dim=1j)
+        lib.log_softmax(v0, dtype=3); lib.minimum(other=2.5)
+        v0.index_add(0, index="x")
+        v0.masked_fill(v0, v0)
+    """,
+    "calls of functions that PyTorch has in Python": """
+        F = lib.nn.functional; v0 = lib.ones(2, 3); v1 = lib.tensor([0, 1])
+        F.cross_entropy(v0, input=v0)
+        F.cross_entropy(v0); F.cross_entropy("x", 1, 2)
+        F.cross_entropy(v0, v1, 7, out=7)
+        F.cross_entropy(v0, v1, reduction=7)
+        F.nll_loss(v0, 1j)
+        F.nll_loss(v0, v1, weight=[1])
+        F.huber_loss(v0, v0, 2.5)
+        F.binary_cross_entropy_with_logits(v0, dim=-1)
+        F.adaptive_max_pool2d(v0)
+        F.adaptive_max_pool1d(v0, 1, weight=2)
+        F.adaptive_avg_pool2d({})
+        F.threshold(v0)
+        F.softmax(v0, 1j)
+        F.log_softmax(v0, 1j)
+        F.gelu(v0, "tanh")
+        F.adaptive_max_pool2d(v0, 1, False, 4, 5)
+    """,
 }
