@@ -91,6 +91,7 @@ def _late(slot, module, function=None):
 
 _late("getitem", ".ops.subscript")
 _late("setitem", ".ops.subscript")
+_late("check_value", ".ops.subscript")
 _late("repr", ".printing", "show")
 _late("constructor", ".legacy", "legacy_constructor")
 for _slot in ("iterate", "contains", "transposed", "matrix_transposed", "contiguous_in"):

@@ -17,7 +17,7 @@ cdef class Syntax:
     # One for the process. Thread rule: filled with the GIL held; each field is set once.
     cdef PyObject* operators[N_SIGNS]   # owned; NULL: not used yet
     # Python functions: indices that are not basic ones, and what else is no operator
-    cdef public object getitem, setitem, repr, constructor, iterate, contains
+    cdef public object getitem, setitem, check_value, repr, constructor, iterate, contains
     cdef public object transposed, matrix_transposed, contiguous_in
 
 

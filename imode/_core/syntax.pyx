@@ -115,8 +115,12 @@ cdef int set_item(Tensor self, object index, object value) except -1:
 
 
 cdef int _write(Tensor self, object index, object value) except -1:
-    if not _write_plain(self, index, value):
-        syntax.setitem(self, index, value)
+    try:
+        if not _write_plain(self, index, value):
+            syntax.setitem(self, index, value)
+    except Exception:
+        syntax.check_value(self, value)          # of two mistakes that of the value is named first
+        raise
     return 0
 
 

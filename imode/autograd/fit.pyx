@@ -15,13 +15,15 @@ cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
     cdef npy_intp* shape = meta_shape(meta)
     cdef int d, lead = storage(gradient).ndim - meta.nd
     cdef bint fits = lead >= 0
+    cdef bint same = lead == 0
     for d in range(meta.nd if fits else 0):
+        same = same and shape[d] == storage(gradient).shape[d + lead]
         fits = fits and (shape[d] == 1 or shape[d] == storage(gradient).shape[d + lead])
     if not fits and meta.typenum >= 0:
         raise RuntimeError(
             f"invalid gradient at index {i} - got {list(gradient.shape)} but expected shape "
             f"compatible with {[shape[d] for d in range(meta.nd)]}")
-    if lead > 0 and meta.typenum >= 0:
+    if not same and meta.typenum >= 0:
         gradient = _sum_to(node, i, gradient, meta)
     return _convert(gradient, meta.typenum) if meta.typenum >= 0 else gradient
 

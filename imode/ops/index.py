@@ -295,10 +295,8 @@ def _index_select(self, dim, index):
     shape = (*self.shape[:dim], index.size, *self.shape[dim + 1 :])
     if self.ndim > 1 and self.shape[dim] == 0 and index.size:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
-    if 0 in shape and (self.ndim > 1 or not index.size):
-        return np.empty(shape, self.dtype)
     _check_select(self, index, dim)
-    return self.take(index, dim)
+    return np.empty(shape, self.dtype) if 0 in shape else self.take(index, dim)
 
 
 def _check_select(self, index, dim):
@@ -415,6 +413,11 @@ written(
 )
 
 
+def _slices_are_empty(self, dim):
+    """Whether what lies along `dim` has no elements: then no index is read."""
+    return 0 in (*self.shape[:dim], *self.shape[dim + 1 :])
+
+
 def _index_copy(self, dim, index, source):
     dim = wrap_dim(dim, self.ndim)
     check_written(self, index, source)
@@ -457,8 +460,10 @@ def _index_copy(self, dim, index, source):
             f"index_copy_(): Number of indices ({index.size}) should be equal to "
             f"source.size(dim) ({length})"
         )
-    index = index.reshape(-1)
-    check_index(index, (self.shape or (1,))[dim], dim, IndexError, "index_copy_(): ")
+    index, n = index.reshape(-1), (self.shape or (1,))[dim]
+    if _slices_are_empty(self, dim):
+        return
+    check_index(index, n, dim, IndexError, "index_copy_(): ")
     if self.ndim:
         self[(slice(None),) * dim + (index,)] = source
     elif index.size:
@@ -497,6 +502,8 @@ def _index_fill(self, dim, index, value):
             "index_fill_(): Converting complex Scalar to non-complex type is not supported"
         )
     index, n = index.reshape(-1), (self.shape or (1,))[dim]
+    if _slices_are_empty(self, dim):
+        return
     bad = (index < -n) | (index >= n)
     if bad.any():
         raise IndexError(

@@ -259,6 +259,13 @@ def _check_value(self, value):
         raise TypeError(f"can't assign a {name} to a {self.type()}")
 
 
+def check_value(self, value):
+    """Refuse what cannot be written into the tensor, wherever."""
+    if not isinstance(value, Tensor):
+        _check_value(self, value)
+        _as_tensor(self, value)
+
+
 def _as_tensor(self, value):
     """A number as a 0-dim tensor of the tensor's dtype."""
     return wrap_array(scalar_as(value, array_of(self).dtype))

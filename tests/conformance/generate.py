@@ -96,6 +96,7 @@ class Generator:
         inside = self.machine.lib.is_inference_mode_enabled()
         # docs/differences.md has a section on those.
         others = ("requires_grad", "pickle", "assign", "unsafe", "M.b = ", "register_buffer")
+        others += ("vector_to_parameters",)
         if any(is_leaf(tensor) for tensor in live.values()):
             others += ("copy.copy", "deepcopy")
         others += ("M.double", "M.float", "N.double", "L.double", "L.float")

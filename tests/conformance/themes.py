@@ -207,7 +207,7 @@ THEMES = {
     "indices": (
         [
             "v0 = lib.arange(24.0).reshape(2, 3, 4).requires_grad_()", "v1 = v0 * 0.5",
-            "v2 = lib.tensor([1, 0])", "v3 = v0[0].detach() > 4",
+            "I = lib.tensor([1, 0])", "J = v0[0].detach() > 4",
         ],
         [
             "{n} = {a}[{i}]", "{n} = {a}[{i}]", "{n} = {a}[{i}, {j}]", "{n} = {a}[{i}, {j}]",
@@ -217,15 +217,15 @@ THEMES = {
             "{a}[{i}][{j}] = {x}", "{a}[{i}, {j}, {i}] = {x}", "{n} = {a}[{i}, {j}, {i}]",
             "{a}[{i}] = [1.0, 2.0]", "{a}[{i}] = lib.tensor({x}, dtype=lib.{dtype})",
             "with {mode}: {n} = {a}[{i}]", "with {mode}: {a}[{i}] = {x}",
-            "with {mode}: {a}[{i}, {j}] = {e}[{i}, {j}]", "{n} = {a}.index_put((v2,), {e}[v2])",
-            "{a}.index_put_((v2,), {e}[v2], accumulate={flag})", "{a}.index_fill_({d}, v2, {x})",
-            "{a}.index_add_({d}, v2, {e}.index_select({d}, v2), alpha={x})",
-            "{a}.index_copy_({d}, v2, {e}.index_select({d}, v2))",
-            "{n} = {a}.index_select({d}, v2)", "{a}.masked_fill_({a} > 1, {x})",
+            "with {mode}: {a}[{i}, {j}] = {e}[{i}, {j}]", "{n} = {a}.index_put((I,), {e}[I])",
+            "{a}.index_put_((I,), {e}[I], accumulate={flag})", "{a}.index_fill_({d}, I, {x})",
+            "{a}.index_add_({d}, I, {e}.index_select({d}, I), alpha={x})",
+            "{a}.index_copy_({d}, I, {e}.index_select({d}, I))",
+            "{n} = {a}.index_select({d}, I)", "{a}.masked_fill_({a} > 1, {x})",
             "{n} = {a}.masked_select({a} > 1)",
-            "{a}.scatter_({d}, v2.expand_as({a}[:1, :1]) if 0 else {a}.long() * 0, {x})",
-            "{n} = {a}.gather({d}, {a}.long() * 0)", "{n} = {a}.take(v2)",
-            "{a}.put_(v2, {e}.take(v2))", "{r}.sum().backward()", "({r} * {r}).sum().backward()",
+            "{a}.scatter_({d}, I.expand_as({a}[:1, :1]) if 0 else {a}.long() * 0, {x})",
+            "{n} = {a}.gather({d}, {a}.long() * 0)", "{n} = {a}.take(I)",
+            "{a}.put_(I, {e}.take(I))", "{r}.sum().backward()", "({r} * {r}).sum().backward()",
             "{n} = {a} * 2", "{n} = saved({r})", "{n} = {a}.detach()", "{n} = {a}.grad_fn",
             "{n} = {a}.view(-1)", "{n} = {a}.t()", "{n} = {a}.transpose(0, -1)",
             "{n} = {a}.expand(2, *{a}.shape)", "{n} = {g}.grad[{i}]",
@@ -267,10 +267,10 @@ THEMES = {
     ),
 }  # fmt: skip
 INDICES = [
-    "0", "-1", "1", ":", "1:", "::2", "...", "None", "[0, 1]", "[1]", "[[0], [1]]", "v2",
-    "v2[None]", "lib.tensor(1)", "lib.tensor([True, False])", "True", "False",
-    "lib.tensor([], dtype=lib.long)", "v2.int()", "(0, 1)", "(slice(None), 0)", "[True, False]",
-    "v2 > 0", "7", "1.0", ":1", "v3",
+    "0", "-1", "1", ":", "1:", "::2", "...", "None", "[0, 1]", "[1]", "[[0], [1]]", "I",
+    "I[None]", "lib.tensor(1)", "lib.tensor([True, False])", "True", "False",
+    "lib.tensor([], dtype=lib.long)", "I.int()", "(0, 1)", "(slice(None), 0)", "[True, False]",
+    "I > 0", "7", "1.0", ":1", "J",
 ]  # fmt: skip
 WRITES = re.compile(r"\w_\(|\] \S?= |out=|\.data = |setitem")
 

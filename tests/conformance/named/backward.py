@@ -463,4 +463,13 @@ PROGRAMS = {
         v1 = lib.tensor([[2.0, float("inf")]], requires_grad=True)
         v2 = lib.cdist(v0, v1, 1); v2.sum().backward()
     """,
+    "a gradient of a root that has grown behind the graph is summed": """
+        v0 = lib.tensor([[1.0, -2.0], [0.5, 3.0]], requires_grad=True)
+        v1 = v0.topk(1, -2).values; v2 = v0 * 2
+        with lib.no_grad():
+            v1.set_(v0.detach().clone())
+        v1.backward(v0.detach())
+        v2.data = lib.ones(3, 2, 2)
+        v2.backward(lib.ones(3, 2, 2))
+    """,
 }

@@ -214,4 +214,9 @@ PROGRAMS = {
         F.gelu(v0, "tanh")
         F.adaptive_max_pool2d(v0, 1, False, 4, 5)
     """,
+    "a number that cannot be written is named before the place": """
+        v0 = lib.ones(2); v1 = lib.tensor(1.0); v2 = lib.ones(2, dtype=lib.uint8)
+        v0[9] = 1j; v1[0] = 1j; v0[0, 0] = 1j; v0['a'] = 1j; v0[1:0:-1] = 1j; v2[9] = 300
+        v2[9.5] = float('inf'); v2[9] = 'a'; v2[9] = 2**70; v2[9] = 3; v2[9] = lib.ones(3)
+    """,
 }

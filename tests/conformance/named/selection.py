@@ -35,4 +35,12 @@ PROGRAMS = {
         v0.kthvalue(7).values.sum().backward()
         v0.kthvalue(2, 0, True).values.sum().backward()
     """,
+    "indices that are out of bounds where there is nothing to pick or to write": """
+        v0 = lib.ones(0, 3); v1 = lib.ones(3, 0); v2 = lib.tensor([7]); v3 = lib.tensor([-1, 2])
+        v0.index_select(1, v2); v1.index_select(0, v3); v0.index_select(0, v2)
+        v4 = v0.index_select(1, lib.tensor([2])); lib.index_select(v0, 1, v2, out=lib.empty(0))
+        v0.index_fill_(1, v2, 1); v1.index_fill_(0, v3, 2); v5 = v1.index_fill(0, v2, 1)
+        v0.index_copy_(1, v2, lib.ones(0, 1)); v6 = v1.index_copy(0, v3, lib.ones(2, 0))
+        v7 = v0[:, :0].index_fill(1, v2, 1)
+    """,
 }
