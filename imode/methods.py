@@ -8,8 +8,10 @@ import warnings
 import numpy as np
 
 from . import conversion, ops
+from ._core.bind import name_generator_class
 from ._core.dispatch import is_grad_enabled
-from ._core.internals import array_of, conj, install
+from ._core.dtype import device
+from ._core.internals import array_of, conj, install, wrap_array
 from ._core.lending import lend
 from ._core.origins import answer
 from ._core.tensor import Tensor
@@ -17,6 +19,7 @@ from ._core.words import class_name
 from .autograd import hooks
 from .autograd.entry import backward as run_backward
 from .formats import memory_order, strided
+from .kernels import generator
 from .legacy import new
 from .printing import format_tensor
 from .unalias import normal
@@ -413,3 +416,15 @@ def numel(input):
     6
     """
     return input.numel()
+
+
+# ---- generators speak tensors --------------------------------------------------------------------
+
+
+def _state_array(state):
+    """The bytes of a generator's state that a user hands back; None for what is not a tensor."""
+    return array_of(state) if isinstance(state, Tensor) else None
+
+
+name_generator_class(generator.Generator)
+generator.install(wrap_array, _state_array, device)

@@ -224,3 +224,11 @@ def test_operators_keep_their_names_where_a_module_is_called_the_same():
     for name in ops.MODULES:
         if name in ops.schema.published():
             assert getattr(ops, name) is ops.schema.published()[name]
+
+
+def test_generators_speak_tensors_from_the_start():
+    run(
+        "state = imode.get_rng_state()\n"
+        "assert type(state) is Tensor and type(imode.Generator().device) is imode.device\n"
+        "imode.set_rng_state(state)"
+    )

@@ -448,6 +448,11 @@ def will_run(Node node not None):
     return entry != NULL and (entry.needed or entry.captured)
 
 
+def runs_whole_graph():
+    """Whether the call of backward that runs in this thread, if one does, named no inputs."""
+    return tls().task == NULL or (<Task>tls().task).everything
+
+
 def queue_callback(callback):
     """Call `callback()` at the end of the call of backward that runs in this thread.
 

@@ -9,13 +9,8 @@ import warnings
 import numpy as np
 
 from imode.kernels import choices, draw, random, strided
-from imode.kernels import generator as generators
 
-from .._core.bind import name_generator_class
-from .._core.dtype import device as as_device
-from .._core.internals import array_of, wrap_array
 from .._core.numbers import largest
-from .._core.tensor import Tensor
 from .._core.words import c_name, not_implemented, scalar_name
 from .refuse import zeros
 from .schema import op
@@ -396,15 +391,3 @@ _filler(
     "BernoulliBackward2",
     _BERNOULLI,
 )
-
-
-# ---- generators ---------------------------------------------------------------------------------
-
-
-def _state_array(state):
-    """The bytes of a state that a user hands back; None for what is not a tensor."""
-    return array_of(state) if isinstance(state, Tensor) else None
-
-
-name_generator_class(generators.Generator)
-generators.install(wrap_array, _state_array, as_device)

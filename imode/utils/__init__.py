@@ -1,5 +1,5 @@
-"""Data loading, DLPack, hook handles."""
+"""Data loading, DLPack, hook handles, graphs that compute again what they did not keep."""
 
-from . import data, dlpack, hooks
+from . import checkpoint, data, dlpack, hooks
 
-__all__ = ["data", "dlpack", "hooks"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
