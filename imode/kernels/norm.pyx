@@ -63,11 +63,17 @@ cdef inline object _packed(a):
 # ---- batch norm ----------------------------------------------------------------------------------
 
 
+cdef bint _without_gaps_last(x):
+    """Whether images are contiguous with channels last, whatever the stride of a lone one is."""
+    return 4 <= x.ndim <= 5 and cnp.PyArray_IS_C_CONTIGUOUS(channels_to_end(x))
+
+
 cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
     """The contiguous array behind x, and its layout as (outer, channels, inner)."""
     cdef int i
     cdef cnp.ndarray a
-    last[0] = not cnp.PyArray_IS_C_CONTIGUOUS(x) and is_channels_last(x)
+    last[0] = not cnp.PyArray_IS_C_CONTIGUOUS(x) and (
+        is_channels_last(x) or _without_gaps_last(x))
     p.channels = cnp.PyArray_DIM(x, 1)
     p.outer = cnp.PyArray_DIM(x, 0)
     p.inner = 1

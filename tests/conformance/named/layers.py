@@ -171,4 +171,14 @@ PROGRAMS = {
         v6 = F.max_pool1d(v0, 2, 2, 1, 3, ceil_mode=True)
         v7 = F.max_pool1d(v1, 3, 2, 0, 3, ceil_mode=True)
     """,
+    "batch norm of one image whose stride is odd": """
+        v0 = lib.arange(60.0).as_strided((1, 3, 4, 5), (7, 1, 15, 3)); v1 = lib.ones(3)
+        v2 = lib.nn.functional.batch_norm(v0, v1, v1, v1, v1)
+        v3 = lib.nn.functional.batch_norm(v0, None, None, training=True)
+        v4 = lib.arange(30.0).as_strided((1, 3, 2, 5), (30, 10, 5, 1))
+        v5 = lib.nn.functional.batch_norm(v4, v1, v1)
+        v6 = v0.clone().requires_grad_()
+        v7 = lib.nn.functional.batch_norm(v6, v1, v1)
+        v7.sum().backward()
+    """,
 }
