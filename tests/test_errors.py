@@ -107,6 +107,7 @@ def made_by(make):
 X = imode.ones(2, 3)
 NAMES = {
     "tensor": lambda: imode.tensor([1.0]),
+    "asarray": lambda: imode.asarray([1.0]),
     "ones": lambda: imode.ones(2),
     "arange": lambda: imode.arange(3),
     "randn": lambda: imode.randn(3),

@@ -16,7 +16,7 @@ from .._core.lending import lend
 from .._core.tensor import Tensor
 from .._core.words import scalar_name
 from ..errors import integers_require_grad
-from .create import copy_of, default_float
+from .create import default_float
 from .schema import composite, op
 
 # ---- NumPy and buffers --------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def asarray(obj, dtype, device, copy, requires_grad):
             raise RuntimeError("can't alias NumPy scalars. Leave out copy=False")
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        made = ops.from_numpy(copy_of(obj, as_numpy(dtype)))
+        made = ops.tensor(obj, dtype=dtype)
     elif dtype is not None and dtype != made.dtype:
         if copy is False:
             raise ValueError(
