@@ -17,13 +17,26 @@ class HookTable(dict):
 class Hooks:
     """All hooks of one module; `module._hooks` is None until the first one is registered."""
 
-    __slots__ = ("backward", "backward_pre", "forward", "forward_pre")
+    __slots__ = (
+        "backward",
+        "backward_pre",
+        "forward",
+        "forward_pre",
+        "load_post",
+        "load_pre",
+        "state_post",
+        "state_pre",
+    )
 
     def __init__(self):
         self.forward_pre = HookTable()  # (hook, with_kwargs)
         self.forward = HookTable()  # (hook, with_kwargs, always_call)
         self.backward_pre = HookTable()  # (hook,)
         self.backward = HookTable()  # (hook,)
+        self.load_pre = HookTable()  # (hook,), as the rest
+        self.load_post = HookTable()
+        self.state_pre = HookTable()
+        self.state_post = HookTable()
 
     def __reduce__(self):
         return _rebuild, tuple(dict(getattr(self, kind)) for kind in Hooks.__slots__)
@@ -31,7 +44,7 @@ class Hooks:
 
 def _rebuild(*tables):
     hooks = Hooks()
-    for kind, table in zip(Hooks.__slots__, tables, strict=True):
+    for kind, table in zip(Hooks.__slots__, tables):  # older files have the first four
         getattr(hooks, kind).update(table)
     return hooks
 

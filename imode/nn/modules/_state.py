@@ -1,7 +1,8 @@
 """state_dict and load_state_dict: what they save, what they check, and when they write.
 
 Loading is all or nothing: every module only checks and plans (`local_metadata["writes"]`), and the
-values are written after the whole dictionary was found good.
+values are written after the whole dictionary was found good. A hook that runs after a module was
+loaded sees it so: what was planned by then is written first.
 """
 
 from collections import OrderedDict, namedtuple
@@ -36,13 +37,32 @@ def collect(module, destination, prefix, keep_vars):
     local_metadata = {"version": module._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = local_metadata
+    for hook in _hooks(module, "state_pre"):
+        hook(module, prefix, keep_vars)
     module._save_to_state_dict(destination, prefix, keep_vars)
     for name, child in module._modules.items():
         if child is not None:
             child.state_dict(
                 destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
             )
+    for hook in _hooks(module, "state_post"):
+        if hook(module, destination, prefix, local_metadata) is not None:
+            raise RuntimeError("state_dict post-hook must return None")
     return destination
+
+
+def _hooks(module, kind):
+    """The hooks of one kind on a module; they may register others."""
+    return (
+        [] if module._hooks is None else [hook for (hook,) in getattr(module._hooks, kind).values()]
+    )
+
+
+def _write(writes):
+    with normal_mode(), no_grad():
+        for write in writes:
+            write()
+    writes.clear()
 
 
 def load(module, state_dict, strict, assign):
@@ -65,6 +85,14 @@ def load(module, state_dict, strict, assign):
             if child is not None:
                 start = f"{prefix}{name}."
                 visit(child, {k: v for k, v in state.items() if k.startswith(start)}, start)
+        for hook in _hooks(module, "load_post"):
+            _write(writes)
+            if hook(module, _IncompatibleKeys(missing_keys, unexpected_keys)) is not None:
+                raise AssertionError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
+                    "to return new values, if incompatible_keys need to be modified, it should be "
+                    "done inplace."
+                )
 
     visit(module, state_dict, "")
     if strict:
@@ -78,9 +106,7 @@ def load(module, state_dict, strict, assign):
         raise RuntimeError(
             f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors)
         )
-    with normal_mode(), no_grad():
-        for write in writes:
-            write()
+    _write(writes)
     return _IncompatibleKeys(missing_keys, unexpected_keys)
 
 
@@ -90,6 +116,8 @@ def _quoted(keys):
 
 def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors):
     """Check the entries of one module (its children excepted) and plan their writes."""
+    for hook in _hooks(module, "load_pre"):
+        hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)
     writes = local_metadata.get("writes")
     later = writes is not None
     writes = writes if later else []
@@ -133,9 +161,7 @@ def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected
             if first not in module._modules if rest else first not in local:
                 unexpected.append(key)
     if not later:  # called by hand, outside load(): write now
-        with normal_mode(), no_grad():
-            for write in writes:
-                write()
+        _write(writes)
 
 
 def _plan_extra(module, state_dict, prefix, strict, missing, unexpected, writes):

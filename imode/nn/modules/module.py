@@ -2,6 +2,7 @@
 
 import warnings
 
+from imode import ops
 from imode._core.internals import is_parameter
 from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
@@ -400,6 +401,10 @@ class Module:
         convertible = lambda t: t.is_floating_point() or t.is_complex()
         return self._apply(lambda t: t.to(dtype) if convertible(t) else t)
 
+    def to_empty(self, *, device, recurse=True):
+        """Give parameters and buffers new memory, with nothing in it; returns self."""
+        return self._apply(lambda t: ops.empty_like(t, device=device), recurse)
+
     def cpu(self):
         """Move to the CPU, where everything is; returns self."""
         return self._apply(lambda t: t.cpu())
@@ -505,6 +510,26 @@ class Module:
     def register_full_backward_hook(self, hook, prepend=False):
         """Call `hook(module, grad_input, grad_output)` after the module's backward."""
         return self._register_hook("backward", (hook,), prepend)
+
+    def register_state_dict_pre_hook(self, hook):
+        """Call `hook(module, prefix, keep_vars)` before the module's state is collected."""
+        return self._register_hook("state_pre", (hook,), False)
+
+    def register_state_dict_post_hook(self, hook):
+        """Call `hook(module, state_dict, prefix, local_metadata)` after that; it returns None."""
+        return self._register_hook("state_post", (hook,), False)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """Call a hook with the module, and all that is loaded into it, before it is looked at.
+
+        These are `(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        unexpected_keys, error_msgs)`.
+        """
+        return self._register_hook("load_pre", (hook,), False)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """Call `hook(module, incompatible_keys)` after loading; it may change these lists."""
+        return self._register_hook("load_post", (hook,), False)
 
     # ---- printing ----
 
