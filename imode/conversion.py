@@ -146,6 +146,10 @@ def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
 
 def type_as(self, other):
     """The tensor in the dtype of `other`."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            f"type_as(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}"
+        )
     return to(self, other.dtype)
 
 

@@ -140,6 +140,12 @@ def broadcast_shapes(*shapes):
     imode.Size([2, 3])
     """
     shapes = [(shape,) if isinstance(shape, int) else shape for shape in shapes]
+    for shape in shapes:
+        if not isinstance(shape, (list, tuple)):
+            raise RuntimeError(
+                "Input shapes should be of type ints, a tuple of ints, or a list of ints, "
+                f"got {shape}"
+            )
     ndim = max(map(len, shapes), default=0)
     common = [1] * ndim
     for at, shape in enumerate(shapes):

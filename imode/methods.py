@@ -151,12 +151,20 @@ def get_device(self):
 # ---- small questions ----
 
 
+def _expect_tensor(value, function, argument="'input' (position 1)"):
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            f"{function}(): argument {argument} must be Tensor, not {type(value).__name__}"
+        )
+
+
 def is_nonzero(input):
     """Whether the only element is not zero. RuntimeError unless there is exactly one.
 
     >>> imode.is_nonzero(imode.ones(1))
     True
     """
+    _expect_tensor(input, "is_nonzero")
     return bool(input)
 
 
@@ -166,11 +174,8 @@ def is_same_size(input, other):
     >>> imode.is_same_size(imode.ones(2), imode.zeros(2))
     True
     """
-    if not isinstance(other, Tensor):
-        raise TypeError(
-            "is_same_size(): argument 'other' (position 2) must be Tensor, not "
-            f"{type(other).__name__}"
-        )
+    _expect_tensor(input, "is_same_size")
+    _expect_tensor(other, "is_same_size", "'other' (position 2)")
     return input.shape == other.shape
 
 
@@ -180,6 +185,7 @@ def is_signed(input):
     >>> imode.is_signed(imode.ones(1))
     True
     """
+    _expect_tensor(input, "is_signed")
     return input.dtype.is_signed
 
 
@@ -308,10 +314,7 @@ def is_conj(input):
     >>> imode.is_conj(imode.tensor([1j]).conj())
     False
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"is_conj(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
+    _expect_tensor(input, "is_conj")
     return False
 
 
@@ -321,10 +324,7 @@ def is_neg(input):
     >>> imode.is_neg(-imode.ones(1))
     False
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(
-            f"is_neg(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
-        )
+    _expect_tensor(input, "is_neg")
     return False
 
 
@@ -397,6 +397,7 @@ def is_floating_point(input):
     >>> imode.is_floating_point(imode.ones(1))
     True
     """
+    _expect_tensor(input, "is_floating_point")
     return input.is_floating_point()
 
 
@@ -406,6 +407,7 @@ def is_complex(input):
     >>> imode.is_complex(imode.ones(1))
     False
     """
+    _expect_tensor(input, "is_complex")
     return input.is_complex()
 
 
@@ -415,6 +417,7 @@ def numel(input):
     >>> imode.numel(imode.ones(2, 3))
     6
     """
+    _expect_tensor(input, "numel")
     return input.numel()
 
 

@@ -137,7 +137,7 @@ tensor([-1, -6])
 
 
 def _test(name, kernel, example, variants="function method"):
-    return op(
+    made = op(
         f"{name}(Tensor self) -> Tensor",
         kernel,
         differentiable=False,
@@ -148,6 +148,10 @@ def _test(name, kernel, example, variants="function method"):
 tensor([{example}])
 """,
     )
+    if "out" in variants:
+        refusal = f"{name} does not support non-boolean outputs."
+        same_dtype_out(made, None, lambda wanted, found: refusal)
+    return made
 
 
 def _none(name):
@@ -173,12 +177,8 @@ _ISFINITE = _test("_isfinite", ufunc(np.isfinite), " True, False, False", "")
 for _name, _example in (("isposinf", "False, False, False"), ("isneginf", "False, False,  True")):
     _kernel = ufunc(getattr(loops, _name), otherwise=_none(_name))
     _test(_name, _kernel, _example, "function method out")
-_test(
-    "signbit",
-    ufunc(loops.select(np.signbit, "efd"), otherwise=_signbit),
-    "False, False,  True",
-    "function method out",
-)
+_kernel = ufunc(loops.select(np.signbit, "efd"), otherwise=_signbit)
+_test("signbit", _kernel, "False, False,  True", "function method out")
 
 
 @composite("isfinite(Tensor self) -> Tensor", shortcut=shortcuts.where_unrecorded(_ISFINITE))

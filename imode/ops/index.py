@@ -568,13 +568,13 @@ def take_along_dim(self, indices, dim):
             "torch.take_along_dim(): input and indices should have the same number of dimensions, "
             f"but got {self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
         )
+    if dim is None:
+        return self.view(-1).gather(0, indices.view(-1))
     kind = array_of(indices).dtype
     if kind != np.int64:
         raise RuntimeError(
             "torch.take_along_dim(): dtype of indices should be Long but got " + scalar_name(kind)
         )
-    if dim is None:
-        return self.view(-1).gather(0, indices.view(-1))
     dim = wrap_dim(dim, self.dim())
     length = self.size(dim)  # which refuses a tensor without dimensions
     own, wanted = list(self.shape), list(indices.shape)

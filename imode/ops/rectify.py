@@ -13,6 +13,7 @@ from .._core.internals import array_of
 from .._core.numbers import largest, number_as
 from .._core.overlap import refuse_overlaps
 from .._core.words import not_implemented, scalar_name
+from .create import same_dtype_out
 from .expect import expect
 from .refuse import refusing, zeros
 from .schema import composite, op, out_form, ufunc
@@ -202,7 +203,7 @@ for _name in ("hardshrink", "softshrink"):
         },
         variants="",
     )
-op(
+_HARDSHRINK = op(
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     ufunc(
         loops.hardshrink,
@@ -217,6 +218,11 @@ op(
 >>> imode.hardshrink(imode.tensor([0.2, 2.]))
 tensor([0., 2.])
 """,
+)
+same_dtype_out(
+    _HARDSHRINK,
+    None,
+    lambda wanted, found: f"Found dtype {scalar_name(found)} but expected {scalar_name(wanted)}",
 )
 op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",

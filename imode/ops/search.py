@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._core.words import not_implemented, scalar_name
+from .._core.words import c_name, not_implemented, scalar_name
 from .create import same_dtype_outs
 from .refuse import no_derivative
 from .schema import op
@@ -258,5 +258,13 @@ def _wrong_places(wanted, found):
     )
 
 
+def _wrong_counts(wanted, found):
+    return (
+        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+        f"{c_name(wanted)} and hist {c_name(found)}"
+    )
+
+
+same_dtype_outs(("histc",), message=_wrong_counts)
 same_dtype_outs(("searchsorted", "bucketize"), _places_dtype, _wrong_places)
 same_dtype_outs(("isin",), lambda *arguments: np.dtype(bool))

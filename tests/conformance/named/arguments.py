@@ -389,4 +389,23 @@ PROGRAMS = {
         lib.asarray(numpy.float64(0.5), copy=False); lib.asarray(0.5, copy=False)
         lib.ones(2).__dlpack__(stream=object()); lib.ones(2).__dlpack__(stream=1)
     """,
+    "questions about what is no tensor": """
+        v0 = lib.ones(2)
+        lib.is_nonzero(False)
+        lib.is_signed(3)
+        lib.is_floating_point('a')
+        lib.is_complex(2)
+        lib.numel(3)
+        lib.is_same_size(3, v0)
+        v0.type_as([v0])
+        lib.broadcast_shapes(v0)
+        lib.broadcast_shapes(2.5)
+    """,
+    "limits below zero of what is unsigned": """
+        v0 = lib.tensor([1, 5], dtype=lib.uint8)
+        lib.nn.functional.hardtanh(v0, -1, 2)
+        lib.nn.functional.hardtanh(v0)
+        v1 = lib.nn.functional.hardtanh(v0, 0, 2)
+        v2 = lib.nn.functional.relu6(v0)
+    """,
 }
