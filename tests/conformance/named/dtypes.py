@@ -567,7 +567,7 @@ PROGRAMS = {
         v8 = v0[:5].index_add(0, v2, v0[5:10]).view(lib.int16)
         v9 = v1[0].t().index_add(0, v2, v3[0].t()).view(lib.int16)
     """,
-    "out= of another dtype than the result's": """
+    "out= of tests, counts and picks is of another dtype than the result's": """
         v0 = lib.tensor([1.0, -2.0], dtype=lib.float64); v1 = lib.zeros(2)
         lib.isposinf(v0, out=v1)
         lib.isneginf(v0, out=lib.zeros(2, dtype=lib.int64))
