@@ -27,6 +27,10 @@ TELLS = re.compile(
     r"==|[<>]| in |"
     r"\b(eq|ne|ge|gt|le|lt|equal|\w+_equal|less|greater|floor_divide|fmod|remainder)_?\b"
 )
+# What picks among numbers, or puts them in order.
+PICKS = re.compile(
+    r"\b(topk|(arg)?sort|msort|(arg)?(max|min)|kthvalue|median|cum(max|min)|unique\w*)\("
+)
 ROUNDING = 1e-4
 
 
@@ -36,6 +40,14 @@ def nearly(a, b):
         return False
     gap = attempt(lambda: (a.detach() - b.detach()).abs())  # a text where the shapes do not fit
     return not isinstance(gap, str) and bool(((gap > 0) & (gap < ROUNDING)).any())
+
+
+def close_together(a):
+    """Whether elements of a tensor are so near each other that rounding may change their order."""
+    if not a.is_floating_point():
+        return False
+    gaps = a.detach().flatten().double().sort()[0].diff()
+    return bool(((gaps > 0) & (gaps < ROUNDING)).any())
 
 
 class Generator:
@@ -96,7 +108,7 @@ class Generator:
         inside = self.machine.lib.is_inference_mode_enabled()
         # docs/differences.md has a section on those.
         others = ("requires_grad", "pickle", "assign", "unsafe", "M.b = ", "register_buffer")
-        others += ("vector_to_parameters",)
+        others += ("vector_to_parameters", "view(lib.")
         if any(is_leaf(tensor) for tensor in live.values()):
             others += ("copy.copy", "deepcopy")
         others += ("M.double", "M.float", "N.double", "L.double", "L.float")
@@ -157,6 +169,8 @@ class Generator:
             told = [live[values[name]] for name in "abc" if values[name] in live]
             if any(map(nearly, told, told[1:])):
                 template = "{n} = {a}.detach()"
+        if PICKS.search(template) and a in live and attempt(lambda: close_together(live[a])):
+            template = "{n} = {a}.detach()"
         while "{n}" in template:
             template = template.replace("{n}", f"v{self.count}", 1)
             self.count += 1
