@@ -100,4 +100,54 @@ PROGRAMS = {
         F = lib.nn.functional; G = lib.autograd.grad; v0 = lib.zeros(2, requires_grad=True)
         v1 = G(G(F.hardsigmoid(v0).exp().sum(), v0, create_graph=True)[0].sum(), v0)[0]
     """,
+    "an inference tensor that requires grad has a mean": """
+        with lib.inference_mode():
+            v0 = lib.ones(2, requires_grad=True)
+        v1 = v0.mean()
+    """,
+    "and a logsumexp": """
+        with lib.inference_mode():
+            v0 = lib.ones(2, requires_grad=True)
+        v1 = v0.logsumexp(0)
+    """,
+    "and absolute values of complex numbers": """
+        with lib.inference_mode():
+            v0 = lib.ones(2, dtype=lib.complex64, requires_grad=True)
+        v1 = v0.abs()
+    """,
+    "no memory of both kinds by set_": """
+        v0 = lib.zeros(2)
+        with lib.inference_mode():
+            v1 = lib.ones(2)
+        v0.set_(v1)
+    """,
+    "a repeated inference tensor is no view": """
+        with lib.inference_mode():
+            v0 = lib.ones(2)
+        v1 = v0.repeat(2, 2)
+    """,
+    "a parameter of a spread inference tensor": """
+        with lib.inference_mode():
+            v0 = lib.nn.Parameter(lib.ones(2).expand(3, 2))
+    """,
+    "a copy of a parameter is a normal tensor": """
+        v0 = lib.nn.Parameter(lib.ones(2))
+        with lib.inference_mode():
+            v1 = copy.deepcopy(v0)
+    """,
+    "the gradient of a trace is a tensor of its own": """
+        v0 = lib.ones(2, 2, requires_grad=True)
+        v1, = lib.autograd.grad(v0.trace(), v0)
+    """,
+    "the gradient edge of a leaf in inference mode": """
+        v0 = lib.ones(2, requires_grad=True)
+        with lib.inference_mode():
+            lib.autograd.graph.get_gradient_edge(v0)
+    """,
+    "an unpack hook gives complex numbers for real ones": """
+        v0 = lib.ones(2, requires_grad=True)
+        with lib.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t * (1 + 1j)):
+            v1 = v0.exp()
+        v1.sum().backward()
+    """,
 }
