@@ -47,6 +47,7 @@ MODULES = (
     "scan",
     "join",
     "series",
+    "shuffle",
     "masks",
     "sort",
     "unique",

@@ -46,6 +46,8 @@ MODULES = [
     ("Flatten(0, 2)", IMAGE),
     ("DataParallel(nn.Linear(3, 2))", (2, 3)),
     ("Unflatten(1, (2, 3))", ROW),
+    ("PixelShuffle(2)", (2, 4, 3, 3)),
+    ("PixelUnshuffle(2)", IMAGE),
     ("MaxPool1d(2)", SEQUENCE),
     ("MaxPool2d(2)", IMAGE),
     ("MaxPool2d((3, 2), stride=2, padding=1, ceil_mode=True)", IMAGE),

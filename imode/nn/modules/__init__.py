@@ -14,6 +14,7 @@ from . import (
     padding,
     parallel,
     parameters,
+    pixelshuffle,
     pooling,
 )
 from .activation import *  # noqa: F403
@@ -29,6 +30,7 @@ from .norm import *  # noqa: F403
 from .padding import *  # noqa: F403
 from .parallel import *  # noqa: F403
 from .parameters import *  # noqa: F403
+from .pixelshuffle import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
 _families = (
@@ -45,6 +47,7 @@ _families = (
     padding,
     parallel,
     parameters,
+    pixelshuffle,
     pooling,
 )
 __all__ = [name for family in _families for name in family.__all__]
