@@ -74,6 +74,17 @@ def test_an_empty_batch_changes_nothing():
     assert weight.grad.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_many_channels_are_normalised_as_a_few_at_a_time(training):
+    x, mean, var, weight, bias = numbers(4, 130), *(numbers(130).abs() + 1 for _ in range(4))
+    whole = F.batch_norm(x, mean.clone(), var.clone(), weight, bias, training)
+    parts = [
+        F.batch_norm(x[:, c], mean[c].clone(), var[c].clone(), weight[c], bias[c], training)
+        for c in (slice(0, 64), slice(64, 128), slice(128, 130))
+    ]
+    assert imode.cat(parts, 1).equal(whole)
+
+
 def test_batch_norm_refuses():
     mean, var = imode.zeros(3), imode.ones(3)
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
