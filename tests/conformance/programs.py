@@ -252,8 +252,8 @@ class Mismatch:
 
 def _half_done(before, after):
     """Yield what a call of ours that raised has changed of tensors, which no rule excuses."""
-    for name in before.keys() - {"modes", "others", "log"}:
-        for path, now, then in differences(after.get(name, {}), before[name], name):
+    for name in (before.keys() & after.keys()) - {"modes", "others", "log"}:
+        for path, now, then in differences(after[name], before[name], name):
             yield "outcome", f"raised, with {path} changed from {then} to {now}", "as it was"
 
 

@@ -60,6 +60,11 @@ PROGRAMS = {
         v1.register_hook(lambda g: (g.set_(lib.ones(2)), None)[1])
         v1.sum().backward()
     """,
+    "a hook gives a gradient another shape in place that has to be summed": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = (v0 * 1).expand(2, 2, 3)
+        v1.register_hook(lambda g: setattr(g, "data", lib.ones(5)))
+        v1.sum().backward()
+    """,
     "an index into a tensor without dimensions": """
         v0, v1 = lib.tensor([-1, 2]).min(0)
         v2 = v0[1]
