@@ -11,6 +11,11 @@ PROGRAMS = {
             v0 = lib.ones(2, 3)
             v1 = lib.nn.Parameter(v0[1])
     """,
+    "a parameter of an inference tensor is a copy without gaps": """
+        with lib.inference_mode():
+            v0 = lib.ones(2, 3)
+            v1 = lib.nn.Parameter(v0[:, ::2])
+    """,
     "a module that is converted in inference mode can be trained": """
         with lib.inference_mode():
             N.double()
