@@ -19,7 +19,8 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
 cdef class CopySlices(Node):
     # The base's node after an in-place write to a view of it. One edge goes to the base's history,
     # the others are the write's own. Thread rule: a Node's.
-    cdef Node function            # the node of the write
+    # The node of the write, whose edge leads to the view before it; None once released.
+    cdef Node function
     cdef int base_edge            # which; where the write reads the view, its edge for that
     cdef tuple base_geometry      # (size, stride, storage offset) of the base
     cdef tuple view_geometry      # likewise of the view

@@ -26,9 +26,7 @@ from libc.stdint cimport uint64_t
 from imode._core.origins import operator_id, operator_name
 from imode.errors import (
     inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
-
-cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject*) noexcept
+from imode.formats import contiguous_format
 
 
 def live_views():
@@ -186,7 +184,6 @@ cdef int count_write(int writer, Tensor target) except -1:
 cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except -1:
     cdef CopySlices slices
     cdef Tensor base
-    cdef PyObject* found
     cdef int i, n
     if self.view is None:
         _move_retained(self, node, output_nr)
@@ -210,11 +207,6 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
             input_nrs(slices)[i] = input_nrs(node)[i]
             Py_XINCREF(next_nodes(node)[i])
     slices.connect(slices.base_edge, base)
-    found = next_nodes(slices)[slices.base_edge]
-    if found != NULL and slices.base_edge < n and node.derivative is not None:
-        # The view's node before is no part of the graph any more, and not kept by this one.
-        _replace(&next_nodes(node)[edge], <object>found)
-        input_nrs(node)[edge] = input_nrs(slices)[slices.base_edge]
     _move_retained(base, slices, 0)
     base.grad_fn = slices
     base.output_nr = 0
@@ -253,6 +245,7 @@ cdef class CopySlices(Node):
         cdef PyObject* slice_grad[1]
         cdef object part
         cdef object gradient
+        cdef Node function = self.function     # which another thread may release
         if grads[0] == NULL:
             return 0
         if self.released:
@@ -266,9 +259,9 @@ cdef class CopySlices(Node):
         else:
             size, stride, offset = self.view_geometry
             part = operator("as_strided")(whole, size, stride, offset - self.base_geometry[2])
-        copied = call1(operator("clone"), part)
+        copied = call2(operator("clone"), part, contiguous_format)
         slice_grad[0] = <PyObject*>copied
-        self.function.apply(slice_grad, out)
+        function.apply(slice_grad, out)
         if not should_compute(next_nodes(self)[self.base_edge]):
             Py_XDECREF(out[self.base_edge])       # the write computes it without being asked
             out[self.base_edge] = NULL
@@ -282,8 +275,7 @@ cdef class CopySlices(Node):
         return 0
 
     cdef void release(self):
-        if Py_REFCNT(<PyObject*>self.function) == 1:   # else also a node of its own, that may run
-            self.function.release()
+        self.function = None      # and what it alone keeps: what it saved, the view's node before
         self.released = True
 
 

@@ -302,6 +302,10 @@ def _cdist(x1, x2, p, compute_mode):
 
 
 def _cdist_backward(grad, x1, x2, result, p, needs):
+    if not result.numel():
+        return ops.zeros_like(x1), ops.zeros_like(x2)
+    if p == 0:
+        return grad.new_zeros(x1.shape), grad.new_zeros(x2.shape)
     away = x1.unsqueeze(-2) - x2.unsqueeze(-3)
     if p == math.inf:  # each of several largest distances gets all of it
         largest = away.abs() == result.unsqueeze(-1)
@@ -310,8 +314,6 @@ def _cdist_backward(grad, x1, x2, result, p, needs):
         part = norm_backward(grad, away, result, p, (-1,), False)
     if p == 1:  # whose slope, a sign, would not tell
         part = part.masked_fill(away.isnan(), math.nan)
-    if part is None:
-        return ops.zeros_like(x1), ops.zeros_like(x2)
     return part.sum(-2) if needs[0] else None, -part.sum(-3) if needs[1] else None
 
 

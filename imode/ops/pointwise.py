@@ -578,7 +578,7 @@ for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
         f"copysign{_overload}(Tensor self, {_other} other) -> Tensor",
         ufunc(loops.select(np.copysign, FLOATS), ints="float", otherwise=refusing("copysign_cpu")),
         derivative={
-            "self": lambda grad, self, result: grad * (result / self).masked_fill(self == 0, 0),
+            "self": lambda grad, self, result: grad * (result / self).masked_fill_(self == 0, 0),
             **({} if _number else {"other": zeros_in_rows}),
         },
         name=f"CopysignBackward{_number}",

@@ -472,4 +472,31 @@ PROGRAMS = {
         v2.data = lib.ones(3, 2, 2)
         v2.backward(lib.ones(3, 2, 2))
     """,
+    "second derivatives through a write to a view that is gone": """
+        v0 = lib.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True); v1 = v0 * 1
+        v1.t().exp_()
+        v2, = lib.autograd.grad(v1, v0, lib.tensor([[1.0, 2.0], [3.0, 5.0]]), create_graph=True)
+        v3, = lib.autograd.grad(v2, v0, lib.tensor([[1.0, 10.0], [100.0, 1000.0]]))
+        v4 = v0.clone(); lib.nn.functional.elu(v4[0], inplace=True); v4[:, 1].tanh_()
+        v5 = lib.ones(2, 2, requires_grad=True)
+        v6, = lib.autograd.grad(v4, v0, v5, create_graph=True)
+        v7 = lib.autograd.grad(v6, [v0, v5], lib.ones(2, 2), retain_graph=True)
+        v6.sum().backward()
+    """,
+    "a write to a view gives its node up after backward": """
+        v0 = lib.ones(2, 3, requires_grad=True); v1 = v0 * 1; v2 = v1[0]
+        v2.exp_(); v2.mul_(v0[1])
+        v1.sum().backward(retain_graph=True)
+        v1.sum().backward()
+        v1.sum().backward()
+    """,
+    "distances without a slope, and signs copied to other rows": """
+        v0 = lib.arange(20.0).view(5, 4).t().requires_grad_()
+        v1 = lib.ones(3, 5, requires_grad=True)
+        lib.cdist(v0, v1, 0.0).sum().backward()
+        v2 = lib.arange(20.0).view(5, 4).t().requires_grad_(); v3 = lib.ones(0, 5)
+        lib.cdist(v2, v3, 3.0).sum().backward()
+        v4 = lib.arange(24.0).view(2, 3, 4).transpose(0, 2).requires_grad_()
+        v4.copysign(lib.ones(3, 2)).sum().backward()
+    """,
 }
