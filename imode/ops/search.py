@@ -245,6 +245,15 @@ op(
 
 # ---- out= of another dtype ----
 
+same_dtype_outs(
+    ("histc",),
+    None,
+    lambda wanted, found: (
+        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
+        f"{c_name(wanted)} and hist {c_name(found)}"
+    ),
+)
+
 
 def _places_dtype(first, second, out_int32, *rest):
     return np.dtype(np.int32 if out_int32 else np.int64)

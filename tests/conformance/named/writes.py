@@ -588,4 +588,12 @@ PROGRAMS = {
         lib.bernoulli(v0 * 2, out=v1); lib.bernoulli(v0, out=lib.zeros(1).expand(3))
         v4 = lib.ones(3, requires_grad=True); lib.bernoulli(v4, out=v1); lib.bernoulli(v0, out=v4)
     """,
+    "out= of tests and histograms, of another dtype": """
+        v0 = lib.tensor([1.0, -2.0, 0.5]); v1 = lib.empty(0, dtype=lib.bool)
+        lib.signbit(v0, out=lib.empty(0)); lib.isposinf(v0, out=lib.empty(0))
+        lib.isneginf(v0.long(), out=lib.empty(0).long())
+        lib.signbit(v0, out=v1)
+        lib.histc(v0, out=lib.empty(0).double())
+        v2 = lib.empty(0); lib.histc(v0, 4, out=v2)
+    """,
 }
