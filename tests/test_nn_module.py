@@ -456,3 +456,9 @@ def test_words_of_backward_hooks():
 def test_a_variable_of_no_tensor():
     with pytest.raises(TypeError, match=r"^Variable data has to be a tensor, but got int"):
         imode.autograd.Variable(3)
+
+
+def test_to_takes_no_copy():
+    with pytest.raises(RuntimeError, match="does not accept copy argument"):
+        nn.Linear(2, 2).to(imode.float64, copy=True)
+    assert nn.Linear(2, 2).to("cpu", copy=False).weight.dtype == imode.float32

@@ -380,6 +380,8 @@ class Module:
 
         A dtype converts only what is floating point or complex.
         """
+        if kwargs.get("copy"):
+            raise RuntimeError(".to() does not accept copy argument. copy.deepcopy() the module")
         dtype = _wanted_dtype(args, kwargs)
         order = kwargs.pop("memory_format", None)
         if order is not None:
