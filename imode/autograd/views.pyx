@@ -14,7 +14,7 @@ from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
     DEFAULT, INFERENCE_MODE, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
     current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
-from imode._core.version cimport VersionCounter, bump, is_saved, name_writer
+from imode._core.version cimport VersionCounter, bump, is_saved, name_writer, rename_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.node cimport Node, extras_of, freed, input_nrs, next_nodes
 from imode.autograd.recorded cimport OpNode, new_node
@@ -163,11 +163,19 @@ cdef int check_inplace(str writer, Tensor self, bint geometry=False) except -1:
     return 0
 
 
-def check_written(str writer, Tensor target not None):
-    """Refuse, in the name of a composite operator, a write to a part that another does for it."""
+def write_as(str writer, write, Tensor target not None, *rest, bint whole=True):
+    """Return `write(target, *rest)`, a step of a composite operator that writes in that one's name.
+
+    whole: the target is what the user writes to, not a part of it.
+    """
+    cdef VersionCounter counter = target.version
     check_write(operator_id(writer), target)
     if requires_grad(target) and not tls().no_grad:
-        check_inplace(writer, target, geometry=True)     # the part is not what the user wrote
+        check_inplace(writer, target, geometry=not whole)
+    result = write(target, *rest)
+    if counter is not None and is_saved(counter):
+        rename_writer(counter, operator_id(writer))
+    return result
 
 
 cdef int count_write(int writer, Tensor target) except -1:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from imode import ops
+from imode.autograd.views import write_as
 from imode.kernels import loops
 
 from .._core.dispatch import is_grad_enabled
@@ -420,7 +421,7 @@ _SELU = (1.6732632423543772848170429916717, 1.0507009873554804934193349852946)
 @composite(
     "selu(Tensor self) -> Tensor",
     variants="function inplace",
-    written=lambda self: ops.elu_(self, *_SELU),
+    written=lambda self: write_as("selu_", ops.elu_, self, *_SELU),
 )
 def selu(self):
     """Return the scaled exponential linear unit, which keeps mean 0 and variance 1.

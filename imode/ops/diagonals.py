@@ -3,7 +3,7 @@
 import numpy as np
 
 from imode import ops
-from imode.autograd.views import check_written
+from imode.autograd.views import write_as
 from imode.kernels import strided
 from imode.kernels.strided import wrap_dim
 
@@ -106,10 +106,10 @@ def fill_diagonal_(self, fill_value, wrap):
         raise RuntimeError("all dimensions of input must be of equal length")
     step, start, length = sum(self.stride()), self.storage_offset(), min(height, width)
     diagonal = self.as_strided((length,), (step,), start)
-    check_written("fill_diagonal_", diagonal)
-    diagonal.fill_(fill_value)
+    write_as("fill_diagonal_", ops.fill_, diagonal, fill_value, whole=False)
     if wrap and self.dim() == 2 and height > width + 1:
         rest = -(-self.numel() // (width + 1)) - length
         start += self.stride(0) * (width + 1)
-        self.as_strided((rest,), (step,), start).fill_(fill_value)
+        diagonal = self.as_strided((rest,), (step,), start)
+        write_as("fill_diagonal_", ops.fill_, diagonal, fill_value, whole=False)
     return self

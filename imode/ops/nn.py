@@ -10,6 +10,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.dtype import promote_types
+from imode.autograd.views import write_as
 from imode.kernels import choices, direct, draw, order, rearrange
 from imode.kernels import embedding as kernels
 from imode.kernels import pad as borders
@@ -47,7 +48,9 @@ def _drop(input, p, shape, inplace):
         if not input.is_floating_point():
             _refuse(input)
         noise = ops._dropout_mask(input if shape is None else input.new_empty(shape), p)
-    return input.mul_(noise) if inplace else input * noise
+    if inplace:
+        return write_as("dropout_" if shape is None else "feature_dropout_", ops.mul_, input, noise)
+    return input * noise
 
 
 def _dropout(input, p, train, inplace, features):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from imode import ops
+from imode.autograd.views import write_as
 from imode.kernels import loops
 
 from .._core.dtype import result_type
@@ -213,4 +214,4 @@ def float_power_(self, exponent):
     tensor([1., 9.], dtype=imode.float64)
     """
     _check_float_power("the base given to float_power_", self, (self, exponent))
-    return self.pow_(_in_float_power_type(self, exponent)[1])
+    return write_as("float_power_", ops.pow_, self, _in_float_power_type(self, exponent)[1])
