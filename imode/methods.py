@@ -70,7 +70,7 @@ def _adjoint(self):
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor{more}"
         )
-    return conj(self.transpose(0, 1))
+    return conj(self.transpose(-2, -1))
 
 
 def _matrix_adjoint(self):

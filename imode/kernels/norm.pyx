@@ -35,6 +35,15 @@ cdef tuple _as_half(tuple results):
     return cast(result, np.float16), mean, invstd
 
 
+cdef tuple _as_half_or_mixed(tuple results, weight, bias):
+    """The same, and the statistics are float16, too, unless a parameter is float32."""
+    result, mean, rstd = _as_half(results)
+    for given in (weight, bias):
+        if given is not None and given.dtype == np.float32:
+            return result, mean, rstd
+    return result, cast(mean, np.float16), cast(rstd, np.float16)
+
+
 cdef tuple _as_halves(gradients, weight):
     """The gradients of input, weight and bias, as float32, in the dtypes of a float16 input's."""
     x, *rest = gradients
@@ -327,7 +336,8 @@ cpdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     check_layer_norm(x, shape, weight, bias)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
-        return _as_half(layer_norm(_single(x), shape, _single(weight), _single(bias), eps))
+        return _as_half_or_mixed(
+            layer_norm(_single(x), shape, _single(weight), _single(bias), eps), weight, bias)
     wide = kind == cnp.NPY_DOUBLE
     lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
     a = contiguous(x)
@@ -358,7 +368,8 @@ cpdef tuple layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple 
     cdef cnp.ndarray a, g, center, inverse
     if kind == cnp.NPY_FLOAT16:
         return _as_halves(layer_norm_backward(
-            _single(grad), _single(x), shape, mean, rstd, _single(weight), needs), weight)
+            _single(grad), _single(x), shape, _single(mean), _single(rstd), _single(weight), needs),
+            weight)
     for n in shape:
         size *= <long>n
     a = contiguous(x)
@@ -406,7 +417,8 @@ cpdef tuple group_norm(x, weight, bias, long groups, double eps):
     check_group_norm(x, weight, bias, groups)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
-        return _as_half(group_norm(_single(x), _single(weight), _single(bias), groups, eps))
+        return _as_half_or_mixed(
+            group_norm(_single(x), _single(weight), _single(bias), groups, eps), weight, bias)
     wide = kind == cnp.NPY_DOUBLE
     a = contiguous(x)
     out = _like(a)
@@ -476,7 +488,8 @@ cpdef tuple group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple 
     cdef double count
     if kind == cnp.NPY_FLOAT16:
         return _as_halves(group_norm_backward(
-            _single(grad), _single(x), mean, rstd, _single(weight), groups, needs), weight)
+            _single(grad), _single(x), _single(mean), _single(rstd), _single(weight), groups,
+            needs), weight)
     a = contiguous(x)
     g = contiguous(grad)
     center = contiguous(mean)

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 
-from imode._core.words import not_implemented
+from imode._core.words import not_implemented, scalar_name
 
 cnp.import_array()
 
@@ -24,14 +24,29 @@ cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
     return 0
 
 
-cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
+cdef int _check_kind(str kernel, cnp.ndarray x) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
     if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
         raise not_implemented(kernel, x.dtype)
+    return 0
+
+
+cdef int _check_dtypes(str kernel, cnp.ndarray x, tuple others) except -1:
+    cdef int kind = cnp.PyArray_TYPE(x)
+    _check_kind(kernel, x)
     for other in others:
         if (other is not None and kind != cnp.NPY_FLOAT16
                 and cnp.PyArray_TYPE(<cnp.ndarray>other) != kind):
             raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return 0
+
+
+cdef int _check_parameters(str kernel, cnp.ndarray x, weight, bias) except -1:
+    """Of what `_check_mixture` lets pass: a bias has its weight's dtype."""
+    _check_kind(kernel, x)
+    if weight is not None and bias is not None and weight.dtype != bias.dtype:
+        raise RuntimeError(
+            f"expected scalar type {scalar_name(weight.dtype)} but found {scalar_name(bias.dtype)}")
     return 0
 
 
@@ -89,7 +104,7 @@ cdef int check_layer_norm(cnp.ndarray x, tuple shape, weight, bias) except -1:
             f"Given normalized_shape={list(shape)}, expected input with shape "
             f"[*, {', '.join([str(n) for n in shape])}], but got input of size"
             f"{list((<object>x).shape)}")
-    _check_dtypes("LayerNormKernelImpl", x, (weight, bias))
+    _check_parameters("LayerNormKernelImpl", x, weight, bias)
     return 0
 
 
@@ -114,5 +129,6 @@ cdef int check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
                 f"Expected {name} to be a vector of size equal to the number of channels in "
                 f"input, but got {name} of shape {list(shown)} and input of shape "
                 f"{list((<object>x).shape)}")
-    _check_dtypes("GroupNormKernelImpl", x, (weight, bias))
+    _check_mixture(x, (weight, bias))
+    _check_parameters("GroupNormKernelImpl", x, weight, bias)
     return 0

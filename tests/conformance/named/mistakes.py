@@ -219,4 +219,17 @@ PROGRAMS = {
         v0[9] = 1j; v1[0] = 1j; v0[0, 0] = 1j; v0['a'] = 1j; v0[1:0:-1] = 1j; v2[9] = 300
         v2[9.5] = float('inf'); v2[9] = 'a'; v2[9] = 2**70; v2[9] = 3; v2[9] = lib.ones(3)
     """,
+    "parameters of norms of other dtypes": """
+        F = lib.nn.functional; v0 = lib.ones(2, 4, dtype=lib.float16)
+        v1 = v0.float(); v2 = v0.double(); v3 = lib.ones(4); v4 = v3.half(); v5 = v3.double(); v6 = v3.long()
+        F.group_norm(v0, 2, v5)
+        F.group_norm(v0, 2, v4, v3)
+        F.group_norm(v0, 2, v3, v4)
+        F.group_norm(v1, 2, v3, v5)
+        F.group_norm(v1, 2, v4, v4)
+        F.group_norm(v2, 2, v5, v6)
+        F.layer_norm(v0, (4,), v4, v3)
+        F.layer_norm(v1, (4,), v3, v6)
+        F.layer_norm(v2, (4,), v3, v5)
+    """,
 }

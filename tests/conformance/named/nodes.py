@@ -403,4 +403,16 @@ PROGRAMS = {
         v5 = [x for x in dir(n) if x.startswith("_saved")]
         v6 = n._saved_grad_out; v7 = n._saved_save_mean; v8 = n._saved_train
     """,
+    "statistics of a float16 norm, and the dimensions of H": """
+        v0 = lib.tensor([[0.1, 0.7, -1.5, 3.0]], dtype=lib.float16, requires_grad=True)
+        v1 = lib.ones(4, requires_grad=True); F = lib.nn.functional
+        def statistics(y): return y, y.grad_fn._saved_result1, y.grad_fn._saved_result2
+        v2, v3, v4 = statistics(F.layer_norm(v0, (4,)))
+        v5, v6, v7 = statistics(F.group_norm(v0, 2))
+        (v2 * v2 + v5).sum().backward()
+        v8, v9, v10 = statistics(F.layer_norm(v0, (4,), v1, v1))
+        v11, v12, v13 = statistics(F.group_norm(v0, 2, v1, v1))
+        (v8 * v8 + v11).sum().backward()
+        v14 = lib.tensor(v0.float().H.grad_fn._saved_dim0 % 2**64 - 2**63)
+    """,
 }
