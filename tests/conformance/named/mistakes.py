@@ -221,7 +221,8 @@ PROGRAMS = {
     """,
     "parameters of norms of other dtypes": """
         F = lib.nn.functional; v0 = lib.ones(2, 4, dtype=lib.float16)
-        v1 = v0.float(); v2 = v0.double(); v3 = lib.ones(4); v4 = v3.half(); v5 = v3.double(); v6 = v3.long()
+        v1 = v0.float(); v2 = v0.double(); v3 = lib.ones(4); v4 = v3.half()
+        v5 = v3.double(); v6 = v3.long()
         F.group_norm(v0, 2, v5)
         F.group_norm(v0, 2, v4, v3)
         F.group_norm(v0, 2, v3, v4)
