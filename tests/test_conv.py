@@ -165,3 +165,18 @@ def test_threads_change_nothing_but_rounding():
     for other in seen[1:]:
         for a, b in zip(seen[0], other, strict=True):
             assert np.allclose(a, b, rtol=1e-4, atol=1e-3 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.int64])
+@pytest.mark.parametrize("length", [2**31, 2**61, 2**62 - 1, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("dims", [1, 2])
+def test_sizes_that_cannot_be_counted_are_refused(dims, length, dtype):
+    conv = (F.conv1d, F.conv2d)[dims - 1]
+    x, w = imode.ones((2, 3, 7, 7)[: dims + 2], dtype=dtype), imode.ones(4, 3, *[3] * dims)
+    w = w.to(dtype)
+    assert conv(x, w, stride=length).shape == (2, 4, 1, 1)[: dims + 2]
+    with pytest.raises(RuntimeError, match="Kernel size can't be greater than actual input size"):
+        conv(x, w, dilation=length)
+    for size in ({"padding": length}, {"dilation": length, "padding": "same"}):
+        with pytest.raises((RuntimeError, MemoryError), match=r"padding to be at most|emory|alloc"):
+            conv(x, w, **size)

@@ -1,6 +1,8 @@
 """The compiled inner loops against float64 references: values, special values, strides, float16."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -183,3 +185,32 @@ def test_softmax_of_infinities():
         assert rows.logsumexp(np.float32([inf, 1])) == inf
         assert rows.logsumexp(np.float32([-inf, -inf])) == -inf
         assert np.isnan(rows.logsumexp(np.float32([1, nan])))
+
+
+def test_a_result_like_the_first_operand_has_the_broadcast_shape():
+    for first, second in [((1,), (1, 3, 5, 5)), ((3, 1), (3, 4)), ((2,), (3, 2))]:
+        result = imode.ops._prelu_kernel(-imode.ones(first), imode.full(second, 2.0))
+        assert result.shape == np.broadcast_shapes(first, second)
+        assert (result == -2).all()
+
+
+def test_exact_results_of_a_number_as_the_last_operand():
+    program = """
+from imode.kernels import loops
+from imode.ops.schema import op, ufunc
+import imode
+kernel = ufunc(loops.leaky_relu, ints="alike", exact=True)
+sloped = op("_sloped(Tensor self, Scalar slope) -> Tensor", kernel, differentiable=False,
+            variants="inplace out")
+x = imode.tensor([-2.0, 2.0])
+print(sloped.out(x, 0.5, out=imode.empty(2)).tolist(), sloped.inplace(x.clone(), 0.5).tolist())
+try:
+    sloped.out(x, 0.5, out=imode.empty(2, dtype=imode.float64))
+except RuntimeError as error:
+    print(error)
+"""  # in a process of its own: operators are never forgotten
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "[-1.0, 2.0] [-1.0, 2.0]",
+        "Found dtype Double but expected Float",
+    ], done.stderr

@@ -82,3 +82,18 @@ def test_window_of_padding_alone():
     assert y.tolist() == [[[float("-inf")]]]
     with pytest.raises(RuntimeError, match="an index lies outside of the input"):
         y.sum().backward()  # its maximum came from nowhere
+
+
+@pytest.mark.parametrize("size", [2**31, 2**62, -(2**31) - 1])
+@pytest.mark.parametrize("name", ["kernel_size", "stride", "padding", "dilation"])
+def test_windows_beyond_32_bits_are_refused(name, size):
+    for pool in (F.max_pool2d, F.avg_pool2d)[: 1 if name == "dilation" else 2]:
+        with pytest.raises(RuntimeError, match="to type int without overflow"):
+            pool(imode.ones(1, 4, 4), **{"kernel_size": 2, name: size})
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1, 2, 2), (1, 2, 2, 1), (2, 2, 2)])
+def test_a_gradient_that_is_not_of_the_windows_is_refused(shape):
+    kernel = imode.ops._avg_pool2d_backward
+    with pytest.raises(RuntimeError, match=r"grad_output of the shape \[1, 2, 2, 2\]"):
+        kernel(imode.ones(shape), imode.ones(1, 2, 4, 4), (2,), (), (0,), False, True, None)

@@ -394,7 +394,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         out = storage(<Tensor>target)
     elif rows:
         out = empty(typenum_of[out_code], nd, dims)
-    elif loops.laid == LIKE:
+    elif loops.laid == LIKE and _has_shape(storage(<Tensor>args[0]), nd, dims):
         out = empty_like(storage(<Tensor>args[0]), typenum_of[out_code])
     else:
         out = empty_for(
@@ -446,7 +446,8 @@ cdef int _check(Operator op, Loops* loops, PyObject** args, int nd, npy_intp* di
     """Memory, shapes and the target's dtype, in PyTorch's order; gives dims."""
     cdef bint inside = target != NULL and (op.role != OUT or _among(target, args, loops.nin))
     cdef bint exact = loops.exact and not (     # where all are alike but for one like a number
-        loops.ints == ALIKE and storage(<Tensor>args[loops.nin - 1]).ndim == 0)
+        loops.ints == ALIKE and is_tensor(args[loops.nin - 1])
+        and storage(<Tensor>args[loops.nin - 1]).ndim == 0)
     if inside and exact:
         _check_castable(<Tensor>target, out_code, _of_halves(out_code, state))
     if op.role == INPLACE and is_complex(code) and is_float(out_code):

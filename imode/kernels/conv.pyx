@@ -4,6 +4,7 @@ cimport numpy as cnp
 from imode._core.allocator cimport empty
 
 from imode._core.parallel cimport num_threads, parallel_for
+from libc.limits cimport LONG_MAX
 from libc.stdlib cimport free, malloc
 
 from .channels cimport as_channels_last, contiguous, lines_are_last
@@ -13,6 +14,8 @@ import numpy as np
 from imode._core.words import c_name, not_implemented, scalar_name, tensor_type
 
 cnp.import_array()
+
+cdef long MOST_PADDING = LONG_MAX // 2
 
 
 # ---- geometry ------------------------------------------------------------------------------------
@@ -25,9 +28,19 @@ cdef inline int _pair(tuple values, int ndim, long* first, long* second) except 
     return 0
 
 
+cdef inline bint _is_countable(const conv_t* p) noexcept:
+    """Whether the bytes of all that the loops need, unfolded and padded, can be counted."""
+    cdef double plane = (p.h + 2.0 * p.top + p.dh * (p.kh - 1.0)) * (
+        p.w + 2.0 * p.left + p.dw * (p.kw - 1.0))
+    return plane * (p.oc + 1.0 + <double>p.c * p.kh * p.kw) < 1e17
+
+
 cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int ndim, tuple stride,
                    tuple padding, tuple dilation, long groups) except -1:
-    """Fill in p from the shapes of a batched input and a weight that fit each other."""
+    """Fill in p from the shapes of a batched input and a weight that fit each other.
+
+    Where the kernel does not fit, or there is no memory for it, the result has no elements.
+    """
     cdef bint flat = ndim == 1
     p.n = x[0]
     p.c = x[1]
@@ -46,6 +59,9 @@ cdef int _geometry(conv_t* p, const cnp.npy_intp* x, const cnp.npy_intp* w, int 
         p.top = 0
     p.bottom = p.top
     p.right = p.left
+    p.oh = p.ow = 0
+    if not _is_countable(p):
+        return 0
     cdef long rows = p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1
     cdef long columns = p.w + p.left + p.right - p.dw * (p.kw - 1) - 1
     p.oh = rows // p.sh + 1 if rows >= 0 else 0
@@ -97,6 +113,11 @@ cdef int _check_arguments(cnp.ndarray x, cnp.ndarray w, int ndim, tuple stride, 
             f"{list((<object>x).shape)} instead")
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
+    for i, value in enumerate(padding):
+        if value > MOST_PADDING:
+            raise RuntimeError(
+                f"Given padding={value} at dimension {i} , expected padding to be at most "
+                f"{MOST_PADDING}")
     for value in stride:
         if value <= 0:
             raise RuntimeError("non-positive stride is not supported")
@@ -137,12 +158,10 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
         raise RuntimeError(
             "kernel size should be greater than zero, but got kernel_height: "
             f"{p.kh} kernel_width: {p.kw}")
-    cdef long h = p.h + p.top + p.bottom, width = p.w + p.left + p.right
-    if h < p.dh * (p.kh - 1) + 1 or width < p.dw * (p.kw - 1) + 1:
-        padded = f"{h} x {width}" if ndim == 2 else f"{width}"
-        kernel = f"{p.dh * (p.kh - 1) + 1} x {p.dw * (p.kw - 1) + 1}"
-        if ndim == 1:
-            kernel = f"{p.dw * (p.kw - 1) + 1}"
+    size = [<object>p.h + 2 * <object>p.top, <object>p.w + 2 * <object>p.left]
+    reach = [<object>p.dh * (p.kh - 1) + 1, <object>p.dw * (p.kw - 1) + 1]
+    if size[0] < reach[0] or size[1] < reach[1]:
+        padded, kernel = [" x ".join(map(str, lengths[2 - ndim:])) for lengths in (size, reach)]
         raise RuntimeError(
             f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). "
             "Kernel size can't be greater than actual input size")
@@ -150,6 +169,8 @@ cdef int _check_shapes(conv_t* p, x, w, bias, int ndim) except -1:
         raise RuntimeError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
             f"{list((<object>x).shape)}")
+    if p.oh <= 0 or p.ow <= 0:
+        raise MemoryError(f"conv: no memory for an input that is padded to {size[2 - ndim:]}")
     return 0
 
 
@@ -181,7 +202,9 @@ cdef object _windows(x, conv_t* p):
     padded = np.pad(x.reshape(p.n, p.c, p.h, p.w), wide)
     n, c, h, w = padded.strides
     shape = (p.n, p.groups, p.c // p.groups, p.oh, p.ow, p.kh, p.kw)
-    steps = (n, c * (p.c // p.groups), c, h * p.sh, w * p.sw, h * p.dh, w * p.dw)
+    factors = (p.sh, p.sw, p.dh, p.dw)      # of any length where there is but one window
+    walks = [0 if shape[3 + i] == 1 else factors[i] * (h, w)[i % 2] for i in range(4)]
+    steps = (n, c * (p.c // p.groups), c, *walks)
     return np.lib.stride_tricks.as_strided(padded, shape, steps)
 
 

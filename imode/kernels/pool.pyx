@@ -13,6 +13,7 @@ from .channels cimport as_channels_last, contiguous, is_channels_last
 from .order cimport cast
 
 import numpy as np
+from imode._core.numbers import overflow
 from imode._core.words import not_implemented
 
 cnp.import_array()
@@ -37,6 +38,9 @@ ctypedef fused number:
 cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
     if len(values) != 1 and len(values) != 2:
         raise RuntimeError(f"{op}: {name} {must} a single int, or a tuple of two ints")
+    for value in values:
+        if not -1 << 31 <= value < 1 << 31:      # products of two fit in a long
+            raise overflow(np.dtype(np.int32))
     first[0] = values[0]
     second[0] = values[len(values) - 1]
     return 0
@@ -444,8 +448,14 @@ cpdef object avg_pool2d_backward(
     """Share each gradient among the elements of its window."""
     cdef window_t p
     cdef cnp.ndarray g = _ready("avg_pool2d_backward_out_frame", grad)
+    cdef tuple shape = (<object>x).shape
     p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
-    _window("avg_pool2d", &p, (<object>x).shape, kernel, stride, padding, (1,), ceil)
+    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
+    expected = (*shape[:len(shape) - 2], p.y.count, p.x.count)
+    if (<object>g).shape != expected:            # of a hook, or of a call by hand
+        raise RuntimeError(
+            f"_avg_pool2d_backward(): expected grad_output of the shape {list(expected)}, but got "
+            f"{list((<object>g).shape)}")
     return _mean_backward(&p, g, grad, x)
 
 
