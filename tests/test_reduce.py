@@ -127,6 +127,18 @@ def test_float16_adds_up_in_float32():
     assert x.reshape(50, 100).sum((0, 1)).item() == 5000
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("value", [0.1, 0.3, 1.7])
+@pytest.mark.parametrize("n", [2, 7, 33, 40, 300])
+def test_numbers_that_are_all_alike_have_no_spread(dtype, value, n):
+    x = imode.full((n, 3), value, dtype=getattr(imode, dtype), requires_grad=True)
+    for spread in (x.std(), x.std(0), x.t().std(1), x.var(0)):
+        assert (spread == 0).all()
+    (grad,) = imode.autograd.grad(x.std(0).sum(), x)
+    assert (grad == 0).all()
+    assert imode.full((n,), float("inf")).std().isnan()
+
+
 def test_variance_of_what_lies_far_from_zero():
     x = imode.tensor([10000.0, 10001.0, 10002.0] * 100)
     assert abs(x.var().item() - x.double().var().item()) < 1e-4

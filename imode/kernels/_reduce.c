@@ -162,7 +162,10 @@ TRUTH(imode_all_f, float, 0)
 TRUTH(imode_all_d, double, 0)
 TRUTH(imode_all_l, int64_t, 0)
 
-/* ---- variance and mean: the mean first, then squares of what is left ---- */
+/* ---- variance and mean: the mean first, then squares of what is left ----
+
+   A lane of one number has that mean and no variance: its sum divided by its length is rounded,
+   and what that leaves, however small, has a square root with a gradient. */
 
 RUN_OF(sum_f, float, v)
 RUN_OF(sum_d, double, v)
@@ -190,7 +193,12 @@ RUN_OF(sum_d, double, v)
         for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
             const char* in = args[0] + lane * steps[0];                                        \
             double total = 0, mean;                                                            \
-            if (steps[3] == sizeof(T) && n >= WIDTH) {                                         \
+            ptrdiff_t same = 0;                                                                \
+            while (same < n && *(const T*)(in + same * steps[3]) == *(const T*)in) same++;     \
+            if (n > 0 && same == n) {                                                          \
+                mean = *(const T*)in;                                                          \
+                total = mean - mean; /* NaN of infinities */                                   \
+            } else if (steps[3] == sizeof(T) && n >= WIDTH) {                                         \
                 mean = SUM##_run((const T*)in, n) / n;                                         \
                 total = NAME##_squares((const T*)in, n, (T)mean);                              \
             } else {                                                                           \

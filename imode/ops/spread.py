@@ -45,8 +45,10 @@ def _moments(x, dim, correction, keepdim, name):
 def _real_moments(x, axes, keepdim, count, freedom):
     wide = x.astype(np.float32 if x.dtype == np.float16 else np.float64, copy=False)
     mean = np.add.reduce(wide, axis=axes, keepdims=True) / wide.dtype.type(count)
-    squares = np.square(wide - mean)
-    var = np.add.reduce(squares, axis=axes, keepdims=keepdim) / wide.dtype.type(freedom)
+    # Away from an element first: numbers that are all alike then have a variance of exactly 0.
+    away = wide - wide[tuple(slice(1) if i in axes else slice(None) for i in range(x.ndim))]
+    away -= np.add.reduce(away, axis=axes, keepdims=True) / wide.dtype.type(count)
+    var = np.add.reduce(np.square(away), axis=axes, keepdims=keepdim) / wide.dtype.type(freedom)
     return var, mean if keepdim else mean.reshape(np.shape(var))
 
 

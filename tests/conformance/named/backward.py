@@ -499,4 +499,11 @@ PROGRAMS = {
         v4 = lib.arange(24.0).view(2, 3, 4).transpose(0, 2).requires_grad_()
         v4.copysign(lib.ones(3, 2)).sum().backward()
     """,
+    "numbers that are all alike do not spread, and have no slope": """
+        v0 = lib.full((40,), 0.3, dtype=lib.float64, requires_grad=True)
+        v1 = lib.full((40, 3), 1.7, dtype=lib.float64, requires_grad=True)
+        v2 = lib.full((40,), 0.1, dtype=lib.complex128, requires_grad=True)
+        v3 = v0.std(); v4 = v1.std(0); v5 = v2.std(); v6, v7 = lib.var_mean(v1, 0)
+        (v3 + v4.sum() + v5).backward()
+    """,
 }
