@@ -66,6 +66,17 @@ def test_a_hook_stays_with_the_value_it_was_registered_on():
     assert log == [("after", [1, 1]), ("before", [2, 2])]
 
 
+def test_hooks_see_the_tensor_as_it_is_where_they_are_registered():
+    a = imode.ones(2, 3, requires_grad=True)
+    x = a * 1
+    shapes = []
+    x.register_hook(lambda grad: shapes.append(tuple(grad.shape)))
+    x.t_()
+    x.register_hook(lambda grad: shapes.append(tuple(grad.shape)))
+    x.sum().backward()
+    assert shapes == [(3, 2), (2, 3)]
+
+
 def test_retained_gradients_follow_in_place_writes():
     x = leaf()
     y = x.clone()
