@@ -178,7 +178,7 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
     `weights` has one or two dimensions and a float dtype. Raises RuntimeError for weights that are
     negative, not finite, or all zero in a row.
     """
-    cdef cnp.ndarray rows = weights.reshape(-1, weights.shape[weights.ndim - 1]), noise
+    cdef cnp.ndarray rows = np.atleast_2d(weights), noise
     if not replacement or count == 1:
         if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -209,10 +209,10 @@ def _with_replacement(cnp.ndarray rows, int64_t count, generator):
     # np.add.accumulate adds one after the other, as the reference does
     reached = np.add.accumulate(rows, axis=1)
     total = reached[:, rows.shape[1] - 1:]
-    if not (total > 0).all():
+    if (rows.shape[0] and not rows.shape[1]) or not (total > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     reached = (reached / total).astype(np.float64)
-    reached[:, rows.shape[1] - 1] = 1.0
+    reached[:, rows.shape[1] - 1:] = 1.0
     draws = np.empty((rows.shape[0], count))
     uniform(draws, 0.0, 1.0, generator)
     picks = np.empty((rows.shape[0], count), np.int64)

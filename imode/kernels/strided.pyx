@@ -461,7 +461,7 @@ cdef int _diagonal(ndarray a, PyObject** args, Geometry* g) except -1:
     if offset >= 0:
         cols = cols - offset if offset < cols else 0
     else:
-        rows = rows + offset if -offset < rows else 0
+        rows = rows + offset if offset > -rows else 0       # -offset may overflow
     g.nd = nd - 1
     g.shape[n] = rows if rows < cols else cols
     g.strides[n] = a.strides[d1] + a.strides[d2]

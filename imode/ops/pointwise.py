@@ -169,8 +169,8 @@ def _round(self, decimals=None):
         raise not_implemented("round_cpu" if decimals else "round_vml_cpu", self.dtype)
     decimals = decimals or 0
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
-    scale = wide.dtype.type(10.0 ** abs(decimals))
     with np.errstate(all="ignore"):
+        scale = wide.dtype.type(np.float64(10) ** abs(decimals))  # may be infinite
         if decimals < 0:
             return (np.rint(wide / scale) * scale).astype(self.dtype)
         return (np.rint(wide * scale) / scale).astype(self.dtype)

@@ -179,6 +179,10 @@ def _bincount(self, weights, minlength):
         return np.zeros(minlength, np.int64)
     if self.ndim != 1 or int(self.min()) < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if (most := int(self.max())) >= 2**63 - 1:  # NumPy's number of bins is one more
+        raise RuntimeError(
+            f"maximum value of input overflowed, it should be < {most} but got {most}"
+        )
     if weights is None:
         return np.bincount(self, minlength=minlength).astype(np.int64, copy=False)
     if weights.shape != self.shape:

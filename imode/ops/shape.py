@@ -142,6 +142,8 @@ def _interleave(repeats, output_size):
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
     if repeats.size and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
+    if repeats.sum(dtype=np.float64) >= 2.0**62:  # NumPy's own sum may come round to a small one
+        raise MemoryError(f"repeat_interleave(): no memory for {sum(repeats.tolist())} elements")
     if output_size is not None and output_size != int(repeats.sum()):
         raise RuntimeError("allocated size does not match required size")
     return np.repeat(np.arange(repeats.size, dtype=repeats.dtype), repeats)

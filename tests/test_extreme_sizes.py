@@ -1,0 +1,38 @@
+"""Arguments at the ends of the integers: an answer or an error, never memory of others."""
+
+import pytest
+
+import imode
+
+MOST, LEAST = 2**63 - 1, -(2**63)
+
+
+@pytest.mark.parametrize("offset", [MOST, LEAST, LEAST + 1])
+def test_a_diagonal_far_outside_is_empty(offset):
+    assert imode.ones(3, 4).diagonal(offset).shape == (0,)
+
+
+@pytest.mark.parametrize("counts", [[MOST, MOST, 4], [2**62, 2**62], [MOST, 5]])
+def test_counts_whose_sum_overflows_are_refused(counts):
+    with pytest.raises(MemoryError, match=f"no memory for {sum(counts)} elements"):
+        imode.repeat_interleave(imode.tensor(counts))
+    with pytest.raises(MemoryError, match=f"no memory for {sum(counts)} elements"):
+        imode.ones(len(counts)).repeat_interleave(imode.tensor(counts))
+
+
+@pytest.mark.parametrize("weights", [None, imode.ones(1)])
+def test_more_bins_than_can_be_counted_are_refused(weights):
+    with pytest.raises(RuntimeError, match="maximum value of input overflowed"):
+        imode.bincount(imode.tensor([MOST]), weights)
+
+
+@pytest.mark.parametrize("decimals", [400, -400, MOST, LEAST])
+def test_rounding_to_places_that_no_float_has_gives_nan(decimals):
+    assert imode.ones(2).round(decimals=decimals).isnan().all()
+
+
+def test_draws_from_no_categories():
+    for shape in [(0,), (2, 0)]:
+        with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
+            imode.multinomial(imode.ones(shape), 2, True)
+    assert imode.multinomial(imode.ones(0, 0), 2, True).shape == (0, 2)
