@@ -36,3 +36,9 @@ def test_draws_from_no_categories():
         with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
             imode.multinomial(imode.ones(shape), 2, True)
     assert imode.multinomial(imode.ones(0, 0), 2, True).shape == (0, 2)
+
+
+def test_indices_of_a_triangle_take_no_more_memory_than_it_has():
+    assert imode.tril_indices(4, MOST).tolist() == imode.tril_indices(4, 4).tolist()
+    assert imode.triu_indices(MOST, 3).tolist() == imode.triu_indices(3, 3).tolist()
+    assert imode.triu_indices(2**40, 3, -1).tolist() == imode.triu_indices(4, 3, -1).tolist()

@@ -325,6 +325,10 @@ def _indices(name, upper):
         dtype = as_numpy(dtype, np.dtype(np.int64))
         if dtype.name not in ("int32", "int64"):
             raise not_implemented(name, dtype)
+        if upper:  # further down, or to the right, there are none
+            row = min(row, max(col - offset, 0))
+        else:
+            col = min(col, max(row + offset, 0))
         keep = _below(row, col, offset - upper)
         return np.array(np.nonzero(~keep if upper else keep)).astype(dtype)
 
