@@ -337,6 +337,20 @@ def test_a_long_chain_that_never_ran_is_freed():
     assert gone() is None
 
 
+@pytest.mark.parametrize("run", [False, True])
+def test_a_long_chain_of_writes_to_views_is_freed(run):
+    x = leaf(1.0, 2.0)
+    y = x * 1.0
+    for _ in range(50_000):
+        y[:1].mul_(1.0)
+    if run:
+        y.sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0]
+    last = weakref.ref(y.grad_fn)
+    del y
+    assert last() is None
+
+
 def test_a_result_saved_by_its_own_node_makes_no_cycle():
     x = leaf(1.0, 2.0)
     gc.collect()
