@@ -42,3 +42,10 @@ def test_indices_of_a_triangle_take_no_more_memory_than_it_has():
     assert imode.tril_indices(4, MOST).tolist() == imode.tril_indices(4, 4).tolist()
     assert imode.triu_indices(MOST, 3).tolist() == imode.triu_indices(3, 3).tolist()
     assert imode.triu_indices(2**40, 3, -1).tolist() == imode.triu_indices(4, 3, -1).tolist()
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+def test_padding_that_overflows_is_refused(mode):
+    for pad in [(LEAST, LEAST), (LEAST, 1), (1, LEAST)]:
+        with pytest.raises(RuntimeError):
+            imode.nn.functional.pad(imode.ones(2, 3, 7), pad, mode)

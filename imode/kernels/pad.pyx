@@ -59,6 +59,8 @@ cpdef object constant(x, tuple pad, value):
 # ---- with what is inside -------------------------------------------------------------------------
 
 
+cdef long FURTHEST = <long>1 << 61
+
 cdef struct frame_t:
     long planes                  # everything before the padded dimensions
     long[3] size                 # the padded dimensions before, outermost first (1: absent)
@@ -118,6 +120,8 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
                 f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input "
                 f"dimension, but got: padding ({low}, {high}) at dimension {dim} of input "
                 f"{list(shape)}")
+        if not (-FURTHEST < low < FURTHEST and -FURTHEST < high < FURTHEST):   # sums overflow
+            raise RuntimeError(f"Padding by ({low}, {high}) is more than a size can be")
         f.size[2 - k] = shape[dim]
         f.low[2 - k] = low
         f.wide[2 - k] = f.size[2 - k] + low + high
