@@ -120,13 +120,13 @@ tensor([1., 2., 3.])
 
 def _to_copy(self, dtype, memory_format):
     dtype = as_numpy(dtype, self.dtype)
+    order = memory_order(memory_format, self.ndim, "to")
+    made = empty_like(self, dtype) if order is None else empty_in(order, self.shape, dtype)
     if self.dtype.kind == "c" and dtype.kind not in "cb":
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=3
         )
         self = self.real
-    order = memory_order(memory_format, self.ndim, "to")
-    made = empty_like(self, dtype) if order is None else empty_in(order, self.shape, dtype)
     made[...] = _cast(self, dtype)
     return made
 

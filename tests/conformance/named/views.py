@@ -341,4 +341,9 @@ PROGRAMS = {
         v13 = v12.is_contiguous(memory_format=last); v14 = v12.is_contiguous()
         v15 = lib.empty(2, 3, 0, 5, 1).is_contiguous(memory_format=lib.channels_last_3d)
     """,
+    "an empty complex tensor made real keeps its order": """
+        v0 = lib.empty(1, 0, 2, dtype=lib.complex64); v1 = lib.view_as_complex(v0.float())
+        v2 = lib.view_as_complex(v0.double().transpose(0, 1)); v3 = v0.transpose(0, 2).float()
+        v4 = v3.stride()
+    """,
 }
