@@ -198,7 +198,7 @@ RUN_OF(sum_d, double, v)
             if (n > 0 && same == n) {                                                          \
                 mean = *(const T*)in;                                                          \
                 total = mean - mean; /* NaN of infinities */                                   \
-            } else if (steps[3] == sizeof(T) && n >= WIDTH) {                                         \
+            } else if (steps[3] == sizeof(T) && n >= WIDTH) {                                  \
                 mean = SUM##_run((const T*)in, n) / n;                                         \
                 total = NAME##_squares((const T*)in, n, (T)mean);                              \
             } else {                                                                           \
