@@ -283,8 +283,9 @@ cdef class CopySlices(Node):
         return 0
 
     cdef void release(self):
-        self.function = None      # and what it alone keeps: what it saved, the view's node before
+        cdef Node function = self.function     # goes last: other code may run then, and look here
         self.released = True
+        self.function = None      # and what it alone keeps: what it saved, the view's node before
 
 
 cdef extern from *:
