@@ -283,9 +283,10 @@ cdef class CopySlices(Node):
         return 0
 
     cdef void release(self):
-        cdef Node function = self.function     # goes last: other code may run then, and look here
+        cdef object function = self.function
         self.released = True
         self.function = None      # and what it alone keeps: what it saved, the view's node before
+        del function              # last: this may run other code, which looks here
 
 
 cdef extern from *:
