@@ -5,6 +5,7 @@ each serves fixed and adaptive ones. They take a copy of the geometry, which no 
 """
 
 cimport numpy as cnp
+from libc.limits cimport INT_MAX, INT_MIN
 from libc.math cimport INFINITY
 from imode._core.allocator cimport empty
 from imode.kernels.plain cimport _inside, _place_of
@@ -38,11 +39,11 @@ ctypedef fused number:
 cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
     if len(values) != 1 and len(values) != 2:
         raise RuntimeError(f"{op}: {name} {must} a single int, or a tuple of two ints")
-    for value in values:
-        if not -1 << 31 <= value < 1 << 31:      # products of two fit in a long
-            raise overflow(np.dtype(np.int32))
-    first[0] = values[0]
-    second[0] = values[len(values) - 1]
+    first[0] = second[0] = values[0]
+    if len(values) == 2:
+        second[0] = values[1]
+    if not (INT_MIN <= first[0] <= INT_MAX and INT_MIN <= second[0] <= INT_MAX):
+        raise overflow(np.dtype(np.int32))       # products of two fit in a long
     return 0
 
 
