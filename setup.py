@@ -21,8 +21,14 @@ DEBUG = os.environ.get("IMODE_DEBUG", "0") not in ("", "0")
 JOBS = int(os.environ.get("IMODE_JOBS", "2"))
 MODE = "debug" if DEBUG else "release"
 
-DIRECTIVES = {"language_level": 3, "cdivision": True, "binding": True, "embedsignature": False}
+DIRECTIVES = {"language_level": 3, "cdivision": True, "binding": True, "auto_pickle": False}
+# Methods of compiled classes are not bound functions, which take anything for their `self`: each
+# class says so. Their signatures are in their documentation, where `inspect` finds them.
+DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "nonecheck"), DEBUG)
+
+STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
+BUILT_AS = f"{MODE} {DIRECTIVES}"
 
 COMPILE, LINK, LIBRARIES = [], [], []
 if os.name == "posix":
@@ -61,10 +67,13 @@ class build_modules(build_ext):
     def finalize_options(self):
         from Cython.Build import cythonize
 
+        if STAMP.exists() and STAMP.read_text() != BUILT_AS:
+            self.force = True
         self.distribution.ext_modules = cythonize(
             self.distribution.ext_modules,
             build_dir=f"build/cython-{MODE}",  # generated C never lies beside the sources
             compiler_directives=DIRECTIVES,
+            force=self.force,
             nthreads=JOBS if JOBS > 1 else 0,
         )
         self.parallel = self.parallel or JOBS
@@ -91,13 +100,10 @@ class build_modules(build_ext):
                     path.unlink()
 
     def run(self):
-        stamp = Path("build/mode")  # modules of the other mode look up to date: rebuild them
-        if stamp.exists() and stamp.read_text() != MODE:
-            self.force = True
         self.forget()
         super().run()
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(MODE)
+        STAMP.parent.mkdir(exist_ok=True)
+        STAMP.write_text(BUILT_AS)
         where = "." if self.inplace else self.build_lib
         for tool in ("tools/names.py", "tools/stubs.py"):
             subprocess.run([sys.executable, tool, where], check=False)

@@ -2,11 +2,17 @@
 
 A script ports by changing one import. `with imode.inference_mode():` skips autograd, view tracking
 and version bumps, and still can never lead to a wrong gradient.
+
+This file lists every public name, with where it comes from and when it is loaded.
+`tests/test_package.py` checks the list.
 """
 
-import importlib
+from math import e, inf, nan, pi
 
-from . import autograd, cuda, ops
+# ---- loaded with imode: guards, dtypes, the tensor, the state of threads and process ------------
+from . import autograd, cuda, errors, ops
+from ._core.counting import counters, trace_dispatch
+from ._core.device import device
 from ._core.dispatch import (
     excluded_keys,
     included_keys,
@@ -14,23 +20,9 @@ from ._core.dispatch import (
     is_inference_mode_enabled,
     set_local_keys,
 )
-from ._core.dtype import (
-    Size,
-    all_dtypes,
-    can_cast,
-    device,
-    dtype,
-    get_default_dtype,
-    promote_types,
-    set_default_dtype,
-)
-from ._core.keyset import DispatchKey, DispatchKeySet
-from ._core.parallel import get_num_threads, set_num_threads
-from ._core.syntax import fill_slots
-from ._core.tensor import Tensor
-from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .counting import counters, trace_dispatch
-from .formats import (
+from ._core.dtype import all_dtypes as _all_dtypes
+from ._core.dtype import dtype, get_default_dtype, set_default_dtype
+from ._core.formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -39,6 +31,25 @@ from .formats import (
     preserve_format,
     strided,
 )
+from ._core.importing import import_late as _import_late
+from ._core.keyset import DispatchKey, DispatchKeySet
+from ._core.parallel import get_num_threads, set_num_threads
+from ._core.promotion import can_cast, promote_types
+from ._core.size import Size
+from ._core.tensor import Tensor
+from ._tensor.methods import install_methods as _install_methods
+from ._tensor.methods import (
+    is_complex,
+    is_conj,
+    is_floating_point,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
+)
+from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .guards import (
     AutoDispatchBelowADInplaceOrView,
     AutoDispatchBelowAutograd,
@@ -51,7 +62,7 @@ from .guards import (
     normal_mode,
     set_grad_enabled,
 )
-from .kernels.generator import (
+from .kernels.random.generator import (
     Generator,
     default_generator,
     get_rng_state,
@@ -60,98 +71,87 @@ from .kernels.generator import (
     seed,
     set_rng_state,
 )
-from .legacy import legacy_types
-from .methods import (
-    install_methods,
-    is_complex,
-    is_conj,
-    is_floating_point,
-    is_neg,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
-from .printing import set_printoptions
 
 __version__ = "0.1.0"
 
+_install_methods()
 
-def _late(slot, module, function=None):
-    """Set the function behind one of Tensor's special methods, imported when first called."""
-
-    def first(*args, **kwargs):
-        found = getattr(importlib.import_module(module, __name__), function or slot)
-        fill_slots(**{slot: found})
-        return found(*args, **kwargs)
-
-    fill_slots(**{slot: first})
-
-
-_late("getitem", ".ops.subscript")
-_late("setitem", ".ops.subscript")
-_late("check_value", ".ops.subscript")
-_late("repr", ".printing", "show")
-_late("constructor", ".legacy", "legacy_constructor")
-for _slot in ("iterate", "contains", "transposed", "matrix_transposed", "contiguous_in"):
-    _late(_slot, ".methods")
-install_methods()
-
-globals().update({d.name: d for d in all_dtypes()})
-globals().update(legacy_types)
-float, double, half = float32, float64, float16  # noqa: F821
-long, int, short = int64, int32, int16  # noqa: F821
-cfloat, cdouble = complex64, complex128  # noqa: F821
-inf, nan, pi, e = map(
-    __builtins__["float"], ("inf", "nan", "3.141592653589793", "2.718281828459045")
+(bool, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128) = (
+    _all_dtypes()
 )
+float, double, half = float32, float64, float16
+long, int, short = int64, int32, int16
+cfloat, cdouble = complex64, complex128
 
-# Imported when first used: they are no part of what a guard in a script costs to import.
-_LAZY = {
-    "nn": ".nn",
-    "optim": ".optim",
-    "utils": ".utils",
-    "serialization": ".serialization",
-    "errors": ".errors",
-    "linalg": ".linalg",
-    "return_types": ".return_types",
-    "UntypedStorage": ".storage",
-    "save": ".serialization",
-    "load": ".serialization",
-    "finfo": ".limits",
-    "iinfo": ".limits",
-    "result_type": ".limits",
-    "broadcast_shapes": ".limits",
+# ---- loaded when first used: modules, and names of modules ---------------------------------------
+
+_MODULES_LATER = ("linalg", "nn", "optim", "return_types", "serialization", "utils")
+_LATER = {
+    "serialization": ("load", "save"),
+    "_core.broadcast": ("broadcast_shapes",),
+    "_core.storage": ("UntypedStorage",),
+    "_tensor.limits": ("finfo", "iinfo", "result_type"),
+    "_tensor.printing": ("set_printoptions",),
+    "_tensor.legacy": (
+        *("BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor"),
+        *("IntTensor", "LongTensor", "ShortTensor"),
+    ),
 }
+_WHERE = {name: module for module, names in _LATER.items() for name in names}
 
+# ---- the rest: operators as functions, each loaded with its module of imode.ops ------------------
+# ops.FUNCTIONS has their names, which the build writes into imode/ops/names.py.
 
-_MODULES = {"autograd", "cuda", "ops", *_LAZY}  # the submodules that are public
-_INTERNAL = {"all_dtypes", "fill_slots", "install_methods", "legacy_types"}
-
-
-def _is_public(name):
-    if name.startswith("_") or name in _INTERNAL:
-        return False
-    return name in _MODULES or not isinstance(globals().get(name), type(importlib))
+__all__ = [
+    # modules
+    *("autograd", "cuda", "errors", "linalg", "nn", "ops", "optim", "return_types"),
+    *("serialization", "utils"),
+    # guards
+    *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),
+    *("is_grad_enabled", "is_inference", "is_inference_mode_enabled"),
+    *("is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
+    # the dispatcher: its keys, its guards, what it does
+    *("AutoDispatchBelowADInplaceOrView", "AutoDispatchBelowAutograd", "AutoNonVariableTypeMode"),
+    *("DispatchKey", "DispatchKeySet", "InferenceMode", "counters", "excluded_keys"),
+    *("included_keys", "set_local_keys", "trace_dispatch"),
+    # tensors
+    *("Size", "Tensor", "UntypedStorage", "is_complex", "is_conj", "is_floating_point", "is_neg"),
+    *("is_nonzero", "is_same_size", "is_signed", "is_tensor", "load", "numel", "save"),
+    *("set_printoptions", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor"),
+    *("FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"),
+    # devices and memory formats
+    *("device", "layout", "memory_format", "channels_last", "channels_last_3d"),
+    *("contiguous_format", "preserve_format", "strided"),
+    # dtypes
+    *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
+    *("complex64", "complex128", "float", "double", "half", "long", "int", "short", "cfloat"),
+    *("cdouble", "dtype", "broadcast_shapes", "can_cast", "finfo", "get_default_dtype", "iinfo"),
+    *("promote_types", "result_type", "set_default_dtype"),
+    # random numbers
+    *("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed"),
+    "set_rng_state",
+    # threads
+    *("get_num_threads", "set_num_threads"),
+    # constants
+    *("e", "inf", "nan", "pi"),
+    # operators
+    *ops.FUNCTIONS,
+]
 
 
 def __getattr__(name):
-    if name == "__all__":
-        return [n for n in __dir__() if _is_public(n)]
-    where = _LAZY.get(name)
-    if where is not None:
-        module = importlib.import_module(where, __name__)
-        value = module if where == f".{name}" else getattr(module, name)
+    if name in _MODULES_LATER:
+        return _import_late(f".{name}", __name__)
+    if name in _WHERE:
+        value = getattr(_import_late(f".{_WHERE[name]}", __name__), name)
         globals()[name] = value
         return value
     if not name.startswith("__"):
         ops.find(name)  # puts the functions into this module
         if name in globals():
             return globals()[name]
-    raise AttributeError(f"module 'imode' has no attribute {name!r}")
+    raise errors.no_such_name(__name__, name)
 
 
 def __dir__():
-    ops.load_all()
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""What scripts written for PyTorch ask of CUDA: there is none here."""
+"""What scripts written for PyTorch ask about CUDA, which does not exist here."""
 
 
 def is_available():
@@ -28,7 +28,7 @@ manual_seed_all = manual_seed
 
 
 def synchronize(device=None):
-    """Do nothing: every operation is done when it returns."""
+    """Do nothing: every operation has finished when it returns."""
 
 
 def empty_cache():

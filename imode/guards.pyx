@@ -1,7 +1,7 @@
 """The guards: `inference_mode`, `no_grad`, `enable_grad`, `set_grad_enabled`, `normal_mode`, and
-those of kernel authors: how each is called, and which kind of `Guard` it makes.
+those for kernel authors: how each is called, and which kind of `Guard` it creates.
 
-What a guard sets in its thread and puts back is `_core/guard.pyx`'s.
+What a guard sets in its thread and restores is in `_core/guard.pyx`.
 """
 import warnings
 
@@ -14,7 +14,7 @@ from imode._core.tensor cimport Tensor
 from imode._core.tensor cimport is_inference as _tensor_is_inference
 
 from imode import errors
-from imode._core.words import class_name
+from imode._core.type_names import class_name
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -25,10 +25,10 @@ cdef extern from "Python.h":
     size_t PyVectorcall_NARGS(size_t nargsf)
 
 
-# ---- making guards ----
+# ---- creating guards ----
 
-# The classes are called through `tp_vectorcall`, with the arguments on the C stack: `type.__call__`
-# costs 60 ns more, and could not give a decorated function for `@no_grad` without parentheses.
+# The classes are called through `tp_vectorcall`, with the arguments on the C stack. `type.__call__`
+# costs 60 ns more, and could not return a decorated function for `@no_grad` without parentheses.
 
 cdef object MISSING = object()
 
@@ -56,12 +56,12 @@ cdef object _make_inference_mode(
     if mode is True or mode is False:
         return new_guard(inference_mode, INFERENCE if mode else INFERENCE_OFF)
     if not callable(mode):
-        raise errors.guard_argument("inference_mode", mode)
+        raise errors.guards.argument("inference_mode", mode)
     return new_guard(inference_mode, INFERENCE)(mode)
 
 
 cdef object _make_plain(PyObject* cls, PyObject** args, size_t nargsf, PyObject* kwnames, int kind):
-    """For the guards without parameters: a guard, or the function given, decorated."""
+    """Call a guard class without parameters: a new guard, or the given function, decorated."""
     if PyVectorcall_NARGS(nargsf) == 0 and kwnames == NULL:
         return new_guard(<object>cls, kind)
     function = _argument(cls, "orig_func", args, nargsf, kwnames)
@@ -131,8 +131,8 @@ cdef class inference_mode(Guard):
 
     Turn inference mode on (or off, with False) in a block or a decorated function.
 
-    Nothing is recorded for autograd, and tensors made in the block are inference tensors: without
-    version counter, not to be written to or saved for backward outside of the mode. See
+    Nothing is recorded for autograd, and tensors created in the block are inference tensors: they
+    have no version counter, and cannot be written to or saved for backward outside of the mode. See
     docs/inference-mode.md. Raises TypeError for a mode that is neither a bool nor a function.
 
     >>> import imode
@@ -172,9 +172,9 @@ cdef class enable_grad(Guard):
     """enable_grad(orig_func=None)
 --
 
-    Record for autograd in a block or a decorated function, inside of `no_grad` too.
+    Record for autograd in a block or a decorated function, even inside `no_grad`.
 
-    Inside of inference mode nothing is recorded; entering it there warns, once for each place.
+    Inside inference mode nothing is recorded; entering this guard there warns, once per line.
 
     >>> import imode
     >>> with imode.no_grad(), imode.enable_grad():
@@ -212,10 +212,10 @@ cdef class normal_mode(Guard):
     """normal_mode(orig_func=None)
 --
 
-    Make normal tensors in a block, though inference mode is on around it; nothing is recorded.
+    Create normal tensors in a block inside inference mode; nothing is recorded.
 
-    For what outlives the inference region: parameters, buffers, caches. Inside of the block the
-    rules of `no_grad` hold, those on inference tensors from around it too.
+    For tensors that outlive the inference region: parameters, buffers, caches. In the block the
+    rules of `no_grad` hold, including those for inference tensors from outside the block.
 
     >>> import imode
     >>> with imode.inference_mode():
@@ -233,7 +233,7 @@ cdef class AutoDispatchBelowAutograd(Guard):
 
     Dispatch below Autograd: for a kernel that has recorded its own backward.
 
-    Version counters and views are still kept; see AutoDispatchBelowADInplaceOrView.
+    Versions are still counted and views tracked; see AutoDispatchBelowADInplaceOrView.
 
     >>> import imode
     >>> x = imode.ones(2, requires_grad=True)
@@ -251,8 +251,8 @@ cdef class AutoDispatchBelowADInplaceOrView(Guard):
 
     Dispatch below Autograd and ADInplaceOrView: for a kernel that works on its own tensors.
 
-    Writes inside of it bump no version and views are not recorded, whatever tensor they are of.
-    Only a kernel that keeps both right by itself may use it; to run a model, use inference_mode.
+    Inside, writes bump no version and views are not tracked, for any tensor. Only for a kernel that
+    maintains both itself; to run a model, use inference_mode.
 
     >>> import imode
     >>> x = imode.ones(2)
@@ -281,14 +281,14 @@ cdef class AutoNonVariableTypeMode(Guard):
 (<PyTypeObject*>AutoDispatchBelowADInplaceOrView).tp_vectorcall = <void*>_make_below_ad
 (<PyTypeObject*>AutoNonVariableTypeMode).tp_vectorcall = <void*>_make_non_variable
 
-# Guards are made without looking at what comes: no class of the user's may come between.
+# The calls above do not use the class given, so users must not derive classes from guards.
 (<PyTypeObject*>Guard).tp_flags &= ~Py_TPFLAGS_BASETYPE
 PyType_Modified(<PyTypeObject*>Guard)
 
 InferenceMode = inference_mode         # its name in C++
 
 
-# ---- questions ----
+# ---- predicates ----
 
 def is_inference(input):
     """Return whether a tensor is an inference tensor.

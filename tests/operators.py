@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import imode
-from imode._core.dispatch import all_operators
+from imode._core.dispatch import Role, all_operators
 from tests.samples import load
 
-FUNCTIONAL, VIEW, INPLACE, OUT, COMPOSITE = range(5)
 SAMPLES = load()
 OPERATORS = {name: op for name, op in all_operators().items() if op.functional is None}
 PUBLIC = [name for name in OPERATORS if not name.startswith("_")]
@@ -33,7 +32,7 @@ def inplace(name):
 
 def writes(name):
     """Whether it exists in place only, so that a leaf that requires grad has to be cloned."""
-    return OPERATORS[name].role == INPLACE or name.partition(".")[0].endswith("_")
+    return OPERATORS[name].role == Role.INPLACE or name.partition(".")[0].endswith("_")
 
 
 def call(name, index, **options):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import imode
+from tests.foreign import ArrayLike, Series
 
 FACTORIES = {
     "empty": lambda **o: imode.empty(2, **o),
@@ -116,6 +117,28 @@ def test_tensor_of_a_tensor_warns_and_detaches():
     with pytest.warns(UserWarning, match="To copy construct from a tensor, it is recommended"):
         copied = imode.tensor(source)
     assert not copied.requires_grad and copied.grad_fn is None
+
+
+@pytest.mark.parametrize("make", [imode.tensor, imode.as_tensor, imode.asarray])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "float16", "float64", "complex64"])
+def test_a_series_gives_its_dtype(make, dtype):
+    made = make(Series([1, 0], dtype))
+    assert made.dtype is getattr(imode, dtype) and made.tolist() == [1, 0]
+    rows = make([Series([1, 0], dtype)] * 2)
+    assert rows.dtype is made.dtype and rows.shape == (2, 2)
+
+
+def test_a_series_without_a_first_label_has_no_shape():
+    with pytest.raises(ValueError, match="could not determine the shape of object type 'Series'"):
+        imode.tensor(Series([1, 2], "int32", labels=[5, 6]))
+    with pytest.raises(RuntimeError, match="Could not infer dtype of ArrayLike"):
+        imode.tensor(ArrayLike([1], "int32"))
+
+
+def test_a_series_is_an_index():
+    x = imode.arange(4.0)
+    assert x[Series([1, 3], "int32")].tolist() == [1, 3]
+    assert x[Series([True, False, True, False], "bool")].tolist() == [0, 2]
 
 
 def test_self_containing_lists_end():

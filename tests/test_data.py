@@ -1,5 +1,8 @@
 """Datasets, samplers, collating and the DataLoader."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 
@@ -16,6 +19,7 @@ from imode.utils.data import (
     TensorDataset,
     WeightedRandomSampler,
     default_collate,
+    get_worker_info,
     random_split,
 )
 
@@ -94,13 +98,45 @@ def test_collate_nests():
     assert default_collate([True, False]).dtype is imode.bool
 
 
+def test_samples_are_loaded_in_the_calling_thread_whatever_num_workers(monkeypatch):
+    from imode.utils.data import dataloader
+
+    class Threads(Dataset):
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            return threading.get_ident(), os.getpid()
+
+    def start(worker):
+        raise AssertionError("called")
+
+    monkeypatch.setattr(dataloader, "_told", False)
+    options = {"worker_init_fn": start, "multiprocessing_context": "spawn", "timeout": 5}
+    said = (
+        "DataLoader: num_workers=2 starts no workers; samples are loaded in the calling thread, "
+        "and worker_init_fn is not called"
+    )
+    with pytest.warns(UserWarning) as warned:
+        loader = DataLoader(
+            Threads(), batch_size=2, num_workers=2, persistent_workers=True, **options
+        )
+    assert [str(w.message) for w in warned] == [said] and warned[0].filename == __file__
+    for threads, processes in loader:
+        assert threads.tolist() == [threading.get_ident()] * 2
+        assert processes.tolist() == [os.getpid()] * 2
+    assert loader.num_workers == loader.prefetch_factor == 2 and loader.timeout == 5
+    assert get_worker_info() is None
+    again = DataLoader(range(3), num_workers=1, prefetch_factor=4)  # which does not warn
+    assert [batch.item() for batch in again] == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     "action, error, text",
     [
         (lambda: default_collate([object()]), TypeError, "found <class 'object'>"),
         (lambda: default_collate([[1], [1, 2]]), RuntimeError, "should be of equal size"),
         (lambda: default_collate([imode.ones(1), imode.ones(2)]), RuntimeError, "equal size"),
-        (lambda: DataLoader(range(3), num_workers=2), NotImplementedError, "use num_workers=0"),
         (lambda: DataLoader(range(3), num_workers=-1), ValueError, "should be non-negative"),
         (lambda: DataLoader(range(3), 0), ValueError, "batch_size should be a positive integer"),
         (lambda: DataLoader(range(3), shuffle=True, sampler=[1]), ValueError, "mutually exclusive"),

@@ -7,11 +7,11 @@ import re
 import pytest
 
 import imode
+from imode._core.dispatch import Role
 from imode.autograd import gradcheck, gradgradcheck
 from imode.ops.schema import op
 
 from .operators import (
-    COMPOSITE,
     OPERATORS,
     SAMPLES,
     WORKING,
@@ -59,7 +59,7 @@ WIDE = (imode.float64, imode.complex128)
 
 def differentiable(name, index):
     op, sample = OPERATORS[name], SAMPLES[name][index]
-    return sample.grad and sample.values and (op.differentiable or op.role == COMPOSITE)
+    return sample.grad and sample.values and (op.differentiable or op.role == Role.COMPOSITE)
 
 
 SMOOTH = [(n, i) for n, i in WORKING if differentiable(n, i) and SAMPLES[n][i].smooth]

@@ -346,6 +346,27 @@ def test_second_derivatives_name_both_lines(anomaly):
     assert any("Previous calculation was induced by" in str(w.message) for w in anomaly)
 
 
+@pytest.mark.parametrize(
+    ("traceback", "parent", "error", "sentence"),
+    [
+        ([], None, RuntimeError, "returned nan values"),
+        (("line",), None, RuntimeError, "returned nan values"),
+        ("", None, RuntimeError, "returned nan values"),
+        ([], "itself", RuntimeError, "returned nan values"),
+        (5, None, TypeError, "can only join an iterable"),
+        ([5], None, TypeError, "expected str instance, int found"),
+        ([], 5, AttributeError, "'int' object has no attribute 'metadata'"),
+        ([], {}, AttributeError, "'dict' object has no attribute 'metadata'"),
+    ],
+)
+def test_metadata_of_other_kinds(anomaly, traceback, parent, error, sentence):
+    y = leaf(0.0) * float("nan")
+    parent = y.grad_fn if parent == "itself" else parent
+    y.grad_fn.metadata.update(traceback_=traceback, parent_=parent)
+    with pytest.raises(error, match=sentence):
+        y.sum().backward()
+
+
 def test_metadata_is_empty_when_off():
     assert (leaf() * 2).grad_fn.metadata == {}
 

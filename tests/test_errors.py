@@ -5,13 +5,16 @@ import re
 import threading
 from pathlib import Path
 
+import numpy
 import pytest
 
 import imode
 from imode import errors
-from imode._core import origins
+from imode._core import provenance
 from imode._core.internals import origin_of
+from tests.sentences import twice
 
+SETUP = Path(__file__).parents[1] / "setup.py"
 PARTS = re.split(r"^=== (.*)\n", Path(__file__).with_name("messages.txt").read_text(), flags=re.M)
 CASES = {
     name: case.strip("\n").split("\n---\n")
@@ -50,8 +53,8 @@ def test_every_message_has_a_program():
     called = set()
 
     def note(frame, event, argument):
-        if event == "call" and frame.f_code.co_filename == errors.__file__:
-            called.add(frame.f_code.co_name)
+        if event == "call":
+            called.add(frame.f_code)
 
     threading.setprofile(note)
     try:
@@ -60,12 +63,19 @@ def test_every_message_has_a_program():
     finally:
         threading.setprofile(None)
     functions = {
-        name
-        for name, value in vars(errors).items()
-        if inspect.isfunction(value) and value.__module__ == errors.__name__
+        f"{theme}.{name}"
+        for theme in errors.THEMES
+        for name, value in vars(getattr(errors, theme)).items()
+        if inspect.isfunction(value) and value.__code__ not in called
     }
-    elsewhere = {"missing_kernel", "no_effect"}  # below; a warning, in test_guard_misuse.py
-    assert functions - called == elsewhere
+    below = {"dispatcher.missing_kernel", "out.resized", "views.read_only"}
+    assert functions == {"guards.no_effect", *below}  # a warning, in test_guard_misuse.py
+
+
+@pytest.mark.skipif(not SETUP.exists(), reason="runs where the source is")
+def test_no_sentence_stands_twice():
+    """One that two places raise is a function of `imode.errors`."""
+    assert twice(Path(imode.__file__).parent) == {}
 
 
 @pytest.mark.parametrize("filename", ["<ipython-input-3-5d1ff2>", "<string>", "a b/contextlib.py"])
@@ -147,20 +157,20 @@ def test_gradients_made_inside_of_the_mode_name_the_backward():
 
 
 def test_places_and_operators_are_numbered_once():
-    assert origins.place(0) is None
-    assert origins.operator_name(0) is None
-    number = origins.place_id("some.py", 3)
-    assert origins.place_id("some.py", 3) == number
-    assert origins.place(number) == "some.py:3"
-    assert origins.place_parts(number) == ("some.py", 3)
-    assert origins.place(1 << 30) is None
-    assert origins.operator_name(origins.operator_id("mul")) == "mul"
-    assert origins.operator_name(1 << 30) is None
+    assert provenance.location(0) is None
+    assert provenance.operator_name(0) is None
+    number = provenance.location_id("some.py", 3)
+    assert provenance.location_id("some.py", 3) == number
+    assert provenance.location(number) == "some.py:3"
+    assert provenance.location_parts(number) == ("some.py", 3)
+    assert provenance.location(1 << 30) is None
+    assert provenance.operator_name(provenance.operator_id("mul")) == "mul"
+    assert provenance.operator_name(1 << 30) is None
 
 
 def test_a_full_table_leaves_the_place_out(monkeypatch):
-    monkeypatch.setattr(origins, "_MAX_PLACES", len(origins._places))
-    assert origins.place_id("new.py", 1) == 0
+    monkeypatch.setattr(provenance, "_MAX_LOCATIONS", len(provenance._locations))
+    assert provenance.location_id("new.py", 1) == 0
     said = raised("""
 with imode.inference_mode():
     y = imode.ones(2)
@@ -171,17 +181,38 @@ scope["z"]._version
     assert "The tensor was created by mul inside inference_mode.\n" in said
 
 
-def test_only_questions_that_are_asked_are_answered():
-    with pytest.raises(TypeError, match="'weather' is no question"):
-        origins.answer(weather=lambda: 0)
-
-
 def test_an_operator_without_a_kernel():
     with pytest.raises(NotImplementedError) as caught:
-        raise errors.missing_kernel("add", "Meta", ["CPU"])
+        raise errors.dispatcher.missing_kernel("add", "Meta", ["CPU"])
     assert str(caught.value) == (
         "Could not run 'add' with arguments from the 'Meta' backend. 'add' has kernels for: CPU.\n"
         "Register one for Meta, or move the arguments to a backend of that list."
+    )
+
+
+def test_a_target_over_memory_that_may_not_be_written():
+    array = numpy.zeros(2)
+    array.flags.writeable = False
+    target = imode.from_numpy(array)
+    for write in (target.copy_, target.normal_, target.add_):
+        with pytest.raises(RuntimeError, match="written-to tensor is over read-only memory; clon"):
+            write(*[imode.ones(2)] * (write != target.normal_))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda out: imode.add(imode.ones(2), 0, out=out),  # compiled
+        lambda out: imode.conj_physical(imode.ones(2), out=out),  # composite
+    ],
+)
+def test_an_out_that_is_resized_is_told_how_to_be_quiet(write):
+    with pytest.warns(UserWarning) as caught:
+        write(imode.ones(3))
+    assert str(caught[0].message) == (
+        "An output with one or more elements was resized since it had shape [3], which does not "
+        "match the required output shape [2]. Resize it to 0 elements first, with t.resize_(0), or "
+        "give out= a tensor of the right shape."
     )
 
 
@@ -191,5 +222,5 @@ def test_recorded_tensors_are_told_nothing_and_the_others_who_made_them():
         inside = imode.tile(imode.ones(2), (1,))
     with imode.no_grad():
         unrecorded = imode.tile(imode.ones(2), (1,))
-    assert [origins.operator_name(origin_of(t)[0]) for t in (inside, unrecorded)] == ["tile"] * 2
+    assert [provenance.operator_name(origin_of(t)[0]) for t in (inside, unrecorded)] == ["tile"] * 2
     assert origin_of(imode.tile(imode.ones(2), (1,))) is None

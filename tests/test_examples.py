@@ -2,13 +2,15 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples"
 MODES = ("normal", "no_grad", "inference_mode")
 pytestmark = pytest.mark.skipif(
     not EXAMPLES.exists(), reason="the examples are not beside the tests"
@@ -16,10 +18,16 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(name):
-    path = os.pathsep.join(entry for entry in sys.path if entry)
+    """Run an example by the command that its documentation gives; return what it prints."""
+    text = (EXAMPLES / name).read_text()
+    command = re.search(rf"^    (PYTHONPATH=\. \.venv/bin/python examples/{name})$", text, re.M)[1]
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    environment.pop("PYTHONPATH", None)
     done = subprocess.run(
-        [sys.executable, "-W", "error", EXAMPLES / name],
-        env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"},
+        command.replace(".venv/bin/python", f"{shlex.quote(sys.executable)} -W error"),
+        shell=True,
+        cwd=ROOT,
+        env=environment,
         capture_output=True,
         encoding="utf-8",
         timeout=240,

@@ -50,6 +50,26 @@ def test_node(x):
     assert node.needs_input_grad == (True,) and node.requires_grad
 
 
+def test_an_attribute_named_name_is_not_the_name_of_the_node(x):
+    def forward(ctx, x):
+        ctx.name = 5
+        ctx.save_for_backward(x)
+        return x.exp()
+
+    y = make(forward, lambda ctx, grad: (grad, grad)).apply(x)
+    assert y.grad_fn.name == 5 and "grad_fn=<MadeBackward>" in repr(y)
+    assert repr(y.grad_fn).startswith("<MadeBackward object")
+    assert "MadeBackward" in str(imode.autograd.graph.draw(y))
+    with pytest.raises(AttributeError, match="'MadeBackward' object has no attribute 'missing'"):
+        y.grad_fn.missing  # noqa: B018
+    with pytest.raises(RuntimeError, match="function MadeBackward returned an incorrect number"):
+        y.sum().backward()
+    with imode.no_grad():
+        x.mul_(2)
+    with pytest.raises(RuntimeError, match="Saved by MadeBackward"):
+        y.grad_fn.saved_tensors  # noqa: B018
+
+
 def test_edges_are_the_tensors_alone(x):
     F = make(lambda ctx, a, n, b, c: a * n + c, lambda ctx, g: (g * 2, None, None, g))
     y = F.apply(x, 2, imode.ones(2), x)

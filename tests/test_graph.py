@@ -153,6 +153,21 @@ def test_raw_saved_tensors():
         SavedTensor()
 
 
+def test_a_raw_saved_tensor_that_no_node_unpacks():
+    x = leaf() * 1
+    raw, other = x.exp().grad_fn._raw_saved_result, x.sin().grad_fn._raw_saved_self
+    with pytest.raises(RuntimeError, match="use a saved tensor that has been detached in-place"):
+        raw.unpack()
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="at version 1; expected version 0 instead"):
+        other.unpack()
+    x = leaf() * 1
+    raw = x.sin().grad_fn._raw_saved_self
+    x.detach_()
+    with pytest.raises(RuntimeError, match="use a saved tensor that has been detached in-place"):
+        raw.unpack()
+
+
 def test_a_freed_graph():
     x = leaf()
     y = x * x
@@ -498,6 +513,10 @@ def test_a_node_has_a_class_of_its_operators_name():
     assert type((x + 1).exp().grad_fn) is type(node)
     with pytest.raises(TypeError, match="cannot create 'ExpBackward0' instances"):
         type(node)()
+    with pytest.raises(TypeError, match="cannot set '__eq__' attribute of immutable type"):
+        type(node).__eq__ = lambda self, other: True
+    with pytest.raises(TypeError, match="type 'ExpBackward0' is not an acceptable base type"):
+        type("Derived", (type(node),), {})
 
 
 def test_a_long_graph_that_was_walked_is_freed():

@@ -13,7 +13,7 @@ import warnings
 import pytest
 
 import imode
-from imode._core import origins
+from imode._core import provenance
 from imode._core.guard import why_not_recording
 from tests.modes import (
     AD,
@@ -374,7 +374,7 @@ def test_a_cancelled_task_leaves_its_blocks():
 def test_place_of_entry():
     def names():
         name, place = why_not_recording()
-        return name, origins.place(place)
+        return name, provenance.location(place)
 
     assert why_not_recording() is None
     line = inspect.currentframe().f_lineno
@@ -403,5 +403,5 @@ def test_places_of_code_that_is_gone_are_not_confused():
                 place = why_not_recording()[1]
         """)
         exec(compile(code, f"made_{i}.py", "exec"), scope)
-        seen.add(origins.place(scope["place"]))
+        seen.add(provenance.location(scope["place"]))
     assert seen == {f"made_{i}.py:2" for i in range(300)}

@@ -14,6 +14,8 @@ import pytest
 import imode
 from imode._core.dispatch import get_operator
 from imode.nn import functional as F
+from tests.crash import CLASSES
+from tests.functions import Exp, make
 
 # ---- code of the arguments ----
 
@@ -179,7 +181,138 @@ def test_indices_of_results_that_numpy_changed_are_refused_in_backward(function)
         y.sum().backward()
 
 
+# ---- code that works on the graph that runs it ----
+
+
+class Once:
+    """Runs a function the first time that it is called."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args):
+        function, self.function = self.function, lambda: None
+        function()
+        return args[0] if args else None
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x.exp(), 2 * 7.389056),
+        (lambda x: x * x, "a second time"),
+        (lambda x: imode.cdist(x.view(1, 1), imode.zeros(1, 1))[0, 0], "a second time"),
+        (lambda x: Exp.apply(x), 2 * 7.389056),
+    ],
+    ids=["exp", "mul", "cdist", "custom"],
+)
+def test_an_unpack_hook_runs_the_graph_whose_tensor_it_unpacks(function, expected):
+    x = imode.tensor(2.0, requires_grad=True)
+    unpack = Once(lambda: y.backward())
+    with imode.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = function(x)
+    if isinstance(expected, str):  # what the hook's backward has freed is needed further on
+        with pytest.raises(RuntimeError, match=expected):
+            y.backward()
+    else:
+        y.backward()
+        assert x.grad.item() == pytest.approx(expected)
+
+
+def test_what_a_node_lets_go_may_look_at_the_node():
+    class Last:
+        def __del__(self):
+            node.maybe_clear_saved_tensors()
+            with pytest.raises(RuntimeError, match="a second time"):
+                node.saved_tensors  # noqa: B018
+            seen.append(node)
+
+    def forward(ctx, x):
+        kept = x * 1
+        kept.last = Last()
+        ctx.save_for_backward(kept, x)
+        return x * 2
+
+    seen = []
+    y = make(forward, lambda ctx, grad: grad).apply(imode.ones(2, requires_grad=True))
+    node = y.grad_fn
+    other = node._raw_saved_tensors[1]
+    y.sum().backward()
+    assert seen == [node]
+    with pytest.raises(RuntimeError, match="a second time"):
+        other.unpack()
+
+
+def test_what_a_tensor_lets_go_may_look_at_the_tensor():
+    class Last:
+        def __del__(self):
+            seen.append(y.output_nr)
+            y.backward(imode.ones(3))
+
+    def forward(ctx, x):
+        nonlocal y
+        with imode.enable_grad():
+            y = imode.ones(9, requires_grad=True).view(3, 3).unbind()[2]
+        y.grad_fn.metadata["last"] = Last()
+        return y
+
+    y, seen = None, []
+    x = imode.ones(3, requires_grad=True)
+    make(forward, lambda ctx, grad: grad).apply(x)
+    assert seen == [0] and x.grad.tolist() == [1, 1, 1]
+
+
+def test_an_edge_may_give_another_node_each_time():
+    class Edge(imode.autograd.graph.GradientEdge):
+        node = property(lambda self: give())
+
+    edge = Edge(None, 0)
+    give = lambda: imode.ones(1, 1, 1, 1, 1, requires_grad=True).exp().grad_fn
+    imode.autograd.backward(edge)
+    imode.autograd.backward(edge, imode.ones(1, 1, 1, 1, 1))
+    give = iter([imode.ones(1, requires_grad=True).exp().grad_fn, 5]).__next__
+    with pytest.raises(RuntimeError, match=r"must be an autograd\.graph\.Node but got int"):
+        imode.autograd.backward(edge, imode.ones(1))
+
+
+def test_a_tensor_that_requires_grad_too_late_is_refused():
+    class Edge(imode.autograd.graph.GradientEdge):
+        node = property(lambda self: late.requires_grad_().exp().grad_fn)
+
+    late = imode.ones(())
+    with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+        imode.autograd.backward([late, Edge(None, 0)])
+
+
+def test_nodes_that_say_they_are_equal_are_still_two():
+    x = imode.ones(2, requires_grad=True)
+    One = make(lambda ctx, x: x.clone(), lambda ctx, grad: grad)
+    Three = make(lambda ctx, x: (x.clone(), x.clone(), x.clone()), lambda ctx, *grads: grads[0])
+    for function in (One, Three):
+        function._backward_cls.__eq__ = lambda self, other: True
+        function._backward_cls.__hash__ = lambda self: 7
+    y, z = One.apply(x), Three.apply(x)
+    assert imode.autograd.grad(y, z[2], imode.ones(2), allow_unused=True) == (None,)
+
+
+def test_a_custom_function_that_was_not_recorded_has_no_edges_to_fill():
+    contexts = []
+    forward = lambda ctx, *xs: contexts.append(ctx) or xs[0] * 1
+    function = make(forward, lambda ctx: (imode.ones(3),) * 6)
+    with imode.no_grad():
+        function.apply(*[imode.ones(3, requires_grad=True) for _ in range(6)])
+    with pytest.raises(TypeError, match="'MadeBackward' object is not callable"):
+        contexts[0]()
+
+
 # ---- anything, anywhere ----
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_methods_of_compiled_classes_check_their_self(name):
+    for key, value in vars(CLASSES[name]).items():
+        bound = type(value).__name__ == "cython_function_or_method"
+        assert not bound or "." not in value.__qualname__, f"{key}: say @cython.binding(False)"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="runs in forked processes")

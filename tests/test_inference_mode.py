@@ -518,18 +518,18 @@ PAGE = Path(__file__).parents[1] / "docs" / "inference-mode.md"
 def test_every_error_of_the_page_is_one_of_the_library():
     errors = imode.errors
     messages = [
-        errors.inference_saved(),
-        errors.inference_write(),
-        errors.inference_requires_grad(),
-        errors.inference_version(),
-        errors.inference_data(0, 0, True),
-        errors.view_mode("inference", "add_", None, (2,), 0, 0),
-        errors.modified("torch.FloatTensor", (2,), 0, None, 1, 0),
-        errors.no_history(),
-        errors.graph_freed(),
+        errors.inference.saved(),
+        errors.inference.write(),
+        errors.inference.requires_grad(),
+        errors.inference.version(),
+        errors.inference.data(0, 0, True),
+        errors.views.made_in_mode("inference", "add_", None, (2,), 0, 0),
+        errors.graph.modified("torch.FloatTensor", (2,), 0, None, 1, 0),
+        errors.graph.no_history(),
+        errors.graph.freed(),
     ]
     headings = re.findall(r"^### (.*)$", PAGE.read_text(), re.M)
-    headings.remove("What outlives the block")
+    headings.remove("Tensors that outlive the block")
     headings.remove("Guards themselves")
     assert len(headings) == len(messages)
     for heading, error in zip(headings, messages, strict=True):
@@ -545,7 +545,7 @@ def test_every_line_of_the_page_on_guards_is_what_they_say():
 
     calls = [
         lambda: imode.no_grad().__exit__(None, None, None),
-        lambda: imode.errors.guard_wrong_thread("no_grad", 0),
+        lambda: imode.errors.guards.wrong_thread("no_grad", 0),
         lambda: imode.set_local_keys(imode.DispatchKeySet(), imode.DispatchKeySet()),
         lambda: imode.inference_mode(1),
         lambda: imode.no_grad(True),

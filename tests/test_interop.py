@@ -106,6 +106,102 @@ def test_array_protocol():
     assert not hasattr(t, "__array_interface__")
 
 
+SUPPORTED = (
+    "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool"
+)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [
+        ("uint16", "Convert it: array.astype(numpy.int32)"),
+        ("uint32", "Convert it: array.astype(numpy.int64)"),
+        ("uint64", "Convert it: array.astype(numpy.int64)"),
+        ("longdouble", "Convert it: array.astype(numpy.float64)"),
+        ("clongdouble", "Convert it: array.astype(numpy.complex128)"),
+        ("datetime64", "Convert it: array.astype(numpy.int64)"),
+        ("object", "Convert it: array.astype(numpy.float64)"),
+        ("str", "Tensors hold numbers"),
+        ("void", "Tensors hold numbers"),
+    ],
+)
+def test_arrays_of_other_dtypes_are_refused(dtype, wanted):
+    source = np.zeros(2, dtype)
+    said = (
+        f"can't convert np.ndarray of type numpy.{source.dtype.type.__name__}. "
+        f"The only supported types are: {SUPPORTED}. {wanted}"
+    )
+    ways = [imode.from_numpy, imode.tensor, imode.as_tensor, imode.asarray]
+    if source.dtype.kind not in "OU":
+        ways.append(lambda array: imode.utils.data.default_collate([array]))
+    if source.dtype.kind != "u":
+        ways.append(imode.arange(4.0).__getitem__)
+    for way in ways:
+        with pytest.raises(TypeError) as error:
+            way(source)
+        assert str(error.value) == said
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_integers_without_a_sign_are_converted_to_a_dtype_that_is_given(dtype):
+    source = np.array([1, 3], dtype)
+    for made in (
+        imode.tensor(source, dtype=imode.float32),
+        imode.as_tensor(source, dtype=imode.float32),
+        imode.asarray(source, dtype=imode.float32),
+        imode.ones(1).new_tensor(source),
+        imode.FloatTensor(source),
+    ):
+        assert made.dtype is imode.float32 and made.tolist() == [1, 3]
+    assert imode.arange(4.0)[source].tolist() == [1, 3]
+    with pytest.raises(TypeError, match="can't convert"):
+        imode.ones(2).__eq__(source)
+    with pytest.raises(TypeError, match="can't convert"):
+        imode.tensor([source[0], source[1]])
+
+
+def test_both_integers_of_64_bits_are_int64():
+    source = np.array([1, 2], np.longlong)
+    t = imode.from_numpy(source)
+    assert t.dtype is imode.int64 and t.numpy().dtype.num == np.dtype(np.int64).num
+    assert np.shares_memory(t.numpy(), source)
+    assert imode.tensor(source).numpy().dtype.num == np.dtype(np.int64).num
+
+
+def test_the_byte_order_is_named_after_the_dtype():
+    with pytest.raises(TypeError, match="can't convert"):
+        imode.from_numpy(np.ones(2, np.dtype(np.longdouble).newbyteorder()))
+    for dtype in (np.int32, np.uint16):
+        source = np.ones(2, np.dtype(dtype).newbyteorder())
+        for way in (imode.from_numpy, imode.arange(4).__getitem__, imode.ones(2).__eq__):
+            with pytest.raises(ValueError, match="byte order different"):
+                way(source)
+
+
+def test_an_array_is_divided_by_a_tensor():
+    quotient = np.array([2.0, 3.0]) / imode.tensor([2.0, 4.0])
+    assert isinstance(quotient, imode.Tensor) and quotient.tolist() == [1, 0.75]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        np.array(["a"]) / imode.ones(1)
+
+
+def test_numpys_integers_can_be_assigned():
+    t = imode.zeros(3)
+    t[0], t[1:] = np.int64(1), np.uint16(2)
+    assert t.tolist() == [1, 2, 2]
+    with pytest.raises(TypeError, match="can't assign a numpy"):
+        t[0] = np.timedelta64(1)
+
+
+def test_numpys_numbers_are_found_and_promoted():
+    t = imode.tensor([1, 2])
+    assert np.int8(2) in t and np.float32(3) not in t
+    assert imode.result_type(t, np.float32(1)) is imode.float32
+    assert (t * np.longdouble(2)).tolist() == [2, 4]
+    with pytest.raises(TypeError, match="expected a number, got numpy"):
+        imode.result_type(t, np.timedelta64(1))
+
+
 def test_numpy_numbers_are_numbers():
     t = imode.ones(2)
     for number in (np.float64(2), np.float32(2), np.int64(2), np.float16(2)):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import imode
-from imode.kernels import loops, rows
+from imode.kernels.pointwise import loops
+from imode.kernels.reductions import rows
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 3e38, -3e38]
 SPECIAL += [88.7, 88.8, 89.5, -87.4, -103.0, -104.5, 0.625, -0.625, 0.9277344, 1e-8, 2.0**-24]
@@ -196,12 +197,13 @@ def test_a_result_like_the_first_operand_has_the_broadcast_shape():
 
 def test_exact_results_of_a_number_as_the_last_operand():
     program = """
-from imode.kernels import loops
+from imode.kernels.pointwise import loops
+from imode.ops.pointwise.common import OF_ITS_DTYPE
 from imode.ops.schema import op, ufunc
 import imode
-kernel = ufunc(loops.leaky_relu, ints="alike", exact=True)
+kernel = ufunc(loops.leaky_relu, ints="alike")
 sloped = op("_sloped(Tensor self, Scalar slope) -> Tensor", kernel, differentiable=False,
-            variants="inplace out")
+            variants="inplace out", out=OF_ITS_DTYPE)
 x = imode.tensor([-2.0, 2.0])
 print(sloped.out(x, 0.5, out=imode.empty(2)).tolist(), sloped.inplace(x.clone(), 0.5).tolist())
 try:

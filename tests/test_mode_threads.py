@@ -16,7 +16,7 @@ import threading
 import pytest
 
 import imode
-from imode._core import origins
+from imode._core import provenance
 from tests.modes import (
     DEFAULT,
     GUARDS,
@@ -171,7 +171,7 @@ def test_savers_are_counted_from_any_thread():
     y = x.sin()
     with imode.no_grad():
         x.add_(1)
-    assert origins.operator_name(counter.writer[0]) == "add_"
+    assert provenance.operator_name(counter.writer[0]) == "add_"
     assert counter.savers == 1
     del y
     assert counter.savers == 0
@@ -304,7 +304,7 @@ def test_places_are_numbered_once_by_many_threads():
 
     def number(out):
         start.wait()
-        out += [origins.place_id("numbered.py", line) for line in range(300)]
+        out += [provenance.location_id("numbered.py", line) for line in range(300)]
 
     threads = [threading.Thread(target=number, args=(out,)) for out in seen]
     for thread in threads:
@@ -312,4 +312,4 @@ def test_places_are_numbered_once_by_many_threads():
     for thread in threads:
         thread.join()
     assert seen[0] == seen[1] == seen[2] == seen[3]
-    assert [origins.place(n) for n in seen[0]] == [f"numbered.py:{i}" for i in range(300)]
+    assert [provenance.location(n) for n in seen[0]] == [f"numbered.py:{i}" for i in range(300)]

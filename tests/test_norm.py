@@ -97,6 +97,17 @@ def test_batch_norm_refuses():
         F.batch_norm(numbers(4, 3), imode.zeros(3, requires_grad=True), var)
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm_without_channels_takes_parameters_of_no_elements(training):
+    x, two, none = imode.ones(2), imode.ones(2), imode.ones(0)
+    with pytest.raises(RuntimeError, match="running_mean should contain 0 elements not 2"):
+        F.batch_norm(x, two, two, training=training)
+    with pytest.raises(RuntimeError, match="weight should contain 0 elements not 2"):
+        F.batch_norm(x, none, none, two, two, training=training)
+    with pytest.raises(IndexError, match=r"in range of \[-1, 0\], but got 1"):
+        F.batch_norm(x, none, none, training=training)
+
+
 def test_half_precision_keeps_its_dtype():
     x = numbers(8, 3).to(imode.float16)
     mean, var = imode.zeros(3), imode.ones(3)

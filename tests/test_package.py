@@ -4,13 +4,16 @@ import ast
 import re
 import subprocess
 import sys
+import types
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import imode
+from imode.ops import load_all, schema
 
+load_all()
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "setup.py"
 from_source = pytest.mark.skipif(not SOURCE.exists(), reason="runs where the source is")
@@ -30,6 +33,33 @@ def test_all_names_exist_and_are_listed_once():
     assert sorted(set(imode.__all__)) == sorted(imode.__all__)
     missing = [name for name in imode.__all__ if not hasattr(imode, name)]
     assert not missing
+
+
+def test_the_contents_are_literal_and_stand_for_what_is_there():
+    """`imode/__init__.py` names everything; operators are named by the table of the build."""
+    functions = set(imode.ops.FUNCTIONS)
+    assert functions == set(schema.functions) and functions <= set(imode.__all__)
+    named = set(imode.__all__) - functions
+    source = ast.parse(Path(imode.__file__).read_text())
+    (listed,) = (
+        node.value
+        for node in source.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    *literal, operators = listed.elts
+    assert ast.unparse(operators) == "*ops.FUNCTIONS"
+    strings = [node.value for node in ast.walk(listed) if isinstance(node, ast.Constant)]
+    assert sorted(strings) == sorted(named) and literal
+    here = {
+        name
+        for name, value in vars(imode).items()
+        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+    }
+    assert here <= set(imode.__all__)
+    later = {*imode._MODULES_LATER, *imode._WHERE}
+    assert later <= named
+    loaded = python("-c", "import imode; print(*vars(imode))").split()
+    assert not later & set(loaded) and named - later <= set(loaded)
 
 
 def test_import_needs_numpy_only():
@@ -177,21 +207,143 @@ def test_every_cited_note_is_written_somewhere():
     assert cited <= written
 
 
-@from_source
-@pytest.mark.parametrize(
-    "folder", ["imode", "imode/_core", "imode/autograd", "imode/kernels", "imode/ops"]
-)
-def test_every_file_has_its_place_in_the_architecture(folder):
-    """The folder's table names every file, and none that is gone."""
-    text = (ROOT / "docs/architecture.md").read_text()
-    table = re.search(rf"^\| in `{folder}/` \|[^\n]*\n(.*?)\n\n", text, re.M | re.S).group(1)
-    first_cells = "".join(row.split("|")[1] for row in table.splitlines())
-    named = set(re.findall(r"`([\w.]+)`", first_cells))
+FLOORS = [
+    *("imode", "imode/errors", "imode/_core", "imode/_tensor", "imode/autograd"),
+    "imode/serialization",
+]
+
+
+def files_of(folder):
+    """The names that a row of the architecture may have: stems, and headers with their ending."""
     found = [p for s in ("*.py", "*.pyx", "*.pxd", "[!_]*.h") for p in (ROOT / folder).glob(s)]
-    files = {p.name if p.suffix == ".h" else p.stem for p in found} - {"__init__", "names"}
+    return {p.name if p.suffix == ".h" else p.stem for p in found} - {"__init__", "names"}
+
+
+def assert_names(cell, folder):
+    """A cell of a table names every file of the folder, and none that is gone."""
+    named, files = set(re.findall(r"`([\w.]+)`", cell)), files_of(folder)
     stems = {f.removesuffix(".h") for f in files}
     assert not {f for f in files if f not in named and f.removesuffix(".h") not in named}
     assert not {n for n in named if n not in files and n not in stems}
+
+
+@from_source
+@pytest.mark.parametrize("folder", FLOORS)
+def test_every_file_has_its_place_in_the_architecture(folder):
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = re.search(rf"^\| in `{folder}/` \|[^\n]*\n(.*?)\n\n", text, re.M | re.S).group(1)
+    assert_names("".join(row.split("|")[1] for row in table.splitlines()), folder)
+
+
+@from_source
+@pytest.mark.parametrize("floor", ["ops", "kernels"])
+def test_every_file_of_a_family_has_its_place_in_the_architecture(floor):
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = re.search(r"^\| family \|[^\n]*\n\|[-|]+\n(.*?)\n\n", text, re.M | re.S).group(1)
+    rows = [[cell.strip(" `") for cell in row.split("|")[1:4]] for row in table.splitlines()]
+    families = {path.name for path in (ROOT / "imode" / floor).iterdir() if path.is_dir()}
+    assert {row[0] for row in rows} - {"all"} == families - {"__pycache__"}
+    for family, *cells in rows:
+        cell = f"`{cells[floor == 'kernels']}`"
+        assert_names(cell, f"imode/{floor}" if family == "all" else f"imode/{floor}/{family}")
+
+
+# From the bottom to the top; what is not named stands above, `errors` may be raised by all.
+STOREYS = ["_core", "guards", "kernels", "autograd", "ops", "_tensor"]
+UPWARD = {  # what is imported from above, and why
+    ("imode/_core/dispatch.pyx", "imode"): "a pickle names an operator by what users call",
+    ("imode/autograd/__init__.py", "imode._tensor.legacy"): "Variable, an old name of Tensor",
+    ("imode/autograd/gradcheck.py", "imode"): "a program in public functions, as a user's",
+    ("imode/autograd/functional.py", "imode"): "likewise",
+}
+IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+c?import[ \t]+\(?([^\n#]*)|c?import[ \t]+(imode[\w.]*))",
+    re.M,
+)
+
+
+def imported(path):
+    """Yield the modules of the package that a source imports or cimports, by their whole names."""
+    package = list(path.relative_to(ROOT).parent.parts)
+    for source, names, whole in IMPORT.findall(re.sub(r'"""(?:.|\n)*?"""', "", path.read_text())):
+        if source.startswith("."):
+            dots = len(source) - len(source.lstrip("."))
+            parts = package[: len(package) - dots + 1] + source.strip(".").split(".")
+            source = ".".join(filter(None, parts))
+        if source == "imode":
+            words = re.findall(r"\w+", re.sub(r" as \w+", "", names))
+            inside = [word for word in words if word in {*STOREYS, "errors"}]
+            yield from (f"imode.{word}" for word in inside)
+            if len(inside) < len(words):
+                yield "imode"
+        elif (source or whole).partition(".")[0] == "imode":
+            yield source or whole
+
+
+def storey(module):
+    """The number of a module's floor, or of none: the top."""
+    name = (*module.split("."), "")[1]
+    return STOREYS.index(name) if name in STOREYS else len(STOREYS)
+
+
+@from_source
+def test_imports_point_down():
+    found = {}
+    for path in (ROOT / "imode").rglob("*.p[yx]*"):
+        where = path.relative_to(ROOT).as_posix()
+        own = storey(where.partition(".")[0].replace("/", "."))
+        if path.suffix not in (".py", ".pyx", ".pxd") or own == len(STOREYS):
+            continue
+        found |= {
+            (where, module): own
+            for module in imported(path)
+            if storey(module) > own and not module.startswith("imode.errors")
+        }
+    assert found.keys() == UPWARD.keys()
+
+
+@from_source
+def test_errors_import_of_the_package_only_the_core():
+    for path in (ROOT / "imode/errors").glob("*.py"):
+        modules = {m for m in imported(path) if not m.startswith("imode.errors")}
+        assert all(storey(module) == 0 for module in modules), path.name
+
+
+@from_source
+def test_autograd_imports_in_its_order():
+    """Each file of autograd imports only from those before it in the architecture's table."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = re.search(r"^\| in `imode/autograd/` \|[^\n]*\n(.*?)\n\n", text, re.M | re.S).group(1)
+    order = re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines()))
+    for path in (ROOT / "imode/autograd").glob("*.p[yx]*"):
+        if path.suffix not in (".py", ".pyx", ".pxd") or path.stem == "__init__":
+            continue
+        for module in imported(path):
+            if module.startswith("imode.autograd.") and module.rpartition(".")[2] != path.stem:
+                above = order.index(module.rpartition(".")[2]) > order.index(path.stem)
+                assert not above, f"{path.name} imports {module}"
+
+
+@from_source
+def test_no_list_by_position_stands_for_an_enumeration():
+    """What C and Python both name is an enumeration that is written once, in a `.pxd`."""
+    from imode._core.bind import Problem
+    from imode._core.dispatch import Kind, Role
+    from imode._core.loops import Ints, Layout, Number
+    from imode.kernels.networks.loss import Pairwise, Reduction
+
+    enumerations = Kind, Role, Problem, Ints, Layout, Number, Pairwise, Reduction
+    members = {name for each in enumerations for name in each.__members__}
+    for folder in ("imode", "tests", "tools", "benchmarks"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not isinstance(node, ast.Assign):
+                    continue
+                targets = [t for each in node.targets for t in getattr(each, "elts", [each])]
+                names = {t.id.lstrip("_") for t in targets if isinstance(t, ast.Name)}
+                value = ast.unparse(node.value)
+                numbered = re.fullmatch(r"range\(.*\)|\(?\d[\d, ]*\)?", value)
+                assert not (names & members and numbered), f"{path}:{node.lineno}"
 
 
 @from_source

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import imode
-from imode.printing import get_printoptions, tensor_str
+from imode._tensor.printing import get_printoptions, tensor_str
 
 inf, nan = float("inf"), float("nan")
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import imode
-from imode import serialization
 from imode._core.internals import array_of
+from imode.serialization import files
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 DTYPES += ["complex64", "complex128"]
@@ -216,7 +216,7 @@ def test_failure_leaves_the_old_file(tmp_path, monkeypatch, call):
         raise Broken
 
     if call == "write":
-        monkeypatch.setattr(serialization, "_write_all", fail)
+        monkeypatch.setattr(files, "_write_all", fail)
     else:
         monkeypatch.setattr(os, call, fail)
     with pytest.raises(Broken):
@@ -472,6 +472,18 @@ def test_pickle(protocol):
     assert isinstance(found[3], imode.nn.Parameter) and found[3].requires_grad
     assert found[4].item() is True
     found[0].zero_()
+
+
+def test_copies_of_a_parameter_made_in_inference_mode_are_parameters():
+    model = imode.nn.Linear(2, 2)
+    with imode.inference_mode():
+        for p in model.weight, imode.nn.Parameter(imode.ones(2), requires_grad=False):
+            copies = [pickle.loads(pickle.dumps(p, protocol)) for protocol in range(6)]
+            copies += [copy.copy(p), copy.deepcopy(p), round_trip(p)]
+            for found in copies:
+                assert isinstance(found, imode.nn.Parameter) and not found.is_inference()
+                assert found.requires_grad is p.requires_grad and same(found.data, p.data)
+        assert isinstance(pickle.loads(pickle.dumps(model)).weight, imode.nn.Parameter)
 
 
 def test_deepcopy():

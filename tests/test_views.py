@@ -374,13 +374,13 @@ def test_chained_indices_count_their_operators():
 
 
 def test_apply_takes_kernels_of_one_view():
-    from imode.kernels import pieces, strided
+    from imode.kernels.shapes import split, views
 
     array = np.arange(6.0).reshape(2, 3)
-    assert strided.apply(strided.select, array, 1, -1).tolist() == [2.0, 5.0]
-    for kernel, arguments in [(pieces.split, (1, 0)), (strided.select, (0,) * 30)]:
+    assert views.apply(views.select, array, 1, -1).tolist() == [2.0, 5.0]
+    for kernel, arguments in [(split.split, (1, 0)), (views.select, (0,) * 30)]:
         with pytest.raises(TypeError, match="apply\\(\\): expected a kernel of one view"):
-            strided.apply(kernel, array, *arguments)
+            views.apply(kernel, array, *arguments)
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3, 1, 2), (0, 20000)])

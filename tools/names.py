@@ -17,13 +17,18 @@ TEXT = '''"""Which module of this folder declares which name: written by tools/n
 STAMP = {stamp}
 DIGEST = {digest}
 
+# In `imode`.
+FUNCTIONS = (
+{functions}
+)
+
 # On Tensor.
 METHODS = (
 {methods}
 )
 
 # Name (of operators, functions and methods, without overloads) -> modules, in order.
-PLACES = {{
+DECLARED_IN = {{
 {places}
 }}
 '''
@@ -38,10 +43,10 @@ def declared(schema, registry, Tensor):
 
 
 def read(folder):
-    """Import the modules one by one; return (methods, {name: modules}, stamp, digest)."""
+    """Import the modules one by one; return what the fields of TEXT are filled with."""
     sys.path.insert(0, str(folder))
     nothing = types.ModuleType("imode.ops.names")
-    nothing.METHODS, nothing.PLACES, nothing.STAMP, nothing.DIGEST = (), {}, None, 0
+    vars(nothing).update(FUNCTIONS=(), METHODS=(), DECLARED_IN={}, STAMP=None, DIGEST=0)
     sys.modules["imode.ops.names"] = nothing
     import imode
     from imode import ops
@@ -50,7 +55,7 @@ def read(folder):
     from imode.ops import schema
 
     set_loader(None, None)
-    public = {name for name in vars(imode) if not name.startswith("_")}
+    public = {name for name in vars(imode) if not name.startswith("_")} | set(imode.__all__)
     methods, places = set(), {}
     before = declared(schema, all_operators, Tensor)
     for module in ops.MODULES:
@@ -75,6 +80,7 @@ def read(folder):
         if hidden:
             raise SystemExit(f"{module}: {hidden} are names of imode already")
     return (
+        sorted(schema.functions),
         sorted(methods),
         {name: places[name] for name in sorted(places)},
         ops.stamp(),
@@ -87,7 +93,7 @@ def main():
     folder = Path(sys.argv[1]).resolve()
     target = folder / "imode" / "ops" / "names.py"
     try:
-        methods, places, stamp, digest = read(folder)
+        functions, methods, places, stamp, digest = read(folder)
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         target.unlink(missing_ok=True)
         print(f"names: not written, imode does not import: {error}", file=sys.stderr)
@@ -96,6 +102,7 @@ def main():
     text = TEXT.format(
         stamp=stamp if in_place else None,
         digest=digest,
+        functions="\n".join(f'    "{name}",' for name in functions),
         methods="\n".join(f'    "{name}",' for name in methods),
         places="\n".join(f'    "{name}": "{" ".join(where)}",' for name, where in places.items()),
     )

@@ -12,27 +12,20 @@ import re
 import sys
 from pathlib import Path
 
-TYPES = {
-    "Tensor": "Tensor",
-    "Tensor?": "Tensor | None",
-    "Tensor[]": "Sequence[Tensor]",
-    "Tensor|Scalar": "Tensor | Number",
-    "Scalar": "Number",
-    "Scalar?": "Number | None",
-    "int": "builtins.int",
-    "int?": "builtins.int | None",
-    "int[]": "Sequence[builtins.int] | builtins.int",
-    "int[]?": "Sequence[builtins.int] | builtins.int | None",
-    "float": "builtins.float",
-    "float?": "builtins.float | None",
-    "bool": "builtins.bool",
-    "bool?": "builtins.bool | None",
-    "str": "builtins.str",
-    "str?": "builtins.str | None",
-    "dtype?": "dtype | None",
-    "device?": "device | builtins.str | None",
-    "Generator?": "Generator | None",
-    "any": "Any",
+TYPES = {  # by Kind, without _OPT
+    "TENSOR": "Tensor",
+    "TENSOR_LIST": "Sequence[Tensor]",
+    "OPERAND": "Tensor | Number",
+    "SCALAR": "Number",
+    "INT": "builtins.int",
+    "INTS": "Sequence[builtins.int] | builtins.int",
+    "FLOAT": "builtins.float",
+    "BOOL": "builtins.bool",
+    "STR": "builtins.str",
+    "DTYPE": "dtype",
+    "DEVICE": "device | builtins.str",
+    "GENERATOR": "Generator",
+    "ANY": "Any",
 }
 HEAD = '''"""Types of {}: written by the build from its operator table."""
 
@@ -141,19 +134,10 @@ def split(text):
     return [part.strip() for part in parts if part.strip()]
 
 
-def parse(schema):
-    """Return (name, [(type, name, default)] with None for `*`, results text) of a schema."""
-    name, arguments, results = re.fullmatch(r"([\w.]+)\((.*)\) -> (.*)", schema, re.S).groups()
-    parsed = []
-    for part in split(arguments):
-        if part == "*":
-            parsed.append(None)
-            continue
-        kind, rest = part.split(" ", 1)
-        argument, _, default = rest.partition("=")
-        kind = re.sub(r"\(a!?\)", "", re.sub(r"\[\d+\]", "[]", kind))
-        parsed.append((kind, argument, default))
-    return name, parsed, results
+def annotation(kind):
+    """Return the type that an argument of a Kind accepts."""
+    name = kind.name.removesuffix("_OPT")
+    return TYPES[name] + " | None" * (name != kind.name)
 
 
 def result(name, results, named):
@@ -182,37 +166,45 @@ def signatures(operators, named, method):
     """Return the signatures of an operator's overloads, as text after `def name`."""
     texts = []
     for op in operators:
-        name, arguments, results = parse(op.schema)
-        given = result(name, results, named)
-        if op.out is not None and not method:
-            arguments += ([] if None in arguments else [None]) + [("any", "out", "None")]
-        texts += varargs(arguments, given, method)
-        parts = [parameter(argument, method) for argument in arguments]
-        texts.append(f"({', '.join(parts)}) -> {given}: ...")
+        given = result(op.schema.partition("(")[0], op.schema.rpartition(" -> ")[2], named)
+        texts += varargs(op, given, method)
+        texts.append(f"({', '.join(parameters(op, method))}) -> {given}: ...")
     return list(dict.fromkeys(texts))
 
 
-def parameter(argument, method):
-    """Return one parameter of a signature."""
-    if argument is None:
-        return "*"
-    kind, name, default = argument
-    if name == "self":
-        return "self" if method else "input: " + TYPES[kind]
-    name += "_" * keyword.iskeyword(name)  # `from` cannot be written as a parameter
-    return f"{name}: {TYPES.get(kind, 'Any')}" + (f" = {default}" if default else "")
+def is_required(op, i):
+    """Whether an argument has no default."""
+    from imode._core.bind import REQUIRED
+
+    return op.defaults[i] is REQUIRED
 
 
-def varargs(arguments, given, method):
+def parameters(op, method, first=0):
+    """Return the parameters of an operator, from the `first` on."""
+    parts = []
+    for i in range(first, op.nargs):
+        if i == op.n_positional:
+            parts.append("*")
+        kind, name = op.kinds[i], op.names[i]
+        if name == "self":
+            parts.append("self" if method else "input: " + annotation(kind))
+            continue
+        name += "_" * keyword.iskeyword(name)  # `from` cannot be written as a parameter
+        given = "" if is_required(op, i) else f" = {op.defaults[i]!r}"
+        parts.append(f"{name}: {annotation(kind)}{given}")
+    if op.out is not None and not method:
+        parts += ["*"] * ("*" not in parts) + ["out: Any = None"]
+    return parts
+
+
+def varargs(op, given, method):
     """Return the signature with sizes one by one, where the operator takes them so: a list."""
-    rest = arguments[method:]
-    if not rest or rest[0] is None:
+    if op.nargs <= method or op.n_positional != method + 1 or op.kinds[method].name != "INTS":
         return []
-    kind, name, default = rest[0]
-    if kind != "int[]" or default or (len(rest) > 1 and rest[1] is not None):
+    if not is_required(op, method):
         return []
-    options = [parameter(argument, method) for argument in rest[2:]]
-    parts = [*["self"] * method, f"*{name}: builtins.int", *options]
+    parts = [*["self"] * method, f"*{op.names[method]}: builtins.int"]
+    parts += [part for part in parameters(op, method, method + 1) if part != "*"]
     return [f"({', '.join(parts)}) -> {given}: ..."]
 
 

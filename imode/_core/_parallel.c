@@ -1,13 +1,13 @@
 /* The thread pool behind parallel_for.
 
-   One job at a time. The caller publishes it under the lock, works on it itself, and at the end
-   waits only for those workers that joined: a worker that wakes too late finds the job closed.
-   Chunks are handed out by an atomic counter, so a slow thread takes fewer of them.
+   There is one job at a time. The caller publishes it under the lock, works on it too, and at the
+   end waits only for the workers that joined: a worker that wakes too late finds the job closed.
+   An atomic counter hands out the chunks, so a slow thread takes fewer of them.
 
    Invariants, all under `lock` unless said otherwise:
    - `job.body` is NULL exactly when no job is open; only the owner of `busy` opens or closes one.
    - `job.joined <= job.max_helpers`, and `job.active` of them are still in the body.
-   - `helpers` threads exist; they never end, and the process may exit while they sleep. */
+   - `helpers` threads exist; they never end. The process may exit while they sleep. */
 
 #define _GNU_SOURCE
 #include "parallel.h"
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define MAX_THREADS 1024
-#define CHUNKS_PER_THREAD 4 /* enough to even out threads of unequal speed */
+#define CHUNKS_PER_THREAD 4 /* enough to balance threads of unequal speed */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
@@ -37,7 +37,7 @@ static struct {
 
 static atomic_int busy;        /* 1 while a caller owns the pool */
 static atomic_int num_threads; /* 0 until first asked for */
-static int helpers;            /* threads started, apart from the callers */
+static int helpers;            /* threads started; callers not counted */
 static _Thread_local int inside; /* this thread is in a body: nested loops run inline */
 
 static void take_chunks(imode_range_body body, void *ctx, ptrdiff_t n, ptrdiff_t chunk) {

@@ -1,18 +1,18 @@
-"""A table from addresses to living objects: a dict of ints, without making ints.
+"""A table from addresses to live objects: like a dict with int keys, but without int objects.
 
-Each object brings the link that chains it to its bucket, so that noting one allocates nothing but,
-now and then, twice as many buckets.
+Each object has a field, its link, that chains it to its bucket. So entering an object allocates
+nothing, except when the number of buckets doubles.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t, uintptr_t
 
 cdef enum:
-    FEWEST = 64               # buckets
+    FEWEST = 64               # buckets at first
 
 
 cdef inline size_t _bucket(Addresses* table, void* address) noexcept:
-    # Objects lie at multiples of 16 and more: a product has the bits that differ at its top.
+    # The low bits of addresses are all zero; the multiplication moves the others to the top.
     return <size_t>((<uint64_t><uintptr_t>address * 0x9E3779B97F4A7C15ULL) >> 32) & table.mask
 
 

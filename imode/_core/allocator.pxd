@@ -4,7 +4,7 @@ from numpy cimport ndarray, npy_intp
 
 
 cdef extern from "numpy/ndarraytypes.h":
-    # The fields of an ndarray, written where one is recycled.
+    # The fields of an ndarray, which recycling writes.
     ctypedef struct Descr "PyArray_Descr":
         int type_num
 
@@ -30,16 +30,16 @@ cdef inline Fields* fields(PyObject* array) noexcept nogil:
 # A new C-contiguous array, values undefined.
 cdef ndarray empty(int typenum, int nd, npy_intp* dims)
 
-# A view: `source` gives the storage, the dtype and whether it is writable.
+# A view of `source`, with its dtype and writability.
 cdef ndarray view(ndarray source, int nd, npy_intp* dims, npy_intp* strides, char* data)
-# The same with a base of its own, which keeps the memory where it is
+# The same, with another base, which keeps the memory alive
 cdef ndarray view_on(ndarray source, PyObject* base, int nd, npy_intp* dims, npy_intp* strides,
                      char* data)
 # A view as elements of any dtype; the caller owns the reference.
 cdef PyObject* take_view(
     PyObject* source, int typenum, int nd, npy_intp* dims, npy_intp* strides,
     char* data) except NULL
-# Takes over the caller's reference; keeps the array for reuse if nobody else can see it.
+# Takes over the caller's reference; keeps the array for reuse if nothing else refers to it.
 cdef void release(PyObject* array) noexcept
-# The array that owns the storage which `array` looks at.
+# The array that owns the memory of `array`.
 cdef PyObject* root(PyObject* array) noexcept

@@ -1,26 +1,26 @@
-"""Small ndarrays, recycled: most of the price of a small operator is making and freeing one.
+"""Recycled small ndarrays: creating and freeing one is most of the cost of a small operator.
 
 # Note [Recycled arrays]
-An array made by `empty` with at most MAX_DIMS dimensions and at most the largest class's bytes
-owns a block of exactly its class's size, whatever its shape says; a private bit and the class
-number in its flags word tell so. When a tensor dies as the sole owner of such an array (one
-reference, no weak reference, no base), the array goes to the free list of its dtype, number of
-dimensions and class, and the next `empty` of that kind only writes the shape, the strides and the
-flags. A shape never outgrows its class, so freeing the array through NumPy is always right too.
-Headers of views are recycled in the same way; they own nothing.
+An array made by `empty`, with at most MAX_DIMS dimensions and no more bytes than the largest class,
+owns a block of exactly its class's size, whatever its shape; a private bit in its flags and the
+class number beside it say so. When a tensor dies as the sole owner of such an array (one reference,
+no weak reference, no base), the array goes to the free list of its dtype, number of dimensions and
+class, and the next `empty` of that kind only writes the shape, the strides and the flags. A shape
+never needs more than its class's bytes, so it is always right to free the array through NumPy, too.
+Headers of views are recycled in the same way; they own no memory.
 
-The first DEPTH of a list stay. A long graph that dies leaves many more, up to 256 bytes each, which
-the next one needs: WAITING_BYTES of them wait, too, until a full garbage collection, which drops
-all that waits here, as it drops the interpreter's own free lists.
+A list keeps its first DEPTH arrays. A long graph that dies leaves many more, of up to 256 bytes,
+which the next long graph needs: up to WAITING_BYTES of them wait as well. A full garbage collection
+drops all that waits here, just as it drops the interpreter's own free lists.
 
 # Note [Kept arrays]
-Large memory comes from the system in pages that are cleared when they are first touched, one after
-another for all threads of a process: for a pointwise operator that is as much work as the operator
-itself, and threads wait for each other. So the last arrays of LARGE to LARGEST bytes that died are
-kept, KEPT of them and KEPT_BYTES in all, for the next ones of as many bytes, the same dtype and
-number of dimensions.
+The system hands out large memory in pages that it clears when they are first touched, and while it
+does, the threads of the process wait for each other: for a pointwise operator that takes as long as
+the operator itself. So the last arrays of LARGE to LARGEST bytes that died are kept, up to KEPT of
+them and KEPT_BYTES in all, and used again for arrays of the same size in bytes, dtype and number of
+dimensions.
 
-Thread rule: the free lists and the kept arrays are touched with the GIL held.
+Thread rule: the free lists and the kept arrays are used with the GIL held.
 """
 import gc
 
@@ -62,11 +62,11 @@ cdef extern from *:
 cdef enum:
     MAX_DIMS = 4              # arrays of more dimensions are not recycled
     N_CLASSES = 6
-    DEPTH = 32                # arrays kept per dtype, dimension count and class, in any case
-    DEEPEST = 2               # the largest class of which more wait
-    WAITING_BYTES = 1 << 28   # of all lists
+    DEPTH = 32                # arrays that a list always keeps
+    DEEPEST = 2               # the largest class whose lists keep more
+    WAITING_BYTES = 1 << 28   # in all lists together
     HEADER_BYTES = 144        # of an array, without its block
-    # NumPy uses bits up to 14 and from 27 up (WAS_PYTHON_INT and its kin: views inherit them).
+    # NumPy uses bits up to 14, and from 27 up (WAS_PYTHON_INT etc., which views inherit).
     RECYCLED = 1 << 18        # flags bit: the block has its class's size
     VIEW = 1 << 19            # flags bit: a header made by `view`
     CLASS_SHIFT = 20          # flags bits 20..22: the class
@@ -110,7 +110,7 @@ for _i in range(N_DTYPES):
 
 
 cdef inline PyObject* _take(FreeList* free, npy_intp nbytes) noexcept:
-    """The last that died, with the list's reference and no base."""
+    """The array that died last, with the list's reference and without a base."""
     global _waiting_bytes
     cdef PyObject* array = free.first
     free.first = fields(array).base
@@ -142,7 +142,7 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
     if nd <= MAX_DIMS:
         for i in range(nd):
             if dims[i] > 16384:
-                return _new_plain(code, nd, dims)
+                return _new_unrecycled(code, nd, dims)
             nbytes *= dims[i]
         kind = size_class(nbytes)
         if kind >= 0:
@@ -155,11 +155,11 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
                 Py_DECREF(out)        # the free list's reference
                 return out
             return _new_recyclable(code, nd, dims, nbytes, kind)
-    return _new_plain(code, nd, dims)
+    return _new_unrecycled(code, nd, dims)
 
 
-cdef ndarray _new_plain(int code, int nd, npy_intp* dims):
-    """An array that is not recycled; NumPy gives empty ones strides of 0, PyTorch does not."""
+cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
+    """An array that is not recycled. (Strides of empty arrays are PyTorch's, not NumPy's zeros.)"""
     cdef npy_intp nbytes = _large_bytes(code, nd, dims)
     cdef ndarray array
     cdef npy_intp stride = _itemsize[code]
@@ -180,7 +180,7 @@ cdef ndarray _new_plain(int code, int nd, npy_intp* dims):
 
 
 cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
-    """The bytes of an array that may be kept; 0: it may not."""
+    """The size in bytes of an array that may be kept; 0: it may not be."""
     cdef npy_intp nbytes = _itemsize[code]
     cdef int i
     for i in range(nd):
@@ -193,7 +193,7 @@ cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
 
 
 cdef void _forget(int which) noexcept:
-    """Take a kept array out and drop the reference to it; a caller that uses it has its own."""
+    """Remove a kept array and drop the reference to it; a caller that uses it has its own."""
     global _n_kept, _kept_bytes
     cdef PyObject* array = _kept[which]
     cdef int i
@@ -205,7 +205,7 @@ cdef void _forget(int which) noexcept:
 
 
 cdef bint _keep(PyObject* array) noexcept:
-    """Keep an array that dies; False: it is not of the kind."""
+    """Keep a dying array; False if it is not of the kind that is kept."""
     global _n_kept, _kept_bytes
     cdef Fields* header = fields(array)
     cdef int code = code_of[header.descr.type_num]
@@ -313,7 +313,7 @@ cdef inline PyObject* _take_view_on(PyObject* source, PyObject* base, int typenu
 
 
 cdef int _contiguity(npy_intp item, int nd, npy_intp* dims, npy_intp* strides) noexcept:
-    """NumPy's two flags: dimensions of length 1 may have any stride, empty arrays any strides."""
+    """NumPy's two flags; a dimension of length 1 may have any stride, an empty array any."""
     cdef npy_intp expected = item
     cdef bint is_c = True
     cdef int long_dims = 0
@@ -389,7 +389,7 @@ cdef void release(PyObject* array) noexcept:
 
 
 cdef PyObject* root(PyObject* array) noexcept:
-    # NumPy collapses chains of views, and so does `view`: one step reaches the owner.
+    # NumPy collapses chains of views, and so does `view`: the owner is one step away.
     cdef PyObject* base = fields(array).base
     while base != NULL and PyArray_CheckExact(base):
         array = base
@@ -403,7 +403,7 @@ cdef void _drop(FreeList* free, npy_intp nbytes) noexcept:
 
 
 def collected(phase, info):
-    """What `gc.callbacks` calls: a full collection gives back all memory that waits for reuse."""
+    """For `gc.callbacks`: a full collection releases all memory that waits for reuse."""
     cdef int code, nd, kind
     if phase != "stop" or info["generation"] != 2:
         return

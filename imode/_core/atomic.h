@@ -7,7 +7,7 @@
 static inline uint64_t imode_add_relaxed(uint64_t *counter, uint64_t n) {
     return __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
-/* A counter that only changes with the GIL held: no locked instruction where there is a GIL. */
+/* A counter that changes only with the GIL held, so that no locked instruction is needed. */
 static inline void imode_add_with_gil(uint64_t *counter, uint64_t n) {
 #ifdef Py_GIL_DISABLED
     __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);

@@ -1,28 +1,30 @@
 # From a Python call's arguments to an operator's normalised ones.
 # See bind.pyx for implementation details.
 from cpython.object cimport PyObject
-from imode._core.dispatch cimport MAX_ARGS, Operator
+from imode._core.dispatch cimport Operator
+from imode._core.keyset cimport keyset_t
 
 
-ctypedef struct Bound:                    # one call's arguments; lives on the C stack
-    PyObject* args[MAX_ARGS + 1]          # borrowed, per schema; then the out tensor or NULL
-    PyObject* owned[2 * MAX_ARGS + 1]     # what normalising made; released after the call
-    int n_owned
-    PyObject* out                         # the out= argument, borrowed; NULL: none
+cpdef enum Problem:                       # errors/arguments.py has the messages
+    WRONG_TYPE = 1
+    MISSING
+    UNEXPECTED_KEYWORD
+    TOO_MANY
+    TWICE
+    WRONG_ELEMENT
+    WRONG_SIZE
 
-
-ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overload fits
-    int problem                           # Problem
-    int argument                          # position in the schema
-    int given                             # position in the call, from 1; 0: by keyword
-    PyObject* value                       # borrowed, from the caller or from Bound.owned
 
 cdef class Alias:
     # A second name under which Python calls an operator. Immutable.
     cdef Operator operator
-    cdef str name                         # what errors about the arguments call it
+    cdef str name                         # the operator's name in errors about the arguments
 
-# What Python's calls of an operator's function and method enter, and of an Alias: callables.pyx.
+# Entry points of an operator's call and of its `redispatch`, for dispatch.pyx.
+cdef object vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords)
+cdef object bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs)
+
+# Entry points of the functions and methods of operators and Aliases, for callables.pyx.
 cdef object function_entry(PyObject* op, PyObject* args, Py_ssize_t n, PyObject* keywords)
 cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize_t n,
                          PyObject* keywords)

@@ -1,10 +1,12 @@
 """From a Python call's arguments to an operator's normalised ones.
 
-`function_entry` and `method_entry` are what Python calls: they bind, dispatch and clean up. Each
-overload is tried in the order of registration; binding allocates nothing unless a value must be
+Python calls `function_entry` and `method_entry`, which bind, dispatch and clean up. Overloads are
+tried in the order of registration; binding allocates nothing unless a value must be
 converted (a list of ints to a tuple, a NumPy number to a Python one).
 """
 from numpy import bool_ as _np_bool
+
+from imode._core.type_names import class_name
 
 cimport cython
 from cpython.bool cimport PyBool_Check
@@ -16,13 +18,15 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTu
 from numpy cimport NPY_BOOL
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT,
-    INT, INT_OPT, INTS, INTS_OPT, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
-    TENSOR_LIST, TENSOR_OPT, Operator, call, redispatch, set_binder, written)
-from imode._core.dtype cimport (
-    FLOAT16, as_device, code_from_object, code_of, dtype, dtype_from_code, plain_number)
+    INT, INT_OPT, INTS, INTS_OPT, MAX_ARGS, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
+    TENSOR_LIST, TENSOR_OPT, Operator, call, inplace_target, redispatch)
+from imode._core.device cimport as_device
+from imode._core.dtype cimport FLOAT16, code_from_object, code_of, dtype, dtype_from_code
+from imode._core.numbers cimport python_number
 from imode._core.keyset cimport keyset_t
 from imode._core.tensor cimport (
     Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
+from imode import errors
 
 cdef extern from "Python.h":
     int PyLong_Check(PyObject*) noexcept
@@ -37,7 +41,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* An int (not a bool) that is certainly within 64 bits: one look at its size. */
+    /* Whether an object is an int (not a bool) whose size shows at once that 64 bits hold it. */
     static inline int imode_is_short_int(PyObject* o) {
         if (!PyLong_CheckExact(o)) return 0;
     #if PY_VERSION_HEX >= 0x030C0000
@@ -49,21 +53,26 @@ cdef extern from *:
     """
     bint is_short_int "imode_is_short_int"(PyObject*) noexcept
 
-cdef enum Problem:            # refusal.py has the messages
-    WRONG_TYPE = 1
-    MISSING
-    UNEXPECTED_KEYWORD
-    TOO_MANY
-    TWICE
-    WRONG_ELEMENT
-    WRONG_SIZE
+
+ctypedef struct Bound:                    # one call's arguments; lives on the C stack
+    PyObject* args[MAX_ARGS + 1]          # borrowed, per schema; then the out tensor or NULL
+    PyObject* owned[2 * MAX_ARGS + 1]     # new objects from normalising; released after the call
+    int n_owned
+    PyObject* out                         # the out= argument, borrowed; NULL: none
+
+
+ctypedef struct Mismatch:  # why the arguments did not bind; raised if no overload fits
+    int problem                           # Problem
+    int argument                          # position in the schema
+    int given                             # position in the call, from 1; 0: by keyword
+    PyObject* value                       # borrowed, from the caller or from Bound.owned
 
 
 cdef object _Generator = object
 
 
 def name_generator_class(cls):
-    """Name the class that `Generator?` arguments take: it belongs to a layer above."""
+    """Set the class for `Generator?` arguments, which a module above this one defines."""
     global _Generator
     _Generator = cls
 
@@ -129,7 +138,7 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
             return 0
         for i in range(<int>n, op.nargs):
             bound.args[i] = PyTuple_GET_ITEM(op.defaults, i)
-        bound.args[op.nargs] = written(op, bound.args)
+        bound.args[op.nargs] = inplace_target(op, bound.args)
         return 1
     for i in range(<int>n, op.nargs):
         bound.args[i] = NULL
@@ -166,7 +175,7 @@ cdef int bind(Operator op, PyObject* self, PyObject** args, Py_ssize_t n_given,
         why.problem = UNEXPECTED_KEYWORD
         why.value = unexpected
         return 0
-    bound.args[op.nargs] = written(op, bound.args)
+    bound.args[op.nargs] = inplace_target(op, bound.args)
     return 1
 
 
@@ -228,7 +237,7 @@ cdef int _bind_varargs(Operator op, int i, PyObject** args, int n, Bound* bound,
 
 
 cdef inline bint _fits_at_sight(int kind, PyObject* value) noexcept:
-    """Whether a value needs no `check`: most do not."""
+    """Whether a value needs no `check`; most values need none."""
     if kind == INT or kind == INT_OPT:
         return is_short_int(value)
     return (kind == TENSOR or kind == OPERAND) and is_tensor(value)
@@ -259,7 +268,7 @@ cdef int check(Operator op, int i, PyObject* value, Bound* bound, Mismatch* why)
     if kind == INT or kind == INT_OPT:
         if PyLong_CheckExact(value):
             return 1 if _fits(value) else _raise_wide()
-        bools = is_tensor(value) and typenum(<Tensor>value) == NPY_BOOL    # lists take them
+        bools = is_tensor(value) and typenum(<Tensor>value) == NPY_BOOL    # only lists accept them
         converted = None if bools else _as_int(<object>value)
         if converted is not None and not _fits(<PyObject*>converted):
             _raise_wide()
@@ -312,7 +321,7 @@ cdef int _check_tensors(Operator op, int i, PyObject* value, Bound* bound,
         items = tuple(<object>value)
     else:
         return _wrong_type(i, value, why)
-    _own(bound, i, items)         # for `why`, too
+    _own(bound, i, items)         # keeps `why.value` alive, too
     for k in range(PyTuple_GET_SIZE(items)):
         if not is_tensor(PyTuple_GET_ITEM(items, k)):
             why.problem = WRONG_ELEMENT
@@ -332,7 +341,7 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
     elif PyList_Check(value) or PyTuple_Check(value):
         items = tuple(<object>value)
     else:
-        # A lone int stands for int[n] all alike.
+        # A single int stands for an int[n] of equal values.
         item = _as_int(<object>value) if op.lengths[i] or op.kinds[i] == INTS_OPT else None
         if item is None:
             return _wrong_type(i, value, why)
@@ -344,7 +353,7 @@ cdef int _check_ints(Operator op, int i, PyObject* value, Bound* bound, Mismatch
             break
     else:
         return _own_ints(op, bound, i, items)
-    _own(bound, i, items)         # for `why`: an element's __index__ may empty the caller's list
+    _own(bound, i, items)         # keeps `why.value` alive: __index__ may empty the caller's list
     converted = []
     for k in range(PyTuple_GET_SIZE(items)):
         item = _as_int(items[k])
@@ -366,7 +375,7 @@ cdef inline bint _fits(PyObject* value) noexcept:
 
 
 cdef int _bind_number(Bound* bound, int i, PyObject* value) except -1:
-    """1: a number, which the kernels get as one of Python's own types; 0: none."""
+    """Bind a number, converted to one of Python's own types; 0 if it is not a number."""
     if PyFloat_CheckExact(value) or is_short_int(value):
         return 1
     number = _as_number(<object>value)
@@ -378,18 +387,18 @@ cdef int _bind_number(Bound* bound, int i, PyObject* value) except -1:
 
 
 cdef int _check_range(object number) except -1:
-    """OverflowError unless an int is a number to PyTorch: 64 bits at most, signed or unsigned."""
+    """OverflowError unless PyTorch accepts an int: at most 64 bits, signed or unsigned."""
     cdef int overflow
     PyLong_AsLongLongAndOverflow(<PyObject*>number, &overflow)
     if overflow < 0:
-        raise OverflowError("can't convert negative int to unsigned")
+        raise errors.numbers.too_small()
     if overflow > 0 and number >= 1 << 64:
-        raise OverflowError("int too big to convert")
+        raise errors.numbers.too_large()
     return 0
 
 
 cdef int _raise_wide() except -1:
-    raise ValueError("Overflow when unpacking long long")
+    raise errors.numbers.beyond_64_bits()
 
 
 cdef int _own_ints(Operator op, Bound* bound, int i, tuple items) except -1:
@@ -412,28 +421,27 @@ cdef object _as_int(object value):
     if hasattr(type(value), "__index__"):
         try:
             return int(PyNumber_Index(value))
-        except TypeError:    # an array of several elements has the method, but no index
+        except TypeError:    # an array of several elements has __index__, which raises
             return None
     return None
 
 
 cdef object _as_number(object value):
-    """The number that an object, or a 0-dim tensor that needs no gradient, is; else None."""
+    """The number that an object or a 0-dim tensor without gradient stands for; else None."""
     if isinstance(value, Tensor):
         if storage(<Tensor>value).ndim == 0 and not requires_grad(<Tensor>value):
             return storage(<Tensor>value).item()
         return None
-    return plain_number(value)
+    return python_number(value)
 
 
-# ---- refusing ----
+# ---- errors ----
 
 cdef object _refusal(Operator op, Mismatch* why, bint is_method, bint named):
-    from imode._core.refusal import refusal
-
     value = <object>why.value if why.problem in (
         WRONG_TYPE, WRONG_ELEMENT, WRONG_SIZE, UNEXPECTED_KEYWORD) else None
-    return refusal(op, is_method, named, why.problem, why.argument, why.given, value)
+    return errors.arguments.refusal(
+        op, is_method, named, why.problem, why.argument, why.given, value)
 
 
 cdef tuple _given(PyObject** args, Py_ssize_t n, PyObject* keywords):
@@ -444,9 +452,8 @@ cdef tuple _given(PyObject** args, Py_ssize_t n, PyObject* keywords):
 
 cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
                          PyObject* keywords, Bound* bound):
-    """A call that fits no overload: it has the order of older scripts, or a TypeError."""
-    from imode._core.older import call_in_older_order
-    from imode._core.refusal import missing_first, no_overload, only_plausible
+    """A call that fits no overload: in the argument order of older scripts, or a TypeError."""
+    from imode._core.legacy_orders import call_in_older_order
 
     cdef Mismatch why
     cdef Operator op
@@ -455,12 +462,14 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     result = call_in_older_order(first, own, given, names)
     if result is not None:
         return result
-    op = only_plausible(first, first.name, len(given), self != NULL)
+    op = errors.arguments.only_plausible(first, first.name, len(given), self != NULL)
     if op is None or bind(op, self, args, n, keywords, bound, &why):
-        # No refusal to show: too many overloads, or the arguments' own code now answers otherwise.
-        raise no_overload(first, first.name, self != NULL, given, names)
-    raise missing_first(op, self != NULL, n, names, why.problem, why.argument) or _refusal(
-        op, &why, self != NULL, keywords != NULL)
+        # There is no single reason to show: too many overloads fit, or the arguments' own methods
+        # now answer differently.
+        raise errors.arguments.no_overload(first, first.name, self != NULL, given, names)
+    missing = errors.arguments.missing_first(
+        op, self != NULL, n, names, why.problem, why.argument)
+    raise missing or _refusal(op, &why, self != NULL, keywords != NULL)
 
 
 # ---- the call ----
@@ -480,8 +489,8 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
             try:
                 op = _bind_out(op, &bound)
             except TypeError as error:
-                from imode._core.refusal import wrong_out
-                raise wrong_out(error, first, self != NULL, *_given(args, n, keywords))
+                raise errors.arguments.wrong_out(
+                    error, first, self != NULL, *_given(args, n, keywords))
             return call(op, bound.args)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
@@ -492,14 +501,14 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
         _release(&bound)
 
 
-cdef int require_grad(Tensor made) except -1:
-    if code_of[typenum(made)] < FLOAT16:
-        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-    return set_requires_grad(made, True)
+cdef int require_grad(Tensor result) except -1:
+    if code_of[typenum(result)] < FLOAT16:
+        raise errors.graph.integers_require_grad("")
+    return set_requires_grad(result, True)
 
 
 cdef Operator _bind_out(Operator op, Bound* bound):
-    """The operator that writes to out=, which becomes the argument after the schema's."""
+    """The operator that writes to out=. The target becomes the argument after the schema's."""
     cdef Operator out = op if op.role == OUT else op.out
     cdef object target
     if out is None:
@@ -512,20 +521,20 @@ cdef Operator _bind_out(Operator op, Bound* bound):
             target = target[0]
         if not isinstance(target, Tensor):
             raise TypeError(f"{op.name}(): argument 'out' must be Tensor, not "
-                            f"{type(target).__name__}")
+                            f"{class_name(target)}")
     else:
         if not isinstance(target, (tuple, list)):
             raise TypeError(f"{op.name}(): argument 'out' must be tuple of Tensors, not "
-                            f"{type(target).__name__}")
+                            f"{class_name(target)}")
         target = tuple(target)
-        if op.n_results not in (len(target), -1):     # -1: as many as there are results
+        if op.n_results not in (len(target), -1):     # -1: any number
             raise TypeError(f"{op.name}() expected tuple of {op.n_results} elements but got "
                             f"{len(target)}")
         for position, item in enumerate(target):
             if not isinstance(item, Tensor):
                 raise TypeError(
                     f"{op.name}(): argument 'out' must be tuple of Tensors, but found element of "
-                    f"type {type(item).__name__} at pos {position}")
+                    f"type {class_name(item)} at pos {position}")
     _own(bound, op.nargs, target)
     return out
 
@@ -541,19 +550,22 @@ cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize
 
 @cython.final
 cdef class Alias:
-    """A second name of an operator, as `clip` is of `clamp`: errors about the arguments use it."""
+    """A second name of an operator, such as `clip` for `clamp`: argument errors use this name."""
 
     def __init__(self, Operator operator, str name):
         self.operator, self.name = operator, name
+
+
+cdef object _by_second_name(TypeError error, Alias alias, bint is_method, tuple given):
+    return errors.arguments.by_second_name(
+        error, alias.operator, alias.name, is_method, *given)
 
 
 cdef object alias_function_entry(PyObject* alias, PyObject* args, Py_ssize_t n, PyObject* keywords):
     try:
         return _call((<Alias>alias).operator, NULL, <PyObject**>args, n, keywords)
     except TypeError as error:
-        from imode._core.refusal import by_second_name
-        raise by_second_name(error, (<Alias>alias).operator, (<Alias>alias).name, False,
-                             *_given(<PyObject**>args, n, keywords))
+        raise _by_second_name(error, <Alias>alias, False, _given(<PyObject**>args, n, keywords))
 
 
 cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -561,12 +573,10 @@ cdef object alias_method_entry(PyObject* alias, PyObject* self, PyObject** args,
     try:
         return _call((<Alias>alias).operator, self, args, n, keywords)
     except TypeError as error:
-        from imode._core.refusal import by_second_name
-        raise by_second_name(error, (<Alias>alias).operator, (<Alias>alias).name, True,
-                             *_given(args, n, keywords))
+        raise _by_second_name(error, <Alias>alias, True, _given(args, n, keywords))
 
 
-def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):
+cdef object bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):
     """Operator.redispatch with the arguments of a Python call."""
     cdef Bound bound
     cdef Mismatch why
@@ -592,9 +602,6 @@ def _bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs):
         _release(&bound)
 
 
-cdef object _vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords):
-    # The top bit of the count only says that args[-1] may be overwritten.
+cdef object vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords):
+    # The shifts drop the top bit of the count, a flag: args[-1] may be overwritten.
     return _call(<Operator>op, NULL, args, <Py_ssize_t>(n << 1 >> 1), keywords)
-
-
-set_binder(<void*>_vectorcall_entry, _bound_redispatch)

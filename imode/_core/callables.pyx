@@ -20,7 +20,7 @@ cdef extern from "methods.h":
     object imode_new_method(object cls, PyMethodDef* definition, int index)
     object imode_new_function(PyMethodDef* definition, void* entry, object op, object module)
 
-cdef int _n_methods = 0
+cdef dict _indices = {}           # name -> index; a method defined again reuses its index
 
 
 def make_function(Operator op, str name, doc, module):
@@ -34,24 +34,22 @@ def make_function(Operator op, str name, doc, module):
 
 def make_method(Operator op, str name, doc):
     """The method descriptor of Tensor that calls an operator."""
-    global _n_methods
-    cdef int index = _n_methods
+    cdef int index = _indices.setdefault(name, len(_indices))
     if index >= IMODE_N_METHODS:
         raise RuntimeError(f"make_method(): more than {IMODE_N_METHODS} methods; methods.h holds "
                            "the table")
-    _n_methods += 1
     called = op if name == op.name else Alias(op, name)
-    Py_INCREF(called)
+    Py_INCREF(called)                 # never released, as the one before is not: it may be running
     imode_method_ops[index] = <PyObject*>called
     imode_method_entries[index] = method_entry if name == op.name else alias_method_entry
     return imode_new_method(Tensor, _definition(name, doc), index)
 
 
-cdef list _texts = []             # names and documentation that definitions point into
+cdef list _texts = []             # keeps alive the names and texts that definitions point to
 
 
 cdef PyMethodDef* _definition(str name, object doc) except NULL:
-    """A method definition; it lives as long as the process, as the function does."""
+    """A method definition, which is never freed, like the function it defines."""
     cdef PyMethodDef* definition = <PyMethodDef*>calloc(1, sizeof(PyMethodDef))
     cdef bytes encoded_name = name.encode()
     cdef bytes encoded_doc = doc.encode()

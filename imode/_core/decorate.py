@@ -1,21 +1,21 @@
 """Guards as decorators: on functions, methods, generators and coroutines.
 
-A generator or coroutine runs in stretches: from where it is resumed to where it yields or awaits.
-The mode is on during the stretches and off between them, so that the caller of a generator, and the
-other tasks of an event loop, never see it. All of them are driven here by hand, with `_drive`.
+A generator or coroutine runs in stretches, each from where it is resumed to where it yields or
+awaits. The mode is on during the stretches and off between them, so that the caller of a generator
+and the other tasks of an event loop never see it. `_drive` runs all of them, step by step.
 """
 
 import functools
 import inspect
 import warnings
 
-from imode._core.words import shown
+from imode._core.type_names import shown
 
 __all__ = ["decorate"]
 
 
 def decorate(function, guard):
-    """Return `function` with a guard like `guard` on while its body runs."""
+    """Return `function` changed so that a guard like `guard` is on while its body runs."""
     if isinstance(function, (classmethod, staticmethod)):
         return type(function)(decorate(function.__func__, guard))
     if not callable(function):
@@ -97,7 +97,7 @@ def _async_generator(function, body):
 
 
 class _Driven:
-    """An awaitable that drives another one, `inner`, with `guard` on during its stretches."""
+    """An awaitable that drives another, `inner`, with `guard` on during its stretches."""
 
     __slots__ = ("guard", "inner")
 
@@ -109,7 +109,7 @@ class _Driven:
 
 
 def _drive(inner, guard):
-    """Run the generator-like `inner`; pass on what it yields, is sent, is thrown and returns."""
+    """Run `inner`, a generator or the like; pass on what it yields, returns, is sent and thrown."""
     step, value = inner.send, None
     try:
         while True:

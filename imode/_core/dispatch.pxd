@@ -1,5 +1,6 @@
 # The dispatcher: the thread-local state, the operator table, and the call.
-# See dispatch.pyx. Thread rules: a TLS is its thread's own; the table changes with the GIL held.
+# See dispatch.pyx. Thread rules: only its own thread uses a TLS; the table changes with the GIL
+# held.
 from cpython.object cimport PyObject
 from imode._core.keyset cimport (
     BACKENDS, BIT_AD, BIT_AUTOGRAD, BIT_CPU, N_KEYS, highest_key, keyset_t)
@@ -10,9 +11,9 @@ cdef extern from "tls.h":
         uint64_t included         # keys added to every call, XOR the default {ADInplaceOrView}
         uint64_t excluded         # keys removed from every call
         int no_grad               # grad mode is off
-        int guard_id              # place where inference mode, else no_grad was entered; 0: unknown
+        int guard_id              # line that entered inference mode, else no_grad; 0: unknown
         int operator_id           # the operator called last; see Note [Who made a tensor]
-        int plain_numbers         # a formula or a composite runs; see Note [Numbers in formulas]
+        int numbers_are_scalars   # a formula or composite runs; see Note [Numbers in formulas]
         uint64_t hops             # kernels entered
         uint64_t nodes            # graph nodes made
         uint64_t sequence         # the number of the next graph node
@@ -22,15 +23,15 @@ cdef extern from "tls.h":
         PyObject* trace           # list that the dispatch trace appends to; NULL: off
         PyObject* task            # the call of backward that runs here, autograd's Task; NULL: none
         PyObject* saving          # default hooks of saved tensors, autograd's Defaults; NULL: none
-        int depth                 # how many calls of backward are under way here, one in another
-        int single_threaded       # set_multithreading_enabled(False); accepted, changes nothing
-        int inference_at          # place where inference mode was entered last; 0: never
+        int depth                 # how many nested calls of backward run here
+        int single_threaded       # set_multithreading_enabled(False); has no effect
+        int inference_at          # line that entered inference mode last; 0: none
 
 cdef enum:
-    MAX_ARGS = 24                 # arguments of an operator
+    MAX_ARGS = 24                 # most arguments of an operator
     DEFAULT_INCLUDED = 1 << 3     # {ADInplaceOrView}
 
-cdef enum Kind:                   # what an argument accepts
+cpdef enum Kind:                  # what an argument accepts
     TENSOR
     TENSOR_OPT
     TENSOR_LIST
@@ -53,12 +54,12 @@ cdef enum Kind:                   # what an argument accepts
     ANY
     DTYPE
 
-cdef enum Role:                   # what a call does to its arguments
+cpdef enum Role:                  # what a call does to its arguments
     FUNCTIONAL = 0                # new results
     VIEW = 1                      # results are views of the first tensor
     INPLACE = 2                   # writes the first argument and returns it
     OUT = 3                       # writes the out tensors and returns them
-    COMPOSITE = 4                 # a Python function over other operators; never dispatched itself
+    COMPOSITE = 4                 # a Python function that calls other operators; not dispatched
 
 
 # A kernel: args[0 .. op.nargs-1] are borrowed and normalised to the schema; args[op.nargs] is the
@@ -67,28 +68,30 @@ ctypedef object (*kernel_t)(Operator op, keyset_t keys, PyObject** args)
 
 
 cdef class CKernel:
-    # A compiled kernel with its configuration, as operator entries hold it. Immutable.
+    # A compiled kernel with its configuration, as used in operator entries. Immutable.
     cdef kernel_t fn
     cdef void* data               # C configuration, alive as long as `config`
     cdef readonly object config   # Python configuration
+    cdef readonly object general  # used where `fn` does not apply: a function over ndarrays
+    cdef kernel_t inner           # of an out= form: what `fn` calls, once out= is looked at
     cdef readonly str where       # where it was registered, for messages
-    cdef readonly bint writes_out  # honours args[op.nargs]
 
     @staticmethod
-    cdef CKernel new(kernel_t fn, object config, str where, bint writes_out, void* data=*)
+    cdef CKernel new(kernel_t fn, object config=*, void* data=*, str where=*)
 
 
 cdef class Operator:
-    # One operator (one overload). Made once at import; after that only its kernels may change.
+    # One operator (one overload). Created once, at import; after that only its kernels may change.
     cdef readonly str name        # "add", "add_", "max"
     cdef readonly str overload    # "", "dim", "out"
     cdef readonly str schema      # as declared
     cdef readonly object entry    # the declaration: derivative, documentation, variants
-    cdef void* vectorcall         # CPython calls operators through it: the binder's entry
+    cdef readonly object accepts  # what its out= may be: out.Out
+    cdef void* vectorcall         # through which CPython calls operators: bind.vectorcall_entry
     # Arguments
     cdef readonly int nargs
-    cdef readonly int n_positional  # the first of them may be given by position
-    cdef readonly int n_required  # the first of them have no default
+    cdef readonly int n_positional  # how many, the first, may be given by position
+    cdef readonly int n_required  # how many, the first, have no default
     cdef int kinds[MAX_ARGS]      # Kind
     cdef int lengths[MAX_ARGS]    # int[n]: n; else 0
     cdef readonly tuple names
@@ -97,17 +100,17 @@ cdef class Operator:
     cdef int n_tensors            # how many arguments may hold tensors
     cdef int tensors[MAX_ARGS]    # their positions
     cdef readonly int n_results
-    cdef readonly object result_type  # named tuple of several named results, or None
+    cdef readonly object result_type  # the named tuple class of several named results, or None
     cdef int requires_grad_arg    # position of a factory's requires_grad; -1: none
     # Dispatch
     cdef readonly int role        # Role
-    cdef readonly int id          # stands for its name in messages: origins.operator_id
+    cdef readonly int id          # number for its name: provenance.operator_id
     cdef keyset_t mask            # keys with a kernel that is not a fallthrough
     cdef kernel_t table[N_KEYS]   # NULL: none
     cdef list kernels             # CKernel per key, or None
     cdef object function          # COMPOSITE: the Python function
-    cdef CKernel shortcut         # COMPOSITE: tried first, NotImplemented where it does not serve
-    # Autograd: compiled from the entry's derivative; see autograd/node.pxd
+    cdef CKernel fast             # COMPOSITE: tried first; returns NotImplemented if not applicable
+    # Autograd: compiled from the entry's derivative; see autograd/derivative.pxd
     cdef object derivative
     # Relatives
     cdef readonly Operator functional   # the functional form of an in-place or out variant
@@ -120,23 +123,22 @@ cdef TLS* tls() noexcept nogil                            # this thread's state
 cdef object call(Operator op, PyObject** args)            # dispatch on the arguments and the state
 # run the kernel of the highest key
 cdef object redispatch(Operator op, keyset_t keys, PyObject** args)
-cdef object call1(Operator op, object a)                  # the rest are defaults
+cdef object call1(Operator op, object a)                  # other arguments: the defaults
 cdef object call2(Operator op, object a, object b)
 cdef object call3(Operator op, object a, object b, object c)
-cdef void set_binder(void* vectorcall, object bound_call) noexcept    # the binder's two entries
 cdef Operator operator(str qualified_name)                # by "name" or "name.overload"
 
 
 cdef inline bint inference_mode_on(TLS* state) noexcept nogil:
-    """The state in which new tensors are inference tensors: ADInplaceOrView is not included."""
+    """Whether new tensors are inference tensors: ADInplaceOrView is not in the included set."""
     return state.included & DEFAULT_INCLUDED != 0
 
 
 cdef inline bint unrecorded(TLS* state) noexcept nogil:
-    """Whether nothing is recorded: new tensors are told who made them. Note [Who made a tensor]"""
+    """Whether nothing is recorded, and new tensors note their maker: Note [Who made a tensor]."""
     return state.no_grad or inference_mode_on(state)
 
 
-cdef inline PyObject* written(Operator op, PyObject** args) noexcept:
-    """What args[op.nargs] starts as: a derived in-place call writes its first argument."""
+cdef inline PyObject* inplace_target(Operator op, PyObject** args) noexcept:
+    """The initial args[op.nargs]: for a derived in-place call, the first argument; else NULL."""
     return args[0] if op.role == INPLACE and op.functional is not None else NULL

@@ -1,18 +1,18 @@
 """The dispatcher.
 
 # Note [One owner of the thread state]
-A `_Thread_local` in a header that two extension modules include becomes two variables. This
+A `_Thread_local` in a header that two extension modules include becomes two variables. So this
 module owns the only one; others call `tls()` once and keep the pointer.
 
-The hot path reads from `call` downwards: the union of the tensor arguments' keys, the
-thread-local sets, the operator's mask, the highest bit, the kernel.
+The hot path starts at `call`: the union of the tensor arguments' keys, the thread-local sets, the
+operator's mask, the highest bit, the kernel.
 
 # Note [Who made a tensor]
-Messages about tensors that were made where nothing is recorded name the operator that made them.
-Each call and redispatch leaves its operator's number in the thread's state, one store; `wrap`
-copies it, with the place of the guard's entry, into the tensors that it makes there. A composite
-operator calls others, so a new result gets its number afterwards: the one that the user wrote. What
-is not made by an operator says who made it in the same field (`internals.wrap_array`).
+A message about a tensor that was created where nothing is recorded names the operator that made it.
+Each call and redispatch stores its operator's number in the thread's state; `wrap` copies it, with
+the line that entered the guard, into the tensors that it creates there. A composite operator calls
+others, so a new result gets the composite's number afterwards, the operator that the user called.
+If no operator created the tensor, the same field says what did (`internals.wrap_array`).
 """
 from sys import intern
 
@@ -21,12 +21,13 @@ from cpython.list cimport PyList_Append
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.keyset cimport (
     DispatchKeySet, key_index, key_object)
 from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
-from imode._core.origins import answer, operator_id
-from imode.errors import illegal_state, missing_kernel
+from imode import errors
+from imode._core.provenance import operator_id
 
 cdef extern from *:
     """
@@ -59,7 +60,7 @@ cdef object call(Operator op, PyObject** args):
         elif op.kinds[op.tensors[i]] == TENSOR_LIST:
             keys |= _list_keys(arg)
         elif arg != <PyObject*>None and not inference_mode_on(state):
-            keys |= BIT_AUTOGRAD | BIT_AD     # a number counts as a tensor that is made here
+            keys |= BIT_AUTOGRAD | BIT_AD     # a number counts as a newly created tensor
     if op.role == OUT:
         keys |= _out_keys(args[op.nargs])
     if not keys & BACKENDS:
@@ -97,29 +98,29 @@ cdef keyset_t _out_keys(PyObject* out) noexcept:
 
 
 cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t asked):
-    """Enter a kernel with the trace on, or refuse a call that no kernel serves."""
+    """Enter a kernel with the trace on, or raise if there is no kernel for the call."""
     if keys == 0:
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
         wanted = key_object(highest_key(asked)).name if asked else "none"
-        raise missing_kernel(op.qualified_name, wanted, have)
+        raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
     return op.table[key](op, keys, args)
 
 
 cdef object _call_composite(Operator op, PyObject** args):
-    if op.shortcut is not None:
-        result = op.shortcut.fn(op, 0, args)
+    if op.fast is not None:
+        result = op.fast.fn(op, 0, args)
         if result is not NotImplemented:
             if unrecorded(&imode_state):
                 _name_results(op, result)
             return result
-    cdef int before = imode_state.plain_numbers
-    imode_state.plain_numbers = True
+    cdef int before = imode_state.numbers_are_scalars
+    imode_state.numbers_are_scalars = True
     try:
         result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
     finally:
-        imode_state.plain_numbers = before
+        imode_state.numbers_are_scalars = before
     if unrecorded(&imode_state):
         _name_results(op, result)
     return result
@@ -149,7 +150,7 @@ cdef inline void _fill_defaults(Operator op, PyObject** args, int first) noexcep
     cdef int i
     for i in range(first, op.nargs):
         args[i] = PyTuple_GET_ITEM(op.defaults, i)
-    args[op.nargs] = written(op, args)
+    args[op.nargs] = inplace_target(op, args)
 
 
 cdef object call1(Operator op, object a):
@@ -178,6 +179,7 @@ cdef object call3(Operator op, object a, object b, object c):
 
 # ---- kernels and operators ----
 
+@cython.binding(False)
 @cython.final
 cdef class CKernel:
     """A compiled kernel and its configuration; made by compiled modules only."""
@@ -186,21 +188,32 @@ cdef class CKernel:
         raise TypeError("CKernel is made by compiled modules, not from Python")
 
     @staticmethod
-    cdef CKernel new(kernel_t fn, object config, str where, bint writes_out, void* data=NULL):
+    cdef CKernel new(kernel_t fn, object config=None, void* data=NULL, str where="compiled"):
         cdef CKernel self = CKernel.__new__(CKernel)
         self.fn = fn
         self.data = data
         self.config = config
         self.where = where
-        self.writes_out = writes_out
         return self
+
+    def beside(self, general, str where not None):
+        """The same kernel with a `general` one, for what it does not serve; used by entries."""
+        cdef CKernel kernel = CKernel.new(self.fn, self.config, self.data, where)
+        kernel.general = general
+        return kernel
+
+    def after(self, CKernel first not None):
+        """The same kernel, called by `first`, which looks at the arguments."""
+        cdef CKernel kernel = self.beside(self.general, self.where)
+        kernel.fn, kernel.inner = first.fn, self.fn
+        return kernel
 
     def __repr__(self):
         return f"<kernel {self.where}>"
 
 
 cdef object _python_kernel(Operator op, keyset_t keys, PyObject** args):
-    """Call a kernel written in Python with the tensors, below autograd if it is a backend's."""
+    """Call a kernel written in Python with the tensors; below autograd if it is a backend's."""
     cdef int key = highest_key(keys)
     cdef CKernel kernel = <CKernel>op.kernels[key]
     cdef uint64_t before = imode_state.excluded
@@ -239,12 +252,13 @@ cdef extern from *:
 cdef dict _registry = {}          # qualified name -> Operator
 
 
-cdef object _find = None          # find(name) imports what declares an operator
-cdef object _load_all = None      # imports all that is not imported yet
+cdef object _find = None          # find(name) imports the module that declares an operator
+cdef object _load_all = None      # imports all modules of operators not yet imported
 
 
 def set_loader(find, load_all):
-    """Set the functions that import operators when they are needed."""
+    """Set the functions that import operators on demand; they know the modules, this one does not.
+    """
     global _find, _load_all
     _find, _load_all = find, load_all
 
@@ -261,16 +275,17 @@ def count_operators():
 
 
 def forget_operators(int known):
-    """Take back all registrations but the first `known`: those of an import that failed."""
+    """Undo all registrations but the first `known`: those of an import that failed."""
     while len(_registry) > known:
         _registry.popitem()
 
 
+@cython.binding(False)
 @cython.final
 cdef class Operator:
     """An operator: its schema, its kernel per dispatch key, and the call.
 
-    `imode.ops.add` is one. Calling it is calling `imode.add`.
+    `imode.ops.add` is one. Calling it is the same as calling `imode.add`.
 
     >>> import imode
     >>> imode.ops.add.schema
@@ -283,16 +298,17 @@ cdef class Operator:
         cdef int i
         if len(arguments) > MAX_ARGS:
             raise ValueError(f"{name}: {len(arguments)} arguments, at most {MAX_ARGS}")
-        # Interned, as the names in a caller's code are: looking them up is comparing pointers.
+        # Interned, like the names in a caller's code: so a look-up compares pointers.
         self.name, self.overload, self.schema = intern(name), overload, schema
-        self.entry, self.role, self.function = entry, role, function
+        self.entry, self.accepts = entry, entry.out
+        self.role, self.function = role, function
         self.nargs, self.n_positional = len(arguments), n_positional
         self.n_results, self.result_type = n_results, result_type
         self.varargs = self.requires_grad_arg = -1
         self.kernels = [None] * N_KEYS
         names, defaults = [], []
         for i, (kind, argument, required, default, length, varargs) in enumerate(arguments):
-            # What is written in place is a tensor, also where a number may stand otherwise.
+            # An in-place target must be a tensor, even where the schema allows a number.
             self.kinds[i] = TENSOR if i == 0 and role == INPLACE and kind == OPERAND else kind
             self.lengths[i] = length
             names.append(intern(argument))
@@ -313,7 +329,7 @@ cdef class Operator:
         self.id = operator_id(f"{shown}(out=)" if role == OUT else shown)
         if not _registry:
             _enable_vectorcall(self)
-        self.vectorcall = _vectorcall
+        self.vectorcall = <void*>vectorcall_entry
         _registry[self.qualified_name] = self
 
     def __init__(self, *args, **kwargs):
@@ -327,11 +343,11 @@ cdef class Operator:
     @property
     def kinds(self):
         """What each argument accepts: Kind (dispatch.pxd)."""
-        return [self.kinds[i] for i in range(self.nargs)]
+        return [<Kind>self.kinds[i] for i in range(self.nargs)]
 
     @property
     def is_composite(self):
-        """Whether it is a Python function over other operators, with no kernels of its own."""
+        """Whether it is a Python function that calls other operators and has no kernels."""
         return self.role == COMPOSITE
 
     @property
@@ -341,8 +357,8 @@ cdef class Operator:
 
     @property
     def kernel_table(self):
-        """DispatchKey -> where its kernel was registered ("fallthrough" where there is none to
-        run and a lower key serves)."""
+        """DispatchKey -> where its kernel was registered ("fallthrough" where there is none and a
+        lower key's runs)."""
         return {key_object(i): "fallthrough" if self.kernels[i] is None else self.kernels[i].where
                 for i in reversed(range(N_KEYS))
                 if self.kernels[i] is not None or not BACKENDS >> i & 1}
@@ -359,8 +375,8 @@ cdef class Operator:
     def register(self, key, kernel, where="Python"):
         """Register `kernel` for a dispatch key and return the one it replaces (or None).
 
-        A backend's kernel gets the arguments in the schema's order, as tensors and Python values;
-        one of a higher key gets the DispatchKeySet to redispatch with before them. None removes
+        A backend's kernel gets the arguments in the schema's order, as tensors and Python values; a
+        kernel of a higher key gets before them the DispatchKeySet to redispatch with. None removes
         the kernel: a fallthrough.
         """
         cdef int i = key_index(key)
@@ -374,7 +390,7 @@ cdef class Operator:
         if isinstance(kernel, CKernel):
             compiled = kernel
         elif callable(kernel):
-            compiled = CKernel.new(_python_kernel, kernel, where, False)
+            compiled = CKernel.new(_python_kernel, kernel, NULL, where)
         else:
             raise TypeError(f"register(): expected a callable, got {type(kernel).__name__}")
         self.kernels[i] = compiled
@@ -383,51 +399,51 @@ cdef class Operator:
         return before
 
     def redispatch(self, keyset, *args, **kwargs):
-        """Run the kernel of the highest key in `keyset`, as a kernel of a higher key does.
+        """Run the kernel of the highest key in `keyset`: what a kernel of a higher key calls.
 
         The arguments are bound as in a call; the thread-local sets are not consulted.
         """
         if not isinstance(keyset, DispatchKeySet):
             raise TypeError(
                 f"redispatch(): expected a DispatchKeySet, got {type(keyset).__name__}")
-        return _bound_redispatch(self, (<DispatchKeySet>keyset).bits, args, kwargs)
+        return bound_redispatch(self, (<DispatchKeySet>keyset).bits, args, kwargs)
 
     def __call__(self, *args, **kwargs):
         return PyVectorcall_Call(self, args, kwargs)
 
     def _link(self, *, Operator functional=None, Operator inplace=None, Operator out=None,
-              Operator next_overload=None, derivative=None, CKernel shortcut=None):
-        """Set relatives and the derivative; used once, while the table is built."""
+              Operator next_overload=None, derivative=None, CKernel fast=None):
+        """Set the related operators and the derivative; used once, while the table is built."""
         self.functional = functional or self.functional
         self.inplace = inplace or self.inplace
         self.out = out or self.out
         self.next_overload = next_overload or self.next_overload
-        self.shortcut = shortcut or self.shortcut
+        self.fast = fast or self.fast
         if derivative is not None:
             self.derivative = derivative
 
+    def kernel_of(self, key):
+        """The kernel that is registered for a key, or None."""
+        return self.kernels[key_index(key)]
+
+    def _swap_cases(self, CKernel fast, function):
+        """Replace a composite operator's fast and general case; returns the previous ones."""
+        before = self.fast, self.function
+        self.fast, self.function = fast, function
+        return before
+
     def __getattr__(self, name):
-        # pickle writes the built-in function imode.add as the attribute `add` of its operator.
+        # pickle refers to the built-in function imode.add as attribute `add` of its operator.
         if name == self.name:
             import imode
             return getattr(imode, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise errors.no_attribute(type(self).__name__, name)
 
     def __repr__(self):
         return f"<operator {self.schema}>"
 
     def __reduce__(self):
         return get_operator, (self.qualified_name,)
-
-
-cdef object _bound_redispatch = None      # both are the binder's, a layer above
-cdef void* _vectorcall = NULL
-
-
-cdef void set_binder(void* vectorcall, object bound_redispatch) noexcept:
-    global _bound_redispatch, _vectorcall
-    _bound_redispatch = bound_redispatch
-    _vectorcall = vectorcall
 
 
 def get_operator(name):
@@ -477,17 +493,14 @@ def set_local_keys(DispatchKeySet included not None, DispatchKeySet excluded not
     >>> imode.set_local_keys(*before)
     """
     if not included.bits & BIT_AD and not excluded.bits & BIT_AUTOGRAD:
-        raise illegal_state()
+        raise errors.dispatcher.illegal_state()
     imode_state.included = included.bits ^ DEFAULT_INCLUDED
     imode_state.excluded = excluded.bits
 
 
 def last_operator():
-    """The operator that this thread called last, as `origins` numbers them."""
+    """The number, in provenance.py, of the operator that this thread called last."""
     return imode_state.operator_id
-
-
-answer(operator=last_operator)
 
 
 def is_grad_enabled():
@@ -517,8 +530,8 @@ def read_counters():
 
 
 def swap_trace(trace):
-    """Make `trace` (a list or None) the list that each kernel entered is appended to; gives back
-    the one before. Threads have one each."""
+    """Set the list (or None) to which this thread appends each kernel it enters; returns the
+    previous one."""
     before = <object>imode_state.trace if imode_state.trace != NULL else None
     if trace is not None and not isinstance(trace, list):
         raise TypeError(f"swap_trace(): expected a list or None, got {type(trace).__name__}")

@@ -12,17 +12,17 @@ cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(PyObject*, int*) except? -1
     int PyLong_CheckExact(PyObject*) noexcept
 
-# The only element of a tensor as a number. Each raises where there is none, or more than one.
+# The only element of a tensor, as a number. Each raises if there is none, or more than one.
 cdef object only_number(Tensor self)              # item(): RuntimeError
-cdef object only_element(Tensor self)             # Python's own conversions: ValueError
-cdef object only_real(Tensor self, str wanted)    # the same, without an imaginary part
+cdef object only_element(Tensor self)             # for Python's conversions: ValueError
+cdef object only_real(Tensor self, str wanted)    # the same; raises for complex numbers
 cdef bint only_flag(Tensor self) except -1        # bool(): RuntimeError
 # Store a number as an element of a dtype, by its Code; integers wrap round.
 cdef int store_number(object number, int code, char* where) except -1
 
 
 cdef inline bint store_small(PyObject* number, int code, char* where) except -1:
-    """Store a Python float or int where it does not change the common dtype; False: it may."""
+    """Store a Python float or int that cannot change the common dtype; False if it might."""
     cdef double value
     cdef int beyond = 0
     if PyFloat_CheckExact(number):

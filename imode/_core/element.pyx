@@ -4,21 +4,63 @@ from numpy import errstate as _errstate
 
 cimport numpy as cnp
 from imode._core.dtype cimport (
-    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, code_of, dtype_from_code, is_integral,
-    number_at)
+    BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, code_of, dtype_from_code, is_integral)
 from imode._core.tensor cimport Tensor, fields, storage, typenum
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
+from imode import errors
 
 cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLongMask(object) except? <unsigned long long>-1
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <string.h>
+    static double imode_half(uint16_t bits) {
+        int exponent = bits >> 10 & 31;
+        double size = bits & 1023;
+        if (exponent == 31) size = size ? NAN : INFINITY;
+        else if (exponent == 0) size = ldexp(size, -24);
+        else size = ldexp(size + 1024, exponent - 25);
+        return bits >> 15 ? -size : size;
+    }
+    #define IMODE_HALF(bits) PyFloat_FromDouble(imode_half(bits))
+    #define IMODE_READ(number, type, make) \\
+        case number: { type x[2]; memcpy(x, data, sizeof *x); return make(*x); }
+    #define IMODE_PAIR(number, type) \\
+        case number: { type x[2]; memcpy(x, data, sizeof x); \\
+                       return PyComplex_FromDoubles(x[0], x[1]); }
+    /* By Code. */
+    static PyObject* imode_number_at(const char* data, int code) {
+        switch (code) {
+            IMODE_READ(0, uint8_t, PyBool_FromLong)
+            IMODE_READ(1, uint8_t, PyLong_FromLong)
+            IMODE_READ(2, int8_t, PyLong_FromLong)
+            IMODE_READ(3, int16_t, PyLong_FromLong)
+            IMODE_READ(4, int32_t, PyLong_FromLong)
+            IMODE_READ(5, int64_t, PyLong_FromLongLong)
+            IMODE_READ(6, uint16_t, IMODE_HALF)
+            IMODE_READ(7, float, PyFloat_FromDouble)
+            IMODE_READ(8, double, PyFloat_FromDouble)
+            IMODE_PAIR(9, float)
+            IMODE_PAIR(10, double)
+        }
+        PyErr_SetString(PyExc_SystemError, "not a Code");
+        return NULL;
+    }
+    #undef IMODE_HALF
+    #undef IMODE_READ
+    #undef IMODE_PAIR
+    """
+    object imode_number_at(const char* data, int code)
+
 
 cdef object _only(Tensor self):
-    return number_at(fields(self.array).data, code_of[typenum(self)])
+    return imode_number_at(fields(self.array).data, code_of[typenum(self)])
 
 
 cdef object only_number(Tensor self):
@@ -30,7 +72,7 @@ cdef object only_number(Tensor self):
 
 cdef object only_element(Tensor self):
     if cnp.PyArray_SIZE(storage(self)) != 1:
-        raise ValueError("only one element tensors can be converted to Python scalars")
+        raise errors.numbers.several_elements()
     return _only(self)
 
 
@@ -39,8 +81,8 @@ cdef object only_real(Tensor self, str wanted):
     if type(value) is not complex:
         return value
     if value.imag != 0:
-        raise RuntimeError(f"value cannot be converted to type {wanted} without overflow\n"
-                           f"{value} has an imaginary part; take .real first.")
+        raise errors.numbers.does_not_fit(
+            wanted, f"\n{value} has an imaginary part; take .real first.")
     return value.real
 
 

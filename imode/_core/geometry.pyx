@@ -1,12 +1,13 @@
-"""Shape, strides and offset of a tensor, in elements and as Python's objects."""
+"""Shape, strides and offset of a tensor, in elements, as Python objects."""
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from imode._core cimport allocator
 from imode._core.allocator cimport fields
-from imode._core.dtype cimport new_size
+from imode._core.size cimport new_size
 from imode._core.tensor cimport Tensor, storage
 from numpy cimport npy_intp
+from imode import errors
 
 cnp.import_array()
 
@@ -53,8 +54,17 @@ cdef int wrap_dim(str name, object dim, int ndim) except -1:
                         f"{type(dim).__name__}")
     d = dim.__index__()
     if not -bound <= d < bound:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-bound}, "
-                         f"{bound - 1}], but got {d})")
+        raise errors.shapes.dim_out_of_range(d, ndim)
     if ndim == 0:
-        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+        raise errors.shapes.no_dimensions(d)
     return d + ndim if d < 0 else d
+
+
+cdef bint same_shape(Tensor a, Tensor b) noexcept:
+    cdef int d
+    if storage(a).ndim != storage(b).ndim:
+        return False
+    for d in range(storage(a).ndim):
+        if storage(a).shape[d] != storage(b).shape[d]:
+            return False
+    return True

@@ -1,4 +1,4 @@
-"""The guard: what entering and leaving one does to a thread's dispatch state.
+"""Guards: what entering and leaving one does to a thread's dispatch state.
 
     kind                                included          excluded                  grad mode
     INFERENCE                           - ADInplaceOrView + Autograd                off
@@ -10,39 +10,39 @@
     BELOW_AD                                              + Autograd, ADInplaceOrView
 
 Invariant: ADInplaceOrView is never dropped from the included set while Autograd is not excluded.
-Every row keeps it, whatever it is applied to, so nesting in any order does.
+Every row preserves it, whatever the state before, and so does any nesting.
 
-Entering takes the place of the user's line, once, and leaves it in the thread's state: `guard_id`
-is the place where inference mode was entered or, outside of it, where recording was turned off.
+Entering a guard stores the user's line in the thread's state: `guard_id` is the line that entered
+inference mode or, outside of it, turned recording off.
 
 # Note [Why normal_mode is sound]
-Inside of normal_mode the state is that of no_grad: ADInplaceOrView is included, Autograd is not
-excluded, nothing is recorded. What surrounds the block does not enter into it, so that the same
-rules hold as outside of inference mode: what is allocated is normal and is counted from its first
-write on; a view is what its base is; an inference tensor from around the block may be read but not
-written, for the write lands in ADInplaceOrView's kernel, which refuses it. So no memory gets to be
-under tensors of both kinds, which is all that the no-aliasing invariant asks; and the inference
-tensors around it change only where the mode is on, which is the immutable one. Afterwards, in the
-mode again, writes to what the block made are counted, for it carries the keys itself.
+Inside normal_mode the state is that of no_grad: ADInplaceOrView is included, Autograd is not
+excluded, nothing is recorded. The modes around the block have no influence, so the same rules hold
+as outside of inference mode: a new tensor is normal, and its writes are counted from the first on;
+a view is of the same kind as its base; an inference tensor from around the block may be read but
+not written, because the write reaches ADInplaceOrView's kernel, which raises. So no memory is ever
+shared by tensors of both kinds (the no-aliasing invariant), and inference tensors change only where
+the mode is on (the immutable invariant). After the block, in inference mode again, writes to the
+tensors it created are still counted, because these tensors carry the keys themselves.
 
 # Note [Leaving guards out of order]
-`with` blocks of one function nest. Those of generators and coroutines need not: a generator that is
+`with` blocks of one function nest. Those of generators and coroutines may not: a generator that is
 suspended inside `with inference_mode():` leaves the mode on in its caller, and may leave the block
-when the caller is inside another. So leaving a guard that is not the innermost puts the state right
-for those above it: they are applied again, in order, to the state before the guard that left.
-PyTorch puts back the leaving guard's state as it is and so leaves the mode on for good.
+while the caller is inside another. So when a guard is left that is not the innermost, the guards
+above it are applied again, in order, to the state before that guard. PyTorch restores the state
+that the leaving guard has saved, and so leaves the mode on for good.
 
 # Note [Entering a guard again]
-One guard object may be entered while it is on: by a function that calls itself, by two threads that
-share it. Each further entry is a guard of its own, its twin, and leaving the object leaves the
-innermost of them in the thread. PyTorch keeps one previous state per object, so that the second
-entry overwrites what the first one has to put back.
+A guard object may be entered while it is on: by a function that calls itself, or by two threads
+that share it. Each further entry creates another guard, its twin, and leaving the object leaves the
+innermost of them in the thread. PyTorch keeps one previous state per object, so the second entry
+overwrites the state that the first has to restore.
 
 # Note [Suspended bodies]
-A decorated generator or coroutine has its mode on while its body runs, off while it is suspended.
-The guards that the body is inside of at that time go and come with it: `_suspend` takes the chain
-from the innermost guard down to the body's own off the thread's stack, `_resume` puts it on top of
-what is there then, in whatever thread, and applies each one again.
+A decorated generator or coroutine has its mode on while its body runs and off while it is
+suspended. The same holds for guards that the body has entered: `_suspend` removes the part of the
+thread's chain from the innermost guard to the body's own, and `_resume` puts it on top of the chain
+of the thread that it is called in, and applies each guard again.
 """
 import warnings
 
@@ -51,11 +51,11 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
-from imode.places cimport here, place_of
+from imode._core.user_frames cimport here, location_of
 
 from imode import errors
 from imode._core.decorate import decorate
-from imode._core.origins import answer, place_parts
+from imode._core.provenance import location_parts
 
 cdef extern from *:
     """
@@ -106,7 +106,7 @@ cdef inline void _apply(Guard guard, TLS* state) noexcept:
 
 
 cdef inline void _restore(Guard guard, TLS* state) noexcept:
-    """Put back what the guard sets; what it does not set is others' to put back."""
+    """Restore only what the guard has set."""
     if guard.kind < BELOW_AUTOGRAD:
         state.no_grad, state.guard_id = guard.before.no_grad, guard.before.guard_id
         if guard.kind >= NO_GRAD:
@@ -123,11 +123,11 @@ cdef inline int _no_grad_by(PyObject* guard) noexcept:
 
 
 cdef void _apply_again(PyObject* top, PyObject* stop, TLS* state, bint calls) noexcept:
-    """Apply the guards above `stop`, up to `top`, in the order of their entry.
+    """Apply the guards above `stop`, up to `top`, in the order in which they were entered.
 
-    `calls`: what calls of `set_grad_enabled` had set at a guard's entry is set again before it.
+    `calls`: before each guard, set again what calls of `set_grad_enabled` had set at its entry.
     """
-    cdef PyObject* guard = NULL        # the way up: the chain's links, turned round
+    cdef PyObject* guard = NULL        # the links of the chain are reversed on the way down
     cdef PyObject* below
     cdef int by_guard
     while top != stop:
@@ -150,29 +150,30 @@ cdef void _apply_again(PyObject* top, PyObject* stop, TLS* state, bint calls) no
 
 # ---- the guard ----
 
-@cython.freelist(16)                   # one per level of nesting is in use at a time
+@cython.binding(False)
+@cython.freelist(16)                   # one guard is in use per level of nesting
 cdef class Guard:
-    """What all guards share: use as a context manager (``with``) or as a decorator.
+    """The base of all guards: use it as a context manager (``with``) or as a decorator.
 
-    Thread-safety: a guard acts on the thread that enters it and must be left in the same one.
+    Thread-safety: a guard acts on the thread that enters it and must be left in that thread.
     """
 
     def __init__(self):
         raise TypeError("Guard is not made directly: use inference_mode, no_grad, enable_grad, ...")
 
     def __enter__(self):
-        # What may run other Python code (a warning, the garbage collector) comes before the look
-        # at the guard, which that code may enter.
+        # Steps that may run other Python code (a warning, the garbage collector) come before the
+        # test of `state`, since that code may enter this guard.
         cdef TLS* state = tls()
-        cdef int place = self.entered_at if self.decorates else here()
+        cdef int location = self.entered_at if self.decorates else here()
         if self.kind == GRAD and inference_mode_on(state):
-            _warn_no_effect(self, place, state)
+            _warn_no_effect(self, location, state)
         elif self.kind == NONE:
             raise TypeError(f"{_name(self)}.__new__ does not make a guard: call {_name(self)}(...)")
         if self.state != NULL or self.top != NULL:
-            _push(_twin(self), state, place)
+            _push(_twin(self), state, location)
         else:
-            _push(self, state, place)
+            _push(self, state, location)
 
     def __exit__(self, exc_type=None, exc_value=None, traceback=None):
         cdef TLS* state = tls()
@@ -185,23 +186,23 @@ cdef class Guard:
         Py_DECREF(self)
 
     def __call__(self, function):
-        """Return `function` with the mode on while its body runs."""
+        """Return `function` changed so that the mode is on while its body runs."""
         cdef TLS* state = tls()
-        if self.at_once:                                   # a decorator acts on the function alone
+        if self.at_once:                                   # a decorator affects only the function
             state.no_grad, state.guard_id = self.no_grad_before, self.guard_id_before
         self.used = True
         return decorate(function, self)
 
     def clone(self):
-        """Return a new guard of the same kind, neither entered nor acting at once."""
+        """Return a new guard of the same kind that has not been entered and had no effect."""
         self.used = True
         return remake(type(self), self.kind)
 
     def _for_body(self, code):
-        """Return the guard for runs of a decorated function: its code, or None."""
+        """Return the guard for runs of a decorated function. code: the function's, or None."""
         cdef Guard guard = new_guard(type(self), self.kind)
         guard.used = guard.decorates = True
-        guard.entered_at = place_of(code)
+        guard.entered_at = location_of(code)
         return guard
 
     def _again(self):
@@ -212,11 +213,11 @@ cdef class Guard:
         return guard
 
     def _resume(self):
-        """Enter for a stretch of a body; the guards that it was suspended in come back too."""
+        """Enter for a stretch of a body, with the guards inside which it was suspended."""
         cdef TLS* state = tls()
         cdef PyObject* top = self.top
         if self.state != NULL:
-            raise errors.guard_reentered(_name(self), self.entered_at)
+            raise errors.guards.reentered(_name(self), self.entered_at)
         if top == NULL:
             _push(self, state, self.entered_at)
         else:
@@ -231,7 +232,7 @@ cdef class Guard:
         """Leave at the end of a stretch; see Note [Suspended bodies]."""
         cdef TLS* state = tls()
         cdef PyObject* guard = state.guard_top
-        cdef int no_grad = -1                              # what guards made of the grad mode
+        cdef int no_grad = -1                              # the grad mode as the guards set it
         if self.state != state:
             _raise_exit(self)
         while guard != <PyObject*>self and guard != NULL:
@@ -260,7 +261,7 @@ cdef class Guard:
             _warn_unused(_name(self))
 
     def __reduce__(self):
-        return remake, (type(self), self.kind)             # a copy is not on
+        return remake, (type(self), self.kind)             # a copy is off
 
     def __repr__(self):
         return f"imode.{_name(self)}()"
@@ -274,16 +275,16 @@ cdef Guard new_guard(object cls, int kind):
 
 
 def remake(type cls not None, int kind):
-    """Return a guard of class `cls` that is not on and has not acted: for copies."""
+    """Return a guard of class `cls` that is off and had no effect; for copies."""
     if not issubclass(cls, Guard) or not INFERENCE <= kind <= BELOW_AD:
         raise TypeError(f"remake(): {cls.__name__} and {kind} make no guard")
     guard = new_guard(cls, kind)
-    guard.used = True                                      # as what it is a copy of: no warning
+    guard.used = True                                      # a copy does not warn if never entered
     return guard
 
 
 cdef int set_grad(Guard guard) except -1:
-    """Let a guard of `set_grad_enabled` act at once."""
+    """Let a guard of `set_grad_enabled` take effect at once."""
     cdef TLS* state = tls()
     guard.used = guard.at_once = True
     guard.entered_at = here()
@@ -294,9 +295,9 @@ cdef int set_grad(Guard guard) except -1:
     return 0
 
 
-cdef inline int _push(Guard self, TLS* state, int place) except -1:
+cdef inline int _push(Guard self, TLS* state, int location) except -1:
     self.used = True
-    self.entered_at = place
+    self.entered_at = location
     _save(state, &self.before)
     if self.at_once:
         self.before.no_grad, self.before.guard_id = self.no_grad_before, self.guard_id_before
@@ -313,13 +314,13 @@ cdef str _name(Guard self):
 
 
 cdef int _raise_exit(Guard self) except -1:
-    if self.state == NULL or self.state == tls():          # off, or inside of a suspended body
-        raise errors.guard_not_entered(_name(self))
-    raise errors.guard_wrong_thread(_name(self), self.entered_at)
+    if self.state == NULL or self.state == tls():          # off, or inside a suspended body
+        raise errors.guards.not_entered(_name(self))
+    raise errors.guards.wrong_thread(_name(self), self.entered_at)
 
 
 cdef Guard _twin(Guard self):
-    """Return a guard for another entry; see Note [Entering a guard again]."""
+    """Return a guard for a further entry; see Note [Entering a guard again]."""
     cdef Guard guard = new_guard(type(self), self.kind)
     guard.used = True
     Py_INCREF(self)
@@ -329,7 +330,7 @@ cdef Guard _twin(Guard self):
 
 
 cdef Guard _innermost(Guard self, TLS* state):
-    """Return the innermost entry of a guard that is on in this thread."""
+    """Return the innermost entry of a guard in this thread."""
     cdef PyObject* guard = state.guard_top
     while guard != NULL and guard != <PyObject*>self and (
             (<Guard>guard).original != <PyObject*>self):
@@ -358,23 +359,23 @@ cdef int _leave_other(Guard self, TLS* state) except -1:
 
 # ---- warnings ----
 
-cdef set _warned_places = set()
+cdef set _warned_locations = set()
 
 
-cdef int _warn_no_effect(Guard self, int place, TLS* state) except -1:
-    """Warn, once for each place, that recording stays off inside of inference mode."""
-    if place in _warned_places:
+cdef int _warn_no_effect(Guard self, int location, TLS* state) except -1:
+    """Warn, once per line, that recording stays off inside inference mode."""
+    if location in _warned_locations:
         return 0
-    _warned_places.add(place)
-    filename, line = place_parts(place)
-    warnings.warn_explicit(errors.no_effect(_name(self), state.guard_id), UserWarning, filename,
-                           line)
+    _warned_locations.add(location)
+    filename, line = location_parts(location)
+    message = errors.guards.no_effect(_name(self), state.guard_id)
+    warnings.warn_explicit(message, UserWarning, filename, line)
     return 0
 
 
 cdef int _warn_unused(str name) except -1:
     """Warn at the end of a guard that was never entered."""
-    filename, line = place_parts(here())
+    filename, line = location_parts(here())
     warnings.warn_explicit(
         f"{name}(...), made here or in what is called here, was never entered and changed nothing. "
         f"Write `with imode.{name}(...):`, or `@imode.{name}(...)` above a function.",
@@ -382,12 +383,12 @@ cdef int _warn_unused(str name) except -1:
     return 0
 
 
-# ---- what messages ask ----
+# ---- for messages ----
 
 def why_not_recording():
-    """Return what keeps this thread from recording: (the guard's name, the place of its entry).
+    """Return what keeps this thread from recording: (the guard's name, the line that entered it).
 
-    None where it records. A call of `set_grad_enabled` counts as a guard.
+    None if it records. A call of `set_grad_enabled` counts as a guard.
     """
     cdef TLS* state = tls()
     cdef PyObject* guard = state.guard_top
@@ -409,9 +410,9 @@ def why_not_recording():
 
 
 def why_not_inference():
-    """Return the guard that turned off the inference mode around it, for messages.
+    """Return the guard that has turned off the inference mode around it.
 
-    That is (its name, the place of its entry), or None where no inference mode is on around.
+    (its name, the line that entered it), or None if there is no inference mode around.
     """
     cdef PyObject* guard = tls().guard_top
     cdef PyObject* off = NULL
@@ -428,9 +429,5 @@ def why_not_inference():
 
 
 def last_inference():
-    """Return the place where this thread entered inference mode last, 0 if it never did."""
+    """Return the line at which this thread last entered inference mode; 0: it never did."""
     return tls().inference_at
-
-
-answer(not_recording=why_not_recording, not_inference=why_not_inference,
-       last_inference=last_inference)

@@ -1,4 +1,4 @@
-/* float16, as its bits, to and from float; and how functions in loops are compiled. */
+/* float16, as its bits, to and from float; and the levels that loops are compiled for. */
 #ifndef IMODE_HALF_H
 #define IMODE_HALF_H
 
@@ -7,7 +7,7 @@
 
 #define V_INLINE static inline __attribute__((always_inline, unused))
 
-/* One body, compiled for three levels of x86-64; the loader picks. Elsewhere the plain function. */
+/* Compile a function for three levels of x86-64, of which the loader picks one. Elsewhere: once. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
     defined(__linux__) && defined(__GLIBC__) && !defined(IMODE_DEBUG)
 #define V_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -29,7 +29,7 @@ V_INLINE uint32_t v_bits(float x) {
 
 V_INLINE float v_from_half(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7FFFu;
-    /* Shifted into place the exponent is 112 too low; the product also makes subnormals right. */
+    /* After the shift the exponent is 112 too low; the product corrects it, also in subnormals. */
     float magnitude = v_float(rest << 13) * 0x1p+112f;
     uint32_t bits = v_bits(magnitude);
     bits = rest >= 0x7C00u ? (rest << 13) + 0x70000000u : bits;

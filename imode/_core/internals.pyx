@@ -1,4 +1,4 @@
-"""What the package's Python layers reach of a tensor, and users do not."""
+"""Internals of a tensor for the package's Python layers; not for users."""
 from sys import intern
 
 cimport cython
@@ -12,7 +12,7 @@ from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
     INFERENCE_MODE, Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
 
-from imode._core.origins import operator_id
+from imode._core.provenance import operator_id
 
 cnp.import_array()
 
@@ -30,14 +30,14 @@ def wrap_array(array, maker=None):
 
 
 def array_of(Tensor tensor not None):
-    """The ndarray that a tensor is made of. Writing to it is not seen by version counters."""
+    """The ndarray that a tensor consists of. Version counters do not see writes to it."""
     return storage(tensor)
 
 
 def make_parameter(data, requires_grad=True):
-    """A normal leaf tensor over the storage of `data`, flagged as a parameter.
+    """A normal leaf tensor that shares the storage of `data`, flagged as a parameter.
 
-    An inference tensor is copied: parameters are normal tensors even when made in the mode.
+    An inference tensor is copied: parameters are normal tensors even if created in the mode.
     """
     if not isinstance(data, Tensor):
         raise TypeError(f"Parameter(): expected a Tensor, got {type(data).__name__}")
@@ -48,8 +48,8 @@ def make_parameter(data, requires_grad=True):
 
 
 def make_normal(Tensor data not None):
-    """A normal tensor with the values of `data`, detached: shares its storage and its version
-    counter unless it is an inference tensor, which is copied as `clone` does."""
+    """A detached normal tensor with the values of `data`. It shares its storage and version
+    counter; an inference tensor is copied, as by `clone`."""
     if not is_inference(data):
         return alias_of(data)
     cdef ndarray source = storage(data)
@@ -59,8 +59,8 @@ def make_normal(Tensor data not None):
 
 
 def has_node(Tensor tensor not None):
-    """Whether a node made it, as it stands: that of a view whose base was written to is not
-    renewed, nor refused."""
+    """Whether the tensor has a grad_fn. That of a view whose base was written to is not renewed, so
+    this never raises."""
     return tensor.grad_fn is not None
 
 
@@ -70,9 +70,9 @@ def is_parameter(value):
 
 
 def origin_of(Tensor tensor not None):
-    """Who made a tensor where nothing is recorded: (operator, the mode's entry, the mode).
+    """What created a tensor where nothing is recorded: (operator, the mode's entry, the mode).
 
-    The first two as `origins` numbers them. None for a tensor that was made elsewhere.
+    The first two are numbers of provenance.py. None for a tensor that was created elsewhere.
     """
     inference = is_inference(tensor)
     if not inference and not tensor.guard_id:
@@ -99,7 +99,7 @@ cdef class DeferredMethod:
     """Stands for a method until the operators that define it are imported."""
 
     cdef object name
-    cdef object load              # load(name) imports them; the method then takes this one's place
+    cdef object load              # load(name) imports them; the method then replaces this object
 
     def __init__(self, name, load):
         self.name, self.load = name, load
@@ -112,7 +112,10 @@ cdef class DeferredMethod:
 
 
 def install(name, value):
-    """Set an attribute of the Tensor type; used while the package is imported."""
+    """Set an attribute of the Tensor type; used while the package is imported.
+
+    Most methods are operators, which modules above this one declare.
+    """
     _set_type_attribute(Tensor, intern(name), value)
 
 

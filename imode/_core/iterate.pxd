@@ -6,13 +6,13 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport Fields
 from numpy cimport ndarray, npy_intp
 
-# A typed inner loop, as NumPy's ufuncs have them.
+# A typed inner loop with the signature of NumPy's.
 ctypedef void (*loop_t)(char** args, const npy_intp* dimensions, const npy_intp* steps,
                         void* data) noexcept nogil
 
 cdef enum:
-    GIL_FREE = 32768              # elements from which the GIL is released
-    MAX_IN = 4                    # operands of a pointwise operator
+    GIL_FREE = 32768              # from so many elements on, the GIL is released
+    MAX_IN = 4                    # most operands of a pointwise operator
     NDIM = 64                     # most dimensions of an ndarray
 
 ctypedef struct Operand:
@@ -31,8 +31,8 @@ cdef inline Operand operand_of(ndarray a) noexcept:
     return operand
 
 
-# Whether the strides of a contiguous array are those of a new one, in dimensions of size 1, too.
-# NumPy does not care; PyTorch lays out results by them. One without elements may lie anyhow.
+# Whether the strides of a contiguous array are those of a new array, also in dimensions of size 1.
+# NumPy ignores those; PyTorch lays out results by them. An empty array may have any strides.
 cdef inline bint in_row_order(Fields* array, npy_intp item) noexcept nogil:
     cdef npy_intp step = item
     cdef int d
@@ -43,29 +43,29 @@ cdef inline bint in_row_order(Fields* array, npy_intp item) noexcept nogil:
     return True
 
 
-# Where PyTorch puts the axes of a new tensor in memory. There are two ways, and no third:
-# what pointwise operators give, by all of their operands,
+# PyTorch's order of the axes of a new tensor in memory. There are only two rules:
+# for the result of a pointwise operator, from all of its operands,
 cdef ndarray empty_for(Operand* operands, int nin, int nd, npy_intp* dims, int typenum,
                        npy_intp itemsize, bint alike)
-# and what copies one tensor: the very strides of one without gaps.
+# and for a copy of one tensor: exactly its strides, if it has no gaps.
 cdef ndarray empty_like(ndarray a, int typenum)
 
-# Whether the elements fill a block of memory without holes or overlap, in any order of the axes.
+# Whether the elements fill a block of memory without gaps or overlap, in any order of the axes.
 cdef bint dense(Operand* a) noexcept
 
 cdef inline bint is_dense(ndarray a) noexcept:
     cdef Operand operand = operand_of(a)
     return cnp.PyArray_IS_C_CONTIGUOUS(a) or dense(&operand)
 
-# The strides of the first way; True where they are those of a new C-contiguous array. `alike`: all
+# The strides by the first rule; True if they are those of a new C-contiguous array. `alike`: all
 # operands have the result's shape, and numbers, if any, are parameters of the operator.
 cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp itemsize,
                  bint alike, npy_intp* strides) noexcept
 
-# OUT axes: the order of both, innermost first.
+# OUT axes: the order by both rules, innermost first.
 cdef void order_axes(Operand* operands, int nin, int nd, npy_intp* dims, int* axes) noexcept
 
-# Call an inner loop once, over n elements; the GIL is released and threads share where n is large.
+# Call an inner loop once, over n elements; for large n the GIL is released and threads share them.
 cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_intp n,
               npy_intp* steps) noexcept
 
@@ -79,5 +79,5 @@ cdef extern from "Python.h":
 
 
 cdef inline int raise_left() except -1:
-    """Raise what a loop left behind: one over rows may find no memory for its copies."""
+    """Raise the error that a loop has set: there may be no memory for its copies."""
     return 0 if PyErr_Occurred() == NULL else -1

@@ -1,4 +1,4 @@
-"""Running inner loops over strided arrays, and the layout of what they give."""
+"""Run inner loops over strided arrays, and lay out their results."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty, fields
@@ -9,15 +9,15 @@ from numpy cimport ndarray, npy_intp
 cnp.import_array()
 
 cdef enum:
-    GRAIN = 32768                 # elements per thread at least
+    GRAIN = 32768                 # fewest elements per thread
     ROWS = 1                      # orders of axes: row-major,
     LAST = 2                      # images with channels last,
-    DENSE = 4                     # any without gaps, the same in all operands
+    DENSE = 4                     # any order without gaps that all operands share
 
 
 cdef ndarray empty_for(Operand* operands, int nin, int nd, npy_intp* dims, int typenum,
                        npy_intp itemsize, bint alike):
-    """The result's array, laid out as `layout` has it."""
+    """The result's array, with the strides of `layout`."""
     cdef npy_intp strides[NDIM]
     cdef ndarray base = empty(typenum, nd, dims)
     if layout(operands, nin, nd, dims, itemsize, alike, strides):
@@ -26,7 +26,7 @@ cdef ndarray empty_for(Operand* operands, int nin, int nd, npy_intp* dims, int t
 
 
 cdef ndarray empty_like(ndarray a, int typenum):
-    """An array with the very strides of `a` where that is dense, else its axes in their order."""
+    """An array with exactly the strides of `a` if that is dense, else with its order of axes."""
     cdef npy_intp strides[NDIM]
     cdef int axes[NDIM]
     cdef Operand operand = operand_of(a)
@@ -66,18 +66,18 @@ cdef bint dense(Operand* a) noexcept:
 
 cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp itemsize,
                  bint alike, npy_intp* strides) noexcept:
-    """Fill in the strides of the result; True where they are those of a new C-contiguous array."""
+    """Fill in the strides of the result; True if they are those of a new C-contiguous array."""
     cdef int axes[NDIM]
     cdef int i
-    cdef int kept = _kept(operands, nin, nd, dims) if alike and nd > 1 else 0
-    if kept & ROWS or nd < 2:
+    cdef int common = _common_orders(operands, nin, nd, dims) if alike and nd > 1 else 0
+    if common & ROWS or nd < 2:
         for i in range(nd):
             axes[i] = nd - 1 - i
-    elif kept & LAST:
+    elif common & LAST:
         axes[0], axes[1], axes[2], axes[3] = 1, 3, 2, 0
     else:
         order_axes(operands, nin, nd, dims, axes)
-    if kept & (ROWS | LAST) == 0 and kept & DENSE:
+    if common & (ROWS | LAST) == 0 and common & DENSE:
         for i in range(nd):
             strides[i] = operands[0].strides[i] // operands[0].item * itemsize
         return False
@@ -86,46 +86,46 @@ cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp it
 
 cdef bint _stride_by(int nd, npy_intp* dims, npy_intp itemsize, int* axes,
                      npy_intp* strides) noexcept:
-    """The strides of axes in this order, innermost first; True where that is theirs anyway."""
+    """The strides of axes in this order, innermost first; True if that is row-major order."""
     cdef npy_intp stride = itemsize
     cdef bint rows = True
     cdef int i
     for i in range(nd):
         rows = rows and axes[i] == nd - 1 - i
         strides[axes[i]] = stride
-        stride *= dims[axes[i]]       # 0 too, as PyTorch's
+        stride *= dims[axes[i]]       # also by 0, as in PyTorch
     return rows
 
 
-cdef int _kept(Operand* operands, int nin, int nd, npy_intp* dims) noexcept:
-    """The orders that operands of one shape all lie in, so that the result does, too."""
+cdef int _common_orders(Operand* operands, int nin, int nd, npy_intp* dims) noexcept:
+    """The orders of axes that all operands, of one shape, have, and so the result."""
     cdef int axes[NDIM]
     cdef int i, d
-    cdef int kept = ROWS | DENSE | (LAST if nd == 4 else 0)
+    cdef int common = ROWS | DENSE | (LAST if nd == 4 else 0)
     for d in range(nd):
         if dims[d] == 0:
             return ROWS
     for i in range(nin):
         if operands[i].nd == 0:       # a parameter
             continue
-        if kept & ROWS:
+        if common & ROWS:
             for d in range(nd):
                 axes[d] = nd - 1 - d
-            kept &= -1 if _lies(&operands[i], axes) else ~ROWS
-        if kept & LAST:
+            common &= -1 if _has_order(&operands[i], axes) else ~ROWS
+        if common & LAST:
             axes[0], axes[1], axes[2], axes[3] = 1, 3, 2, 0
-            kept &= -1 if _lies(&operands[i], axes) else ~LAST
+            common &= -1 if _has_order(&operands[i], axes) else ~LAST
         if not dense(&operands[i]):
             return 0
         for d in range(nd):
             if operands[i].strides[d] * operands[0].item != (
                     operands[0].strides[d] * operands[i].item):
-                kept &= ~DENSE
-    return kept
+                common &= ~DENSE
+    return common
 
 
-cdef bint _lies(Operand* operand, int* axes) noexcept:
-    """Whether it is dense, its axes in this order, innermost first; size 1 has any stride."""
+cdef bint _has_order(Operand* operand, int* axes) noexcept:
+    """Whether it is dense with its axes in this order, innermost first; ignores axes of size 1."""
     cdef npy_intp stride = operand.item
     cdef int i
     for i in range(operand.nd):
@@ -139,8 +139,8 @@ cdef bint _lies(Operand* operand, int* axes) noexcept:
 cdef void order_axes(Operand* operands, int nin, int nd, npy_intp* dims, int* axes) noexcept:
     """Insertion sort of the axes by the operands' strides, smallest first.
 
-    The first operand that decides about two axes counts; one of stride 0 in either has no say. Of
-    two axes with equal strides the longer one goes outside. Ties keep the order of the axes.
+    The first operand that decides about two axes counts; an operand with stride 0 in either is
+    skipped. Of two axes with equal strides the longer goes outside. Ties keep the axes' order.
     """
     cdef int i, j, k, swap
     for i in range(nd):
@@ -174,14 +174,14 @@ cdef int _should_swap(Operand* operands, int nin, int nd, npy_intp* dims, int a,
 
 
 cdef inline npy_intp _stride_of(Operand* operand, int nd, npy_intp* dims, int d) noexcept nogil:
-    """The operand's stride in dimension d of the broadcast shape, 0 where it is broadcast."""
+    """The operand's stride in dimension d of the broadcast shape; 0 where it is broadcast."""
     cdef int own = d - (nd - operand.nd)
     return 0 if own < 0 or operand.dims[own] != dims[d] else operand.strides[own]
 
 
 # ---- running a loop ----
 
-ctypedef struct Job:              # one call of an inner loop, to be split over threads
+ctypedef struct Job:              # one call of an inner loop, split over threads
     loop_t loop
     void* loop_data
     char* data[MAX_IN + 1]
@@ -216,7 +216,7 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
 
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
                  npy_intp* dims, ndarray out) except -1:
-    """Call the inner loop over every run of the collapsed dimensions."""
+    """Call the inner loop for each index of the other collapsed dimensions."""
     cdef npy_intp strides[MAX_IN + 1][NDIM]
     cdef npy_intp length[NDIM]
     cdef npy_intp index[NDIM]
@@ -226,7 +226,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     cdef int i, d, k, m
     cdef bint joins
     cdef npy_intp total
-    # Dimensions from slowest to fastest by the result's strides; those of length 1 dropped.
+    # Dimensions from slowest to fastest by the result's strides, without those of length 1.
     m = 0
     for d in range(nd):
         if dims[d] != 1:
@@ -243,7 +243,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
             strides[i][d] = 0 if operands[i].nd == 0 else _stride_of(
                 &operands[i], nd, dims, perm[d])
         strides[nin][d] = out.strides[perm[d]]
-    # Neighbours that every operand steps through evenly become one.
+    # Two neighbours become one if in every operand the second continues the first.
     k = 0
     for d in range(1, m):
         joins = True

@@ -1,4 +1,4 @@
-# DispatchKey, in priority order, and the set of them as one 64-bit word.
+# DispatchKey, in priority order, and a set of keys as one 64-bit word.
 # See keyset.pyx for the Python faces, which are immutable.
 from libc.stdint cimport uint64_t
 

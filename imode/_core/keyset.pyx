@@ -1,4 +1,6 @@
 """DispatchKey and DispatchKeySet: which kernels an operator call may go through."""
+cimport cython
+
 import enum
 
 
@@ -44,6 +46,7 @@ cdef int key_index(object key) except -1:
     return key
 
 
+@cython.binding(False)
 cdef class DispatchKeySet:
     """An immutable set of dispatch keys.
 

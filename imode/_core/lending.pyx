@@ -1,16 +1,18 @@
-"""Memory shared with NumPy, buffers and DLPack: handed out, and taken in.
+"""Memory shared with NumPy, buffers and DLPack: lent to others, and borrowed from them.
 
 # Note [No memory of both kinds]
-An inference tensor shares no memory with a normal one: nothing could tell what the normal one
-saved for backward that the other is written to. Views keep that, and `set_` and `.data =` refuse
-to break it. Arrays could lead around it: `from_numpy(x.numpy())` inside of inference mode looks at
-the memory of a normal tensor. So as long as a tensor looks at the memory that a tensor is to be
-made over, the new one is of the same kind, in any mode, as a view would be.
+An inference tensor never shares memory with a normal tensor: the normal one may be saved for
+backward, and nothing would notice a write through the inference tensor. Views obey this, and `set_`
+and `.data =` raise rather than break it. But arrays could lead around it:
+`from_numpy(x.numpy())` in inference mode uses the memory of a normal tensor. So while any tensor
+uses some memory, a new tensor over that memory is of the same kind, whatever the mode, as a view
+would be.
 
-Whether one does is known exactly. All arrays over a tensor's memory that are handed out have one
-Lent as their base, at which NumPy's chains of views end, and which holds the root of the tensors'
-arrays: more references to that root are tensors. All tensors over memory from elsewhere have one
-Borrowed at the end of their chain of views: as long as it lives, one of them does.
+Whether a tensor uses it is known exactly. All arrays that are handed out over a tensor's memory
+have the same Lent as their base, where NumPy's chains of views end. It holds the root of the
+tensors' arrays; any further reference to that root belongs to a tensor. All tensors over memory
+from elsewhere have the same Borrowed at the end of their chains of views, which lives as long as
+any of them.
 """
 cimport cython
 cimport numpy as cnp
@@ -31,7 +33,7 @@ cdef extern from "Python.h":
 cdef Addresses _lent, _borrowed           # by address of the root; by address of the owner
 
 
-# Neither is counted by the collector, which does not look into the arrays whose base they are.
+# Not tracked by the garbage collector, which does not traverse the arrays whose base they are.
 @cython.final
 @cython.freelist(16)
 @cython.no_gc
@@ -46,14 +48,14 @@ cdef class Lent:
 @cython.freelist(16)
 @cython.no_gc
 cdef class Borrowed:
-    """Memory of others, as the base of tensors' arrays; not made from Python."""
+    """Another object's memory, as the base of tensors' arrays; not made from Python."""
 
     def __dealloc__(self):
         forget(&_borrowed, &self.link)
 
 
 cdef ndarray _array_on(ndarray array, object base):
-    """A new array over the memory of another, with a base of its own."""
+    """A new array over the memory of another, with the given base."""
     cdef Fields* a = fields(<PyObject*>array)
     return view_on(array, <PyObject*>base, a.nd, a.dimensions, a.strides, a.data)
 
@@ -61,7 +63,7 @@ cdef ndarray _array_on(ndarray array, object base):
 # ---- handing out ----
 
 cdef object _owner_of(Tensor tensor):
-    """What the arrays over a tensor's memory have as base."""
+    """The base for arrays over a tensor's memory."""
     cdef ndarray array = <ndarray>root(tensor.array)
     cdef PyObject* base = fields(<PyObject*>array).base
     cdef PyObject* found
@@ -80,14 +82,14 @@ cdef object _owner_of(Tensor tensor):
 
 
 cpdef ndarray lend(Tensor tensor):
-    """The elements as a new ndarray that shares the memory: for handing out."""
+    """The elements as a new ndarray that shares the memory, to be handed out."""
     return _array_on(storage(tensor), _owner_of(tensor))
 
 
 # ---- taking in ----
 
 cpdef object source_of(object given):
-    """Whose memory an array, a buffer or a tensor shows: a Lent, or an object that has its own."""
+    """The owner of the memory of an array, a buffer or a tensor: a Lent, or another object."""
     cdef PyObject* base
     while True:
         if isinstance(given, cnp.ndarray):
@@ -112,7 +114,7 @@ cpdef object source_of(object given):
 
 
 cdef object _lent_at(char* data):
-    """What a tensor has handed out that covers an address, which a capsule does not tell."""
+    """The Lent whose memory contains an address: a capsule does not name its owner."""
     cdef Lent lent
     cdef Link* link
     cdef size_t i
@@ -128,7 +130,7 @@ cdef object _lent_at(char* data):
 
 
 cdef Borrowed _new_borrowed(object owner, TLS* state):
-    """The first tensor over some memory: as the mode has it, or as the memory's own tensors are."""
+    """For the first tensor over some memory: of the mode's kind, or of that of the memory's."""
     cdef Borrowed self = Borrowed.__new__(Borrowed)
     cdef Lent lent
     self.owner = owner
@@ -136,7 +138,7 @@ cdef Borrowed _new_borrowed(object owner, TLS* state):
     self.guard_id, self.maker = state.guard_id, state.operator_id
     if type(owner) is Lent:
         lent = <Lent>owner
-        if Py_REFCNT(<PyObject*>lent.root) > 1:       # a tensor looks at it
+        if Py_REFCNT(<PyObject*>lent.root) > 1:       # a tensor uses it
             self.inference = lent.inference
             self.guard_id, self.maker = lent.guard_id, lent.maker
     note_at(&_borrowed, <void*>owner, &self.link, <PyObject*>self)
@@ -165,8 +167,8 @@ cpdef Tensor borrow(ndarray array, object source=None):
         borrowed = <Borrowed>found
         if array is not owner and type(owner) is not Lent:
             borrowed = _again(borrowed)
-    if borrowed.kept is None:
-        borrowed.kept = array
+    if borrowed.keeper is None:
+        borrowed.keeper = array
     made = new_tensor(_array_on(array, borrowed),
                       INFERENCE_KEYS if borrowed.inference else NORMAL_KEYS)
     if borrowed.inference:

@@ -1,4 +1,4 @@
-/* Live objects of one class, counted in debug builds only: a module has the counter to itself. */
+/* Counts the live objects of one class, in debug builds only; each module has its own counter. */
 #ifndef IMODE_LIVE_H
 #define IMODE_LIVE_H
 #include <Python.h>

@@ -1,4 +1,4 @@
-# Live objects, counted in debug builds only: each module that cimports this counts one class.
+# Counts live objects, in debug builds only: each module that cimports this counts one class.
 # Thread rule: counted with the GIL held.
 cdef extern from "live.h":
     void born "imode_born"() noexcept

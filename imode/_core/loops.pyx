@@ -2,31 +2,35 @@
 
 A ufunc's typed inner loops (`functions`, `data`, `types` of PyUFuncObject) take pointers, a count
 and strides. `ufunc_kernel` finds the operands' common dtype by PyTorch's rules, broadcasts,
-collapses the dimensions and calls the loop; there is no other path. What a loop cannot take as it
-lies (another dtype, memory that the result partly overlaps) is copied first.
+collapses the dimensions and calls the loop; there is no other path. An operand that the loop cannot
+read directly (another dtype, memory that the result partly overlaps) is copied first.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport (
-    c_type_str, check_target, copy_into, fit_target, rows_wanted, run_numpy, type_str)
+from imode._core.adapter cimport c_type_str, run_numpy, type_str
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
-    ResultType, _can_cast, add_number, add_tensor, code_of, default_code, dtype_from_code,
-    is_complex, is_float, is_integral, no_operands, result, typenum_of)
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, code_of,
+    dtype_from_code, is_complex, is_float, is_integral, typenum_of)
+from imode._core.promotion cimport (
+    ResultType, casts, add_number, add_tensor, no_operands, result_code)
 from imode._core.element cimport store_number, store_small
 from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_for, empty_like, in_row_order, iterate, layout, operand_of, run)
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, replace_array, wrap
+from imode._core.out cimport (
+    SAME as OF_ITS_DTYPE, Out, check_dtype, check_writeable, copy_into, fit_target, in_rows)
 from imode._core.overlap cimport entangled, refuse_overlap
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 from numpy cimport ndarray, npy_intp
 
+from imode import errors
+from imode._core import layout as layouts
 from imode._core.broadcast import broadcast_shape
 from imode._core.numbers import number_as
 
@@ -94,36 +98,57 @@ cdef class _Config:
     # The configuration of one ufunc kernel; owned by its CKernel.
     cdef Loops loops
     cdef object ufunc             # keeps functions and data alive
-    cdef object otherwise         # the function over ndarrays for what the loops do not serve
-    cdef object first             # comes before what is wrong with shapes and memory, or None
-    cdef str name
+    cdef object precheck          # raises before errors about shapes and memory; or None
     cdef Loops scaled_loops
     cdef object scaled            # keeps functions and data alive
 
 
-def ufunc_ckernel(ufunc, str name, int ints, otherwise, where, scaled=None,
-                  bint exact=False, bint bounds=False, first=None, numbers=(0,) * MAX_IN,
-                  int laid=0):
+def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int how):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
-    `scaled`: a ufunc with one operand more, for floating operands and an alpha that is no default.
-    `numbers`: flags of each operand. `laid`: see Laid.
+    `scaled`: a ufunc with one more operand, for floating operands and an alpha other than 1.
+    `numbers`: flags of each operand. `how`: see Layout.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
-        raise ValueError(f"{name}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
-    config.ufunc, config.otherwise, config.name = ufunc, otherwise, name
+        raise ValueError(
+            f"{ufunc.__name__}: a ufunc kernel has 1 to {MAX_IN} operands and 1 result")
+    config.ufunc = ufunc
     _fill(&config.loops, ufunc, ints, numbers)
-    config.loops.exact, config.loops.bounds, config.loops.laid = exact, bounds, laid
-    config.first = first
+    config.loops.bounds, config.loops.layout = bounds, how
+    config.precheck = precheck
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
-        config.scaled_loops.numbers[ufunc.nin] = CHECKED | APART
-        config.scaled_loops.scaled, config.scaled_loops.exact = NULL, exact
-        config.scaled_loops.bounds, config.scaled_loops.laid = False, laid
+        config.scaled_loops.numbers[ufunc.nin] = CHECKED | PARAMETER
+        config.scaled_loops.scaled = NULL
+        config.scaled_loops.bounds, config.scaled_loops.layout = False, how
         config.loops.scaled = &config.scaled_loops
-    return CKernel.new(ufunc_kernel, config, where, True, &config.loops)
+    return CKernel.new(ufunc_kernel, config, &config.loops)
+
+
+def in_layout(function, str how="pointwise", tuple numbers=()):
+    """`function` of ndarrays, its result in memory as a ufunc's that has `how` as its Layout.
+
+    `numbers`: flags of each operand.
+    """
+    def kernel(*operands):
+        result = function(*operands)
+        if type(result) is not ndarray:
+            return result
+        if how == "like":
+            made = layouts.empty_like(operands[0], result.dtype)
+        else:
+            given = [flags for operand, flags in zip(operands, numbers)
+                     if isinstance(operand, (bool, int, float, complex)) and not flags & PARAMETER]
+            arrays = tuple([operand for operand in operands if isinstance(operand, ndarray)])
+            made = layouts.empty_for(arrays, result.shape, result.dtype, bool(given))
+        if made.strides == result.strides:
+            return result
+        made[...] = result
+        return made
+
+    return kernel if function is not None and how != "rows" else function
 
 
 cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
@@ -139,7 +164,7 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
 
 
 cdef bint _scales(Loops* loops, PyObject** args) noexcept:
-    """Whether the operands are floating point and alpha, the argument after them, is a number."""
+    """Whether the operands are floating point and the argument after them, alpha, is a number."""
     cdef PyObject* alpha = args[loops.nin]
     cdef int i
     if type(<object>alpha) is not float and type(<object>alpha) is not int:
@@ -159,7 +184,7 @@ for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
 
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
-    """The common case first: one dtype, contiguous operands of one shape, numbers, 0-dim ones."""
+    """Try the common case: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
     cdef Loops* loops = <Loops*>kernel.data
     cdef PyObject* target = args[op.nargs]
@@ -188,7 +213,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         if not is_tensor(arg):
             if arg == <PyObject*>None and not (
                     loops.bounds and args[3 - i] != <PyObject*>None):
-                return run_numpy(op, _otherwise(op, kernel), args)
+                return run_numpy(op, _fallback(op, kernel), args)
             data[i], steps[i] = NULL, 0
             continue
         array = fields((<Tensor>arg).array)
@@ -218,7 +243,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
-        if (not steps[i] or loops.laid == LIKE) and model != NULL and target == NULL and (
+        if (not steps[i] or loops.layout == LIKE) and model != NULL and target == NULL and (
                 not in_row_order(model, _sizes[code])):
             return _general(op, kernel, loops, args, target)
         if data[i] == NULL:
@@ -242,7 +267,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if not _takes(array, nd, model, loops.out[code]):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
-        # The loop may read what it writes only element by element, and as the target lies.
+        # An operand that is also the target must have the target's strides: then the loop reads
+        # each element before writing it.
         if steps[i] and args[i] != target and (
                 data[i] < array.data + n * steps[nin] and array.data < data[i] + n * steps[i]):
             return _general(op, kernel, loops, args, target)
@@ -256,7 +282,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept:
-    """Whether an array is of the result's shape and dtype, contiguous and writeable."""
+    """Whether an array has the result's shape and dtype and is contiguous and writeable."""
     cdef int d
     if array.nd != nd or code_of[array.descr.type_num] != code or (
             array.flags & (C_CONTIGUOUS | WRITEABLE)) != C_CONTIGUOUS | WRITEABLE:
@@ -268,7 +294,7 @@ cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept
 
 
 cdef bint _no_bound(int operand, int code, char* where) noexcept:
-    """Store what bounds nothing: the lowest value as operand 1, the highest as operand 2."""
+    """Store a bound without effect: the lowest value as operand 1, the highest as operand 2."""
     cdef double infinity = HUGE_VAL if operand == 2 else -HUGE_VAL
     if code == FLOAT32:
         (<float*>where)[0] = <float>infinity
@@ -281,18 +307,35 @@ cdef bint _no_bound(int operand, int code, char* where) noexcept:
     return True
 
 
-cdef object _otherwise(Operator op, CKernel kernel):
-    cdef _Config config = <_Config>kernel.config
-    if config.otherwise is None:
+cdef object _fallback(Operator op, CKernel kernel):
+    if kernel.general is None:
         raise RuntimeError(f"{op.name}(): no kernel serves these arguments")
-    return config.otherwise
+    return kernel.general
 
 
 # ---- the general case: numbers, casts, broadcasting, strides, in-place, out= ----
 
+def general_case(CKernel kernel not None):
+    """A ufunc's kernel without the common case, for tests that hold the two against each other."""
+    return CKernel.new(_general_kernel, kernel.config, kernel.data).beside(kernel.general, __name__)
+
+
+cdef object _general_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef CKernel kernel = <CKernel>op.kernels[0]
+    cdef Loops* loops = <Loops*>kernel.data
+    cdef bint served = True
+    cdef int i
+    for i in range(loops.nin, op.nargs):
+        if args[i] != PyTuple_GET_ITEM(op.defaults, i):
+            served = loops.scaled != NULL and _scales(loops, args)
+            loops = <Loops*>loops.scaled if served else loops
+            break
+    return _general(op, kernel, loops, args, args[op.nargs], served)
+
+
 cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                      PyObject* target, bint served=True):
-    """`served`: by the loops, as far as the dtypes have one; else by `otherwise`."""
+    """`served`: by the loops, if there is one for the dtypes; else by the fallback."""
     cdef ResultType state = no_operands()
     cdef Operand operands[MAX_IN + 1]
     cdef char numbers[MAX_IN][16]
@@ -304,11 +347,11 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef int i, d, code, as_code, out_code
     cdef ndarray array
     cdef ndarray out
-    cdef list keep = hold(args, op.nargs + 1)    # and copies of operands
-    cdef bint resized = False     # out= had another shape: it takes the result's strides
+    cdef list keep = hold(args, op.nargs + 1)    # copies of operands are added
+    cdef bint resized = False     # out= had another shape: it gets the result's strides
     cdef bint wide                # float16 computed in float32
     cdef bint alike               # see `layout`
-    cdef bint rows                # row-major, however the operands lie
+    cdef bint rows                # row-major, whatever the operands' layout
     cdef wide_loop widened
 
     for i in range(nin):
@@ -320,27 +363,25 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             served = False
         elif loops.ints != ALIKE and loops.ints != TENSORS:
             add_number(&state, <object>args[i])
-    code = result(&state)
+    code = result_code(&state, loops.ints == Ints.FLOAT)
     if loops.ints == ALIKE:
         served = served and not _refused(ALIKE, args, nin)
-    elif loops.ints >= NO_BOOL:
+    elif loops.ints >= NOBOOL:
         if _refused(loops.ints, args, nin):
             return run_numpy(op, _unsupported(op, kernel, code), args)
-    elif is_integral(code) and loops.ints != SAME:
-        if loops.ints == REFUSED:
-            raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
-        code = default_code()
+    elif is_integral(code) and loops.ints == ERROR:
+        raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
     out_code = loops.out[code]
     if loops.loop[code] == NULL:
-        # Comparisons have loops for floats, and give bool whatever they compare.
+        # Comparisons have loops for floats, and always give bools.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
     try:
         _check(op, loops, args, nd, dims, target, code, out_code, &state)
     except RuntimeError:
-        if _first(op, kernel, args) is None:
+        if _precheck(op, kernel, args) is None:
             raise
-        return run_numpy(op, (<_Config>kernel.config).first, args)
+        return run_numpy(op, (<_Config>kernel.config).precheck, args)
     if not served or loops.loop[code] == NULL:
         return run_numpy(op, _unsupported(op, kernel, code), args)
     wide = code == FLOAT16 and _widens(loops, args)
@@ -368,7 +409,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
             if wide and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
                 widened.halves |= 1 << i
             elif code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK) and (
-                    cnp.PyArray_SIZE(array)):     # without elements only its strides are looked at
+                    cnp.PyArray_SIZE(array)):     # of an empty array only the strides are read
                 array = _cast(array, code)
                 keep.append(array)
             if target != NULL and entangled(array, storage(<Tensor>target)):
@@ -383,9 +424,9 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         size *= dims[d]
 
     alike = _alike(loops, args, nd, dims)
-    rows = loops.laid == ROWS or (loops.laid == PARTS and is_complex(code))
-    if resized and not rows and not rows_wanted(
-            op, dtype_from_code(code).numpy, storage(<Tensor>target).dtype):
+    rows = loops.layout == ROWS or (loops.layout == PARTS and is_complex(code))
+    if resized and not rows and not in_rows(
+            op, code, code_of[cnp.PyArray_TYPE(storage(<Tensor>target))]):
         out = storage(<Tensor>target)
         if not layout(operands, nin, nd, dims, cnp.PyArray_ITEMSIZE(out), alike, strides):
             replace_array(<Tensor>target, array_view(
@@ -394,7 +435,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         out = storage(<Tensor>target)
     elif rows:
         out = empty(typenum_of[out_code], nd, dims)
-    elif loops.laid == LIKE and _has_shape(storage(<Tensor>args[0]), nd, dims):
+    elif loops.layout == LIKE and _has_shape(storage(<Tensor>args[0]), nd, dims):
         out = empty_like(storage(<Tensor>args[0]), typenum_of[out_code])
     else:
         out = empty_for(
@@ -411,13 +452,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
 
 
 cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
-    """Whether all operands are of the result's shape; parameters are none."""
+    """Whether all operands, parameters not counted, have the result's shape."""
     cdef int i
     for i in range(loops.nin):
         if is_tensor(args[i]):
             if not _has_shape(storage(<Tensor>args[i]), nd, dims):
                 return False
-        elif not loops.numbers[i] & APART:
+        elif not loops.numbers[i] & PARAMETER:
             return False
     return True
 
@@ -430,11 +471,12 @@ cdef int _most_dims(PyObject** args, int nin) noexcept:
     return nd
 
 
-cdef int _check_places(Operator op, PyObject** args, int nin, int nd, npy_intp* dims,
-                       PyObject* target) except -1:
-    """Overlaps, the shapes of the operands, and of what is both operand and result; gives dims."""
+cdef int _check_geometry(Operator op, PyObject** args, int nin, int nd, npy_intp* dims,
+                         PyObject* target) except -1:
+    """Check overlaps, the operands' shapes, and that of a target which is an operand; sets dims."""
     if target != NULL:
-        refuse_overlap(args, nin, <Tensor>target)
+        refuse_overlap(args, 0 if op.role == OUT and (<Out>op.accepts).free else nin,
+                       <Tensor>target)
     _broadcast(op, args, nin, nd, dims)
     if target != NULL and (op.role != OUT or _among(target, args, nin)):
         fit_target(op, <Tensor>target, nd, dims, False)
@@ -443,35 +485,35 @@ cdef int _check_places(Operator op, PyObject** args, int nin, int nd, npy_intp* 
 
 cdef int _check(Operator op, Loops* loops, PyObject** args, int nd, npy_intp* dims,
                 PyObject* target, int code, int out_code, ResultType* state) except -1:
-    """Memory, shapes and the target's dtype, in PyTorch's order; gives dims."""
+    """Check memory, shapes and the target's dtype, in PyTorch's order; sets dims."""
     cdef bint inside = target != NULL and (op.role != OUT or _among(target, args, loops.nin))
-    cdef bint exact = loops.exact and not (     # where all are alike but for one like a number
-        loops.ints == ALIKE and is_tensor(args[loops.nin - 1])
-        and storage(<Tensor>args[loops.nin - 1]).ndim == 0)
+    cdef bint exact = (<Out>op.accepts).takes == OF_ITS_DTYPE and not (
+        loops.ints == ALIKE and is_tensor(args[loops.nin - 1])      # not if the last operand
+        and storage(<Tensor>args[loops.nin - 1]).ndim == 0)         # is 0-dim, like a number
     if inside and exact:
         _check_castable(<Tensor>target, out_code, _of_halves(out_code, state))
     if op.role == INPLACE and is_complex(code) and is_float(out_code):
         raise RuntimeError(
             f"In-place {op.functional.name} is not supported for complex tensors. Its result "
             f"is real: use {op.functional.name}() and its result")
-    _check_places(op, args, loops.nin, nd, dims, target)
+    _check_geometry(op, args, loops.nin, nd, dims, target)
     if target != NULL:
-        if exact and not inside and not (is_complex(code) and is_float(out_code)):
-            _check_exact(<Tensor>target, out_code)
-        check_target(op, <Tensor>target, out_code, _of_halves(out_code, state))
+        exact = exact and not inside and not (is_complex(code) and is_float(out_code))
+        check_dtype(op, <Tensor>target, out_code, _of_halves(out_code, state), 0, exact)
+        check_writeable(op, <Tensor>target)
     return 0
 
 
-cdef object _first(Operator op, CKernel kernel, PyObject** args):
-    """The result of `first`, or what it raises, before what `_check` has found."""
-    first = (<_Config>kernel.config).first
-    return first and first(*[
+cdef object _precheck(Operator op, CKernel kernel, PyObject** args):
+    """Run `precheck`, whose error takes precedence over that of `_check`."""
+    precheck = (<_Config>kernel.config).precheck
+    return precheck and precheck(*[
         storage(<Tensor>args[i]) if is_tensor(args[i]) else <object>args[i]
         for i in range(op.nargs)])
 
 
 cdef bint _widens(Loops* loops, PyObject** args) noexcept:
-    """Whether an operand beside float16 tensors is a number, or a tensor like one, and is WIDE."""
+    """Whether an operand beside float16 tensors is WIDE and a number, or a 0-dim tensor."""
     cdef int i
     cdef ndarray array
     for i in range(loops.nin):
@@ -502,7 +544,7 @@ cdef ndarray _cast(ndarray array, int code):
 
 
 cdef bint _refused(int ints, PyObject** args, int nin):
-    """Whether the operands are not what the operator's loops may be given: see Ints."""
+    """Whether the operator's loops do not accept the operands: see Ints."""
     cdef int i
     cdef int first = cnp.PyArray_TYPE(storage(<Tensor>args[0])) if is_tensor(args[0]) else -1
     if ints == MASK:
@@ -521,24 +563,16 @@ cdef bint _refused(int ints, PyObject** args, int nin):
     return False
 
 
-cdef int _check_exact(Tensor target, int code) except -1:
-    cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
-    if target_code != code:
-        raise RuntimeError(f"Found dtype {type_str(target_code)} but expected {type_str(code)}")
-    return 0
-
-
 cdef int _check_castable(Tensor target, int code, bint halves) except -1:
     cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
-    if target_code != code and not _can_cast(code, target_code):
+    if target_code != code and not casts(code, target_code):
         name = "ComplexHalf" if halves else type_str(code)
-        raise RuntimeError(f"result type {name} can't be cast to the desired output "
-                           f"type {c_type_str(target_code)}")
+        raise errors.dtypes.cannot_cast(name, c_type_str(target_code))
     return 0
 
 
 cdef inline bint _of_halves(int code, ResultType* state) noexcept:
-    """Whether PyTorch gives complex numbers of two halves."""
+    """Whether PyTorch's result would be complex numbers of two halves."""
     return code == COMPLEX64 and FLOAT16 == (state.dim if state.dim > INT64 else state.zero)
 
 
@@ -553,10 +587,9 @@ cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:
 
 
 cdef object _unsupported(Operator op, CKernel kernel, int code):
-    cdef _Config config = <_Config>kernel.config
-    if config.otherwise is None:
+    if kernel.general is None:
         raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
-    return config.otherwise
+    return kernel.general
 
 
 cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dims) except -1:
@@ -570,7 +603,7 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
             continue
         array = storage(<Tensor>args[i])
         offset = nd - array.ndim
-        for d in range(array.ndim - 1, -1, -1):    # the last mismatch is the one reported
+        for d in range(array.ndim - 1, -1, -1):    # the last mismatch is reported
             length = array.shape[d]
             if length != 1 and length != dims[offset + d]:
                 if dims[offset + d] != 1:

@@ -1,4 +1,4 @@
-# How tensors are made, die, and live again. See making.pyx for implementation details.
+# How tensors are created, freed and recycled. See making.pyx for implementation details.
 # Thread rule: with the GIL held.
 from cpython.object cimport PyObject
 from imode._core.keyset cimport keyset_t
@@ -9,7 +9,7 @@ cdef Tensor new_tensor(ndarray array, keyset_t keys)
 cdef Tensor wrap(ndarray array)                    # the result of a functional kernel
 cdef Tensor wrap_view(ndarray array, Tensor base)  # same keys as base; shares its version counter
 cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* strides, char* data)
-cdef Tensor alias_of(Tensor self)                  # what detach() gives: same storage and version
+cdef Tensor alias_of(Tensor self)                  # what detach() returns: same storage and version
 cdef void replace_array(Tensor self, ndarray array)        # metadata changed in place
-cdef list hold(PyObject** args, int n)             # the arrays of tensor arguments: see the note
-cdef void free_array(Tensor self) noexcept         # the tensor dies
+cdef list hold(PyObject** args, int n)             # the arrays of tensor arguments
+cdef void free_array(Tensor self) noexcept         # called when the tensor dies

@@ -1,4 +1,4 @@
-"""How tensors are made, die, and live again."""
+"""How tensors are created, freed and recycled."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -7,7 +7,7 @@ from imode._core.dispatch cimport TLS, inference_mode_on, tls, unrecorded
 from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
-from imode._core.syntax cimport syntax
+from imode._core.signs cimport syntax
 from imode._core.tensor cimport Tensor, is_inference, is_tensor, storage, version_of
 from numpy cimport ndarray, npy_intp
 
@@ -15,7 +15,7 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    /* A dead tensor to live again: the caller owns it. */
+    /* Bring a dead tensor back to life; the caller owns it. */
     static inline PyObject* imode_revive(PyObject* o) {
         Py_SET_REFCNT(o, 1);
         PyObject_GC_Track(o);
@@ -24,12 +24,12 @@ cdef extern from *:
     static inline PyObject** imode_dict_of(PyObject* o) {
         return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
     }
-    /* A new object has a __dict__; the first attribute set makes another. */
+    /* Drop the __dict__ of a new object; setting the first attribute creates another. */
     static inline PyObject* imode_drop_dict(PyObject* o) {
         Py_CLEAR(*imode_dict_of(o));
         return Py_NewRef(o);
     }
-    /* Another one like `blank`, whose fields are None or nothing. */
+    /* A copy of `blank`, all of whose fields are None or zero. */
     static PyObject* imode_copy_blank(PyObject* blank) {
         PyTypeObject* type = Py_TYPE(blank);
         PyObject* o = type->tp_alloc(type, 0);
@@ -42,7 +42,7 @@ cdef extern from *:
         return o;
     }
     enum { IMODE_OLD_LOOKUP = PY_VERSION_HEX < 0x030C0000 };
-    /* Whether it has attributes of its own or weak references, or its __dict__ was handed out. */
+    /* Whether it has attributes or weak references, or something else refers to its __dict__. */
     static inline int imode_has_extras(PyObject* o) {
         PyObject* dict = *imode_dict_of(o);
         return (dict != NULL && !(Py_REFCNT(dict) == 1 && PyDict_CheckExact(dict)
@@ -79,22 +79,23 @@ def live_tensors():
 
 
 # Note [Recycled tensors]
-# Most results live as long as one expression. A tensor that dies without attributes of its own and
-# without weak references is reset and kept, and the next one made is it: what is saved are the dict
-# and the initialisation of a new object, a third of the price of a small operator.
+# Most results live only as long as one expression. A tensor that dies without attributes and weak
+# references is reset and kept, to be used as the next new tensor. That saves the dict and the
+# initialisation of a new object, a third of the cost of a small operator.
 #
-# CPython looks methods up fastest where an object's __dict__ is there (up to 3.11), or is not made
-# yet (later). So there the first tensors have one; in a long graph nobody would ever look at it.
+# CPython up to 3.11 looks up methods fastest if the object's __dict__ exists; later versions if it
+# does not exist yet. So up to 3.11 the first tensors get a __dict__; for all tensors of a long
+# graph it would be a waste.
 cdef enum:
     SPARES = 512
 
-cdef PyObject* _spares[SPARES]    # dead tensors: every field as in a new one, but for `keys`
+cdef PyObject* _spares[SPARES]    # dead tensors, all fields except `keys` as in a new one
 cdef int _n_spares = 0
 cdef int _n_dicts = 0             # tensors that were given a __dict__
 
 
 cdef void free_array(Tensor self) noexcept:
-    if self.array != NULL:    # else one that was never initialised, or is counted already
+    if self.array != NULL:    # else it was never initialised, or has been counted already
         died()
     allocator.release(self.array)
 
@@ -130,7 +131,7 @@ cdef void _recycle(PyObject* o) noexcept:
         (<Tensor>o).meta = None
     (<Tensor>o).output_nr = (<Tensor>o).guard_id = (<Tensor>o).maker = 0
     (<Tensor>o).leaf_requires_grad = (<Tensor>o).parameter = False
-    if _n_spares < SPARES:        # what was freed above may have filled the list
+    if _n_spares < SPARES:        # freeing the fields may have filled the list
         _spares[_n_spares] = o
         _n_spares += 1
     else:
@@ -138,19 +139,19 @@ cdef void _recycle(PyObject* o) noexcept:
 
 
 use_slabs(Tensor)
-cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # frees it for good
+cdef destructor _free = _swap_dealloc(Tensor, _recycle)   # really frees the object
 
 
 cdef object _construct(PyObject* cls, PyObject* args, PyObject* kwargs):
-    """Tensor's tp_new: there is no tensor without an array, however it is made."""
+    """Tensor's tp_new, which makes sure that every tensor has an array."""
     return syntax.constructor(*<tuple>args, **({} if kwargs == NULL else <dict>kwargs))
 
 
 ctypedef object (*maker_t)(PyObject* cls, PyObject* args, PyObject* kwargs)
 cdef tuple _nothing = ()
-cdef maker_t _allocate = <maker_t>_swap_new(Tensor, <void*>_construct)   # one without an array
+cdef maker_t _allocate = <maker_t>_swap_new(Tensor, <void*>_construct)   # without an array
 cdef object _blank = _drop_dict(_allocate(<PyObject*>Tensor, <PyObject*>_nothing, NULL))
-PyObject_GC_UnTrack(<PyObject*>_blank)        # nobody gets to see it
+PyObject_GC_UnTrack(<PyObject*>_blank)        # so that gc.get_objects() does not show it
 
 
 cdef Tensor new_tensor(ndarray array, keyset_t keys):
@@ -200,11 +201,12 @@ cdef Tensor alias_of(Tensor self):
 
 # Note [Memory while the GIL is released]
 # A kernel borrows its arguments' memory. While it runs without the GIL, another thread may give one
-# of the tensors other memory (`t.data = ...`, `set_`), and the old memory would be freed under it:
-# a kernel that releases the GIL holds the arrays first, in variables of its own or in this list.
+# of the tensors other memory (`t.data = ...`, `set_`), which would free the old memory while it is
+# in use. So a kernel that releases the GIL first takes references to the arrays, in local variables
+# or in this list.
 
 cdef list hold(PyObject** args, int n):
-    """The arrays of the first n arguments, tensors in tuples too."""
+    """The arrays of the first n arguments, including those of tensors in tuples."""
     cdef list arrays = []
     cdef int i
     for i in range(n):

@@ -1,5 +1,5 @@
-/* A method descriptor's C function is told its `self` but not which method it is: so each method
- * takes a C function of its own from this table of 768, which passes on the operator it was given. */
+/* A method descriptor's C function gets `self` but not which method it is. So each method takes one
+ * of the 768 C functions of this table, which passes on the operator assigned to it. */
 #ifndef IMODE_METHODS_H
 #define IMODE_METHODS_H
 #include <Python.h>

@@ -1,11 +1,11 @@
-"""Arrays that share memory: by address ranges, never wrong about a conflict, sometimes careful."""
+"""Arrays that share memory, by address ranges: every conflict is found, and some that are none."""
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray
 
-from imode.errors import overlap_between, overlap_inside
+from imode import errors
 
 cnp.import_array()
 
@@ -35,7 +35,7 @@ cdef void _range(ndarray a, char** low, char** high) noexcept:
 
 
 cdef bint identical(ndarray a, ndarray b) noexcept:
-    """Whether both look at the same elements in the same order."""
+    """Whether both consist of the same elements in the same order."""
     cdef int d
     if cnp.PyArray_DATA(a) != cnp.PyArray_DATA(b) or a.ndim != b.ndim:
         return False
@@ -50,21 +50,17 @@ cdef bint entangled(ndarray source, ndarray target) noexcept:
     return ranges_meet(source, target) and not identical(source, target)
 
 
-cdef int _refuse_self_overlap(ndarray out) except -1:
+cdef int refuse_self_overlap(ndarray out) except -1:
     cdef int d
     if cnp.PyArray_SIZE(out) > 1:
         for d in range(out.ndim):
             if out.strides[d] == 0 and out.shape[d] > 1:
-                raise overlap_inside(out)
+                raise errors.views.overlap_inside(out)
     return 0
 
 
-cdef int refuse_self_overlap(Tensor target) except -1:
-    return _refuse_self_overlap(storage(target))
-
-
 cdef bint _same_geometry(ndarray a, ndarray b) noexcept:
-    """Whether the strides agree, those of dimensions of length 1 too: PyTorch's comparison."""
+    """Whether the strides agree, including dimensions of length 1: PyTorch's comparison."""
     cdef int d
     if a.ndim != b.ndim:
         return False
@@ -85,13 +81,13 @@ cdef bint _partly_overlap(ndarray array, ndarray out):
 
 cdef int _refuse_partial(ndarray operand, ndarray out) except -1:
     if _partly_overlap(operand, out):
-        raise overlap_between()
+        raise errors.views.overlap_between()
     return 0
 
 
 cdef int refuse_overlap(PyObject** args, int nin, Tensor target) except -1:
     cdef int i
-    _refuse_self_overlap(storage(target))
+    refuse_self_overlap(storage(target))
     for i in range(nin):
         if is_tensor(args[i]) and args[i] != <PyObject*>target:
             _refuse_partial(storage(<Tensor>args[i]), storage(target))
@@ -99,19 +95,19 @@ cdef int refuse_overlap(PyObject** args, int nin, Tensor target) except -1:
 
 
 def refuse_overlaps(ndarray out not None, ndarray operand):
-    """For kernels over ndarrays: raise RuntimeError where PyTorch refuses to write to `out`."""
-    _refuse_self_overlap(out)
+    """For kernels over ndarrays: raise where PyTorch refuses to write to `out`."""
+    refuse_self_overlap(out)
     if operand is not None:
         _refuse_partial(operand, out)
 
 
 def refuse_partial(ndarray out not None, ndarray operand not None):
-    """`refuse_overlaps`, for operators that write to expanded tensors too."""
+    """`refuse_overlaps`, for operators that may also write to expanded tensors."""
     _refuse_partial(operand, out)
 
 
 def refuse_shared(ndarray out not None, ndarray operand not None):
-    """For kernels that write here and there: raise RuntimeError where a dense operand shares memory
-    with a dense `out`, be it the whole of it."""
+    """For kernels that write in any order: raise if a dense operand shares memory with a dense
+    `out`, even all of it."""
     if ranges_meet(operand, out) and is_dense(operand) and is_dense(out):
-        raise overlap_between()
+        raise errors.views.overlap_between()

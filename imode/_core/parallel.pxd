@@ -1,8 +1,8 @@
 # Loops shared between threads: one pool for the whole library, owned by this module.
-# See _parallel.c for how it works and what holds under its lock.
+# See _parallel.c for how it works.
 #
-# Thread rule: any thread may call, with or without the GIL (callers drop it first). While one
-# caller has the pool, others run their loops alone, and so does a loop inside a body.
+# Thread rule: any thread may call; it should release the GIL first. While one caller has the pool,
+# others run their loops alone; so does a loop inside a body.
 
 ctypedef void (*range_body)(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil
 

@@ -1,4 +1,4 @@
-/* The name of an extension type as Python shows it: the public one, not that of its module. */
+/* Sets the name that Python shows for an extension type: the public one, without its module. */
 #ifndef IMODE_RENAME_H
 #define IMODE_RENAME_H
 #include <Python.h>

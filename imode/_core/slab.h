@@ -1,31 +1,31 @@
-/* Memory of what a long graph is made of: slabs of 2 MB that hold blocks of one size.
+/* Memory for the objects of long graphs: slabs of 2 MB that hold blocks of one size.
  *
- * A graph of a million nodes costs the system's page faults more than the nodes themselves, and the
- * garbage collector, which counts every new object, walks such a graph again and again while it
- * grows. Blocks from here come from huge pages and are not counted; the collector sees the objects
- * like any others when it runs. Clearing fresh pages costs a third of a long graph's time, so empty
- * slabs are kept for the next graph, of whatever is needed then, until a full garbage collection;
- * the system may take their pages when it needs them. Where the collector's header is another, or
- * without mmap, a type keeps CPython's allocator. Thread rule: used with the GIL held. */
+ * In a graph of a million nodes, page faults cost more than the nodes themselves; and the garbage
+ * collector, which counts every new object, traverses the graph again and again while it grows.
+ * Blocks from here lie in huge pages and are not counted, though the collector sees the objects as
+ * any others when it runs. Clearing new pages takes a third of a long graph's time, so empty slabs
+ * are kept for the next graph, for blocks of any size, until a full garbage collection; the system
+ * may take back their pages when it needs them. If the collector's header has another size, or
+ * there is no mmap, types keep CPython's allocator. Thread rule: used with the GIL held. */
 #include <string.h>
 #if defined(__linux__) && !defined(Py_GIL_DISABLED)
 #include <sys/mman.h>
 
 #define SLAB ((size_t)1 << 21)
 #define MAX_SPARE 256 /* half a gigabyte: two million nodes */
-#define FIRST_BLOCK 128 /* the slab's own fields lie before; blocks begin with a cache line */
+#define FIRST_BLOCK 128 /* after the slab's own fields; at the start of a cache line */
 #define GC_HEAD (2 * sizeof(void *)) /* imode_use_slabs checks it */
 #define MAX_BLOCK 512
 
 typedef struct imode_slab {
-    struct imode_slab *next, *before; /* in the list of those with room */
-    void *free;                       /* blocks that were given back */
-    char *fresh;                      /* from here on never used */
+    struct imode_slab *next, *before; /* in the list of slabs with room */
+    void *free;                       /* freed blocks, linked */
+    char *unused;                     /* memory from here on has never been used */
     size_t live;                      /* blocks in use */
     size_t block;                     /* size of a block, with the collector's header */
 } imode_slab;
 
-static imode_slab *imode_slabs[MAX_BLOCK / 16]; /* by size: those with room, the one to use first */
+static imode_slab *imode_slabs[MAX_BLOCK / 16]; /* by block size: slabs with room, current first */
 static void *imode_spare[MAX_SPARE]; /* empty slabs, whose content may vanish */
 static int imode_n_spare;
 
@@ -39,7 +39,7 @@ static void *imode_map_slab(void) {
     return aligned;
 }
 
-/* A size's first slab is of small pages, so that a small program touches little memory. */
+/* The first slab of a size uses small pages, so that a small program touches little memory. */
 static imode_slab *imode_new_slab(size_t block) {
     static char made[MAX_BLOCK / 16];
     imode_slab *slab;
@@ -51,12 +51,12 @@ static imode_slab *imode_new_slab(size_t block) {
         if (made[block / 16]) madvise(slab, SLAB, MADV_HUGEPAGE);
         made[block / 16] = 1;
     }
-    slab->fresh = (char *)slab + FIRST_BLOCK;
+    slab->unused = (char *)slab + FIRST_BLOCK;
     slab->block = block;
     return slab;
 }
 
-/* Keep an empty slab, or give it back where enough are kept. */
+/* Keep an empty slab, or give it back to the system if enough are kept. */
 static void imode_end_slab(imode_slab *slab) {
 #ifdef MADV_FREE
     if (imode_n_spare < MAX_SPARE && madvise(slab, SLAB, MADV_FREE) == 0) {
@@ -72,7 +72,7 @@ static void imode_drop_spare(void) {
 }
 
 static inline int imode_slab_full(imode_slab *slab) {
-    return slab->free == NULL && slab->fresh + slab->block > (char *)slab + SLAB;
+    return slab->free == NULL && slab->unused + slab->block > (char *)slab + SLAB;
 }
 
 static inline void imode_link_slab(imode_slab *slab) {
@@ -99,11 +99,11 @@ static inline char *imode_take_block(size_t size) {
     char *block = (char *)slab->free;
     if (block != NULL) {
         slab->free = *(void **)block;
-        for (size_t at = 0; at < size; at += 64) /* the next one, while this one is filled */
+        for (size_t at = 0; at < size; at += 64) /* the block after this one */
             __builtin_prefetch((char *)slab->free + at);
     } else {
-        block = slab->fresh;
-        slab->fresh += size;
+        block = slab->unused;
+        slab->unused += size;
     }
     slab->live++;
     if (imode_slab_full(slab)) imode_unlink_slab(slab);
@@ -118,7 +118,7 @@ static inline void imode_give_block(char *block) {
     slab->free = block;
     if (was_full) imode_link_slab(slab);
     if (--slab->live == 0 && (slab->next != NULL || slab->before != NULL)) {
-        imode_unlink_slab(slab); /* never the only one with room */
+        imode_unlink_slab(slab); /* others have room */
         imode_end_slab(slab);
     }
 }
@@ -141,20 +141,20 @@ static void imode_free_tracked(void *self) {
     imode_give_block((char *)self - GC_HEAD);
 }
 
-static PyObject *imode_alloc_plain(PyTypeObject *type, Py_ssize_t n) {
+static PyObject *imode_alloc_untracked(PyTypeObject *type, Py_ssize_t n) {
     (void)n;
     char *block = imode_take_block(imode_block_size(type, 0));
     return block == NULL ? PyErr_NoMemory() : PyObject_Init((PyObject *)block, type);
 }
 
-static void imode_free_plain(void *self) { imode_give_block((char *)self); }
+static void imode_free_untracked(void *self) { imode_give_block((char *)self); }
 
 static void imode_use_slabs(PyObject *cls, size_t header) {
     PyTypeObject *type = (PyTypeObject *)cls;
     int tracked = PyType_IS_GC(type);
     if (header != GC_HEAD || imode_block_size(type, tracked ? GC_HEAD : 0) >= MAX_BLOCK) return;
-    type->tp_alloc = tracked ? imode_alloc_tracked : imode_alloc_plain;
-    type->tp_free = tracked ? imode_free_tracked : imode_free_plain;
+    type->tp_alloc = tracked ? imode_alloc_tracked : imode_alloc_untracked;
+    type->tp_free = tracked ? imode_free_tracked : imode_free_untracked;
 }
 #else
 static void imode_use_slabs(PyObject *cls, size_t header) { (void)cls, (void)header; }

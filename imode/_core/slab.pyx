@@ -1,11 +1,11 @@
-"""Which classes take their memory from slabs: they ask for it, once their objects are many."""
+"""Slabs for classes of which a long graph has many objects; each such class asks for them."""
 import sys
 
 cdef extern from "slab.h":
     void _use_slabs "imode_use_slabs"(object cls, size_t header)
     void _drop_spare "imode_drop_spare"() noexcept
 
-cdef size_t _HEADER = sys.getsizeof(()) - ().__sizeof__()    # the collector's, before its objects
+cdef size_t _HEADER = sys.getsizeof(()) - ().__sizeof__()    # of the collector's header
 
 
 cdef void use_slabs(object cls):

@@ -10,7 +10,7 @@ from numpy cimport NPY_ARRAY_OWNDATA, PyArray_BASE, PyArray_CHKFLAGS, ndarray, n
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
 
-cdef enum Creation:           # how a view was made; decides what an in-place write to it may do
+cdef enum Creation:           # how a view was created; decides whether it may be written in place
     DEFAULT = 0
     NO_GRAD_MODE = 1
     INFERENCE_MODE = 2
@@ -19,37 +19,38 @@ cdef enum Creation:           # how a view was made; decides what an in-place wr
 
 
 cdef class ViewMeta:
-    # A view of a normal tensor, as autograd sees it. Owned by the view; immutable but for the
-    # version and the creation metadata.
+    # What autograd knows about a view of a normal tensor. Owned by the view; immutable except for
+    # the version and the creation metadata.
     cdef Tensor base              # the tensor at the root of the chain of views; never a view
     cdef int creation             # Creation
-    cdef uint64_t attr_version    # version at which the view's grad_fn was right
-    cdef object replay            # makes the view from the base, where as_strided cannot; or None
+    cdef uint64_t attr_version    # the version for which the view's grad_fn is valid
+    cdef object replay            # makes the view from the base where as_strided cannot; or None
 
 
 cdef class AutogradMeta:
-    # What only some tensors have. Owned by its tensor.
+    # Fields that few tensors need. Owned by its tensor.
     cdef object grad              # accumulated gradient: Tensor or None
-    cdef PyObject* accumulator    # borrowed; the AccumulateGrad node while one is alive
+    cdef PyObject* accumulator    # borrowed: the AccumulateGrad node, while there is one
     cdef object hooks             # dict id -> callable of tensor pre-hooks, or None
     cdef object post_hooks        # dict id -> callable, after the gradient was accumulated
-    cdef bint retains_grad        # a non-leaf keeps its gradient
+    cdef bint retains_grad        # retain_grad was called on a non-leaf
 
 
 cdef class Tensor:
     # Thread rule: fields are read and written with the GIL held.
     cdef PyObject* array          # owned ndarray: storage, shape and strides; see storage()
-    cdef keyset_t keys  # backend alone: an inference tensor; else | ADInplaceOrView | Autograd
+    cdef keyset_t keys  # inference tensor: only the backend; else | ADInplaceOrView | Autograd
     cdef VersionCounter version   # None: not yet needed, or an inference tensor
-    cdef object grad_fn           # the Node that made it; None for a leaf
+    cdef object grad_fn           # the Node whose result it is; None for a leaf
     cdef ViewMeta view            # None: not a view of a normal tensor
-    cdef AutogradMeta meta        # None: nothing of it needed yet
-    cdef int output_nr            # which result of grad_fn it is
-    # Of an inference tensor, and of a view made where nothing is recorded:
-    cdef int guard_id             # the place where what keeps from recording was entered
+    cdef AutogradMeta meta        # None: not yet needed
+    # Which result of grad_fn it is. Set before grad_fn, whose old node may run code when freed.
+    cdef int output_nr
+    # Of an inference tensor, and of a view created where nothing is recorded:
+    cdef int guard_id             # the line that entered the guard which turned recording off
     cdef int maker                # the operator, see Note [Who made a tensor]
     cdef unsigned char leaf_requires_grad  # set by the user on a leaf
-    cdef unsigned char parameter  # made by nn.Parameter
+    cdef unsigned char parameter  # created by nn.Parameter
     cdef dict __dict__            # attributes that users set
     cdef object __weakref__
 
@@ -57,10 +58,9 @@ cdef class Tensor:
 ctypedef object (*regenerate_t)(Tensor view)
 ctypedef object (*show_t)(object node)
 
-cdef void set_show(show_t function) noexcept       # autograd's: a node as Python sees it
-
-# autograd's: a stale view's grad_fn, renewed
-cdef void set_regenerate(regenerate_t function) noexcept
+# Set two functions of autograd: one gives a node as Python sees it, the other renews the outdated
+# grad_fn of a view. (A base class of nodes with two methods would be one more class.)
+cdef void set_autograd(show_t show, regenerate_t regenerate) noexcept
 cdef object grad_fn_of(Tensor self)                # grad_fn, renewed if its base was written since
 cdef int set_requires_grad(Tensor self, bint value) except -1
 cdef object raise_inference_version(Tensor t)
@@ -87,7 +87,7 @@ cdef inline int typenum(Tensor t) noexcept:
 
 
 cdef inline bint owns_memory(Tensor t) noexcept:
-    """Whether its array owns its memory and is its alone: nothing else looks at the memory."""
+    """Whether nothing else uses its memory: its array owns it, and nothing else the array."""
     return Py_REFCNT(t.array) == 1 and PyArray_BASE(storage(t)) == NULL and (
         PyArray_CHKFLAGS(storage(t), NPY_ARRAY_OWNDATA))
 
@@ -104,7 +104,7 @@ cdef inline bint requires_grad(Tensor t) noexcept:
 
 
 cdef inline VersionCounter version_of(Tensor t):
-    """The version counter, made when first needed; error for an inference tensor."""
+    """The version counter, created when first needed; raises for an inference tensor."""
     if t.version is None:
         if is_inference(t):
             raise_inference_version(t)

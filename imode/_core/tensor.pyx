@@ -2,27 +2,29 @@
 import warnings
 
 from imode import errors
-from imode._core.words import class_name
+from imode._core.type_names import class_name
 
 cimport cython
 cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
-from imode._core.dtype cimport (
-    BOOL, FLOAT16, as_device, code_of, dtype_from_typenum, is_complex, is_float, plain_number)
+from imode._core.device cimport as_device
+from imode._core.dtype cimport BOOL, FLOAT16, code_of, dtype_from_typenum, is_complex, is_float
+from imode._core.numbers cimport python_number
 from imode._core.element cimport only_element, only_flag, only_number, only_real
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
-from imode._core.syntax cimport (
-    Sign, binary, compared, equals_array, get_item, reflected, set_item, sign, syntax)
+from imode._core.signs cimport (
+    Sign, binary, compared, equals_array, reflected, sign, syntax)
+from imode._core.subscript_fast cimport get_item, set_item
 
 cnp.import_array()
 
 
 @cython.final
-@cython.freelist(256)        # one for every recorded view
+@cython.freelist(256)        # each recorded view has one
 cdef class ViewMeta:
     """What autograd knows about a view; not visible from Python."""
 
@@ -30,17 +32,18 @@ cdef class ViewMeta:
 @cython.final
 @cython.freelist(64)
 cdef class AutogradMeta:
-    """What only some tensors have; not visible from Python."""
+    """Fields that few tensors need; not visible from Python."""
 
 
 cdef object _cpu = as_device(None)
 
 
+@cython.binding(False)
 @cython.final
 cdef class Tensor:
-    """A multi-dimensional array of elements of one dtype, as PyTorch's.
+    """A multi-dimensional array of elements of one dtype, like PyTorch's.
 
-    Make one with `imode.tensor(data)` or a factory such as `imode.zeros`; `imode.Tensor(2, 3)`
+    Create one with `imode.tensor(data)` or a factory such as `imode.zeros`. `imode.Tensor(2, 3)`
     gives an uninitialised float32 tensor, for scripts that use the older constructor.
 
     >>> import imode
@@ -49,7 +52,7 @@ cdef class Tensor:
     """
 
     def __init__(self, *args, **kwargs):
-        pass                      # made already: see _construct in making
+        pass                      # done already: see _construct in making.pyx
 
     def __dealloc__(self):
         free_array(self)
@@ -112,7 +115,7 @@ cdef class Tensor:
         return storage(self).shape[wrap_dim("size", dim, storage(self).ndim)]
 
     def stride(self, dim=None):
-        """The strides in elements, or that of dimension `dim`.
+        """The strides in elements, or the stride of dimension `dim`.
 
         Raises IndexError if `dim` is out of range.
         """
@@ -132,7 +135,7 @@ cdef class Tensor:
         return <size_t>cnp.PyArray_DATA(storage(self))
 
     def is_contiguous(self, *, memory_format=None):
-        """Whether the elements lie in row-major order, or in that of a format, without gaps."""
+        """Whether the elements lie without gaps in row-major order, or in a format's order."""
         if memory_format is not None:
             return syntax.contiguous_in(self, memory_format)
         return bool(cnp.PyArray_IS_C_CONTIGUOUS(storage(self)))
@@ -147,14 +150,14 @@ cdef class Tensor:
 
     @property
     def T(self):
-        """The tensor with its dimensions in reverse order: a view."""
+        """A view with the dimensions in reverse order."""
         if storage(self).ndim == 2:
             return call2(sign(Sign.PERMUTE), self, (1, 0))
         return syntax.transposed(self)
 
     @property
     def mT(self):
-        """The tensor with its last two dimensions exchanged: a view.
+        """A view with the last two dimensions exchanged.
 
         Raises RuntimeError for a vector.
         """
@@ -174,14 +177,14 @@ cdef class Tensor:
         return DispatchKeySet.new(self.keys)
 
     def is_inference(self):
-        """Whether it was allocated in inference mode, or is a view of one that was."""
+        """Whether it was allocated in inference mode, or is a view of such a tensor."""
         return bool(is_inference(self))
 
     # ---- autograd ----
 
     @property
     def requires_grad(self):
-        """Whether operations on it are recorded; may be set on leaves of floating dtypes."""
+        """Whether operations on it are recorded; can be set on leaves of floating dtypes."""
         return bool(requires_grad(self))
 
     @requires_grad.setter
@@ -189,7 +192,7 @@ cdef class Tensor:
         if type(value) is not bool:
             raise RuntimeError("requires_grad must be a bool")
         if self.grad_fn is not None:
-            raise errors.change_requires_grad()
+            raise errors.graph.change_requires_grad()
         if value and not _may_require_grad(self):
             raise RuntimeError(
                 "only Tensors of floating point and complex dtype can require gradients")
@@ -197,7 +200,7 @@ cdef class Tensor:
 
     @requires_grad.deleter
     def requires_grad(self):
-        raise RuntimeError("requires_grad must be a bool")
+        self.requires_grad = None  # raises
 
     def requires_grad_(self, requires_grad=True):
         """Set `requires_grad` and return the tensor.
@@ -214,12 +217,12 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        """Whether no operation made it, as far as autograd knows."""
+        """Whether autograd has recorded no operation that computed it."""
         return grad_fn_of(self) is None
 
     @property
     def grad_fn(self):
-        """The graph node that made it; None for a leaf."""
+        """The graph node of the operation that computed it; None for a leaf."""
         return _show(grad_fn_of(self))
 
     @property
@@ -234,7 +237,7 @@ cdef class Tensor:
 
     @property
     def _base(self):
-        """The tensor that it is a view of; None if autograd knows of none."""
+        """The tensor that it is a view of; None if autograd does not track it as a view."""
         return None if self.view is None else self.view.base
 
     def _is_view(self):
@@ -254,7 +257,7 @@ cdef class Tensor:
         """
         if self.meta is None or self.meta.grad is None:
             if self.grad_fn is not None and (self.meta is None or not self.meta.retains_grad):
-                warnings.warn(errors.GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
+                warnings.warn(errors.graph.GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
             return None
         return self.meta.grad
 
@@ -266,13 +269,14 @@ cdef class Tensor:
                 self.meta.grad = None
             return
         if not isinstance(value, Tensor):
-            raise errors.grad_not_tensor(value)
+            raise errors.graph.grad_not_tensor(value)
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
         gradient = value
         if typenum(gradient) != typenum(self) or not cnp.PyArray_SAMESHAPE(
                 storage(gradient), storage(self)):
-            raise errors.grad_mismatch(gradient.dtype, size_of(gradient), self.dtype, size_of(self))
+            raise errors.graph.grad_mismatch(
+                gradient.dtype, size_of(gradient), self.dtype, size_of(self))
         meta_of(self).grad = gradient
 
     @grad.deleter
@@ -282,8 +286,8 @@ cdef class Tensor:
 
     @property
     def data(self):
-        """A tensor with the same storage that autograd does not connect to this one, and whose
-        in-place writes it does not see."""
+        """A tensor with the same storage that is not connected to this one: autograd does not see
+        in-place writes to it."""
         cdef Tensor out = new_tensor(storage(self), self.keys)
         out.guard_id, out.maker = self.guard_id, self.maker
         return out
@@ -297,15 +301,15 @@ cdef class Tensor:
         cdef Tensor made
         if not isinstance(value, Tensor):
             raise TypeError(
-                "Variable data has to be a tensor, but got " + type(value).__name__)
+                "Variable data has to be a tensor, but got " + class_name(value))
         if requires_grad(self) and not _may_require_grad(value):
             raise RuntimeError("data set to a tensor that requires gradients must be floating "
                                "point or complex dtype")
         if is_inference(self) != is_inference(value):
             made = self if is_inference(self) else <Tensor>value
-            raise errors.inference_data(made.guard_id, made.maker, is_inference(value))
+            raise errors.inference.data(made.guard_id, made.maker, is_inference(value))
         if self.meta is not None and typenum(self) != typenum(<Tensor>value):
-            self.meta.accumulator = NULL      # graphs recorded before no longer lead here
+            self.meta.accumulator = NULL      # graphs recorded earlier no longer lead here
         replace_array(self, storage(<Tensor>value))
 
     # ---- arithmetic ----
@@ -343,10 +347,13 @@ cdef class Tensor:
         return binary(sign(Sign.DIV), self, other)
 
     def __rtruediv__(self, other):
-        other = other if type(other) is Tensor else plain_number(other)
-        if other is None:
+        number = other if type(other) is Tensor else python_number(other)
+        if number is not None:
+            return call2(sign(Sign.MUL), call1(sign(Sign.RECIPROCAL), self), number)
+        try:
+            return call1(sign(Sign.RECIPROCAL), self) * other    # an array's own product
+        except TypeError:
             return NotImplemented
-        return call2(sign(Sign.MUL), call1(sign(Sign.RECIPROCAL), self), other)
 
     def __itruediv__(self, other):
         return binary(sign(Sign.DIV).inplace, self, other)
@@ -396,7 +403,7 @@ cdef class Tensor:
 
     def __pos__(self):
         if code_of[typenum(self)] == BOOL:
-            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+            raise errors.dtypes.bool_plus()
         return self
 
     def __abs__(self):
@@ -500,7 +507,7 @@ cdef class Tensor:
         PyObject_GetBuffer((<object>self).numpy(), buffer, flags)  # Note [No memory of both kinds]
 
     def __releasebuffer__(self, Py_buffer* buffer):
-        pass  # the array's; without this, np.frombuffer would keep the tensor instead of a buffer
+        pass  # defined so that np.frombuffer keeps a buffer, not the tensor
 
     def __len__(self):
         if storage(self).ndim == 0:
@@ -556,14 +563,9 @@ cdef regenerate_t _regenerate = NULL
 cdef show_t _show = NULL
 
 
-cdef void set_regenerate(regenerate_t function) noexcept:
-    global _regenerate
-    _regenerate = function
-
-
-cdef void set_show(show_t function) noexcept:
-    global _show
-    _show = function
+cdef void set_autograd(show_t show, regenerate_t regenerate) noexcept:
+    global _show, _regenerate
+    _show, _regenerate = show, regenerate
 
 
 cdef object grad_fn_of(Tensor self):
@@ -575,18 +577,18 @@ cdef object grad_fn_of(Tensor self):
 
 cdef int set_requires_grad(Tensor self, bint value) except -1:
     if self.grad_fn is not None and not value:
-        raise errors.change_requires_grad()
+        raise errors.graph.change_requires_grad()
     if value and not _may_require_grad(self):
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     if value and is_inference(self) and not inference_mode_on(tls()):
-        raise errors.inference_requires_grad(self.guard_id, self.maker)
+        raise errors.inference.requires_grad(self.guard_id, self.maker)
     if self.grad_fn is None:
         self.leaf_requires_grad = value
     return 0
 
 
 cdef object raise_inference_version(Tensor t):
-    raise errors.inference_version(t.guard_id, t.maker)
+    raise errors.inference.version(t.guard_id, t.maker)
 
 
 # ---- the class's name is the public one ----

@@ -9,9 +9,9 @@ typedef struct {
     uint64_t included;    /* keys added to every call, XOR the default {ADInplaceOrView} */
     uint64_t excluded;    /* keys removed from every call */
     int no_grad;          /* grad mode is off */
-    int guard_id;         /* place where inference mode, else where no_grad was entered; 0: unknown */
-    int operator_id;      /* the operator called last: what makes the next tensor, for messages */
-    int plain_numbers;    /* a formula or a composite operator runs; Note [Numbers in formulas] */
+    int guard_id;         /* line that entered inference mode, else no_grad; 0: unknown */
+    int operator_id;      /* the operator called last; see Note [Who made a tensor] */
+    int numbers_are_scalars; /* a formula or composite runs; see Note [Numbers in formulas] */
     uint64_t hops;        /* kernels entered */
     uint64_t nodes;       /* graph nodes made */
     uint64_t sequence;    /* the number of the next graph node */
@@ -21,8 +21,8 @@ typedef struct {
     PyObject *trace;      /* list that the dispatch trace appends to; NULL: off */
     PyObject *task;       /* the call of backward that runs here, autograd's Task; NULL: none */
     PyObject *saving;     /* default hooks of saved tensors, autograd's Defaults; NULL: none */
-    int depth;            /* how many calls of backward are under way here, one in another */
-    int single_threaded;  /* set_multithreading_enabled(False); accepted, changes nothing */
-    int inference_at;     /* place where inference mode was entered last; 0: never */
+    int depth;            /* how many nested calls of backward run here */
+    int single_threaded;  /* set_multithreading_enabled(False); has no effect */
+    int inference_at;     /* line that entered inference mode last; 0: none */
 } imode_tls;
 #endif

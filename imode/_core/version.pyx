@@ -10,12 +10,13 @@ def live_counters():
     return alive()
 
 
+@cython.binding(False)
 @cython.final
 cdef class VersionCounter:
     """The number of in-place writes to a storage.
 
-    A tensor, its views and what `detach()` gives share one counter. It is atomic: threads may
-    bump it at the same time and no bump is lost.
+    A tensor, its views and what `detach()` returns share one counter. It is atomic: when threads
+    bump it at the same time, no bump is lost.
 
     >>> from imode._core.version import VersionCounter
     >>> counter = VersionCounter()
@@ -39,7 +40,7 @@ cdef class VersionCounter:
 
     @property
     def writer(self):
-        """(operator, place) of the last write while there were savers, as numbered in `origins`."""
+        """(operator, line), numbers of provenance.py, of the last write while there were savers."""
         return writer_of(self)
 
     def bump(self, unsigned long long times=1):

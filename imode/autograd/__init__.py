@@ -1,6 +1,7 @@
 """Reverse-mode automatic differentiation: the graph, `backward` and `grad`, and checks of both."""
 
-import importlib
+from imode import errors
+from imode._core.importing import import_late
 
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .engine import is_multithreading_enabled, set_multithreading_enabled
@@ -39,11 +40,11 @@ _GUARDS = (
 
 def __getattr__(name):
     if name in ("functional", "grad_mode", "graph"):  # imported when first used
-        return importlib.import_module(f"{__name__}.{name}")
+        return import_late(f".{name}", __name__)
     if name in _GUARDS:
-        return getattr(importlib.import_module(f"{__name__}.grad_mode"), name)
+        return getattr(import_late(".grad_mode", __name__), name)
     if name == "Variable":
-        from ..legacy import Variable
+        from imode._tensor.legacy import Variable
 
         return Variable
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise errors.no_such_name(__name__, name)

@@ -11,12 +11,13 @@ import numpy as np
 
 from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor, storage
-from imode.autograd.engine cimport running_node
 from imode.autograd.node cimport Node, extras_of, set_observer
+from imode.autograd.task cimport running_node
 
-from imode._core.refusal import class_name
-from imode.autograd.saved import keep_places
+from imode._core.type_names import class_name
+from imode.autograd.saved import note_lines
 
+_NO_FORWARD = "No forward pass information available"
 cdef bint _enabled = False
 cdef bint _check_nan = True
 
@@ -27,7 +28,7 @@ cdef bint nan_checked() noexcept:
 
 cdef int _record(Node node) except -1:
     extras = extras_of(node)
-    import traceback            # not part of what importing the package costs
+    import traceback            # here, so that importing the package does not pay for it
 
     extras.metadata = {"traceback_": traceback.format_stack(sys._getframe())}
     parent = running_node()
@@ -38,12 +39,12 @@ cdef int _record(Node node) except -1:
 
 def _switch(enabled, check):
     global _enabled, _check_nan
-    for place, (name, given) in enumerate((("enabled", enabled), ("check_nan", check)), 1):
+    for position, (name, given) in enumerate((("enabled", enabled), ("check_nan", check)), 1):
         if type(given) is not bool:
-            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {place}) must be "
-                            f"bool, not {class_name(given)}")
+            raise TypeError(f"set_anomaly_enabled(): argument '{name}' (position {position}) "
+                            f"must be bool, not {class_name(given)}")
     _enabled, _check_nan = enabled, check
-    keep_places(enabled)
+    note_lines(enabled)
     if enabled:
         set_observer(_record)
     else:
@@ -54,7 +55,8 @@ cdef int check_nan(Node node, PyObject** out) except -1:
     cdef int i
     for i in range(node.n_edges):
         if out[i] != NULL and np.isnan(storage(<Tensor>out[i])).any():
-            raise RuntimeError(f"Function {node.name()!r} returned nan values in its {i}th output.")
+            raise RuntimeError(
+                f"Function {node.label()!r} returned nan values in its {i}th output.")
     return 0
 
 
@@ -63,20 +65,19 @@ cdef int report(Node node, object error) except -1:
         return 0
     metadata = node.metadata
     if "traceback_" not in metadata:
-        warnings.warn(f"Error detected in {node.name()}. No forward pass information available. "
-                      "Enable detect anomaly during forward pass for more information.",
-                      UserWarning, stacklevel=2)
+        warnings.warn(f"Error detected in {node.label()}. {_NO_FORWARD}. Enable detect anomaly "
+                      "during forward pass for more information.", UserWarning, stacklevel=2)
         return 0
     lines = "".join(metadata["traceback_"])
-    error.add_note(f"{node.name()} was recorded here in the forward pass:\n"
-                   f"{metadata['traceback_'][len(metadata['traceback_']) - 1].rstrip()}")
-    warnings.warn(f"Error detected in {node.name()}. Traceback of forward call that caused the "
+    last = ["", *metadata["traceback_"]].pop()
+    error.add_note(f"{node.label()} was recorded here in the forward pass:\n{last.rstrip()}")
+    warnings.warn(f"Error detected in {node.label()}. Traceback of forward call that caused the "
                   f"error:\n{lines}", UserWarning, stacklevel=2)
     seen = {id(node)}
     while (parent := metadata.get("parent_")) is not None and id(parent) not in seen:
         seen.add(id(parent))
         metadata = parent.metadata
-        lines = "".join(metadata.get("traceback_", ["No forward pass information available.\n"]))
+        lines = "".join(metadata.get("traceback_", [f"{_NO_FORWARD}.\n"]))
         warnings.warn(f"Previous calculation was induced by {parent.name()}. Traceback of forward "
                       f"call that induced the previous calculation:\n{lines}",
                       UserWarning, stacklevel=2)
@@ -103,7 +104,7 @@ def is_anomaly_check_nan_enabled():
 
 
 class set_detect_anomaly:
-    """Turn anomaly mode on or off: at once, and until the end of a `with` if used as one.
+    """Turn anomaly mode on or off, at once; used in a `with`, until the end of the block.
 
     `check_nan`: backward raises RuntimeError where a node gives a gradient with NaN in it.
 

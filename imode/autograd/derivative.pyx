@@ -1,12 +1,12 @@
 """Derivatives: the formulas of an operator's entry, and what they need saved.
 
 # Note [Numbers in formulas]
-In PyTorch a number beside a tensor is a tensor of its own kind where Python calls, and a number
-where C++ does, as formulas and composite operators do: then the operator is an overload of its
-own, `mul.Scalar`, and its node `MulBackward1`, which has one edge. So while one of these runs,
-operators with a `number` name are recorded as that. What a formula multiplies by may itself be an
-operand that the user gave as a number, the other factor of a product: there it stays the tensor
-that it was.
+In PyTorch, `tensor * 2` written in Python turns the number into a tensor: the node is
+`MulBackward0`, with two edges. In C++, where formulas and composite operators run, the same call is
+the overload `mul.Scalar`, whose node is `MulBackward1`, with one edge. So while a formula or a
+composite runs, operators whose entry names such a `number` node are recorded with it. Where the
+number in a formula is itself an operand that the user gave, as the other factor of a product, it
+remains a tensor.
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -17,20 +17,23 @@ cdef dict _SPECIAL = {"grad": GRAD, "grads": GRADS, "needs": NEEDS}
 
 
 cdef tuple _parameters(object function):
-    """The names of a function's parameters."""
+    """The names of a formula's parameters; an operator's `grad_output` is the gradient."""
+    if isinstance(function, Operator):
+        return tuple(["grad" if name == "grad_output" else name
+                      for name in (<Operator>function).names])
     return function.__code__.co_varnames[:function.__code__.co_argcount]
 
 
 @cython.final
 cdef class Derivative:
-    """An operator's derivative: formulas, and what they need saved.
+    """An operator's derivative: its formulas, and what they need saved.
 
-    `formulas` is the entry's dict from an input's name (or a tuple of names) to a function; the
-    function's parameter names say what it reads. Raises ValueError for a name that is neither an
-    argument nor a result, and for two inputs that are a Tensor[]. `real_only`: recording refuses
-    complex results, in this name.
-    `number`: the name of the node where the last operand is a number, by which there is no
-    gradient; `always`, or only in formulas. `shows`: see `ops.schema.op`.
+    `formulas` is the entry's dict from an input's name (or a tuple of names) to a function, or to
+    an operator; the names of its parameters say what it reads. Raises ValueError for a name that is
+    neither an argument nor a result, and for two inputs that are a Tensor[]. `real_only`: complex
+    results raise when recorded, in an error that uses this name. `number`: the name of the node
+    where the last operand is a number, which gets no gradient; used in formulas only, or `always`.
+    `shows`: see `ops.schema.op`.
     """
 
     def __init__(self, Operator op, dict formulas, str name, tuple result_names,
@@ -42,7 +45,7 @@ cdef class Derivative:
         self.dtype_at = op.names.index("dtype") if "dtype" in op.names else -1
         self.unimplemented = name == "torch::autograd::NotImplemented"
         self.refused = all(getattr(f, "refuses_all", False) for f in formulas.values())
-        # PyTorch's order of computing gradients, by name: that of what they record, too.
+        # By name, as PyTorch orders them: under create_graph the order of recording shows it.
         keys = sorted(formulas, key=lambda key: key if isinstance(key, tuple) else (key,))
         self.functions = [formulas[key] for key in keys]
         of_input = {}
@@ -56,7 +59,7 @@ cdef class Derivative:
             self.number_at = max([i for i in range(op.nargs) if op.kinds[i] == OPERAND])
             others = {k: f for k, f in formulas.items() if k != op.names[self.number_at]}
             self.with_number = Derivative(op, others, number, result_names, real_only)
-            self.with_number.plain_numbers = True
+            self.with_number.numbers_are_scalars = True
             self.number_always = always
         self.n_formulas = len(self.functions)
         for argument, number_of_formula in of_input.items():
@@ -72,7 +75,7 @@ cdef class Derivative:
         if self.n_formulas > MAX_FORMULAS:
             raise ValueError(f"{op.qualified_name}: more than {MAX_FORMULAS} formulas")
         slots = {}
-        # PyTorch's order of packing and unpacking: arguments by name, then results.
+        # Arguments by name, then results: PyTorch's order of packing and unpacking.
         read = {p for function in self.functions for p in _parameters(function)
                 if p in op.names or p not in _SPECIAL}
         for parameter in sorted(read, key=lambda p: (p not in op.names and p in result_names, p)):
@@ -80,7 +83,7 @@ cdef class Derivative:
             self._add_slot(op, slots[parameter], parameter, result_names)
         for i, function in enumerate(self.functions):
             self._add_formula(op, i, function, slots)
-        self.plain_numbers = not any([self.slots[i].operand for i in range(len(slots))])
+        self.numbers_are_scalars = not any([self.slots[i].operand for i in range(len(slots))])
         self.computed = {}
         for shown, how in (shows or {}).items():
             self._show(op, shown, how, slots, result_names)
@@ -128,11 +131,11 @@ cdef class Derivative:
                 raise ValueError(f"{op.qualified_name}: its derivative reads {name!r}, which is "
                                  "no argument and no result")
         if slot.source == FROM_ARGUMENT:
-            slot.written = slot.index == 0
+            slot.self_argument = slot.index == 0
             slot.operand = op.kinds[slot.index] == OPERAND
             slot.listed = op.kinds[slot.index] == TENSOR_LIST
-            slot.plain = op.kinds[slot.index] > OPERAND
-        slot.plain |= slot.source == FROM_SHAPE or slot.source == FROM_MATRIX
+            slot.not_tensor = op.kinds[slot.index] > OPERAND
+        slot.not_tensor |= slot.source == FROM_SHAPE or slot.source == FROM_MATRIX
         return 0
 
     cdef int _show(self, Operator op, str name, object how, dict slots,
@@ -151,7 +154,7 @@ cdef class Derivative:
         return 0
 
     cdef object _shown(self, Operator op, int i):
-        """The name in _saved_...: PyTorch's for shapes; dtypes and the like are not shown."""
+        """The name in _saved_...: PyTorch's for shapes; None for dtypes and the like."""
         cdef Slot* slot = &self.slots[i]
         name = <str>self.slot_names[i]
         if slot.source == FROM_SHAPE and op.kinds[slot.index] != TENSOR_LIST:

@@ -25,7 +25,7 @@ class Picture:
     def render(self, kind):
         """The picture as bytes in one of Graphviz's formats, such as "svg" or "png".
 
-        Raises RuntimeError where the program `dot` is not installed, or fails.
+        Raises RuntimeError if the program `dot` is not installed, or fails.
         """
         program = shutil.which("dot")
         if program is None:
@@ -41,7 +41,7 @@ class Picture:
         return done.stdout
 
     def save(self, path):
-        """Write the picture in the format that the ending names: .dot, .svg, .png, .pdf, …"""
+        """Write the picture in the format of the file name's extension: .dot, .svg, .png, .pdf…"""
         kind = str(path).rpartition(".")[2]
         data = self.dot.encode() if kind in ("dot", "gv") else self.render(kind)
         with open(path, "wb") as file:
@@ -56,10 +56,11 @@ class Picture:
 def draw(*tensors, saved=True, names=None):
     """Draw the graph behind tensors (or nodes): a `Picture`.
 
-    Boxes are operators, with the shapes and dtypes of their results; green ones leaves, blue ones
-    the given tensors, orange ones what is saved for backward, with its version. `saved=False`
-    leaves these out; `names`: a dict from name to tensor (such as `dict(model.named_parameters())`)
-    for the leaves. Raises TypeError for what is no Tensor or Node.
+    Boxes are operators, with the shapes and dtypes of their results; green boxes are leaves, blue
+    ones the given tensors, orange ones what is saved for backward, with its version. `saved=False`
+    leaves the orange ones out. `names`: a dict from name to tensor (such as
+    `dict(model.named_parameters())`) that labels the leaves. Raises TypeError for anything but a
+    Tensor or a Node.
 
     >>> import imode
     >>> x = imode.ones(2, requires_grad=True)
@@ -122,7 +123,7 @@ class _Sheet:
             for look in node._input_metadata
             if look is not None
         )
-        name = node.name().rpartition("::")[2]
+        name = type(node).name(node).rpartition("::")[2]
         self.lines.append(f'  {box} [label="{_quoted(name)}\\n{results}"]')
         leaf = getattr(node, "variable", None)
         if leaf is not None:
@@ -138,8 +139,8 @@ class _Sheet:
         for name in sorted(set(dir(node))):
             if not name.startswith("_raw_saved_"):
                 continue
-            held = getattr(node, name)
-            for item in held if isinstance(held, tuple) else (held,):
+            value = getattr(node, name)
+            for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item.data, Tensor):
                     label = name.removeprefix("_raw_saved_")
                     other = self._tensor(item.data, _SAVED, label, _saved_version(item))
@@ -160,8 +161,8 @@ def _version(tensor):
 
 
 def _saved_version(saved):
-    """The version that was saved; also today's, where a write since makes backward raise."""
-    if saved.unpack_hook is not None:  # what the hook made is not compared
+    """The version when saved; also the present one, where a write since makes backward raise."""
+    if saved.unpack_hook is not None:  # the version of what a hook returns is not checked
         return None
     then, now = version_of_saved(saved), saved.data._version
     return f"version {then}" if now == then else f"version {then}, now {now}"

@@ -1,4 +1,4 @@
-"""GradientEdge: a place in the graph where a gradient arrives, as backward() and grad() take it."""
+"""GradientEdge: a point of the graph where a gradient arrives; backward() and grad() accept it."""
 
 from typing import NamedTuple
 

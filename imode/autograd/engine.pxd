@@ -2,8 +2,7 @@
 from imode.autograd.node cimport Node
 
 # roots: (node, result) pairs; grads: the gradient to start each from.
-# wanted: None, and leaves accumulate; or (node, result) pairs, None for what nothing leads to.
-# accumulate: the wanted nodes run, as backward(inputs=...) asks; else their gradients come back.
+# wanted: None: leaves accumulate; or (node, result) pairs, with None for an input without a node.
+# accumulate: the wanted nodes run, as in backward(inputs=...); else their gradients are returned.
 cdef list run(list roots, list grads, bint keep_graph, bint create_graph, object wanted,
               bint accumulate)
-cdef Node running_node()      # the node that backward runs in this thread; None: none

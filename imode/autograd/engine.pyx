@@ -1,14 +1,14 @@
 """The engine: runs the graph.
 
-One call is one task. A first walk counts how many edges lead to each node; then nodes run newest
-first, each once all gradients for it have arrived. Everything is iterative, and all of a task's
-state is its own, so tasks may nest (a hook that calls backward) and run in several threads.
+One call is one task. A first walk counts how many edges lead to each node; then nodes run, newest
+first, each as soon as all of its gradients have arrived. Nothing recurses, and tasks share no
+state, so they may nest (a hook that calls backward) and run in several threads.
 
 # Note [Backward within backward]
-A hook that runs backward again nests C frames, and so may a thousand of them. After MAX_DEPTH
-levels the next one runs in a thread of its own, with a fresh stack and a fresh count of Python's
-recursion limit, while this one waits: any depth, in the order of a plain call. The new thread is
-given this one's dispatch state and hands its counters back.
+A hook that runs backward again nests C frames, and so do the hooks of that backward. Every
+MAX_DEPTH levels the next call runs in a new thread, with an empty stack and recursion count, while
+the calling thread waits: so any depth works, in the same order. The new thread starts with a copy
+of the caller's dispatch state and adds its counters to the caller's.
 """
 import _thread
 
@@ -16,16 +16,17 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport TLS, Operator, call2, operator, tls
+from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode._core.version cimport VersionCounter
 from imode.autograd.anomaly cimport check_nan, nan_checked, report
-from imode.autograd.fit cimport fit_all, fit_root, same_shape
+from imode.autograd.fit cimport fit_all, fit_root
 from imode.autograd.hooks cimport run_post_hooks, run_pre_hooks, run_tensor_hooks
 from imode.autograd.leaves cimport AccumulateGrad
-from imode.autograd.node cimport Node, input_nrs, next_nodes, saved_values
+from imode.autograd.node cimport Node, input_nrs, n_outputs, next_nodes, saved_values
 from imode.autograd.task cimport Entry, Task
-from imode.places cimport here
+from imode._core.user_frames cimport here
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 from numpy cimport import_array, ndarray
@@ -44,11 +45,11 @@ cdef extern from *:
 
 cdef enum:
     MAX_DEPTH = 60            # calls of backward within each other on one stack
-    LONG = 2048               # nodes of a graph that the processor's caches do not hold
-    FEW = 4                   # edges of a node whose results lie on the C stack
-    GC_HEAD = 16              # bytes that the collector keeps before an object
+    LONG = 2048               # a graph of so many nodes does not fit into the processor's caches
+    FEW = 4                   # up to so many edges, a node's results lie on the C stack
+    GC_HEAD = 16              # bytes of the garbage collector's header before an object
 
-# Bytes, to be asked for in long graphs.
+# Sizes in bytes, for prefetching in long graphs.
 cdef Py_ssize_t _node_size = (<PyTypeObject*>Node).tp_basicsize
 cdef Py_ssize_t _tensor_size = (<PyTypeObject*>Tensor).tp_basicsize
 cdef Py_ssize_t _counter_size = (<PyTypeObject*>VersionCounter).tp_basicsize
@@ -58,7 +59,7 @@ cdef Operator _op_add_inplace = None
 
 
 cdef int _find_operators() except -1:
-    """Find the operators that the engine itself calls: in the first run."""
+    """Look up the operators that the engine itself calls; done in the first run."""
     global _op_add, _op_add_inplace
     _op_add, _op_add_inplace = operator("add"), operator("add_")
     return 0
@@ -74,7 +75,7 @@ cdef list run(list roots, list grads, bint keep_graph, bint create_graph, object
     task.everything = wanted is None
     task.keep_graph, task.create_graph = keep_graph, create_graph
     task.check_nan = nan_checked()
-    task.place = here()
+    task.called_at = here()
     task.keep = [roots, grads]
     task.captures = {}
     task.captured = []
@@ -99,7 +100,7 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
     state.depth += 1
     try:
         _find_nodes(task, roots, accumulate)
-        for i, (root, number) in enumerate(roots):      # recorded where the caller's mode says so
+        for i, (root, number) in enumerate(roots):      # recorded if the caller's mode records
             grads[i] = fit_root(<Node>root, number, grads[i], i)
         state.no_grad = not task.create_graph
         _start(task, roots, grads)
@@ -117,7 +118,7 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
                 Py_DECREF(<object>node)
         if task.callbacks is not None:
             state.no_grad = no_grad
-            for callback in task.callbacks:             # of which one may queue another
+            for callback in task.callbacks:             # the list grows if a callback queues one
                 callback()
     finally:
         state.task = outer
@@ -127,14 +128,14 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
 
 
 cdef int _start(Task task, list roots, list grads) except -1:
-    """Give the roots their gradients; those that no other node leads to are ready."""
+    """Give the roots their gradients; a root that no other node leads to is ready."""
     cdef Entry* entry
     for (root, number), gradient in zip(roots, grads):
-        Py_INCREF(gradient)                 # task.keep has it: never stolen as a leaf's .grad
+        Py_INCREF(gradient)                 # task.keep holds it too: .grad never takes it over
         _add(task, task.find(<PyObject*>root), number, <PyObject*>gradient)
     for root, _ in roots:
         entry = task.find(<PyObject*>root)
-        # A single root runs its tensor hooks even where nothing that is wanted lies behind it.
+        # A single root runs its tensor hooks even if it leads to nothing that is wanted.
         if entry.waiting == 0 and (entry.needed or entry.captured or len(roots) == 1):
             entry.waiting = -1              # a node that is a root twice runs once
             task.push(entry.node)
@@ -142,7 +143,7 @@ cdef int _start(Task task, list roots, list grads) except -1:
 
 
 def _body(Task task, list roots, list grads, bint accumulate, size_t parent, list outcome, lock):
-    """What the thread of a deep level runs."""
+    """Run the task in the thread of a deep level."""
     cdef TLS* state = tls()
     cdef TLS* given = <TLS*>parent
     state.included, state.excluded = given.included, given.excluded
@@ -166,7 +167,7 @@ cdef int _run_elsewhere(Task task, list roots, list grads, bint accumulate) exce
     """Note [Backward within backward]"""
     cdef list outcome = []
     interrupted = None
-    import threading             # takes the thread that first imports it for the main one
+    import threading             # here: the first thread to import it counts as the main one
 
     lock = threading.Lock()
     lock.acquire()
@@ -176,7 +177,7 @@ cdef int _run_elsewhere(Task task, list roots, list grads, bint accumulate) exce
         try:
             lock.acquire()
             break
-        except BaseException as error:      # a signal: the thread still uses this one's state
+        except BaseException as error:      # a signal: wait on, the thread uses this one's state
             interrupted = error
     if outcome:
         raise outcome[0]
@@ -185,15 +186,15 @@ cdef int _run_elsewhere(Task task, list roots, list grads, bint accumulate) exce
     return 0
 
 
-# ---- which nodes there are ----
+# ---- finding the nodes ----
 
-ctypedef struct Step:         # of a walk in depth
-    unsigned int entry        # number of a node's entry
-    int edge                  # the next of its edges
+ctypedef struct Step:         # of a depth-first walk
+    unsigned int entry        # index of a node's entry
+    int edge                  # which of its edges to follow next
 
 
 ctypedef struct Walk:
-    Step* steps               # from a root to where the walk is
+    Step* steps               # the path from a root to the present node
     Py_ssize_t depth
     Py_ssize_t capacity
 
@@ -216,7 +217,7 @@ cdef int _enter(Task task, Walk* walk, PyObject* node, bint accumulate) except -
     cdef Entry* entry = task.add(node)
     cdef Step* bigger
     if task.count > LONG:
-        # A graph's nodes lie in memory about as they were made: this many on is the one after.
+        # Nodes lie in memory about in the order of recording: so the next one is likely here.
         prefetch(<char*>node + 12 * (<char*>node - <char*>(entry - 1).node))
     if task.everything:
         entry.needed = True
@@ -235,7 +236,7 @@ cdef int _enter(Task task, Walk* walk, PyObject* node, bint accumulate) except -
 
 
 cdef int _advance(Task task, Walk* walk, bint accumulate) except -1:
-    """Go on to a node that was not known; or, when all behind this one are, back."""
+    """Go on to an unknown node; or, when all behind the present one are known, go back."""
     cdef Step* step = &walk.steps[walk.depth - 1]
     cdef Node node = <Node>task.entries[step.entry].node
     cdef Entry* entry
@@ -262,8 +263,8 @@ cdef int _advance(Task task, Walk* walk, bint accumulate) except -1:
 
 # ---- long graphs ----
 
-cdef inline void _ask(void* address, size_t before, Py_ssize_t size) noexcept:
-    """Ask for the cache lines of an object, and of so many bytes before it."""
+cdef inline void _prefetch_object(void* address, size_t before, Py_ssize_t size) noexcept:
+    """Prefetch the cache lines of an object, and of so many bytes before it."""
     cdef size_t line = (<size_t>address - before) & ~<size_t>63
     while line < <size_t>address + <size_t>size:
         prefetch(<void*>line)
@@ -271,34 +272,34 @@ cdef inline void _ask(void* address, size_t before, Py_ssize_t size) noexcept:
 
 
 cdef int _look_ahead(Task task, Entry* entry) except -1:
-    """Ask memory for what the next nodes will read.
+    """Prefetch what the next nodes will read.
 
-    Nodes run in about the order in which they were found. From a node to what it holds is a chain
-    of pointers, each of which has to arrive before the next can be asked for: so each node on the
-    way asks for one link of each that comes.
+    Nodes run in about the order in which they were found. A chain of pointers leads from a node to
+    what it holds, and each must arrive before the next can be prefetched. So each call prefetches
+    one link of the chain for each of several nodes ahead.
     """
     cdef Py_ssize_t left = task.count - (entry - task.entries)
-    cdef PyObject* held
+    cdef PyObject* value
     cdef Fields* array
     cdef Node node, following
     cdef int slot, ahead
     if left <= 5:
         return 0
-    _ask(entry[5].node, GC_HEAD, _node_size)
+    _prefetch_object(entry[5].node, GC_HEAD, _node_size)
     for ahead in range(2, 5):
         node = <Node>entry[ahead].node
         following = <Node>entry[ahead - 1].node
         for slot in range(node.n_saved):
-            held = saved_values(node)[slot]
-            if slot < following.n_saved and saved_values(following)[slot] == held:
-                continue                # a weight, which all nodes of a chain save
+            value = saved_values(node)[slot]
+            if slot < following.n_saved and saved_values(following)[slot] == value:
+                continue                # a weight that all nodes of a chain save
             if ahead == 4:
-                _ask(held, GC_HEAD, _tensor_size)
-            elif held != NULL and is_tensor(held):
-                array = fields((<Tensor>held).array)
+                _prefetch_object(value, GC_HEAD, _tensor_size)
+            elif value != NULL and is_tensor(value):
+                array = fields((<Tensor>value).array)
                 if ahead == 3:
-                    _ask(array, 0, sizeof(Fields))
-                    _ask(<PyObject*>(<Tensor>held).version, 0, _counter_size)
+                    _prefetch_object(array, 0, sizeof(Fields))
+                    _prefetch_object(<PyObject*>(<Tensor>value).version, 0, _counter_size)
                 else:
                     prefetch(array.dimensions)
                     prefetch(array.data)
@@ -323,13 +324,14 @@ cdef int _step(Task task, Node node) except -1:
     else:
         memset(few, 0, sizeof(few))
     try:
-        if not entry.needed:            # else its hooks run below, after the capture
+        if not entry.needed:            # else _call runs its hooks, after the capture
             run_tensor_hooks(node, grads)
         if entry.captured:
             _capture(task, node, grads)
         if entry.needed:
             _call(task, node, grads, out)
-        # From here on only the slots they go to hold the gradients: sums may be made in place.
+        # From here on only the slots of the next nodes hold the gradients: they can be summed in
+        # place.
         task.drop(entry)
         if entry.needed:
             _pass_on(task, node, out)
@@ -344,13 +346,13 @@ cdef int _step(Task task, Node node) except -1:
 
 cdef int _capture(Task task, Node node, PyObject** grads) except -1:
     for result, number in task.captures[node]:
-        if grads[<int>result] != NULL:
+        if result < n_outputs(node) and grads[<int>result] != NULL:    # a class may have its own ==
             task.captured[number] = <object>grads[<int>result]
     return 0
 
 
 cdef int _call(Task task, Node node, PyObject** grads, PyObject** out) except -1:
-    """The node and its hooks, in their order."""
+    """Run the node and its hooks, in PyTorch's order."""
     if node.extras is not None or type(node) is AccumulateGrad:
         run_tensor_hooks(node, grads)
         if node.extras is not None and node.extras.pre_hooks:
@@ -362,7 +364,7 @@ cdef int _call(Task task, Node node, PyObject** grads, PyObject** out) except -1
     if not task.keep_graph:
         node.release()
         if node.released:
-            node.notes.released_at = task.place
+            node.notes.released_at = task.called_at
     if task.check_nan:
         check_nan(node, out)
     return 0
@@ -387,7 +389,7 @@ cdef int _pass_on(Task task, Node node, PyObject** out) except -1:
 
 
 cdef int _add(Task task, Entry* entry, int number, PyObject* gradient) except -1:
-    """Add a gradient, whose reference it takes over, to those that wait for a node."""
+    """Add a gradient, whose reference is handed over, to those that wait for a node."""
     cdef PyObject** grads
     cdef PyObject* before
     try:
@@ -399,7 +401,7 @@ cdef int _add(Task task, Entry* entry, int number, PyObject* gradient) except -1
         elif _is_ours(before) and same_shape(<Tensor>before, <Tensor>gradient):
             call2(_op_add_inplace, <object>before, <object>gradient)
         else:
-            # The sum is a new tensor: what has arrived may be shared with other edges.
+            # The sum is a new tensor: other edges may share the gradient that arrived first.
             total = call2(_op_add, <object>before, <object>gradient)
             Py_INCREF(total)
             grads[number] = <PyObject*>total
@@ -410,7 +412,7 @@ cdef int _add(Task task, Entry* entry, int number, PyObject* gradient) except -1
 
 
 cdef bint _is_ours(PyObject* gradient):
-    """Whether only this task can see a gradient, so that the next one is added to it in place."""
+    """Whether only this task can see a gradient, so that it can be added to in place."""
     cdef Tensor tensor = <Tensor>gradient
     # References: the task's slot and the local above.
     return (tls().no_grad and Py_REFCNT(gradient) <= 2 and Py_REFCNT(tensor.array) == 1
@@ -419,23 +421,16 @@ cdef bint _is_ours(PyObject* gradient):
 
 
 cdef inline bint _owns_storage(Tensor tensor):
-    """Whether no other array looks at its memory; a kernel may have shaped an array of its own."""
+    """Whether the memory is the tensor's own; its array may be a reshaped one of a kernel's."""
     cdef PyObject* base = PyArray_BASE(storage(tensor))
     return base == NULL or (Py_REFCNT(base) == 1 and PyArray_CheckExact(base)
                             and PyArray_BASE(<ndarray>base) == NULL)
 
 
-cdef Node running_node():
-    cdef PyObject* task = tls().task
-    if task == NULL or (<Task>task).node == NULL:
-        return None
-    return <Node>(<Task>task).node
-
-
 # ---- what hooks can ask ----
 
 def current_task_id():
-    """The number of the call of backward that runs in this thread; -1 outside of one."""
+    """The number of the call of backward that runs in this thread; -1: none runs."""
     return -1 if tls().task == NULL else <object>(<Task>tls().task).id
 
 
@@ -449,15 +444,15 @@ def will_run(Node node not None):
 
 
 def runs_whole_graph():
-    """Whether the call of backward that runs in this thread, if one does, named no inputs."""
+    """False if the call of backward that runs in this thread named inputs; else True."""
     return tls().task == NULL or (<Task>tls().task).everything
 
 
 def queue_callback(callback):
     """Call `callback()` at the end of the call of backward that runs in this thread.
 
-    Gradients are then complete. RuntimeError outside of backward, which itself raises what the
-    callback raises.
+    Gradients are then complete. An error in the callback is raised by backward. RuntimeError
+    outside of backward.
     """
     cdef Task task
     if tls().task == NULL:
@@ -479,7 +474,7 @@ def is_multithreading_enabled():
 
 
 class set_multithreading_enabled:
-    """Accepted, at once and until the end of a `with`; backward runs in the calling thread."""
+    """Accepted and reported, without effect: backward runs in the calling thread."""
 
     def __init__(self, mode):
         self._before = tls().single_threaded

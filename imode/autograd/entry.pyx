@@ -1,4 +1,4 @@
-"""backward() and grad(): what is asked, checked and handed to the engine."""
+"""backward() and grad(): check the arguments and hand them to the engine."""
 import warnings
 from collections.abc import Mapping
 from operator import index as to_index
@@ -6,20 +6,22 @@ from operator import index as to_index
 from cpython.ref cimport Py_DECREF
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport operator, tls
-from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex, new_size
+from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.size cimport new_size
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
 from imode.autograd.engine cimport run
 from imode.autograd.hooks import retain_grad
+from imode.autograd.leaves cimport node_edge
 from imode.autograd.node cimport (
-    Edge, Node, OutputMeta, meta_shape, n_outputs, node_edge, outputs_of)
+    Edge, Node, OutputMeta, meta_shape, n_outputs, name_of, outputs_of)
 from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
 from imode._core.internals import origin_of
-from imode._core.origins import operator_id
+from imode._core.provenance import operator_id
 from imode.autograd.edges import GradientEdge
-from imode.errors import no_history, without_grad
+from imode import errors
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")
@@ -68,41 +70,43 @@ cdef tuple _edge_of(object item):
 
 
 cdef tuple _checked_edge(object edge):
-    """A GradientEdge's node and result; anybody can make one."""
+    """A GradientEdge's node and result, each read once: it may be the user's own object, whose
+    `node` changes from one reading to the next."""
+    cdef object node = edge.node
     cdef object number
-    if not isinstance(edge.node, Node):
+    if not isinstance(node, Node):
         raise RuntimeError("GradientEdge's first object must be an autograd.graph.Node but got "
-                           + type(edge.node).__name__)
+                           + type(node).__name__)
     number = to_index(edge.output_nr)
-    if not 0 <= number < n_outputs(<Node>edge.node):
-        raise RuntimeError(f"{edge.node.name()} has no result {number}")
-    return edge.node, number
+    if not 0 <= number < n_outputs(<Node>node):
+        raise RuntimeError(f"{name_of(node)} has no result {number}")
+    return node, number
 
 
-cdef list _roots(tuple outputs):
+cdef list _roots(tuple outputs, list grads):
     cdef list roots = []
     for number, output in enumerate(outputs):
         root = _edge_of(output)
-        if root is None:
-            raise no_history(number, origin_of(output))
+        if root is None or grads[number] is None:
+            raise errors.graph.no_history(number, origin_of(output))
         roots.append(root)
     return roots
 
 
 # ---- the gradients to start from ----
 
-cdef OutputMeta* _look(object edge) except NULL:
-    """What the gradient of an edge looks like."""
-    cdef Node node
-    node, number = _checked_edge(edge)
-    if outputs_of(node)[<int>number].typenum < 0:
-        raise RuntimeError(f"result {number} of {node.name()} is not differentiable")
-    return &outputs_of(node)[<int>number]
+cdef OutputMeta* _look(tuple edge) except NULL:
+    """What the gradient of an edge looks like: borrowed from the edge, which was checked."""
+    cdef Node node = edge[0]
+    cdef int number = edge[1]
+    if outputs_of(node)[number].typenum < 0:
+        raise RuntimeError(f"result {number} of {node.label()} is not differentiable")
+    return &outputs_of(node)[number]
 
 
 cdef list _root_grads(tuple outputs, object grads, bint batched=False):
-    """The gradients to start from: given, or 1 for a scalar; if `batched`, several of each."""
-    made = []
+    """The gradients to start from: as given, or 1 for a scalar; if `batched`, several of each."""
+    gradients = []
     if grads is None:
         grads = (None,) * len(outputs)
     elif type(grads) is Tensor:
@@ -110,32 +114,33 @@ cdef list _root_grads(tuple outputs, object grads, bint batched=False):
     grads = tuple(grads)
     for index, (output, gradient) in enumerate(zip(outputs, grads)):
         if gradient is None:
-            made.append(_implicit(output))
+            gradients.append(_implicit(output))
         elif type(gradient) is Tensor:
             _check_gradient(index, output, <Tensor>gradient, batched)
-            made.append(gradient)
+            gradients.append(gradient)
         else:
             raise TypeError("gradients can be either Tensors or None, but got "
                             + type(gradient).__name__)
-        if batched and made[index] is not None and made[index].dim() == 0:
+        if batched and gradients[index] is not None and gradients[index].dim() == 0:
             raise ValueError(
                 "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input "
                 "is a Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0. "
                 "With is_grads_batched=True each output needs a gradient that says how many.")
     if len(grads) < len(outputs):
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    return made
+    return gradients
 
 
 cdef Tensor _implicit(object output):
-    """1, for a real scalar."""
+    """The gradient 1 of a real scalar."""
     cdef OutputMeta* meta
     cdef ndarray array
     if type(output) is not Tensor:
-        meta = _look(output)
+        edge = _checked_edge(output)
+        meta = _look(edge)
         return _one(meta.typenum, meta.nd, meta_shape(meta))
     if not requires_grad(<Tensor>output):
-        return None                   # refused when the roots are looked at
+        return None                   # _roots raises
     array = storage(<Tensor>output)
     return _one(typenum(<Tensor>output), array.ndim, array.shape)
 
@@ -161,7 +166,8 @@ cdef int _check_gradient(int index, object output, Tensor gradient, bint batched
     if type(output) is Tensor:
         shape, number = output.shape, typenum(<Tensor>output)
     else:
-        meta = _look(output)
+        edge = _checked_edge(output)
+        meta = _look(edge)
         shape = new_size(meta.nd, meta_shape(meta))
         number = meta.typenum
     given = (gradient[0] if batched else gradient).shape
@@ -192,8 +198,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
     `tensors`: a Tensor, a `graph.GradientEdge`, or a sequence of them. `grad_tensors`: the
     gradients to start from, one of each tensor's shape; None for a scalar. `retain_graph`: keep
     what the graph has saved, to run it again. `create_graph`: record the computation of the
-    gradients. `inputs`: only these tensors, or a dict's values, get a gradient; those that are no
-    leaves retain theirs.
+    gradients. `inputs`: only these tensors, or a dict's values, get a gradient; a non-leaf among
+    them keeps it in `.grad`.
     Raises RuntimeError if a tensor does not require grad, if a gradient's shape is wrong, or if
     the graph was freed.
 
@@ -217,7 +223,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
         inputs = _inputs(inputs, "backward")
     outputs = _outputs(tensors)
     grads = _root_grads(outputs, grad_tensors)
-    roots = _roots(outputs)
+    roots = _roots(outputs, grads)
     if inputs is not None:
         wanted = []
         for item in inputs:
@@ -225,7 +231,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
             if type(item) is Tensor and grad_fn_of(<Tensor>item) is not None:
                 retain_grad(item)
             elif type(item) is Tensor and not requires_grad(<Tensor>item):
-                retain_grad(item)           # refuses
+                retain_grad(item)           # raises
             wanted.append(_edge_of(item))
     _run(roots, grads, retain_graph, create_graph, wanted, True)
 
@@ -254,7 +260,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     (RuntimeError otherwise); `materialize_grads`: zeros there. `retain_graph`: keep what the graph
     has saved. `create_graph`: record the computation of the gradients. `is_grads_batched`: each of
     `grad_outputs` has one more dimension, the first, and so have the results: one backward for each
-    index there. Nothing but the way to the inputs is computed, and no `.grad` changes.
+    index there. Only what the inputs' gradients need is computed, and no `.grad` changes.
     Raises as `backward`, and RuntimeError for an input that does not require grad.
 
     >>> import imode
@@ -274,13 +280,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     starts = _outputs(outputs)
     items = _inputs(inputs, "grad")
     grads = _root_grads(starts, grad_outputs, is_grads_batched)
-    roots = _roots(starts)
+    roots = _roots(starts, grads)
     wanted = []
     for item in items:
         _check_input(item)
         if type(item) is Tensor and not requires_grad(<Tensor>item):
-            raise without_grad("One of the differentiated Tensors does not require grad",
-                               origin_of(item))
+            raise errors.graph.without_grad(
+                "One of the differentiated Tensors does not require grad", origin_of(item))
         wanted.append(_edge_of(item))
     if is_grads_batched:
         found = _batched(roots, grads, retain_graph, create_graph, wanted)
@@ -293,8 +299,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 cdef list _batched(list roots, list grads, retain_graph, create_graph, list wanted):
-    """One backward for each index into the first dimension of the gradients; the results of all,
-    stacked. A gradient that is not there is not there for any."""
+    """One backward for each index into the first dimension of the gradients; the results stacked.
+    An input without a gradient has none in any of them."""
     sizes = [gradient.shape[0] for gradient in grads]
     if len(set(sizes)) > 1:
         raise ValueError("vmap: Expected all tensors to have the same size in the mapped "
@@ -325,19 +331,21 @@ cdef object _unused(object item, int index, bint allowed, bint materialize, crea
 def gradient_edge(Tensor tensor not None):
     """Where the gradient of a tensor goes, as (node, result); RuntimeError if nowhere."""
     if not requires_grad(tensor):
-        raise without_grad("It is not possible to get the gradient edge for a Tensor that does not "
-                           "require gradients", origin_of(tensor))
+        raise errors.graph.without_grad(
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients",
+            origin_of(tensor))
     edge = _edge_of(tensor)
     if edge is None:
-        raise AssertionError("Expected gradient function to be set. The tensor is a view that was "
-                             "made without recording: it leads nowhere")
+        raise errors.graph.no_gradient_function(
+            "The tensor is a view that was made without recording: it leads nowhere")
     return edge
 
 
 def increment_version(tensors):
-    """Count a write to a tensor, or to each of several, that was made behind imode's back.
+    """Count a write, to a tensor or to each of several, that imode could not see.
 
-    What was saved of it for backward is then known to be gone. Inference tensors count no writes.
+    A backward for which the old content was saved then raises. Inference tensors count no writes.
 
     >>> import imode
     >>> x = imode.zeros(2)

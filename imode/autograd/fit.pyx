@@ -10,7 +10,7 @@ from numpy cimport npy_intp
 
 
 cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
-    """Fit a gradient to a root whose shape was changed behind the graph, or refuse it."""
+    """Fit a gradient to a root whose shape changed after it was recorded, or raise."""
     cdef OutputMeta* meta = &outputs_of(node)[number]
     cdef npy_intp* shape = meta_shape(meta)
     cdef int d, lead = storage(gradient).ndim - meta.nd
@@ -29,7 +29,7 @@ cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
 
 
 cdef inline bint _is_wider(Tensor gradient, int wanted) noexcept:
-    """Whether it is the complex gradient of what is real."""
+    """Whether the gradient is complex and what it belongs to is real."""
     return is_complex(code_of[typenum(gradient)]) and not is_complex(code_of[wanted])
 
 
@@ -93,7 +93,7 @@ cdef Tensor _sum_to(Node node, int i, Tensor gradient, OutputMeta* meta):
     got = tuple([storage(gradient).shape[d] for d in range(storage(gradient).ndim)])
     if lead < 0 or any([w != 1 and w != g for w, g in zip(wanted, got[lead:])]):
         raise RuntimeError(
-            f"Function {node.name()} returned an invalid gradient at index {i} - got "
+            f"Function {node.label()} returned an invalid gradient at index {i} - got "
             f"{list(got)} but expected shape compatible with {list(wanted)}")
     if meta.nd == 0:
         return operator("sum")(gradient)
@@ -103,13 +103,3 @@ cdef Tensor _sum_to(Node node, int i, Tensor gradient, OutputMeta* meta):
     if lead:
         gradient = operator("view")(gradient, wanted)
     return gradient
-
-
-cdef bint same_shape(Tensor a, Tensor b) noexcept:
-    cdef int d
-    if storage(a).ndim != storage(b).ndim:
-        return False
-    for d in range(storage(a).ndim):
-        if storage(a).shape[d] != storage(b).shape[d]:
-            return False
-    return True

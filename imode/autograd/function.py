@@ -2,10 +2,10 @@
 
 import warnings
 
+from .call import apply
 from .custom import (
     FunctionCtx,
     FunctionNode,
-    apply,
     backward,
     backward_of,
     once_differentiable,
@@ -45,13 +45,13 @@ class FunctionMeta(type):
 
 
 class Function(FunctionCtx, metaclass=FunctionMeta):
-    """An operation with a backward of its own; to be derived from and called by `apply`.
+    """Base class of operations with their own backward; call a derived class with `apply`.
 
     `forward(ctx, *args)` computes the results from tensors and anything else, unrecorded;
     `backward(ctx, *grads)` takes a gradient per result and returns one, or None, per argument.
     `backward` is recorded under `create_graph`, so what it computes from `ctx.saved_tensors` can be
-    differentiated again. Alternatively `forward(*args)` does without `ctx`, and
-    `setup_context(ctx, inputs, output)` follows it.
+    differentiated again. Alternatively `forward(*args)` takes no `ctx`, and
+    `setup_context(ctx, inputs, output)` is called after it.
 
     >>> import imode
     >>> class Exp(imode.autograd.Function):
@@ -72,8 +72,8 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     """
 
     generate_vmap_rule = False  # imode has no vmap: nothing reads it
-    clear_saved_tensors_on_access = False  # the first reading of saved_tensors frees them
-    boxed_grads_call = False  # backward(ctx, [grads]): a list that it may empty
+    clear_saved_tensors_on_access = False  # whether reading saved_tensors frees them
+    boxed_grads_call = False  # backward(ctx, grads) takes one list, which it may empty
 
     def __init__(self, *args, **kwargs):
         warnings.warn(
@@ -98,7 +98,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
 
     setup_context = staticmethod(setup_context)
     backward = staticmethod(backward)
-    vjp = backward  # another name for it; one of the two is overridden
+    vjp = backward  # another name for it: override either
 
     @staticmethod
     def jvp(ctx, *grad_inputs):

@@ -1,10 +1,10 @@
 """Jacobians, Hessians and their products with vectors, of Python functions of tensors.
 
-All six take a function, its inputs as a tensor or a tuple, and give results that are tuples where
-inputs or outputs are. The function is called with new tensors in place of the inputs, so that what
-it captures besides its arguments does not count. `create_graph` makes the results differentiable
-with respect to the inputs; `strict` raises where something does not depend on an input, for which
-there are zeros otherwise.
+All six take a function and its inputs, a tensor or a tuple, and return tuples where inputs or
+outputs are tuples. The function is called with new tensors in place of the inputs: a dependence on
+an input that it captures otherwise does not count. `create_graph` makes the results differentiable
+with respect to the inputs. Where something does not depend on an input, the result is zeros, or,
+with `strict`, an error.
 """
 
 import contextlib
@@ -17,10 +17,10 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """Return (func(*inputs), the product of the vector `v` and the Jacobian).
 
-    v: as the outputs, a tensor or a tuple; not needed for one output of one element. The product
-    has the inputs' shapes and dtypes.
+    v: a tensor or a tuple, like the outputs; not needed for a single output of one element. The
+    product has the inputs' shapes and dtypes.
 
-    Raises TypeError for what is no tensor, RuntimeError for a `v` that does not fit and, where
+    Raises TypeError for anything but tensors, RuntimeError for a `v` of the wrong shape and, with
     `strict`, for an output that does not depend on an input.
 
     >>> x = imode.tensor([1.0, 2.0])
@@ -41,9 +41,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """Return (func(*inputs), the product of the Jacobian and the vector `v`).
 
-    v: as the inputs, a tensor or a tuple; not needed for one input of one element. The product
-    has the outputs' shapes. It is the gradient of a vjp by the vjp's vector, so that the function
-    must be twice differentiable.
+    v: a tensor or a tuple, like the inputs; not needed for a single input of one element. The
+    product has the outputs' shapes. It is computed as the gradient of a vjp with respect to the
+    vjp's vector, so the function must be twice differentiable.
 
     Raises as `vjp`.
 
@@ -55,7 +55,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         several_in, inputs = _renewed(inputs, "inputs", "jvp", create_graph, True)
         v = _vector(v, inputs, several_in, "jvp", create_graph, _ONE_INPUT)
         several_out, outputs = _outputs(func(*inputs), "jvp", strict)
-        # A vjp is linear in its vector: any finite one will do.
+        # A vjp is linear in its vector: any finite vector will do.
         weights = tuple(imode.zeros_like(t, requires_grad=True) for t in outputs)
         grads = _grad(outputs, inputs, weights, True)
         _check_recorded(grads, strict, _GRADIENT)
@@ -72,11 +72,11 @@ def jacobian(
 
     A tensor for one input and one output, of the output's shape followed by the input's; a tuple
     of these where inputs or outputs are a tuple, a tuple of tuples (by output, then by input) where
-    both are. Each row is one run of backward, also where vectorize=True asks for all of them in
-    one call of `grad`, as is_grads_batched does.
-    strategy: "forward-mode" (with vectorize=True, of real tensors) gives the same numbers.
+    both are. Each row takes one run of backward; vectorize=True asks for all of them in one call of
+    `grad` (is_grads_batched), which runs backward as often.
+    strategy: "forward-mode" (with vectorize=True, for real tensors) gives the same numbers.
 
-    Raises TypeError for what is no tensor, RuntimeError where `strict` and something does not
+    Raises TypeError for anything but tensors, RuntimeError with `strict` where something does not
     depend on an input, AssertionError for an unknown strategy, NotImplementedError for what
     "forward-mode" cannot do.
 
@@ -84,11 +84,8 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
-    if strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: "reverse-mode" '
-            f"runs backward once for each element of the outputs. Got {strategy!r}."
-        )
+    hint = ' Hint: "reverse-mode" runs backward once for each element of the outputs.'
+    _check_strategy(strategy, hint)
     forward = strategy == "forward-mode"
     if forward:
         _check_forward(inputs, create_graph, strict, vectorize)
@@ -125,8 +122,8 @@ def hessian(
 ):
     """Return the matrix of second derivatives of `func`, whose result has one element.
 
-    A tensor of the input's shape twice; for a tuple of inputs a tuple of tuples, [i][j] with the
-    shape of input i followed by that of input j. The options are those of `jacobian`.
+    A tensor whose shape is the input's twice; for a tuple of inputs a tuple of tuples, where [i][j]
+    has the shape of input i followed by that of input j. The options are those of `jacobian`.
 
     Raises as `jacobian`, and RuntimeError for a result that is not one tensor of one element.
 
@@ -135,11 +132,7 @@ def hessian(
             [ 0., 12.]])
     """
     several, inputs = _tensors(inputs, "inputs", "hessian")
-    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
-        raise AssertionError(
-            'Expected strategy to be either "forward-mode" or "reverse-mode". '
-            f"Got {outer_jacobian_strategy!r}."
-        )
+    _check_strategy(outer_jacobian_strategy)
 
     def scalar(*values):
         several_out, outputs = _outputs(func(*values), "hessian", strict)
@@ -157,8 +150,8 @@ def hessian(
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """Return (func(*inputs), the product of the vector `v` and the Hessian).
 
-    func gives one tensor of one element. v: as the inputs, a tensor or a tuple; not needed for one
-    input of one element. The product has the inputs' shapes.
+    func returns one tensor of one element. v: a tensor or a tuple, like the inputs; not needed for
+    a single input of one element. The product has the inputs' shapes.
 
     Raises as `hessian`.
 
@@ -176,8 +169,8 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
 def hvp(func, inputs, v=None, create_graph=False, strict=False):
     """Return (func(*inputs), the product of the Hessian and the vector `v`).
 
-    As `vhp`, at the cost of one more backward: the two are equal where the second derivatives are
-    continuous, and `vhp` is the faster.
+    As `vhp`, at the cost of one more backward. The two products are equal where the second
+    derivatives are continuous, and `vhp` is faster.
 
     Raises as `hessian`.
 
@@ -196,7 +189,7 @@ def hvp(func, inputs, v=None, create_graph=False, strict=False):
 
 
 def _first_order(func, inputs, v, name, create_graph, strict):
-    """What vhp and hvp share: the function of one element, and its gradients with a graph."""
+    """What vhp and hvp share: the function's one element, and its gradients with a graph."""
     with _recording(True):
         several, inputs = _renewed(inputs, "inputs", name, create_graph, True)
         v = _vector(v, inputs, several, name, create_graph, _ONE_INPUT)
@@ -213,7 +206,7 @@ _ONE_INPUT = "the input to the user-provided function is a single Tensor with a 
 
 
 def _tensors(value, what, name):
-    """Return (whether it is a tuple, the tuple); raise TypeError where it is not of tensors."""
+    """Return (whether `value` is a tuple, the tuple); TypeError if an item is not a tensor."""
     several = isinstance(value, tuple)
     for i, item in enumerate(value if several else (value,)):
         if not isinstance(item, imode.Tensor):
@@ -226,7 +219,7 @@ def _tensors(value, what, name):
 
 
 def _renewed(value, what, name, create_graph, requires_grad):
-    """As `_tensors`, with new tensors: views with history where that is asked for, else leaves."""
+    """As `_tensors`, with new tensors: views with history if asked for, else leaves."""
     several, tensors = _tensors(value, what, name)
     made = [
         t.view_as(t)
@@ -256,7 +249,7 @@ def _one_element(several, outputs, name):
 
 
 def _vector(v, like, several, name, create_graph, missing):
-    """The vector to multiply with as a tuple that fits `like`; None stands for a lone 1."""
+    """The vector to multiply with, as a tuple that fits `like`; None stands for a single 1."""
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(f"The vector v can only be None if {missing}.")
@@ -278,7 +271,7 @@ def _vector(v, like, several, name, create_graph, missing):
 
 
 def _given(tensors, several, create_graph):
-    """Results as the caller gets them: without history unless asked for, one or a tuple."""
+    """Results as the caller gets them: one or a tuple, without history unless asked for."""
     tensors = tensors if create_graph else tuple(t.detach() for t in tensors)
     return tensors if several else tensors[0]
 
@@ -287,25 +280,25 @@ def _given(tensors, several, create_graph):
 
 
 def _recording(on):
-    """A block that is recorded or not; inside inference mode nothing is."""
+    """A block that is recorded or not; in inference mode nothing is recorded."""
     if imode.is_inference_mode_enabled():
         return contextlib.nullcontext()
     return imode.set_grad_enabled(on)
 
 
 def _grad(outputs, inputs, weights, create_graph, retain_graph=None, is_grads_batched=False):
-    """`autograd.grad` of those outputs that require grad; None for an input without gradient."""
+    """`autograd.grad` of the outputs that require grad; None for an input without gradient."""
     if weights is None:
         weights = (None,) * len(outputs)
-    kept = [
+    differentiable = [
         (t, w) for t, w in zip(outputs, weights, strict=True) if t is not None and t.requires_grad
     ]
-    if not kept:
+    if not differentiable:
         return (None,) * len(inputs)
     return imode.autograd.grad(
-        [t for t, _ in kept],
+        [t for t, _ in differentiable],
         inputs,
-        [w for _, w in kept],
+        [w for _, w in differentiable],
         allow_unused=True,
         create_graph=create_graph,
         retain_graph=retain_graph,
@@ -321,14 +314,11 @@ def _rows(i, output, inputs, create_graph, strict):
         for j, (row, grad, leaf) in enumerate(zip(rows, grads, inputs, strict=True)):
             if strict and grad is None:
                 raise RuntimeError(
-                    f"Output {i} of the user-provided function is independent of input {j}. This "
-                    "is not allowed in strict mode."
+                    f"Output {i} of the user-provided function is independent of input {j}."
+                    f"{_NOT_STRICT}."
                 )
             if strict and create_graph and not grad.requires_grad:
-                raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {i}. "
-                    "This is not allowed in strict mode when create_graph=True."
-                )
+                raise _not_differentiable("jacobian", i)
             row.append(imode.zeros_like(leaf) if grad is None else grad)
     return tuple(
         imode.stack(row).view(output.shape + leaf.shape)
@@ -337,8 +327,8 @@ def _rows(i, output, inputs, create_graph, strict):
 
 
 def _all_rows(outputs, inputs, create_graph):
-    """The Jacobians of all outputs by every input, in one batch: also of no elements, and of
-    complex ones."""
+    """The Jacobians of all outputs by every input, in one batch; outputs may be empty or
+    complex."""
     lengths = [t.numel() for t in outputs]
     ones = imode.eye(sum(lengths)).split(lengths, 1) if sum(lengths) else None
     grads = (None,) * len(inputs)
@@ -382,36 +372,47 @@ def _check_forward(inputs, create_graph, strict, vectorize):
 
 # ---- strict mode: what does not depend on what ----
 
+_NOT_STRICT = " This is not allowed in strict mode"
 _RESULT = (
     "Output {i} of the user-provided function does not require gradients. The outputs must be "
     "computed in a differentiable manner from the input when running in strict mode."
 )
 _GRADIENT = (
     "The gradient with respect to input {i} is independent of the inputs of the user-provided "
-    "function. This is not allowed in strict mode."
+    f"function.{_NOT_STRICT}."
 )
 _JACOBIAN = (
     "While computing the hessian, found that the jacobian of the user-provided function with "
-    "respect to input {i} is independent of the input. This is not allowed in strict mode. The "
-    "function has to be twice differentiable and not linear in the input."
+    "respect to input {i} is independent of the input."
+    f"{_NOT_STRICT}. The function has to be twice differentiable and not linear in the input."
 )
-_OUTPUT = (
-    "The output of the user-provided function is independent of input {i}. This is not allowed in "
-    "strict mode."
-)
+_OUTPUT = f"The output of the user-provided function is independent of input {{i}}.{_NOT_STRICT}."
 _WEIGHT = (
     "The gradient with respect to the input is independent of entry {i} in the grad_outputs when "
-    "using the double backward trick to compute forward mode gradients. This is not allowed in "
-    "strict mode."
+    f"using the double backward trick to compute forward mode gradients.{_NOT_STRICT}."
 )
 _JACOBIAN_OF = (
-    "The jacobian of the user-provided function is independent of input {i}. This is not allowed "
-    "in strict mode."
+    f"The jacobian of the user-provided function is independent of input {{i}}.{_NOT_STRICT}."
 )
 _ENTRY = (
-    "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian. "
-    "This is not allowed in strict mode, where the product is a gradient by that entry."
+    "The hessian of the user-provided function is independent of entry {i} in the grad_jacobian."
+    f"{_NOT_STRICT}, where the product is a gradient by that entry."
 )
+
+
+def _not_differentiable(what, i):
+    return RuntimeError(
+        f"The {what} of the user-provided function is independent of input {i}."
+        f"{_NOT_STRICT} when create_graph=True."
+    )
+
+
+def _check_strategy(strategy, hint=""):
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            f'Expected strategy to be either "forward-mode" or "reverse-mode".{hint} '
+            f"Got {strategy!r}."
+        )
 
 
 def _check_recorded(tensors, strict, message):
@@ -423,13 +424,10 @@ def _check_recorded(tensors, strict, message):
 
 
 def _filled(grads, like, strict, create_graph, what, message):
-    """Gradients with zeros where there is none; raises for these where `strict`."""
+    """Gradients, with zeros for what has none; with `strict`, those raise."""
     for i, grad in enumerate(grads if strict else ()):
         if grad is None:
             raise RuntimeError(message.format(i=i))
         if create_graph and not grad.requires_grad:
-            raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {i}. This is "
-                "not allowed in strict mode when create_graph=True."
-            )
+            raise _not_differentiable(what, i)
     return tuple(imode.zeros_like(t) if g is None else g for g, t in zip(grads, like, strict=True))

@@ -17,10 +17,10 @@ __all__ = [
 
 
 class enforce_grad_layout_policy(ContextDecorator):
-    """Set whether a leaf's first gradient must lie in memory as the leaf does; by default it must.
+    """Set whether a leaf's first gradient must have the leaf's memory layout; by default it must.
 
-    At once, and until the end of a `with` or of a decorated function; for this thread. With False
-    a gradient that nobody else holds becomes `.grad` as it came, uncopied.
+    Takes effect at once, in this thread; used in a `with` or as a decorator, until the end of the
+    block or call. With False, a gradient that nothing else refers to becomes `.grad` uncopied.
 
     >>> import imode
     >>> x = imode.ones(2, 3).t().detach().requires_grad_()

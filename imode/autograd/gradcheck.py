@@ -1,9 +1,9 @@
-"""Derivatives checked against finite differences: `gradcheck`, and `gradgradcheck` for the second.
+"""Check derivatives against finite differences: `gradcheck`, and `gradgradcheck` for the second.
 
 The numerical Jacobian perturbs the inputs element by element, the analytical one runs backward
-row by row. For complex numbers both follow the convention of the gradients: a real function of
-z = x + iy has the derivative d/dx + i d/dy, and a complex result is checked as two real ones.
-Fast mode multiplies both Jacobians by random vectors from both sides and compares two numbers.
+row by row. For complex numbers both follow the gradients' convention: a real function of
+z = x + iy has the derivative d/dx + i d/dy, and a complex result is checked as two real results.
+Fast mode multiplies each Jacobian by random vectors on both sides and compares two numbers.
 """
 
 import itertools
@@ -16,7 +16,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """What `gradcheck` and `gradgradcheck` raise where derivatives are wrong."""
+    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
 def gradcheck(
@@ -40,16 +40,16 @@ def gradcheck(
     """Compare the gradients of ``func(*inputs)`` with central differences; returns True.
 
     func takes tensors and returns a tensor or a tuple of them. inputs: a tensor or a tuple; those
-    that require grad are checked, and should be float64 or complex128, without elements that share
-    memory. They are written to while the check runs, and get their values back.
+    that require grad are checked, and should be float64 or complex128, with no two elements in the
+    same memory. The check writes to them and restores their values.
 
     eps: the step. atol, rtol: as in `allclose`. raise_exception: False returns False instead of
     raising GradcheckError. nondet_tol: how far two runs of backward may differ.
-    check_undefined_grad: also that no gradient of the results gives none, or zeros, of the inputs.
-    check_grad_dtypes: also that a gradient has its input's dtype. check_batched_grad: changes
-    nothing, since `grad(is_grads_batched=True)` runs backward once for each gradient. fast_mode:
+    check_undefined_grad: also check that results without a gradient give the inputs none, or zeros.
+    check_grad_dtypes: also check that a gradient has its input's dtype. check_batched_grad: no
+    effect, since `grad(is_grads_batched=True)` runs backward once for each gradient. fast_mode:
     compare products with random vectors, at the cost of a few calls instead of two for each
-    element. masked: zeros only need be close to zero where the gradient of the results is zero.
+    element. masked: gradients of zero need only give gradients close to zero.
 
     Raises GradcheckError where something differs, ValueError where no input requires grad,
     RuntimeError for inputs of stride 0, and NotImplementedError for check_batched_forward_grad and
@@ -108,9 +108,9 @@ def gradgradcheck(
 ):
     """Compare the gradients of the gradients of ``func(*inputs)`` with central differences.
 
-    grad_outputs: the gradients of the results, a tensor or a tuple, with respect to which is
-    differentiated as well where they require grad; None chooses random ones
-    (gen_non_contig_grad_outputs: not contiguous). The rest is as in `gradcheck`.
+    grad_outputs: the gradients of the results, a tensor or a tuple; those that require grad are
+    differentiated with respect to as well. None: random ones (gen_non_contig_grad_outputs: not
+    contiguous). The rest is as in `gradcheck`.
 
     Raises what `gradcheck` raises.
 
@@ -189,12 +189,12 @@ def _floating(tensor):
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def _random_like(tensor, spread):
-    """Numbers in [-1, 1) that require grad; `spread`: two apart in memory."""
+def _random_like(tensor, strided):
+    """Numbers in [-1, 1) that require grad; `strided`: not contiguous, with gaps."""
     dtype = tensor.dtype if _floating(tensor) else imode.float64
     made = (
         imode.empty((*tensor.shape, 2), dtype=dtype)[..., 0]
-        if spread
+        if strided
         else imode.empty(tensor.shape, dtype=dtype)
     )
     for part in (imode.real(made), imode.imag(made)) if made.is_complex() else (made,):
@@ -253,7 +253,7 @@ class _Check:
             )
 
     def run(self):
-        """Compare the Jacobians; then, that backward is linear in the gradient of the results."""
+        """Compare the Jacobians; then check that backward is linear in the results' gradients."""
         result = _tuple(self.func(*self.inputs))
         outputs = _recorded(result)
         self.n_recorded = len(outputs)
@@ -268,7 +268,7 @@ class _Check:
         self._zero(outputs)
 
     def _part(self, take):
-        """The function, with the real or the imaginary parts of its complex results."""
+        """The function, with `take` (the real or imaginary part) applied to complex results."""
 
         def part(*values):
             results = _tuple(self.func(*values))
@@ -276,16 +276,16 @@ class _Check:
 
         return part
 
-    # -- numerically --
+    # -- by differences --
 
-    def _difference(self, func, entry, step, place):
+    def _difference(self, func, entry, step, index):
         """The change of every result per unit when `entry`, part of an input, moves by `step`.
 
-        `place`: the index of the one element that moves; None: all of them, along a vector.
+        `index`: the index of the one element that moves; None: all of them, along a vector.
         """
 
         def results():
-            # Copies: a result may be a view of the input that is being moved.
+            # Copies, because a result may be a view of the input that is being moved.
             return [t.clone() for t in _tuple(func(*self.inputs))]
 
         original = entry.clone()
@@ -296,10 +296,10 @@ class _Check:
             high = results()
         finally:
             entry.copy_(original)
-        return [self._quotient(a, b, place) for a, b in zip(low, high, strict=True)]
+        return [self._quotient(a, b, index) for a, b in zip(low, high, strict=True)]
 
-    def _quotient(self, low, high, place):
-        where = "" if place is None else f"on index {place} "
+    def _quotient(self, low, high, index):
+        where = "" if index is None else f"on index {index} "
         for what, a, b in (("shape", low.shape, high.shape), ("dtype", low.dtype, high.dtype)):
             if a != b:
                 raise AssertionError(
@@ -308,28 +308,27 @@ class _Check:
                 )
         return ((high - low) / (2 * self.eps)).detach().reshape(-1)
 
-    def _derivative(self, func, entry, steps, place=None):
-        """The derivative of every result along `steps`: of the real part, of the imaginary."""
-        along = self._difference(func, entry, steps[0], place)
+    def _derivative(self, func, entry, steps, index=None):
+        """The derivative of every result along `steps`, of the real and of the imaginary part."""
+        along = self._difference(func, entry, steps[0], index)
         if not entry.is_complex():
             return along
-        across = self._difference(func, entry, steps[1] * 1j, place)
+        across = self._difference(func, entry, steps[1] * 1j, index)
         return [x + y * 1j for x, y in zip(along, across, strict=True)]
 
     def _numerical(self, func, result, leaf):
         """The Jacobians of the floating point results by `leaf`: a row for each of its elements."""
-        data = leaf.data  # what is written here leaves no trace in the leaf's version
-        kept = [i for i, t in enumerate(result) if _floating(t)]
-        made = []
-        for i in kept:
+        data = leaf.data  # writes to it leave the leaf's version as it is
+        floating = [i for i, t in enumerate(result) if _floating(t)]
+        jacobians = []
+        for i in floating:
             dtype = leaf.dtype if leaf.is_complex() else result[i].dtype
-            made.append(imode.zeros(leaf.numel(), result[i].numel(), dtype=dtype))
-        places = itertools.product(*map(range, leaf.shape))
-        for row, place in enumerate(places):
-            columns = self._derivative(func, data[place], (self.eps, self.eps), place)
-            for jacobian, i in zip(made, kept, strict=True):
+            jacobians.append(imode.zeros(leaf.numel(), result[i].numel(), dtype=dtype))
+        for row, index in enumerate(itertools.product(*map(range, leaf.shape))):
+            columns = self._derivative(func, data[index], (self.eps, self.eps), index)
+            for jacobian, i in zip(jacobians, floating, strict=True):
                 jacobian[row] = columns[i]
-        return made
+        return jacobians
 
     # -- by backward --
 
@@ -371,10 +370,10 @@ class _Check:
         return first
 
     def _jacobians(self, rows, width):
-        made = [imode.zeros(t.numel(), width, dtype=t.dtype) for t in self.leaves]
+        jacobians = [imode.zeros(t.numel(), width, dtype=t.dtype) for t in self.leaves]
         dtypes = set()
         for column, grads in enumerate(rows):
-            for leaf, jacobian, grad in zip(self.leaves, made, grads, strict=True):
+            for leaf, jacobian, grad in zip(self.leaves, jacobians, grads, strict=True):
                 if grad is None:
                     continue
                 if grad.shape != leaf.shape:
@@ -386,7 +385,7 @@ class _Check:
                 jacobian[:, column] = grad.detach().reshape(-1)
         if self.check_dtypes and any(a != b for a, b in dtypes):
             raise GradcheckError(f"Gradient has dtype mismatch. (gradient, input): {dtypes}")
-        return made
+        return jacobians
 
     # -- comparing --
 
@@ -406,8 +405,8 @@ class _Check:
 
     def _compare_fast(self, func, result, part, split):
         outputs = _recorded(result)
-        generator = imode.Generator()  # leaves the state of the default one alone
-        # A complex input moves along one vector in its real part, along another in the imaginary.
+        generator = imode.Generator()  # so that the default generator's state does not change
+        # A complex input moves along one vector in its real part and another in the imaginary.
         along = [
             [_direction(leaf, generator) for _ in range(1 + leaf.is_complex())]
             for leaf in self.leaves
@@ -420,11 +419,11 @@ class _Check:
         if not outputs:
             moved = [c.abs().max() for columns in numerical for c in columns if c.numel()]
             self._expect_zero(any(m > self.nondet_tol for m in moved))
-        places = [k for k, t in enumerate(result) if t.requires_grad]
+        recorded_at = [k for k, t in enumerate(result) if t.requires_grad]
         analytical = [self._analytical(o, w) for o, w in zip(outputs, weights, strict=True)]
         for j, vectors in enumerate(along):
             for i, weight in enumerate(weights):
-                n = (weight * numerical[j][places[i]]).sum()
+                n = (weight * numerical[j][recorded_at[i]]).sum()
                 a = _product(analytical[i][j], vectors)
                 atol = self.atol * float(sum(v.sum() for v in vectors)) * float(weight.sum())
                 if not _close(a, n, self.rtol, atol):
@@ -451,7 +450,7 @@ class _Check:
             )
 
     def _zero(self, outputs):
-        """Check that gradients of zero give gradients of zero, of the inputs' dtype and shape."""
+        """Check that zero gradients of the results give zeros of the inputs' dtype and shape."""
         zeros = [imode.zeros(t.shape, dtype=t.dtype) for t in outputs]
         grads = imode.autograd.grad(outputs, self.leaves, zeros, allow_unused=True)
         for grad in grads:
@@ -465,8 +464,9 @@ class _Check:
                 )
 
     def undefined(self):
-        """Check that where gradients of results are missing they count as zeros."""
+        """Check that missing gradients of results count as zeros."""
         n = self.n_recorded
+        way = "Pass check_undefined_grad=False where that cannot happen."
         for missing in [range(n), *([i] for i in range(n) if n > 1)]:
             outputs = [
                 imode.ops._undefined_grad(t) if i in missing else t
@@ -478,18 +478,17 @@ class _Check:
             except RuntimeError as error:
                 raise GradcheckError(
                     "Expected backward function to handle undefined output grads. It got None for "
-                    f"a gradient, and raised: {error}\nPass check_undefined_grad=False where "
-                    "that cannot happen."
+                    f"a gradient, and raised: {error}\n{way}"
                 ) from error
             if any(g is not None and not (g == 0).all() for g in grads):
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are "
-                    "undefined or zero. Pass check_undefined_grad=False where that cannot happen."
+                    f"undefined or zero. {way}"
                 )
 
 
 def _product(jacobian, vectors):
-    """The product of a Jacobian of one column and the direction in which the input moved."""
+    """The product of a one-column Jacobian and the direction in which the input moved."""
     column = jacobian.reshape(-1)
     if not column.is_complex():
         return (column * vectors[0]).sum()

@@ -5,6 +5,8 @@ import functools
 import threading
 import weakref
 
+from imode import errors
+
 from .drawing import Picture, draw
 from .edges import GradientEdge
 from .engine import current_task_id, will_run
@@ -28,7 +30,7 @@ __all__ = [
 
 
 def get_gradient_edge(tensor):
-    """Where the gradient of `tensor` is computed: a `GradientEdge`, for `grad` and `backward`.
+    """Where the gradient of `tensor` is computed: a `GradientEdge` to give `grad` or `backward`.
 
     `grad(loss, edge)` gives what `grad(loss, tensor)` gives, without keeping the tensor alive.
     Raises RuntimeError for a tensor that does not require grad.
@@ -48,9 +50,10 @@ def get_gradient_edge(tensor):
 class saved_tensors_hooks:
     """In this block, keep `pack_hook(tensor)` in place of every tensor that is saved for backward.
 
-    `unpack_hook` of that must give a Tensor of the same content, each time it is needed; TypeError
-    is raised otherwise. The hooks are this thread's; of nested blocks the innermost counts. A pack
-    hook runs once, without recording, and must not write to its argument (RuntimeError).
+    `unpack_hook`, called with what `pack_hook` returned, must give a Tensor of the same content,
+    each time it is needed; anything else raises TypeError. The hooks apply to this thread; in
+    nested blocks, those of the innermost. A pack hook runs once, unrecorded, and must not write to
+    its argument (RuntimeError).
 
     >>> import imode
     >>> x = imode.ones(2, requires_grad=True)
@@ -72,10 +75,9 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep saved tensors on the CPU, where imode's tensors are: each is kept as it is.
+    """Keep saved tensors on the CPU. They are there already, so this changes nothing.
 
-    For scripts that also run where there are other devices. Both arguments are accepted and change
-    nothing.
+    For scripts that are also run on other devices. Both arguments are ignored.
 
     >>> x = imode.ones(1, requires_grad=True)
     >>> with imode.autograd.graph.save_on_cpu(pin_memory=True):
@@ -92,7 +94,7 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message):
-    """In this block, `saved_tensors_hooks` raises RuntimeError(error_message) in this thread.
+    """In this block, `saved_tensors_hooks` raises RuntimeError(error_message), in this thread.
 
     >>> with imode.autograd.graph.disable_saved_tensors_hooks("none here"):
     ...     imode.ones(1, requires_grad=True).exp()
@@ -108,8 +110,8 @@ def disable_saved_tensors_hooks(error_message):
 # ---- writing to what was saved ----
 
 
-class _Kept:
-    """A tensor that was saved, as it was then: a copy, once somebody writes to its storage."""
+class _Snapshot:
+    """A saved tensor as it was when saved: becomes a copy when its storage is about to change."""
 
     __slots__ = ("__weakref__", "tensor")
 
@@ -118,37 +120,37 @@ class _Kept:
 
 
 def _memory(tensor):
-    """The memory that a tensor, its views and its `.data` share, as a number."""
+    """A number that a tensor, its views and its `.data` have in common: that of their memory."""
     return tensor.untyped_storage().data_ptr()
 
 
 class _Mutations:
-    """The tensors saved in one block, by the memory that their aliases share."""
+    """The tensors saved in one block, by their memory."""
 
     def __init__(self):
-        self._kept = {}
+        self._snapshots = {}
         self._open = True
 
     def pack(self, tensor):
-        kept = _Kept(tensor.detach())
-        self._kept.setdefault(_memory(tensor), weakref.WeakSet()).add(kept)
-        return kept
+        snapshot = _Snapshot(tensor.detach())
+        self._snapshots.setdefault(_memory(tensor), weakref.WeakSet()).add(snapshot)
+        return snapshot
 
-    def unpack(self, kept):
+    def unpack(self, snapshot):
         if not self._open:
             # "contextin" is how the sentence is known.
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' contextin "
                 "which the graph was originally recorded."
             )
-        return kept.tensor
+        return snapshot.tensor
 
     def before_write(self, tensor):
-        for kept in self._kept.pop(_memory(tensor), ()):
-            kept.tensor = kept.tensor.clone()
+        for snapshot in self._snapshots.pop(_memory(tensor), ()):
+            snapshot.tensor = snapshot.tensor.clone()
 
     def clear(self):
-        self._kept.clear()
+        self._snapshots.clear()
         self._open = False
 
 
@@ -156,8 +158,8 @@ class _Mutations:
 def allow_mutation_on_saved_tensors():
     """In this block, tensors that were saved for backward may be written to in place.
 
-    A tensor is copied when a write is about to change it, and backward, which must run in the same
-    block, uses the copy. Without it such a backward is an error. Blocks do not nest (RuntimeError).
+    A tensor is copied when a write is about to change it. Backward, which must run in the same
+    block, uses the copy; outside of such a block it raises. Blocks do not nest (RuntimeError).
 
     >>> import imode
     >>> x = imode.tensor([3.0], requires_grad=True)
@@ -186,13 +188,13 @@ def allow_mutation_on_saved_tensors():
 
 
 class _Handles:
-    """The handles of the hooks that one call registered."""
+    """The handles of the hooks that one call has registered."""
 
     def __init__(self, handles):
         self.handles = handles
 
     def remove(self):
-        """Take all of the hooks out; doing it twice is harmless."""
+        """Remove all of the hooks; calling it again does nothing."""
         for handle in self.handles:
             handle.remove()
 
@@ -204,12 +206,12 @@ class _Handles:
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """Call `fn` when the gradients of several tensors are there; returns a handle.
+    """Call `fn` when the gradients of several tensors have been computed; returns a handle.
 
     `mode="all"`: once per backward, with the list of their gradients, None for tensors that this
-    backward does not reach. `mode="any"`: with the first gradient that is computed, of those that
-    require grad. Raises ValueError for another mode, and with "all" AssertionError for a tensor
-    that does not require grad.
+    backward does not reach. `mode="any"`: with the first gradient of any tensor that requires
+    grad. Raises ValueError for another mode, and with "all" AssertionError for a tensor that does
+    not require grad.
 
     >>> import imode
     >>> x, y = imode.ones(2, requires_grad=True), imode.ones(2, requires_grad=True)
@@ -231,7 +233,7 @@ def _first_of(tensors, fn):
     @functools.wraps(fn)
     def hook(grad):
         with lock:
-            # One number per call of backward; only the last few can still be running.
+            # One number per call of backward; only the last few calls can still be running.
             task = current_task_id()
             if task in done:
                 return
@@ -247,13 +249,12 @@ def _all_of(tensors, fn):
     nodes = []
     for tensor in tensors:
         if not tensor.requires_grad:
-            raise AssertionError(
-                "Expected gradient function to be set. register_multi_grad_hook waits for tensors "
-                "that require grad."
+            raise errors.graph.no_gradient_function(
+                "register_multi_grad_hook waits for tensors that require grad."
             )
         nodes.append(gradient_edge(tensor)[0])
     lock = threading.Lock()
-    running = {}  # task -> [how many are still to come, their gradients]
+    running = {}  # task -> [how many gradients are still to come, the gradients]
 
     def hook_of(index):
         def hook(grad):

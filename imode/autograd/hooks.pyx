@@ -1,8 +1,7 @@
 """Hooks: register_hook, retain_grad, register_post_accumulate_grad_hook, and calling them.
 
-A hook on a result is kept by the node that made it, with the result's number, so that it goes on
-seeing the same value's gradient when the tensor is written to in place later. A hook on a leaf is
-kept by the leaf.
+A hook on a result belongs to the node that computed the result, so that it still sees the gradient
+of the same value after the tensor is written to in place. A hook on a leaf belongs to the leaf.
 """
 import weakref
 from collections import OrderedDict
@@ -11,29 +10,23 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport call2, operator
 from imode._core.tensor cimport (
-    AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad, typenum)
-from imode.autograd.fit cimport same_shape
+    AutogradMeta, Tensor, grad_fn_of, meta_of, requires_grad)
+from imode.autograd.handles cimport add_hook, call_hooks, checked
 from imode.autograd.leaves cimport AccumulateGrad
 from imode.autograd.node cimport Node, extras_of, n_outputs
 
 from imode._core.internals import origin_of
-from imode._core.words import class_name, tensor_type
-from imode.autograd.handles import RemovableHandle
-from imode.errors import without_grad
+from imode._core.type_names import class_name
+from imode import errors
 
 
 # ---- registering ----
 
-cdef object new_table():
-    return OrderedDict()
-
-
-cdef object add_hook(object table, object hook):
-    if not callable(hook):
-        raise TypeError(f"expected a callable hook, got {type(hook).__name__}")
-    handle = RemovableHandle(table)
-    table[handle.id] = hook
-    return handle
+cdef int _refuse_without_grad(Tensor self) except -1:
+    if not requires_grad(self):
+        raise errors.graph.without_grad(
+            "cannot register a hook on a tensor that doesn't require gradient", origin_of(self))
+    return 0
 
 
 def register_hook(Tensor self not None, hook):
@@ -49,9 +42,7 @@ def register_hook(Tensor self not None, hook):
     >>> x.grad
     tensor([2., 2.])
     """
-    if not requires_grad(self):
-        raise without_grad("cannot register a hook on a tensor that doesn't require gradient",
-                           origin_of(self))
+    _refuse_without_grad(self)
     grad_fn = grad_fn_of(self)
     if grad_fn is None:
         if meta_of(self).hooks is None:
@@ -67,7 +58,7 @@ def register_hook(Tensor self not None, hook):
 
 
 def backward_hooks(Tensor self not None):
-    """What `register_hook` put on the tensor's value, by the handles' ids; None: nothing yet."""
+    """The hooks that `register_hook` put on the tensor's value, by handle id; None: none yet."""
     if self.grad_fn is None:
         return None if self.meta is None else self.meta.hooks
     extras = (<Node>self.grad_fn).extras
@@ -75,7 +66,7 @@ def backward_hooks(Tensor self not None):
 
 
 def post_accumulate_grad_hooks(Tensor self not None):
-    """What `register_post_accumulate_grad_hook` put on a leaf; None before the first."""
+    """The hooks of `register_post_accumulate_grad_hook` on a leaf, by handle id; None: none yet."""
     return None if self.meta is None else self.meta.post_hooks
 
 
@@ -91,9 +82,7 @@ def register_post_accumulate_grad_hook(Tensor self not None, hook):
     >>> x.sum().backward()
     tensor([1., 1.])
     """
-    if not requires_grad(self):
-        raise without_grad("cannot register a hook on a tensor that doesn't require gradient",
-                           origin_of(self))
+    _refuse_without_grad(self)
     if grad_fn_of(self) is not None:
         raise RuntimeError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -103,7 +92,7 @@ def register_post_accumulate_grad_hook(Tensor self not None, hook):
 
 
 def retain_grad(Tensor self not None):
-    """Keep the gradient of a non-leaf in its `.grad`; nothing to do for a leaf.
+    """Keep the gradient of a non-leaf in its `.grad`; for a leaf, do nothing.
 
     Raises RuntimeError if the tensor does not require grad.
 
@@ -114,9 +103,9 @@ def retain_grad(Tensor self not None):
     tensor([1., 1.])
     """
     if not requires_grad(self):
-        raise without_grad("can't retain_grad on Tensor that has requires_grad=False",
-                           origin_of(self))
-    # As it was recorded: a view that is out of date is not looked at where there is nothing to do.
+        raise errors.graph.without_grad(
+            "can't retain_grad on Tensor that has requires_grad=False", origin_of(self))
+    # Not grad_fn_of, which may raise for a view whose base was written: here nothing is to do.
     if self.grad_fn is None or meta_of(self).retains_grad:
         return
     extras = extras_of(<Node>grad_fn_of(self))
@@ -129,7 +118,7 @@ def retain_grad(Tensor self not None):
 # ---- calling ----
 
 cdef int _set(PyObject** slot, object value) except -1:
-    """Put a gradient, or nothing for None, where another was."""
+    """Replace a gradient by another, or by none for None."""
     cdef PyObject* before = slot[0]
     if value is None:
         slot[0] = NULL
@@ -142,31 +131,6 @@ cdef int _set(PyObject** slot, object value) except -1:
 
 cdef object _get(PyObject** slot):
     return None if slot[0] == NULL else <object>slot[0]
-
-
-cdef object _checked(object before, object result, object hook):
-    """What a hook gave in place of `before`; raises unless it looks like it."""
-    if before is None:
-        raise RuntimeError("can't replace a None gradient with a non-None value")
-    if type(result) is not Tensor:
-        raise TypeError(f"expected Variable, but hook returned '{class_name(result)}'. "
-                        "A hook returns a Tensor, or None to leave the gradient as it is")
-    name = getattr(hook, "__name__", "<unknown>")
-    if typenum(<Tensor>before) != typenum(<Tensor>result):
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was "
-                           f"{tensor_type(before.dtype)} got {tensor_type(result.dtype)})")
-    if not same_shape(<Tensor>before, <Tensor>result):
-        raise RuntimeError(f"hook '{name}' has changed the size of value. It was "
-                           f"{list(before.shape)} and became {list(result.shape)}")
-    return result
-
-
-cdef object call_hooks(object table, object gradient):
-    for hook in list(table.values()):
-        result = hook(gradient)
-        if result is not None:
-            gradient = _checked(gradient, result, hook)
-    return gradient
 
 
 cdef int run_tensor_hooks(Node node, PyObject** grads) except -1:
@@ -187,7 +151,7 @@ cdef int run_tensor_hooks(Node node, PyObject** grads) except -1:
 
 
 cdef int _keep_grads(Node node, PyObject** grads) except -1:
-    """Put the gradients of results that retain theirs into `.grad`."""
+    """Add gradients to the `.grad` of the results for which retain_grad was called."""
     cdef Tensor tensor
     for number, reference in list(node.extras.retained.items()):
         tensor = reference()
@@ -197,7 +161,7 @@ cdef int _keep_grads(Node node, PyObject** grads) except -1:
                 before = meta_of(tensor).grad
                 total = (operator("clone")(gradient, memory_format="contiguous_format")
                          if before is None else call2(operator("add"), before, gradient))
-                if tensor.meta.grad is before:       # no other thread came in between
+                if tensor.meta.grad is before:       # no other thread has changed it
                     tensor.meta.grad = total
                     break
     return 0
@@ -208,7 +172,7 @@ cdef tuple _as_tuple(PyObject** grads, int n):
 
 
 cdef tuple _checked_all(tuple before, object values, object hook):
-    """What a hook gave in place of a tuple of gradients."""
+    """What a hook returned to replace a tuple of gradients, checked."""
     if not isinstance(values, tuple):
         raise TypeError(f"expected tuple, but hook returned '{class_name(values)}'. "
                         "A node's hook returns one gradient for each that it was given, or None")
@@ -216,7 +180,7 @@ cdef tuple _checked_all(tuple before, object values, object hook):
         name = getattr(hook, "__name__", "<unknown>")
         raise RuntimeError(f"hook '{name}' has returned an incorrect number of values "
                            f"(got {len(values)}, but expected {len(before)})")
-    return tuple([None if value is None else _checked(old, value, hook)
+    return tuple([None if value is None else checked(old, value, hook)
                   for old, value in zip(before, values)])
 
 

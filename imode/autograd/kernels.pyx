@@ -22,6 +22,7 @@ from imode._core.tensor cimport (
     Tensor, current, is_tensor, meta_of, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
+from imode.autograd.leaves cimport connect
 from imode.autograd.node cimport next_nodes
 from imode.autograd.recorded cimport OpNode, new_node
 from imode.autograd.saved cimport save_input
@@ -31,7 +32,7 @@ from libc.stdint cimport uint64_t
 from numpy cimport ndarray, npy_intp
 
 from imode.autograd.hooks import backward_hooks
-from imode.errors import detach_view, integer_result, out_requires_grad
+from imode import errors
 
 
 # ---- ADInplaceOrView ----
@@ -89,9 +90,9 @@ cdef inline bint _any_requires_grad(Operator op, Derivative d, PyObject** args) 
     return False
 
 
-cdef inline Derivative _for_numbers(Derivative d, bint plain_numbers, PyObject** args):
+cdef inline Derivative _for_numbers(Derivative d, bint numbers_are_scalars, PyObject** args):
     """The derivative where the last operand is a number; see Note [Numbers in formulas]."""
-    if d.with_number is not None and (plain_numbers or d.number_always) and (
+    if d.with_number is not None and (numbers_are_scalars or d.number_always) and (
             not is_tensor(args[d.number_at])):
         return d.with_number
     return d
@@ -103,7 +104,7 @@ cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     cdef OpNode node
     if state.no_grad or not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
-    if state.plain_numbers:
+    if state.numbers_are_scalars:
         d = _for_numbers(d, True, args)
     if d.floats_only and _gives_integers(d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
@@ -134,9 +135,9 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     cdef Derivative d = <Derivative>op.derivative
     cdef Tensor self = <Tensor>args[0]
     cdef OpNode node
-    if tls().no_grad or d is None:      # no derivative: what PyTorch does not look at either
+    if tls().no_grad or d is None:      # without a derivative nothing is checked, as in PyTorch
         return redispatch(op, keys & below(AUTOGRAD), args)
-    d = _for_numbers(d, tls().plain_numbers, args)
+    d = _for_numbers(d, tls().numbers_are_scalars, args)
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)
@@ -146,7 +147,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
     if d.unimplemented and code_of[typenum(self)] < FLOAT16:
-        return result             # integers carry no gradient, and the node would only refuse one
+        return result             # integers carry no gradient, and the node would only raise
     node.set_outputs(1)
     node.describe(0, self)
     rebase_history(self, node, 0, 0)
@@ -155,7 +156,7 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
-    """An in-place operator that changes the geometry alone (t_, squeeze_): allowed on leaves."""
+    """An in-place operator that changes only the geometry (t_, squeeze_): allowed on leaves."""
     cdef Derivative d = <Derivative>op.derivative
     cdef Tensor self = <Tensor>args[0]
     cdef OpNode node
@@ -166,12 +167,12 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     result = redispatch(op, keys & below(AUTOGRAD), args)
     node.set_outputs(1)
     node.describe(0, self)
-    # The storage is what it was: a view's base keeps its history. A gradient that is retained stays
-    # that of the node before.
-    self.grad_fn = node
+    # The elements have not changed: a view's base keeps its history, and a retained gradient
+    # remains that of the node before.
     self.output_nr = 0
     if self.view is not None:
         self.view.attr_version = current(version_of(self))
+    self.grad_fn = node
     return result
 
 
@@ -179,14 +180,14 @@ cdef object _forget_history(Operator op, keyset_t keys, PyObject** args):
     """An in-place operator that makes its tensor a leaf without gradient (detach_)."""
     cdef Tensor self = <Tensor>args[0]
     if self.view is not None:
-        raise detach_view()
-    if self.grad_fn is not None:      # its hooks are those of the leaf that it may become
+        raise errors.views.detach()
+    if self.grad_fn is not None:      # its hooks pass to the leaf that it may become
         hooks = backward_hooks(self)
         if hooks is not None or self.meta is not None:
             meta_of(self).hooks = hooks
-    self.grad_fn = None
     self.output_nr = 0
     self.leaf_requires_grad = False
+    self.grad_fn = None
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 
@@ -200,13 +201,13 @@ cdef object _refuse_out(Operator op, keyset_t keys, PyObject** args):
             refused |= requires_grad(<Tensor>item)
         if refused:
             if d is not None and d.unimplemented:
-                raise out_requires_grad(f"aten::{op.name}")
-            raise out_requires_grad(getattr(op.entry, "through", None) or op.name, op.name)
+                raise errors.out.requires_grad(f"aten::{op.name}")
+            raise errors.out.requires_grad(op.accepts.name or op.name, op.name)
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 
 cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
-    """A node with its edges, holding what the formulas need of the arguments."""
+    """A node with its edges, in which the arguments that the formulas read are saved."""
     cdef OpNode node = new_node(d)
     cdef PyObject* arg
     cdef Slot* slot
@@ -216,7 +217,7 @@ cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
         node.sequence = <uint64_t>-1      # as a leaf's: it runs first
     if d.list_input < 0:
         n = d.n_inputs
-        if d.refused:                 # a place only for what requires grad
+        if d.refused:                 # an edge only for a tensor that requires grad
             n = 0
             for i in range(d.n_inputs):
                 n += _wants(args[d.inputs[i]], False)
@@ -225,10 +226,10 @@ cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
         for i in range(d.n_inputs):
             if d.refused:
                 if _wants(args[d.inputs[i]], False):
-                    node.connect(edge, <Tensor>args[d.inputs[i]])
+                    connect(node, edge, <Tensor>args[d.inputs[i]])
                     edge += 1
             elif is_tensor(args[d.inputs[i]]):
-                node.connect(i, <Tensor>args[d.inputs[i]])
+                connect(node, i, <Tensor>args[d.inputs[i]])
     else:
         arg = args[d.inputs[d.list_input]]
         node.set_edges(d.n_inputs - 1 + <int>PyTuple_GET_SIZE(<object>arg))
@@ -238,29 +239,32 @@ cdef OpNode _prepare(Operator op, Derivative d, PyObject** args, bint in_place):
             if i == d.list_input:
                 for k in range(PyTuple_GET_SIZE(<object>arg)):
                     if is_tensor(PyTuple_GET_ITEM(<object>arg, k)):
-                        node.connect(edge, <Tensor>PyTuple_GET_ITEM(<object>arg, k))
+                        connect(node, edge, <Tensor>PyTuple_GET_ITEM(<object>arg, k))
                     edge += 1
             else:
                 if is_tensor(arg):
-                    node.connect(edge, <Tensor>arg)
+                    connect(node, edge, <Tensor>arg)
                 edge += 1
     if d.n_slots:
         node.set_saved(d.n_slots)
         for i in range(d.n_slots):
             slot = &d.slots[i]
             if slot.source == FROM_RESULT or (
-                    d.n_formulas > 1 and not slot.plain and not _needed(node, d, slot)):
+                    d.n_formulas > 1 and not slot.not_tensor and not _needed(node, d, slot)):
                 continue
             if slot.source == FROM_ARGUMENT and is_tensor(args[slot.index]):
-                _keep_tensor(op, node, i, <object>args[slot.index], in_place and slot.written)
+                tensor = <object>args[slot.index]
+                if in_place and slot.self_argument:
+                    tensor = call1(operator("clone"), tensor)
+                node.keep_input(i, <Tensor>tensor, op.name)
             else:
                 node.keep(i, _keep(op, slot, args))
     return node
 
 
 cdef bint _needed(OpNode node, Derivative d, Slot* slot):
-    """Whether a slot that one formula alone reads is wanted; one that several read always is, and
-    one that none reads, which is shown alone."""
+    """Whether a slot is saved. If a single formula reads it: where an input of that formula needs a
+    gradient. If several read it, or none, where it is only shown: always."""
     cdef int i
     if slot.formulas & (slot.formulas - 1) or not slot.formulas:
         return True
@@ -269,12 +273,6 @@ cdef bint _needed(OpNode node, Derivative d, Slot* slot):
             if d.list_input >= 0 or next_nodes(node)[i] != NULL:
                 return True
     return False
-
-
-cdef int _keep_tensor(Operator op, OpNode node, int slot, object tensor, bint written) except -1:
-    if written:
-        tensor = call1(operator("clone"), tensor)
-    return node.keep_input(slot, <Tensor>tensor, op.name)
 
 
 cdef object _keep(Operator op, Slot* slot, PyObject** args):
@@ -303,9 +301,9 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args):
 
 
 cdef inline object _matrix(Tensor tensor):
-    """The geometry, in one number for a matrix without gaps: products save it for both factors.
+    """The geometry of a factor of a product; as a single number for a matrix without gaps.
 
-    rows * 2**32 + columns where it lies row by row, -1 minus that where it lies column by column.
+    rows * 2**32 + columns if stored row by row, -1 minus that if stored column by column.
     """
     cdef ndarray array = storage(tensor)
     cdef npy_intp* shape = array.shape
@@ -322,7 +320,7 @@ cdef inline object _matrix(Tensor tensor):
 
 
 cdef int _finish(Derivative d, OpNode node, object result) except -1:
-    """Make the results the node's, and keep what the formulas need of them."""
+    """Make the node the history of the results, and save those that the formulas read."""
     cdef int i
     cdef int n
     if type(result) is Tensor:
@@ -341,7 +339,7 @@ cdef int _set_history(Derivative d, OpNode node, int output, Tensor result) exce
     if code_of[typenum(result)] < FLOAT16:      # integers and bools carry no gradient
         if d.floats_only or d.unimplemented:
             return 0
-        raise integer_result(d.name, result.dtype)
+        raise errors.graph.integer_result(d.name, result.dtype)
     node.describe(output, result)
     result.grad_fn = node
     result.output_nr = output
@@ -364,11 +362,11 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
 
 # ---- what the operator table registers ----
 
-RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, "autograd", True)
-RECORD_INPLACE = CKernel.new(_record_inplace, None, "autograd", True)
-FORGET_HISTORY = CKernel.new(_forget_history, None, "autograd", True)
-RECORD_METADATA = CKernel.new(_record_metadata, None, "autograd", True)
-REFUSE_OUT = CKernel.new(_refuse_out, None, "autograd", True)
-TRACK_VIEW = CKernel.new(_ad_view, None, "autograd", True)
-BUMP_INPLACE = CKernel.new(_ad_inplace, None, "autograd", True)
-BUMP_OUT = CKernel.new(_ad_out, None, "autograd", True)
+RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, NULL, "autograd")
+RECORD_INPLACE = CKernel.new(_record_inplace, None, NULL, "autograd")
+FORGET_HISTORY = CKernel.new(_forget_history, None, NULL, "autograd")
+RECORD_METADATA = CKernel.new(_record_metadata, None, NULL, "autograd")
+REFUSE_OUT = CKernel.new(_refuse_out, None, NULL, "autograd")
+TRACK_VIEW = CKernel.new(_ad_view, None, NULL, "autograd")
+BUMP_INPLACE = CKernel.new(_ad_inplace, None, NULL, "autograd")
+BUMP_OUT = CKernel.new(_ad_out, None, NULL, "autograd")

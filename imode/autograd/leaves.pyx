@@ -1,21 +1,23 @@
 """Leaves: where the graph ends, and how a gradient becomes a leaf's `.grad`."""
 import warnings
 import weakref
-from _thread import _local as local     # threading.local, at a tenth of the price of an import
+from _thread import _local as local     # threading.local; importing threading costs ten times more
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
+from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport empty_like, is_dense
 from imode._core.making cimport wrap
-from imode._core.tensor cimport Tensor, bump, is_inference, meta_of, storage, version_of
-from imode.autograd.fit cimport same_shape
-from imode.autograd.hooks cimport call_hooks
-from imode.autograd.node cimport Node
+from imode._core.tensor cimport (
+    Tensor, bump, grad_fn_of, is_inference, meta_of, storage, version_of)
+from imode.autograd.handles cimport call_hooks
+from imode.autograd.node cimport Edge, Node, input_nrs, next_nodes
 from libc.stdint cimport uint64_t
 from numpy cimport PyArray_TYPE, import_array, ndarray
 
-from imode._core.origins import operator_id
+from imode._core.provenance import operator_id
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")
@@ -43,28 +45,29 @@ cdef extern from "numpy/ndarraytypes.h":
     bint PyArray_IS_C_CONTIGUOUS(ndarray) noexcept
     int PyArray_CopyInto(ndarray target, ndarray source) except -1
 
-cdef object _layout = local()          # .free: this thread asks for no layout of gradients
-cdef bint _warned = False              # of a gradient's layout, once in a process
+cdef object _layout = local()          # .free: gradients may have any layout, in this thread
+cdef bint _warned = False              # about a gradient's layout: once per process
 cdef Operator _op_add = None
 cdef Operator _op_detach = None
 cdef Operator _op_add_inplace = None
 
 
 cdef int _find_operators() except -1:
-    """Find the operators that leaves call: when the first leaf gets a gradient."""
+    """Look up the operators that leaves call, when the first leaf gets a gradient."""
     global _op_add, _op_detach, _op_add_inplace
     _op_add, _op_detach, _op_add_inplace = operator("add"), operator("detach"), operator("add_")
     return 0
 
 
+@cython.binding(False)
 @cython.final
-@cython.no_gc_clear           # the leaf's unowned pointer back must be taken away at deallocation
+@cython.no_gc_clear           # __dealloc__ needs `variable`, whose meta points here
 @cython.trashcan(True)
 cdef class AccumulateGrad(Node):
     """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
 
     def __dealloc__(self):
-        if <PyObject*>self.variable == NULL:      # Node.__cinit__ raised: it has no fields yet
+        if <PyObject*>self.variable == NULL:      # Node.__cinit__ raised: there are no fields yet
             return
         if self.variable is not None and self.variable.meta is not None and (
                 self.variable.meta.accumulator == <PyObject*>self):
@@ -73,10 +76,11 @@ cdef class AccumulateGrad(Node):
             for reference in self.aliases:
                 alias = reference()
                 if alias is not None:
-                    _part(<Tensor>alias, <PyObject*>self)
+                    if (<Tensor>alias).meta is not None and (
+                            (<Tensor>alias).meta.accumulator == <PyObject*>self):
+                        (<Tensor>alias).meta.accumulator = NULL
 
-    def name(self):
-        """The node's name."""
+    cdef str label(self):
         return "torch::autograd::AccumulateGrad"
 
     @property
@@ -89,7 +93,7 @@ cdef class AccumulateGrad(Node):
             raise RuntimeError(
                 "leaf variable has been moved into the graph interior. It was written to in place, "
                 "while it did not require grad, after this graph was recorded: write to a clone().")
-        # A leaf that no longer requires grad receives none, whatever was recorded before.
+        # A leaf that no longer requires grad gets no gradient, even from a graph recorded before.
         if grads[0] != NULL and self.variable.leaf_requires_grad:
             _take_turn(self, grads[0])
         if self.variable.meta.post_hooks is not None:
@@ -98,14 +102,8 @@ cdef class AccumulateGrad(Node):
         return 0
 
 
-cdef int _part(Tensor alias, PyObject* node) except -1:
-    if alias.meta is not None and alias.meta.accumulator == node:
-        alias.meta.accumulator = NULL
-    return 0
-
-
 cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
-    """Make `alias` a leaf whose gradients go where the node's leaf has its own."""
+    """Make `alias` a leaf whose gradient goes into the `.grad` of the node's leaf."""
     alias.leaf_requires_grad = True
     meta_of(alias).accumulator = <PyObject*>node
     if node.aliases is None:
@@ -117,7 +115,7 @@ cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     cdef AccumulateGrad node
-    # A node that waits in the trashcan is still pointed to, and must not come back to life.
+    # A node that waits in the trashcan (no references left) must not come back to life.
     if meta_of(leaf).accumulator != NULL and Py_REFCNT(leaf.meta.accumulator) > 0:
         return <AccumulateGrad>leaf.meta.accumulator
     node = AccumulateGrad.__new__(AccumulateGrad)
@@ -129,14 +127,43 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     return node
 
 
+cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
+    cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
+    cdef Node node
+    if grad_fn is not None:
+        edge.input_nr = tensor.output_nr
+        edge.node = <PyObject*>grad_fn
+        Py_INCREF(grad_fn)
+        return True
+    if not tensor.leaf_requires_grad:
+        # Also the case of a view, made without recording, of a base that requires grad: the view
+        # has requires_grad=True as well, but its gradient goes nowhere.
+        edge.node = NULL
+        edge.input_nr = 0
+        return False
+    node = accumulator_of(tensor)
+    edge.input_nr = 0
+    edge.node = <PyObject*>node
+    Py_INCREF(node)
+    return True
+
+
+cdef int connect(Node node, int edge, Tensor tensor) except -1:
+    cdef Edge found
+    node_edge(tensor, &found)
+    next_nodes(node)[edge] = found.node
+    input_nrs(node)[edge] = found.input_nr
+    return 0
+
+
 def forget_graphs(Tensor leaf not None):
-    """Let graphs recorded so far no longer lead to a leaf, whose memory has been replaced."""
+    """Cut a leaf off from the graphs recorded so far, because its memory has been replaced."""
     if leaf.meta is not None:
         leaf.meta.accumulator = NULL
 
 
 cdef int _take_turn(AccumulateGrad node, PyObject* arrived) except -1:
-    """Add to the leaf's gradient when no other thread does."""
+    """Add to the leaf's gradient once no other thread is doing so."""
     cdef TLS* before = node.owner
     cdef TLS* state = tls()
     while node.owner != NULL and node.owner != state:
@@ -148,7 +175,7 @@ cdef int _take_turn(AccumulateGrad node, PyObject* arrived) except -1:
     try:
         _accumulate(node, arrived)
     finally:
-        node.owner = before           # its own, where a destructor ran backward meanwhile
+        node.owner = before           # this thread where calls nest: a destructor ran backward
     return 0
 
 
@@ -162,7 +189,7 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
     if before is None:
         if not recording and _may_steal(gradient, arrived) and (
                 _same_layout(gradient, leaf) or not is_layout_enforced()):
-            # What a post-hook will be shown is no longer `.grad` itself.
+            # A post-hook sees the gradient, so .grad must be another tensor then.
             leaf.meta.grad = gradient if gradient.grad_fn is None and gradient.view is None and (
                 not gradient.leaf_requires_grad) and (
                 node.extras is None or node.extras.post_hooks is None) else (
@@ -193,28 +220,28 @@ cdef int _warn_of_layout(Tensor gradient, Tensor leaf) except -1:
 
 
 def is_layout_enforced():
-    """Whether a leaf's first gradient is laid out in memory as the leaf is, in this thread."""
+    """Whether a leaf's first gradient must have the leaf's memory layout, in this thread."""
     return not getattr(_layout, "free", False)
 
 
 def enforce_layout(enable):
-    """Set whether it is; see `enforce_grad_layout_policy`."""
+    """Set it; see `enforce_grad_layout_policy`."""
     _layout.free = not enable
 
 
 cdef bint _may_steal(Tensor gradient, PyObject* arrived) noexcept:
-    """Whether nothing but this task holds the gradient: then .grad may be it, uncopied.
+    """Whether only this task refers to the gradient, which may then become .grad uncopied.
 
-    It may be a view of a tensor that others hold, as where the root's gradient went through views
-    alone; PyTorch lets .grad share that memory.
+    It may be a view of a tensor that others refer to, as when the root's gradient passed only
+    through views; PyTorch, too, lets .grad share that memory.
     """
     # References: the task's slot and the caller's local.
     return <PyObject*>gradient == arrived and Py_REFCNT(arrived) == 2
 
 
 cdef bint _same_layout(Tensor gradient, Tensor leaf):
-    """Whether the gradient lies in memory as `.grad` must: like the leaf, or contiguous where the
-    leaf has holes or overlaps."""
+    """Whether the gradient has the layout that `.grad` must have: the leaf's, or contiguous where
+    the leaf has gaps or overlaps."""
     cdef ndarray array = storage(gradient)
     cdef ndarray like = storage(leaf)
     cdef int i
@@ -225,15 +252,15 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
             return PyArray_IS_C_CONTIGUOUS(array)      # a hook changed a shape
         if array.shape[i] == 1:
             if array.strides[i] == 0:
-                return False      # expanded
+                return False      # an expanded dimension
         elif array.strides[i] * like.itemsize != like.strides[i] * array.itemsize:
             return False
     return True
 
 
 cdef object _copy_like(Tensor gradient, Tensor leaf):
-    """A copy laid out as `.grad` must be: like a dense leaf, written into new memory, so that its
-    version is 1; else in row order."""
+    """A copy with the layout that `.grad` must have: that of a dense leaf, written into new memory,
+    so that its version is 1; else row by row."""
     cdef ndarray source = storage(gradient)
     cdef ndarray copy
     cdef Tensor out
@@ -247,5 +274,5 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
         if not is_inference(out):
             bump(version_of(out))
         return out
-    made = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
-    return call2(operator("copy_"), made, gradient)
+    out = operator("new_empty_strided")(gradient, leaf.shape, leaf.stride())
+    return call2(operator("copy_"), out, gradient)

@@ -2,34 +2,32 @@
 
 # Note [Freeing long graphs]
 A node owns the nodes it leads to, so freeing the last result of a chain of a million nodes would
-recurse a million deep. The nodes' deallocation goes through CPython's trashcan, which bounds the
-depth; every cycle of ownership in the graph passes through a node.
+recurse a million levels deep. Therefore nodes are deallocated by CPython's trashcan, which bounds
+the depth; every chain of ownership in the graph passes through nodes.
 """
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_XDECREF
 from imode._core.dispatch cimport TLS, tls
-from imode._core.dtype cimport as_device, dtype_from_typenum, new_size
+from imode._core.device cimport as_device
+from imode._core.dtype cimport dtype_from_typenum
+from imode._core.size cimport new_size
 from imode._core.live cimport alive, born, died
-from imode._core.tensor cimport Tensor, grad_fn_of, is_tensor, storage, typenum
-from imode.autograd.derivative cimport MAX_SAVED, Derivative
-from imode.autograd.hooks cimport add_hook, new_table
-from imode.autograd.leaves cimport accumulator_of
-from imode.autograd.recorded cimport shown
-from imode.autograd.saved cimport SavedTensor, drop_stamped, forget
+from imode._core.tensor cimport Tensor, storage, typenum
+from imode.autograd.derivative cimport Derivative
+from imode.autograd.handles cimport add_hook
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
 from numpy cimport npy_intp
 
-from collections import namedtuple
+from collections import OrderedDict, namedtuple
 
-from imode.errors import graph_freed
+from imode import errors
 
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
     ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
     ctypedef int (*inquiry)(PyObject*) noexcept
-    Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
 cdef extern from *:
     """
@@ -50,6 +48,7 @@ cdef observer_t _observer = NULL
 
 
 cdef void set_observer(observer_t function) noexcept:
+    # For anomaly mode, a module above this one: all nodes, wherever created, pass through here.
     global _observer
     _observer = function
 
@@ -59,33 +58,7 @@ def live_nodes():
     return alive()
 
 
-cdef void _give_up(object saved) noexcept:
-    if type(saved) is SavedTensor:
-        forget(saved)
-    elif type(saved) is tuple:
-        for item in <tuple>saved:
-            forget(item)
-
-
-cdef void let_go(PyObject** items, int n):
-    """Let go of what a node has saved, when it no longer points there: this may run any code."""
-    cdef int i
-    for i in range(n):
-        if items[i] != NULL and not is_tensor(items[i]) and Py_REFCNT(items[i]) > 1:
-            _give_up(<object>items[i])       # somebody holds a SavedTensor, or a tuple of them
-    _drop(items, n)
-
-
-cdef void _drop(PyObject** items, int n):
-    """Let go of it where the node itself goes: SavedTensors that others hold stay as they are."""
-    cdef int i
-    for i in range(n):
-        if items[i] != NULL and is_tensor(items[i]):
-            drop_stamped(<Tensor>items[i])
-    for i in range(n):
-        Py_XDECREF(items[i])
-
-
+@cython.binding(False)
 @cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class Node:
     """One recorded operation: what `tensor.grad_fn` shows.
@@ -117,16 +90,7 @@ cdef class Node:
             c_free(self.output.shape.many)
 
     cdef void _drop_saved(self):
-        cdef PyObject* items[MAX_SAVED]
-        cdef PyObject** saved = saved_values(self)
-        cdef int n = self.n_saved
-        cdef int i
-        self.n_saved = 0
-        for i in range(n):
-            items[i] = saved[i]
-        if n > SMALL:
-            c_free(saved)
-        _drop(items, n)
+        pass                          # only an OpNode has saved values
 
     cdef void _drop_edges(self):
         cdef PyObject* few[SMALL]
@@ -185,21 +149,21 @@ cdef class Node:
             meta_shape(meta)[i] = storage(tensor).shape[i]
         return 0
 
-    cdef void connect(self, int edge, Tensor tensor):
-        cdef Edge found
-        node_edge(tensor, &found)
-        next_nodes(self)[edge] = found.node
-        input_nrs(self)[edge] = found.input_nr
-
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
-        raise NotImplementedError()   # each class has its own
+        raise NotImplementedError()   # each class overrides it
 
     cdef void release(self):
-        pass                          # for what has saved nothing
+        pass                          # by default nothing is saved
+
+    cdef object show(self):
+        return self
+
+    cdef str label(self):
+        return type(self).__name__
 
     def name(self):
         """The node's name, such as "AddBackward0"."""
-        return type(self).__name__
+        return self.label()
 
     @property
     def next_functions(self):
@@ -215,11 +179,11 @@ cdef class Node:
         return self.extras.metadata
 
     def _sequence_nr(self):
-        """The number of the recording; later nodes have greater ones."""
+        """The number of this node in the order of recording; later nodes have greater ones."""
         return self.sequence
 
     def _set_sequence_nr(self, uint64_t number):
-        """Change the place in the order of execution: greater ones run first."""
+        """Change the order of execution: nodes with greater numbers run first."""
         self.sequence = number
 
     @property
@@ -229,8 +193,7 @@ cdef class Node:
 
     @property
     def _input_metadata(self):
-        """What the gradient of each result looks like: shape, dtype, device; None where it has
-        none."""
+        """Shape, dtype and device of each result's gradient; None for a result without one."""
         return [None if outputs_of(self)[i].typenum < 0 else InputMetadata(
             list(self._shape(i)), dtype_from_typenum(outputs_of(self)[i].typenum), as_device(None))
             for i in range(n_outputs(self))]
@@ -240,21 +203,21 @@ cdef class Node:
         return new_size(meta.nd, meta_shape(meta))
 
     def register_hook(self, hook):
-        """Call `hook(grad_inputs, grad_outputs)` after this node ran; it may return new
+        """Call `hook(grad_inputs, grad_outputs)` after this node has run; it may return new
         grad_inputs. Returns a handle with `remove()`."""
         if extras_of(self).post_hooks is None:
-            self.extras.post_hooks = new_table()
+            self.extras.post_hooks = OrderedDict()
         return add_hook(self.extras.post_hooks, hook)
 
     def register_prehook(self, hook):
         """Call `hook(grad_outputs)` before this node runs; it may return new grad_outputs.
         Returns a handle with `remove()`."""
         if extras_of(self).pre_hooks is None:
-            self.extras.pre_hooks = new_table()
+            self.extras.pre_hooks = OrderedDict()
         return add_hook(self.extras.pre_hooks, hook)
 
     def __call__(self, *grads):
-        """The gradients of the inputs, from those of the results; None for what has none."""
+        """Compute the gradients of the inputs from those of the results; None: no gradient."""
         cdef PyObject** given
         cdef PyObject** out
         cdef int i
@@ -291,17 +254,21 @@ cdef class Node:
         return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"
 
 
+cdef str name_of(object node):
+    return None if node is None else (<Node>node).label()
+
+
 cdef str bare_name(Node node):
-    return node.name().rpartition("::")[2]
+    return node.label().rpartition("::")[2]
 
 
 cdef object no_attribute(Node node, str name):
-    return AttributeError(f"{bare_name(node)!r} object has no attribute {name!r}")
+    return errors.no_attribute(bare_name(node), name)
 
 
 @cython.final
 cdef class Extras:
-    """What only some nodes have; not visible from Python."""
+    """Fields that few nodes need; not visible from Python."""
 
 
 cdef Extras extras_of(Node node):
@@ -311,28 +278,11 @@ cdef Extras extras_of(Node node):
 
 
 cdef object freed(Node node):
-    return graph_freed(node.name(), node.notes.released_at)
+    return errors.graph.freed(node.label(), node.notes.released_at)
 
 
-cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
-    cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
-    cdef Node node
-    if grad_fn is not None:
-        edge.input_nr = tensor.output_nr
-        edge.node = <PyObject*>grad_fn
-        Py_INCREF(grad_fn)
-        return True
-    if not tensor.leaf_requires_grad:
-        # Also a view, made where nothing is recorded, of a base that requires grad: it says that
-        # it requires grad too, but no gradient goes on from it.
-        edge.node = NULL
-        edge.input_nr = 0
-        return False
-    node = accumulator_of(tensor)
-    edge.input_nr = 0
-    edge.node = <PyObject*>node
-    Py_INCREF(node)
-    return True
+cdef object shown(object node):
+    return None if node is None else (<Node>node).show()
 
 
 # ---- garbage collection: the C arrays of a node hold Python objects ----
@@ -359,7 +309,7 @@ cdef int _visit_arrays(PyObject* self, visitproc visit, void* arg) noexcept:
     return 0
 
 
-# Classes in other modules reach these through Node's slots.
+# Installed in Node's type slots: subclasses in other modules call these.
 cdef int _traverse(PyObject* self, visitproc visit, void* arg) noexcept:
     return _visit_arrays(self, visit, arg) or _node_traverse(self, visit, arg)
 
@@ -369,7 +319,7 @@ cdef int _clear(PyObject* self) noexcept:
     (<Node>self)._drop_saved()
     (<Node>self)._drop_edges()
     _node_clear(self)
-    (<Node>self).derivative = derivative     # part of no cycle: what is looked at still has it
+    (<Node>self).derivative = derivative     # is in no cycle, and a cleared node is still read
     return 0
 
 

@@ -1,16 +1,15 @@
 # Nodes of operators from the table. See recorded.pyx for implementation details.
-# Thread rule: a Node's; classes are added with the GIL held, and stay.
+# Thread rule: as for Node; classes are added with the GIL held, and are never removed.
 from cpython.object cimport PyObject
 from imode._core.tensor cimport Tensor
 from imode.autograd.derivative cimport Derivative, Formula
-from imode.autograd.node cimport Node
-from imode.autograd.saved cimport stamp_t
+from imode.autograd.node cimport Node, stamp_t
 
 
 cdef class OpNode(Node):
-    # The node of an operator: it saves what its derivative's formulas read, and runs them. It has
-    # no fields but a Node's, among them `derivative`, never None here. Its memory comes from
-    # slabs, which are its free list.
+    # The node of an operator: it saves what its derivative's formulas read, and runs them. It adds
+    # no fields to Node; `derivative` is never None. Its memory comes from slabs, which serve as its
+    # free list.
 
     cdef int set_saved(self, int n) except -1
     cdef void keep(self, int slot, object value)
@@ -37,4 +36,3 @@ cdef class OpNode(Node):
 
 
 cdef OpNode new_node(Derivative derivative)  # without edges yet, counted as recorded
-cdef object shown(object node)               # a node as Python sees it

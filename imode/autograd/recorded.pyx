@@ -1,34 +1,40 @@
-"""The nodes of operators from the table: what they save, what runs them, and their classes."""
+"""The nodes of operators from the table: what they save, how they run, and their classes."""
+cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from imode._core.dispatch cimport TLS, tls
 from imode._core.keyset cimport NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor
 from imode._core.slab cimport use_slabs
-from imode._core.tensor cimport Tensor, is_tensor, requires_grad, set_show
+from imode._core.tensor cimport Tensor, is_tensor, requires_grad
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_RESULT, GRAD, GRADS, MAX_SAVED, Derivative, Formula, Slot)
 from imode.autograd.node cimport (
-    SMALL, Node, bare_name, freed, has_stamp, let_go, n_outputs, next_nodes, no_attribute,
-    saved_values)
+    SMALL, Node, bare_name, freed, has_stamp, n_outputs, next_nodes, no_attribute, saved_values,
+    stamp_t)
 from imode.autograd.saved cimport (
-    SavedTensor, add_stamped, of_stamped, save_input, save_result, saved_value, stamp, stamp_t,
-    unpack, unpack_stamped)
+    SavedTensor, add_stamped, drop_stamped, forget, of_stamped, save_input, save_result,
+    saved_value, stamp, unpack, unpack_stamped)
 from imode.autograd.task cimport should_compute
 from libc.stdlib cimport calloc
+from libc.stdlib cimport free as c_free
 
 import numpy as np
 
-from imode.errors import result_missing
+from imode import errors
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
 
 cdef extern from *:
     """
     static void imode_share_memory(PyObject *cls, PyObject *base) {
         ((PyTypeObject *)cls)->tp_alloc = ((PyTypeObject *)base)->tp_alloc;
         ((PyTypeObject *)cls)->tp_free = ((PyTypeObject *)base)->tp_free;
+        /* Like a compiled class: no attribute can be set, and no class derived from it. */
+        ((PyTypeObject *)cls)->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+        ((PyTypeObject *)cls)->tp_flags &= ~Py_TPFLAGS_BASETYPE;
     }
 
     static void imode_set_class(PyObject *self, PyObject *cls) {
@@ -36,18 +42,54 @@ cdef extern from *:
         Py_SET_TYPE(self, (PyTypeObject *)cls);
     }
 
-    /* It has no fields of its own, and is freed as its base is: through the trashcan. */
+    /* Only new_node() makes nodes: one made without a derivative would have no name. */
+    static int imode_hide_new(PyObject *cls) {
+        int failed = PyDict_DelItemString(((PyTypeObject *)cls)->tp_dict, "__new__");
+        PyType_Modified((PyTypeObject *)cls);
+        return failed;
+    }
+
+    /* The class adds no fields and is freed like its base: through the trashcan. */
     static void imode_share_end(PyObject *cls, PyObject *base) {
         ((PyTypeObject *)cls)->tp_dealloc = ((PyTypeObject *)base)->tp_dealloc;
     }
     """
     void share_end "imode_share_end"(object cls, object base)
+    int hide_new "imode_hide_new"(object cls) except -1
     void share_memory "imode_share_memory"(object cls, object base)
     void set_class "imode_set_class"(object node, object cls)
 
 cdef tuple _NUMBERS = (bool, int, float, complex)
 
 
+cdef void _give_up(object saved) noexcept:
+    if type(saved) is SavedTensor:
+        forget(saved)
+    elif type(saved) is tuple:
+        for item in <tuple>saved:
+            forget(item)
+
+
+cdef void let_go(PyObject** items, int n):
+    """Release what a node has saved and no longer points to: this may run any code."""
+    cdef int i
+    for i in range(n):
+        if items[i] != NULL and not is_tensor(items[i]) and Py_REFCNT(items[i]) > 1:
+            _give_up(<object>items[i])       # others hold this SavedTensor or tuple, too
+    _drop(items, n)
+
+
+cdef void _drop(PyObject** items, int n):
+    """Release it when the node itself is freed: SavedTensors that others hold stay valid."""
+    cdef int i
+    for i in range(n):
+        if items[i] != NULL and is_tensor(items[i]):
+            drop_stamped(<Tensor>items[i])
+    for i in range(n):
+        Py_XDECREF(items[i])
+
+
+@cython.binding(False)
 cdef class OpNode(Node):
     """The node of an operator. Not made from Python."""
 
@@ -77,7 +119,7 @@ cdef class OpNode(Node):
 
     cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1:
         cdef stamp_t noted
-        if not requires_grad(tensor):        # it owns no node: kept itself, as an input is
+        if not requires_grad(tensor):        # owns no node, so makes no cycle: saved like an input
             return self.keep_input(slot, tensor, None)
         noted = stamp(tensor, output_nr) if has_stamp(self, slot) else 0
         if noted:
@@ -92,8 +134,8 @@ cdef class OpNode(Node):
         return 0
 
     cdef void release(self):
-        """Free the saved tensors. Shapes and numbers stay, to be looked at; a node that has nothing
-        else may run again."""
+        """Free the saved tensors. Shapes and numbers stay readable; a node that saved nothing else
+        can run again."""
         cdef PyObject* items[MAX_SAVED]
         cdef PyObject** saved = saved_values(self)
         cdef int n = 0
@@ -106,12 +148,24 @@ cdef class OpNode(Node):
                 n += 1
         let_go(items, n)
 
+    cdef void _drop_saved(self):
+        cdef PyObject* items[MAX_SAVED]
+        cdef PyObject** saved = saved_values(self)
+        cdef int n = self.n_saved
+        cdef int i
+        self.n_saved = 0
+        for i in range(n):
+            items[i] = saved[i]
+        if n > SMALL:
+            c_free(saved)
+        _drop(items, n)
+
     cdef bint _saves_tensors(self, int slot):
         value = <object>saved_values(self)[slot]
         if type(value) is Tensor or type(value) is SavedTensor:
             return True
-        if self.derivative.slots[slot].operand and not self.derivative.plain_numbers:
-            return True                   # a number in a tensor's place
+        if self.derivative.slots[slot].operand and not self.derivative.numbers_are_scalars:
+            return True                   # a number that counts as a tensor
         if type(value) is tuple:
             for item in <tuple>value:
                 if type(item) is SavedTensor:
@@ -119,11 +173,12 @@ cdef class OpNode(Node):
         return False
 
     cdef PyObject* _saved(self, int slot) noexcept:
-        return saved_values(self)[slot] if slot < self.n_saved else NULL   # else it was cleared
+        return saved_values(self)[slot] if slot < self.n_saved else NULL   # NULL: cleared by the GC
 
     cdef object _unpacked(self, int slot):
         cdef PyObject* item
-        if self.released >> slot & 1:     # also by another thread, in the middle of a run
+        cdef SavedTensor saved
+        if self.released >> slot & 1:     # also by another thread while this node runs
             raise freed(self)
         item = self._saved(slot)
         if item == NULL:
@@ -131,7 +186,8 @@ cdef class OpNode(Node):
         if is_tensor(item):
             return unpack_stamped(<Tensor>item, self.notes.stamps[slot], self)
         if type(<object>item) is SavedTensor:
-            return unpack(<SavedTensor>item, self)
+            saved = <SavedTensor>item     # a reference: its hook may empty the slot
+            return unpack(saved, self)
         if self.derivative.slots[slot].source == FROM_ARGUMENT and type(<object>item) is tuple:
             return tuple([unpack(<SavedTensor>x, self) if type(x) is SavedTensor else x
                           for x in <tuple>item])
@@ -151,18 +207,19 @@ cdef class OpNode(Node):
         if self.released:
             raise freed(self)
         try:
-            # Each once, in the order of slots, which hooks can tell: and what was written to is
-            # refused also where it is not needed.
+            # Unpack each once, in the order of slots, which hooks can observe; a saved tensor that
+            # was written to raises even where it is not needed.
             while n < d.n_slots:
                 value = self._unpacked(n) if d.slots[n].formulas else None
                 Py_INCREF(value)
                 saved[n] = <PyObject*>value
-                if self._saved(n) == NULL and d.slots[n].source == FROM_RESULT:
+                if self._saved(n) == NULL and d.slots[n].source == FROM_RESULT and (
+                        not self.released >> n & 1):       # a hook may have released it just now
                     missing = n
                 n += 1
             if d.unimplemented or self._any_grad(grads):
                 if missing >= 0:
-                    raise result_missing(self.name(), d.slot_names[missing])
+                    raise errors.graph.result_missing(self.label(), d.slot_names[missing])
                 for number in range(d.n_formulas):
                     formula = &d.formulas[number]
                     if d.unimplemented or self._wanted(formula):
@@ -174,7 +231,7 @@ cdef class OpNode(Node):
 
     cdef int _compute(self, Formula* formula, PyObject** saved, PyObject** grads,
                       PyObject** out) except -1:
-        """Run one formula; nothing where the gradient that it reads is not there."""
+        """Run one formula; do nothing if the gradient that it reads is missing."""
         cdef PyObject* values[MAX_SAVED]
         cdef object arrived, needs
         cdef TLS* state = tls()
@@ -194,11 +251,11 @@ cdef class OpNode(Node):
             else:
                 needs = self._needs(formula)
                 values[k] = <PyObject*>needs
-        state.plain_numbers = self.derivative.plain_numbers
+        state.numbers_are_scalars = self.derivative.numbers_are_scalars
         try:
             value = PyObject_Vectorcall(formula.function, values, formula.n_parameters, NULL)
         finally:
-            state.plain_numbers = False
+            state.numbers_are_scalars = False
         if formula.n_inputs == 1 and self.derivative.list_input < 0:
             self._put(formula.inputs[0], value, out)
         else:
@@ -213,8 +270,8 @@ cdef class OpNode(Node):
         return False
 
     cdef int _first_edge(self, int input) noexcept:
-        """The first edge of a differentiable input, of how many there are; a list has one edge per
-        tensor, anything else has one."""
+        """The first edge of a differentiable input: a list has one edge per tensor, any other input
+        has one. For the number of inputs: the number of edges."""
         cdef Derivative d = self.derivative
         if d.list_input < 0 or input <= d.list_input:
             return input
@@ -244,7 +301,7 @@ cdef class OpNode(Node):
         return tuple(needs)
 
     cdef int _distribute(self, Formula* formula, object value, PyObject** out) except -1:
-        """Put a formula's gradients where they belong."""
+        """Put a formula's gradients on their edges."""
         cdef int k, i, n, edge
         if formula.n_inputs == 1:
             value = (value,)
@@ -281,20 +338,32 @@ cdef class OpNode(Node):
 
     # ---- what Python sees ----
 
-    def name(self):
-        """The node's name, such as "AddBackward0"."""
+    cdef str label(self):
         return self.derivative.name
+
+    cdef object show(self):
+        """The node, of a class with the name of its operator's derivative."""
+        cdef str name
+        if type(self) is OpNode:
+            name = bare_name(self)
+            cls = _classes.get(name)
+            if cls is None:
+                cls = type(name, (OpNode,), {"__slots__": (), "__module__": "builtins"})
+                share_memory(cls, OpNode)
+                cls = _classes.setdefault(name, cls)
+            set_class(self, cls)
+        return self
 
     cdef object _shown(self, int slot):
         """What `_saved_...` gives."""
         value = self._unpacked(slot)
-        if self.derivative.slots[slot].operand and not self.derivative.plain_numbers and (
+        if self.derivative.slots[slot].operand and not self.derivative.numbers_are_scalars and (
                 isinstance(value, _NUMBERS)):
-            return new_tensor(np.asarray(value), NORMAL_KEYS)     # it was there before the mode
-        return _plain(value)
+            return new_tensor(np.asarray(value), NORMAL_KEYS)     # normal also in inference mode
+        return _without_size(value)
 
     cdef object _computed(self, str name):
-        """What `_saved_...` gives where that follows from what is saved."""
+        """What `_saved_...` gives, where that is computed from what is saved."""
         function, parameters = self.derivative.computed[name]
         values = []
         for parameter in parameters:
@@ -302,7 +371,7 @@ cdef class OpNode(Node):
                 values.append([next_nodes(self)[i] != NULL for i in range(self.n_edges)])
             else:
                 values.append(self._unpacked(self.derivative.slot_names.index(parameter)))
-        return _plain(function(*values))
+        return _without_size(function(*values))
 
     cdef object _raw(self, int slot):
         """What `_raw_saved_...` gives: a SavedTensor, or a tuple of them."""
@@ -326,20 +395,21 @@ cdef class OpNode(Node):
         return saved_value(self._shown(slot))
 
     cdef object _raw_computed(self, str name):
-        """The same of a list that is shown with None in it."""
+        """The same for a list that is shown with None in it."""
         raw = iter(self._raw(self.derivative.slot_names.index(name)))
         return tuple([saved_value(None) if x is None else next(raw) for x in self._computed(name)])
 
     cdef bint _lists(self, str name) except -1:
-        """Whether what is computed under this name is a list of tensors that is saved."""
+        """Whether the computed attribute shows a list of tensors that is saved."""
         cdef Derivative d = self.derivative
         return name in d.slot_names and d.slots[d.slot_names.index(name)].listed
 
     cdef bint _holds_tensors(self, int slot) noexcept:
-        cdef Slot* kept = &self.derivative.slots[slot]
-        if kept.source == FROM_ARGUMENT:
-            return not kept.plain and not (kept.operand and self.derivative.plain_numbers)
-        return kept.source == FROM_RESULT
+        cdef Slot* saved = &self.derivative.slots[slot]
+        if saved.source == FROM_ARGUMENT:
+            return not saved.not_tensor and not (
+                saved.operand and self.derivative.numbers_are_scalars)
+        return saved.source == FROM_RESULT
 
     def __getattr__(self, str name):
         cdef Derivative d = self.derivative
@@ -369,37 +439,22 @@ cdef class OpNode(Node):
         return names
 
 
-cdef object _plain(object value):
-    """A Size as the tuple that nodes show."""
+cdef object _without_size(object value):
+    """The value, with a Size made a tuple, which is what nodes show."""
     return tuple(value) if isinstance(value, tuple) and type(value) is not tuple else value
 
 
 share_end(OpNode, Node)       # Note [Freeing long graphs]
+hide_new(OpNode)
 use_slabs(OpNode)
 
 
 # Note [Classes of nodes]
-# `type(y.grad_fn).__name__` is the operator's in PyTorch, and tools that draw graphs print it. A
-# class for each operator would cost every recorded operator the free list of slabs and a reference
-# to the class; so a node gets its class, which adds nothing to OpNode, when Python first sees it.
+# In PyTorch `type(y.grad_fn).__name__` is the operator's name, and tools that draw graphs print it.
+# Creating each node with its operator's class would cost the shared free list of slabs and a
+# reference to the class; so a node gets that class, which adds nothing to OpNode, when Python first
+# sees it.
 cdef dict _classes = {}          # name -> a subclass of OpNode; grows by operators only
-
-
-cdef object shown(object node):
-    """A node as Python sees it: of a class with the name of its operator's derivative."""
-    cdef str name
-    if type(node) is OpNode:
-        name = bare_name(<Node>node)
-        cls = _classes.get(name)
-        if cls is None:
-            cls = type(name, (OpNode,), {"__slots__": (), "__module__": "builtins"})
-            share_memory(cls, OpNode)
-            cls = _classes.setdefault(name, cls)
-        set_class(node, cls)
-    return node
-
-
-set_show(shown)
 
 
 cdef OpNode new_node(Derivative derivative):

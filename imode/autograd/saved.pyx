@@ -1,17 +1,18 @@
 """Saved tensors: what a node keeps of the forward computation, and the two checks.
 
-An input is kept as the tensor object itself. A result of the saving node is kept as an alias
-without its grad_fn, so that node and result make no reference cycle; unpacking connects a fresh
-alias to the node again.
+An input is saved as the tensor object itself. A result of the saving node is saved as an alias
+without its grad_fn, so that node and result make no reference cycle; unpacking connects a new
+alias to the node.
 
-The inference check is here and nowhere else: an inference tensor has no version counter, so
-nothing could tell that it was written to after it was saved.
+The first check, on saving, is here and nowhere else: an inference tensor is refused, because it has
+no version counter, so that a write after saving could not be noticed. The second, on unpacking,
+compares versions.
 
 # Note [Stamped tensors]
-A graph of a million nodes runs at the speed of memory, and a SavedTensor is as large as the tensor
-that it holds. So a node's first slots hold most tensors themselves, and 32 bits for each say what a
-SavedTensor would. It is made when Python asks for it, and from the beginning for what has hooks or
-whose line is kept, for a version of 2**24 and beyond, and for the slots that have no stamp.
+A graph of a million nodes runs at the speed of memory, and a SavedTensor is as large as a tensor.
+So a node's first slots usually hold the tensor itself, with a stamp of 32 bits in place of a
+SavedTensor, which is created when Python asks for it. It is created at once for a tensor that has
+hooks or whose line is noted, for a version of 2**24 or more, and for the slots without a stamp.
 """
 import weakref
 
@@ -29,14 +30,14 @@ from imode._core.tensor cimport (
     INFERENCE_MODE, NO_GRAD_MODE, Tensor, current, grad_fn_of, is_inference, requires_grad, typenum,
     version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
-from imode.autograd.leaves cimport AccumulateGrad, share_accumulator
-from imode.autograd.node cimport Edge, Node, freed, node_edge
-from imode.places cimport here
+from imode.autograd.leaves cimport AccumulateGrad, node_edge, share_accumulator
+from imode.autograd.node cimport Edge, Node, freed, name_of, stamp_t
+from imode._core.user_frames cimport here
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
-from imode._core.words import class_name, tensor_type
-from imode.errors import graph_freed, inference_saved, modified, saved_detached
+from imode._core.type_names import class_name, tensor_type
+from imode import errors
 
 
 def live_saved():
@@ -44,6 +45,7 @@ def live_saved():
     return alive()
 
 
+@cython.binding(False)
 @cython.final
 cdef class SavedTensor:
     """A tensor that a node keeps for backward; not made from Python."""
@@ -59,10 +61,10 @@ cdef class SavedTensor:
                            "Recorded operations make them.")
 
     def register_hooks(self, pack_hook, unpack_hook):
-        """Keep `pack_hook(tensor)` in place of the tensor; `unpack_hook` of that gives it back.
+        """Keep `pack_hook(tensor)` in place of the tensor; `unpack_hook` turns it back.
 
-        `pack_hook` is called at once, and only once; what it gives may be any object.
-        `unpack_hook` must give a Tensor of the same content, each time the value is needed.
+        `pack_hook` is called at once, and only once; it may return any object. `unpack_hook` must
+        return a Tensor of the same content, each time the value is needed.
         Raises RuntimeError for a second pair, after the graph was freed, and if `pack_hook` writes
         to its argument.
 
@@ -73,40 +75,35 @@ cdef class SavedTensor:
         >>> y.sum().backward()
         """
         _check_callable("register_hooks", pack_hook, unpack_hook)
-        if type(self.held) is Packed:
+        if type(self.content) is Packed:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor whose hooks have already been set. "
                 "Hint: only one pair of hooks is allowed at a time.")
         if self.freed:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved "
-                "intermediate values of the graph are freed when you call .backward() or "
-                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
-                "graph a second time or if you need to access saved variables after calling "
-                "backward.")
-        if self.held is None:
+            raise errors.graph.hooks_on_freed()
+        if self.content is None:
             raise RuntimeError(
                 "Calling register_hooks on a saved tensor with value None is forbidden")
-        _pack(self, alias_of(<Tensor>self.held), pack_hook, unpack_hook)
+        _pack(self, alias_of(<Tensor>self.content), pack_hook, unpack_hook)
 
     @property
     def data(self):
-        """The tensor, or what the pack hook made of it; None once freed."""
-        return (<Packed>self.held).value if type(self.held) is Packed else self.held
+        """The tensor, or what the pack hook returned for it; None once freed."""
+        return (<Packed>self.content).value if type(self.content) is Packed else self.content
 
     def unpack(self):
-        """The tensor; RuntimeError once freed, and for a result of the node that saved it, which
-        only `_saved_...` of that node can connect to the graph."""
+        """The tensor. RuntimeError once freed, and for a result of the node that saved it, which
+        only the node's `_saved_...` can connect to the graph."""
         if self.output_nr >= 0 and self.requires_grad:
-            raise saved_detached("SavedTensor.unpack()")
+            raise errors.graph.saved_detached("SavedTensor.unpack()")
         if self.freed:
-            raise graph_freed()
+            raise errors.graph.freed()
         return unpack(self, None)
 
     @property
     def unpack_hook(self):
-        """The hook that gives the tensor back; None without hooks."""
-        return (<Packed>self.held).unpack if type(self.held) is Packed else None
+        """The hook that turns the packed value back into the tensor; None without hooks."""
+        return (<Packed>self.content).unpack if type(self.content) is Packed else None
 
 
 use_slabs(SavedTensor)
@@ -114,7 +111,7 @@ use_slabs(SavedTensor)
 
 @cython.final
 cdef class Packed:
-    """What a pair of hooks made of a saved tensor; not visible from Python."""
+    """A saved tensor that was packed by a pair of hooks; not visible from Python."""
 
 
 @cython.final
@@ -136,10 +133,10 @@ cdef int _check_callable(str function, pack, unpack) except -1:
 
 
 cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) except -1:
-    """Replace the tensor by what the pack hook makes of `given`, with the same storage."""
+    """Replace the tensor by what the pack hook returns for `given`, which shares its storage."""
     cdef Packed packed = Packed.__new__(Packed)
     cdef Edge edge
-    cdef Tensor tensor = self.held
+    cdef Tensor tensor = self.content
     cdef uint64_t version = current(version_of(given))
     cdef int no_grad = tls().no_grad
     if self.output_nr < 0:
@@ -159,18 +156,18 @@ cdef int _pack(SavedTensor self, Tensor given, object pack, object unpack) excep
             "A saved tensor pack hook is modifying its input in place. Tensors provided as input "
             "to pack hook cannot be modified by in-place operations as this can lead to unexpected "
             "side-effects. Let the hook change a clone().")
-    self.held = packed
+    self.content = packed
     return 0
 
 
 cdef inline bint _made_unrecorded(Tensor tensor) noexcept:
-    """Whether it is a view that a mode left without history, whatever became of its base since."""
+    """Whether the tensor is a view that was created without history because of the mode."""
     return tensor.view is not None and tensor.grad_fn is None and (
         tensor.view.creation == NO_GRAD_MODE or tensor.view.creation == INFERENCE_MODE)
 
 
 cdef inline bint _packs() noexcept:
-    """Whether this thread has hooks for what it saves."""
+    """Whether saved_tensors_hooks are active in this thread."""
     cdef PyObject* defaults = tls().saving
     return defaults != NULL and PyList_GET_SIZE((<Defaults>defaults).pairs) > 0
 
@@ -186,11 +183,11 @@ cdef inline int _pack_default(SavedTensor self, Tensor given) except -1:
 cdef Tensor _unpack_hooked(SavedTensor self, object node):
     cdef Packed packed
     cdef Tensor alias
-    if self.held is None:
+    if self.content is None:
         if self.freed:
             raise freed(<Node>node)
         return None
-    packed = <Packed>self.held
+    packed = <Packed>self.content
     value = packed.unpack(packed.value)
     if type(value) is not Tensor:
         raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result "
@@ -207,10 +204,9 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
         alias.output_nr = packed.input_nr
     elif self.requires_grad or packed.node is not None:
         if is_integral(code_of[typenum(alias)]):
-            raise RuntimeError(
-                "Only Tensors of floating point and complex dtype can require gradients. The "
-                f"unpack hook gave {alias.dtype} for a tensor that requires grad.")
-        if packed.node is None:       # a view made without recording: it leads nowhere
+            raise errors.graph.integers_require_grad(
+                f". The unpack hook gave {alias.dtype} for a tensor that requires grad.")
+        if packed.node is None:       # a view made without recording: its gradient goes nowhere
             alias.leaf_requires_grad = True
         else:
             share_accumulator(<AccumulateGrad>packed.node, alias)
@@ -218,17 +214,17 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
 
 
 cdef Defaults _defaults():
-    """This thread's hooks, made when first asked for."""
-    cdef Defaults made
+    """This thread's hooks, created on first use."""
+    cdef Defaults defaults
     if tls().saving == NULL:
-        made = Defaults.__new__(Defaults)
-        Py_INCREF(made)               # the thread's
-        tls().saving = <PyObject*>made
+        defaults = Defaults.__new__(Defaults)
+        Py_INCREF(defaults)           # owned by the thread
+        tls().saving = <PyObject*>defaults
     return <Defaults>tls().saving
 
 
 def push_hooks(pack, unpack):
-    """Begin to use a pair of hooks for what this thread saves; RuntimeError if disabled."""
+    """Start using a pair of hooks for what this thread saves; RuntimeError if disabled."""
     cdef Defaults defaults = _defaults()
     _check_callable("_push_saved_tensors_default_hooks", pack, unpack)
     if defaults.refusal is not None:
@@ -237,7 +233,7 @@ def push_hooks(pack, unpack):
 
 
 def pop_hooks():
-    """End the use of the newest pair of hooks; RuntimeError if there is none."""
+    """Stop using the newest pair of hooks; RuntimeError if there is none."""
     cdef Defaults defaults = _defaults()
     if not defaults.pairs:
         raise RuntimeError("saved_tensors_hooks: left without having been entered")
@@ -245,7 +241,7 @@ def pop_hooks():
 
 
 def disable_hooks(message):
-    """Let push_hooks raise `message`, or, for None, work again. Returns the message so far."""
+    """Make push_hooks raise `message`, or with None work again. Returns the previous message."""
     cdef Defaults defaults = _defaults()
     if message is not None and defaults.pairs:
         raise RuntimeError(message)
@@ -254,7 +250,11 @@ def disable_hooks(message):
 
 
 def observe_writes(function):
-    """Call `function(tensor)` before each write in this thread; None: no more. Returns what was."""
+    """Call `function(tensor)` before each write in this thread; None: stop. Returns the previous
+    function.
+
+    `graph.allow_mutation_on_saved_tensors` clones in it what is about to be written.
+    """
     cdef Defaults defaults = _defaults()
     before, defaults.before_write = defaults.before_write, function
     return before
@@ -277,7 +277,7 @@ cdef inline SavedTensor _new():
 cdef SavedTensor saved_value(object value):
     cdef SavedTensor self = _new()
     if value is not None:
-        self.held = value
+        self.content = value
         _watch(self, <Tensor>value)
     self.output_nr = -1
     return self
@@ -292,24 +292,25 @@ cdef void forget(object saved) noexcept:
     cdef SavedTensor self
     if type(saved) is SavedTensor:
         self = <SavedTensor>saved
-        self.freed = self.held is not None
-        self.held = None
+        self.freed |= self.content is not None
+        self.content = None
 
 
-cdef bint _keep_places = False
+cdef bint _note_lines = False
 
 
-def keep_places(on):
-    """Set whether to remember all lines that save tensors: for anomaly mode.
+def note_lines(on):
+    """Set whether to note the user's line wherever a tensor is saved: for anomaly mode, above. The
+    flag is here because it is read whenever a tensor is saved.
 
-    Where it costs nothing measurable they are remembered anyway: large tensors, custom functions.
+    For large tensors and in custom functions, where the cost does not show, it is always noted.
     """
-    global _keep_places
-    _keep_places = bool(on)
+    global _note_lines
+    _note_lines = bool(on)
 
 
 cdef enum:
-    LARGE = 1 << 16           # elements: operators on so many take a thousand times a look-up
+    LARGE = 1 << 16           # elements: an operator on so many takes 1000 times as long as `here`
 
 
 cdef inline bint _is_large(Tensor tensor) noexcept:
@@ -321,22 +322,22 @@ cdef inline bint _is_large(Tensor tensor) noexcept:
 
 
 cdef inline int _watch(SavedTensor self, Tensor tensor) except -1:
-    """Remember the version, and let writers know that somebody will compare with it."""
+    """Note the version, and let writers know that it will be compared."""
     cdef VersionCounter counter = version_of(tensor)
     self.version = current(counter)
     self.counter = <PyObject*>counter
     Py_INCREF(counter)
     add_saver(counter)
-    if _keep_places or _is_large(tensor):
-        self.place = here()
+    if _note_lines or _is_large(tensor):
+        self.saved_at = here()
     return 0
 
 
 cdef SavedTensor save_input(Tensor tensor, str saver):
     if is_inference(tensor):
-        raise inference_saved(tensor.guard_id, tensor.maker, saver)
+        raise errors.inference.saved(tensor.guard_id, tensor.maker, saver)
     cdef SavedTensor self = _new()
-    self.held = tensor
+    self.content = tensor
     _watch(self, tensor)
     self.output_nr = -1
     self.recorded = tensor.grad_fn is not None
@@ -346,14 +347,14 @@ cdef SavedTensor save_input(Tensor tensor, str saver):
 
 cdef SavedTensor save_result(Tensor tensor, int output_nr):
     if is_inference(tensor):
-        raise inference_saved(tensor.guard_id, tensor.maker)
+        raise errors.inference.saved(tensor.guard_id, tensor.maker)
     cdef SavedTensor self = _new()
     self.requires_grad = requires_grad(tensor)
-    self.held = alias_of(tensor) if self.requires_grad else tensor    # which owns no node
+    self.content = alias_of(tensor) if self.requires_grad else tensor    # which owns no node
     _watch(self, tensor)
     self.output_nr = output_nr if self.requires_grad else -1
     if _is_written_view(tensor) and self.requires_grad:
-        # What the result leads to is the view's node, not the write's.
+        # The result's grad_fn is the view's node, not the node of the write.
         self.view_node = weakref.ref(tensor.grad_fn)
     _pack_default(self, tensor)
     return self
@@ -365,13 +366,13 @@ cdef inline bint _is_written_view(Tensor result) noexcept:
 
 cdef Tensor unpack(SavedTensor self, object node):
     cdef Tensor tensor
-    if type(self.held) is not Tensor:
+    if type(self.content) is not Tensor:
         return _unpack_hooked(self, node)
-    tensor = <Tensor>self.held
+    tensor = <Tensor>self.content
     if self.recorded and tensor.grad_fn is None:
-        raise saved_detached(node.name())
+        raise errors.graph.saved_detached(name_of(node))
     if self.output_nr < 0 and tensor.view is not None:
-        grad_fn_of(tensor)            # refused where its base was written to in another mode
+        grad_fn_of(tensor)            # may raise: the base was written to in another mode
     if current(version_of(tensor)) != self.version:
         raise _modified(self, node)
     if self.output_nr < 0:
@@ -380,7 +381,7 @@ cdef Tensor unpack(SavedTensor self, object node):
 
 
 cdef inline Tensor _connected(Tensor result, object maker, int output_nr):
-    """A saved result, connected to the graph again unless `maker` is None."""
+    """An alias of a saved result, connected to `maker`, its node, unless that is None."""
     cdef Tensor alias = alias_of(result)
     if maker is not None:
         alias.grad_fn = maker
@@ -389,30 +390,30 @@ cdef inline Tensor _connected(Tensor result, object maker, int output_nr):
 
 
 cdef object _maker(SavedTensor self, object node):
-    """The node of a saved result."""
+    """The node that a saved result has as its grad_fn."""
     maker = None if self.view_node is None else self.view_node()
     return node if maker is None else maker
 
 
 cdef object _modified(SavedTensor self, object node):
-    cdef Tensor tensor = self.held
+    cdef Tensor tensor = self.content
     maker = grad_fn_of(tensor)
     if self.output_nr >= 0:
         maker = _maker(self, node) if self.requires_grad else None
     output_nr = self.output_nr if self.output_nr >= 0 else tensor.output_nr
-    return modified(
+    return errors.graph.modified(
         tensor_type(tensor.dtype), tensor.shape, output_nr,
-        None if maker is None else maker.name(), current(tensor.version), self.version,
-        saver=node.name(), saved_at=self.place, writer=writer_of(<VersionCounter>self.counter))
+        name_of(maker), current(tensor.version), self.version,
+        saver=name_of(node), saved_at=self.saved_at, writer=writer_of(<VersionCounter>self.counter))
 
 
 # ---- tensors that a node holds itself: Note [Stamped tensors] ----
 
 cdef stamp_t stamp(Tensor tensor, int output_nr) except? 0:
-    """What a node notes of a tensor that it holds itself; 0: it takes a SavedTensor."""
+    """The stamp for a tensor that a node is to hold itself; 0: it needs a SavedTensor."""
     cdef uint64_t version
     cdef stamp_t found = STAMPED
-    if is_inference(tensor) or _keep_places or _packs() or _is_large(tensor):
+    if is_inference(tensor) or _note_lines or _packs() or _is_large(tensor):
         return 0
     version = current(version_of(tensor))
     if version > MAX_VERSION or output_nr > MAX_OUTPUT_NR:
@@ -441,7 +442,7 @@ cdef void drop_stamped(Tensor tensor) noexcept:
 cdef SavedTensor of_stamped(Tensor tensor, stamp_t stamp):
     cdef SavedTensor self = saved_value(tensor)
     self.version = stamp >> VERSION
-    self.place = 0
+    self.saved_at = 0
     if stamp & RESULT:
         self.output_nr = stamp >> OUTPUT_NR & MAX_OUTPUT_NR
         self.requires_grad = True

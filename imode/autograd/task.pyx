@@ -1,4 +1,4 @@
-"""Tasks: a table from node to what the task knows of it, and a heap of the nodes that are ready."""
+"""Tasks: a table from nodes to what the task knows of them, and a heap of the ready nodes."""
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
@@ -8,7 +8,7 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
-cdef bint _marking = False    # a task under way writes places into nodes
+cdef bint _marking = False    # a task under way has `marks` set
 cdef uint64_t _next_id = 0
 
 
@@ -46,11 +46,11 @@ cdef class Task:
 
     cdef Entry* find(self, PyObject* node) noexcept:
         cdef size_t mask, i
-        cdef unsigned int place
+        cdef unsigned int hint
         if self.marks:
-            place = (<Node>node).place
-            if place < self.count and self.entries[place].node == node:
-                return &self.entries[place]
+            hint = (<Node>node).entry_hint
+            if hint < self.count and self.entries[hint].node == node:
+                return &self.entries[hint]
             return NULL
         if self.table == NULL:
             return NULL
@@ -71,7 +71,7 @@ cdef class Task:
         entry.node = node
         self.count += 1
         if self.marks:
-            (<Node>node).place = <unsigned int>(self.count - 1)
+            (<Node>node).entry_hint = <unsigned int>(self.count - 1)
         else:
             self._index(self.count - 1)
         return entry
@@ -136,8 +136,8 @@ cdef class Task:
         free(grads)
 
     # ---- the nodes that are ready ----
-    # The C++ library's heap, step for step, as PyTorch runs nodes by it: nodes of one age (leaves
-    # are all as new as can be) then run in the same order, which hooks can tell.
+    # The same algorithm as the C++ library's heap, which PyTorch uses: so nodes of equal sequence
+    # (all leaves have the highest) run in the same order, which hooks can observe.
 
     cdef int push(self, PyObject* node) except -1:
         cdef size_t i, parent
@@ -175,7 +175,7 @@ cdef class Task:
         if n == 0:
             return top
         last = self.heap[n]
-        # The hole sinks to the bottom, then the last node rises from there.
+        # The gap sinks to the bottom, then the last node rises from there.
         while 2 * i + 2 < n:
             child = 2 * i + 2
             if (<Node>self.heap[child]).sequence < (<Node>self.heap[child - 1]).sequence:
@@ -206,5 +206,12 @@ cdef bint should_compute(PyObject* node):
     if task.everything:
         return True
     entry = task.find(node)
-    # One that the walk did not meet lies behind the write inside a CopySlices.
+    # A node that the walk did not meet belongs to the write inside a CopySlices.
     return entry == NULL or entry.needed or entry.captured
+
+
+cdef Node running_node():
+    cdef PyObject* task = tls().task
+    if task == NULL or (<Task>task).node == NULL:
+        return None
+    return <Node>(<Task>task).node

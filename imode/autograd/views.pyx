@@ -1,9 +1,9 @@
 """Views in the graph.
 
-A view of a normal tensor remembers its base and how it was made. Writing to it in place gives the
-base a CopySlices node, which routes the gradient of the written part through the write and the
-rest to the base's history; every other view of the base then finds its grad_fn out of date (by the
-shared version counter) and regenerates it when it is read.
+A view of a normal tensor records its base and how it was made. An in-place write to it gives the
+base a CopySlices node, which routes the gradient of the written part through the write, and the
+rest to the base's history. Every other view of the base then sees from the shared version counter
+that its grad_fn is out of date, and regenerates it when it is next read.
 """
 cimport cython
 from cpython.object cimport PyObject
@@ -13,20 +13,19 @@ from imode._core.geometry cimport geometry_of
 from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
     DEFAULT, INFERENCE_MODE, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
-    current, grad_fn_of, is_inference, requires_grad, set_regenerate, typenum, version_of)
+    current, grad_fn_of, is_inference, requires_grad, set_autograd, typenum, version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer, rename_writer
 from imode.autograd.derivative cimport Derivative
-from imode.autograd.node cimport Node, extras_of, freed, input_nrs, next_nodes
+from imode.autograd.leaves cimport connect
+from imode.autograd.node cimport Node, extras_of, freed, input_nrs, name_of, next_nodes, shown
 from imode.autograd.recorded cimport OpNode, new_node
 from imode.autograd.saved cimport before_write
 from imode.autograd.task cimport should_compute
-from imode.places cimport here
+from imode._core.user_frames cimport here
 from libc.stdint cimport uint64_t
 
-from imode._core.origins import operator_id, operator_name
-from imode.errors import (
-    inference_write, leaf_write, view_custom_function, view_mode, view_multi_output)
-from imode.formats import contiguous_format
+from imode._core.provenance import operator_id, operator_name
+from imode import errors
 
 
 def live_views():
@@ -67,7 +66,7 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
         if creation == DEFAULT or base.view.creation == INFERENCE_MODE:
             view.creation = base.view.creation
     if view.creation == creation and (creation == INFERENCE_MODE or creation == NO_GRAD_MODE):
-        result.guard_id, result.maker = tls().guard_id, maker   # else those of the view it is of
+        result.guard_id, result.maker = tls().guard_id, maker   # else it keeps the base's
     view.attr_version = current(version_of(base))
     result.view = view
     tls().views += 1
@@ -75,8 +74,8 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
 
 
 cdef object _restride(tuple geometry):
-    """A function that makes a view of this geometry from its root. (Not part of _replay: a closure
-    that holds itself would only be freed by the cyclic collector.)"""
+    """A function that makes a view of this geometry from its root. (Not nested in _replay, whose
+    closures would then form a reference cycle.)"""
     as_strided = operator("as_strided")
 
     def view(root):
@@ -86,7 +85,7 @@ cdef object _restride(tuple geometry):
 
 
 cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
-    """A function that makes the view from its root: for views that change the dtype."""
+    """A function that makes the view from its root; for views that change the dtype."""
     cdef list rest = [<object>args[i] for i in range(1, op.nargs)]
     before = None
     if base.view is not None:
@@ -95,7 +94,7 @@ cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
             before = _restride(geometry_of(base))
 
     if typenum(result) == typenum(base):
-        # A view of a view that changed the dtype: by geometry from there on.
+        # A view of a view that changed the dtype: its geometry suffices from there on.
         own = geometry_of(result)
         strided = operator("as_strided")
         return lambda root: strided(before(root), *own)
@@ -111,42 +110,34 @@ cdef object _replay(Operator op, PyObject** args, Tensor base, Tensor result):
 # ---- in-place writes ----
 
 cdef int _refuse(Tensor self, str writer, bint geometry=False) except -1:
-    """Raise for a view whose creation forbids writes; writer: None where the base was written.
+    """Raise for a view whose creation forbids writes; writer: None if the base was written.
 
-    geometry: it writes no element.
+    geometry: the operator writes no elements.
     """
     cdef int creation = self.view.creation
-    name = self.grad_fn.name() if self.grad_fn is not None else ""
+    name = name_of(self.grad_fn)
     if creation == INFERENCE_MODE or creation == NO_GRAD_MODE or not name:
-        raise view_mode("inference" if creation == INFERENCE_MODE else "no_grad", writer,
-                        (self.output_nr, name) if name else None, self.shape, self.guard_id,
-                        self.maker)
+        raise errors.views.made_in_mode(
+            "inference" if creation == INFERENCE_MODE else "no_grad", writer,
+            (self.output_nr, name) if name else None, self.shape, self.guard_id, self.maker)
     if creation == IN_CUSTOM_FUNCTION:
-        raise view_custom_function(self.output_nr, name, writer, self.shape)
-    raise view_multi_output(self.output_nr, name, writer, self.shape,
-                            None if geometry else _part(self))
+        raise errors.views.custom_function(self.output_nr, name, writer, self.shape)
+    raise errors.views.multi_output(
+        self.output_nr, name, writer, self.shape, None if geometry else _part(self))
 
 
 cdef str _part(Tensor self):
     """The call that makes one of several views alone."""
-    node = self.grad_fn
-    if node.name() == "UnbindBackward0":
-        return f"select({node._saved_dim}, {self.output_nr})"
-    if node.name() == "SplitBackward0":
-        start = self.output_nr * node._saved_split_size
-        length = min(node._saved_split_size, node._saved_self_sym_sizes[node._saved_dim] - start)
-    elif node.name() == "SplitWithSizesBackward0":
-        start = sum(node._saved_split_sizes[:self.output_nr])
-        length = node._saved_split_sizes[self.output_nr]
-    else:
+    cdef Derivative derivative = (<Node>self.grad_fn).derivative
+    if derivative is None or derivative.alone is None:
         return "narrow(dim, start, length)"                # a view of one of them
-    return f"narrow({node._saved_dim}, {start}, {length})"
+    return derivative.alone(self.grad_fn, self.output_nr)
 
 
 cdef int check_write(int writer, Tensor target) except -1:
     """The immutable invariant: outside the mode an inference tensor is never written."""
     if is_inference(target) and not inference_mode_on(tls()):
-        raise inference_write(target.guard_id, target.maker, operator_name(writer))
+        raise errors.inference.write(target.guard_id, target.maker, operator_name(writer))
     if tls().saving != NULL:
         before_write(target)
     return 0
@@ -157,16 +148,16 @@ cdef int check_inplace(str writer, Tensor self, bint geometry=False) except -1:
         if self.view.creation != DEFAULT:
             _refuse(self, writer, geometry)
         if requires_grad(self) and grad_fn_of(self.view.base) is None:
-            raise leaf_write(writer, self.shape, view=True)
+            raise errors.views.leaf(writer, self.shape, view=True)
     if requires_grad(self) and grad_fn_of(self) is None:
-        raise leaf_write(writer, self.shape)
+        raise errors.views.leaf(writer, self.shape)
     return 0
 
 
 def write_as(str writer, write, Tensor target not None, *rest, bint whole=True):
-    """Return `write(target, *rest)`, a step of a composite operator that writes in that one's name.
+    """Return `write(target, *rest)`, a step of a composite operator, in whose name it writes.
 
-    whole: the target is what the user writes to, not a part of it.
+    whole: the target is all of what the user writes to.
     """
     cdef VersionCounter counter = target.version
     check_write(operator_id(writer), target)
@@ -195,8 +186,8 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     cdef int i, n
     if self.view is None:
         _move_retained(self, node, output_nr)
-        self.grad_fn = node
         self.output_nr = output_nr
+        self.grad_fn = node
         return 0
     base = self.view.base
     slices = CopySlices.__new__(CopySlices)
@@ -214,18 +205,18 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
             next_nodes(slices)[i] = next_nodes(node)[i]
             input_nrs(slices)[i] = input_nrs(node)[i]
             Py_XINCREF(next_nodes(node)[i])
-    slices.connect(slices.base_edge, base)
+    connect(slices, slices.base_edge, base)
     _move_retained(base, slices, 0)
-    base.grad_fn = slices
     base.output_nr = 0
+    base.grad_fn = slices
     tls().nodes += 1
-    self.view.attr_version = <uint64_t>-1     # a check of the write may have renewed it since
+    self.view.attr_version = <uint64_t>-1     # outdated, even if a check has just renewed it
     _regenerate(self)
     return 0
 
 
 cdef int _move_retained(Tensor self, Node node, int output_nr) except -1:
-    """A tensor that retains its gradient does so at its newest node."""
+    """Let the newest node retain a tensor's gradient, if the tensor asked for that."""
     cdef Node before
     if self.meta is None or not self.meta.retains_grad or self.grad_fn is None:
         return 0
@@ -240,26 +231,26 @@ cdef int _move_retained(Tensor self, Node node, int output_nr) except -1:
     return 0
 
 
+@cython.binding(False)
 @cython.final
 @cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class CopySlices(Node):
     """The base's node after an in-place write to a view of it."""
 
-    def name(self):
-        """The node's name."""
+    cdef str label(self):
         return "torch::autograd::CopySlices"
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
         cdef PyObject* slice_grad[1]
         cdef object part
         cdef object gradient
-        cdef Node function = self.function     # which another thread may release
+        cdef Node function = self.function     # a reference: another thread may release it
         if grads[0] == NULL:
             return 0
         if self.released:
             raise freed(self)
         size, stride, _ = self.base_geometry
-        # A copy with the base's geometry; the view's part of it goes through the write.
+        # A copy with the base's geometry; the view's part of it is the gradient of the write.
         whole = operator("new_empty_strided")(<object>grads[0], size, stride)
         whole = call2(operator("copy_"), whole, <object>grads[0])
         if self.replay is not None:
@@ -267,11 +258,11 @@ cdef class CopySlices(Node):
         else:
             size, stride, offset = self.view_geometry
             part = operator("as_strided")(whole, size, stride, offset - self.base_geometry[2])
-        copied = call2(operator("clone"), part, contiguous_format)
+        copied = call2(operator("clone"), part, "contiguous_format")
         slice_grad[0] = <PyObject*>copied
         function.apply(slice_grad, out)
         if not should_compute(next_nodes(self)[self.base_edge]):
-            Py_XDECREF(out[self.base_edge])       # the write computes it without being asked
+            Py_XDECREF(out[self.base_edge])       # the write computes it even if it is not needed
             out[self.base_edge] = NULL
             return 0
         if out[self.base_edge] == NULL:
@@ -285,8 +276,8 @@ cdef class CopySlices(Node):
     cdef void release(self):
         cdef object function = self.function
         self.released = True
-        self.function = None      # and what it alone keeps: what it saved, the view's node before
-        del function              # last: this may run other code, which looks here
+        self.function = None
+        del function              # last: frees what the write saved, which may run other code
 
 
 cdef extern from *:
@@ -303,7 +294,7 @@ cdef extern from *:
 
 cdef object _regenerate(Tensor self):
     cdef ViewMeta view = self.view
-    cdef Tensor fresh
+    cdef Tensor again
     cdef Node node
     cdef int no_grad
     if self.grad_fn is None and not requires_grad(view.base):
@@ -320,22 +311,22 @@ cdef object _regenerate(Tensor self):
         tls().no_grad = 0
         tls().excluded = 0
         try:
-            fresh = view.replay(view.base)
+            again = view.replay(view.base)
         finally:
             tls().no_grad = no_grad
             tls().excluded = excluded
-        node = <Node>fresh.grad_fn
+        node = <Node>again.grad_fn
     if node is not None:
         _move_retained(self, node, 0)
-    self.grad_fn = node
     self.output_nr = 0
     view.attr_version = current(self.version)
+    self.grad_fn = node
     return node
 
 
 cdef OpNode _strided_node(Tensor self, Tensor base):
-    """The node of base.as_strided(geometry of self), made without looking at the memory; it leads
-    nowhere if the base no longer requires grad."""
+    """The node of base.as_strided(geometry of self), made without touching the memory. Its edge
+    leads nowhere if the base no longer requires grad."""
     cdef Derivative d = <Derivative>operator("as_strided").derivative
     cdef OpNode node = new_node(d)
     cdef int i
@@ -343,7 +334,7 @@ cdef OpNode _strided_node(Tensor self, Tensor base):
     values = {"self_geometry": geometry_of(base), "size": size, "stride": stride,
               "storage_offset": offset}
     node.set_edges(1)
-    node.connect(0, base)
+    connect(node, 0, base)
     node.set_outputs(1)
     node.describe(0, self)
     node.set_saved(d.n_slots)
@@ -352,4 +343,4 @@ cdef OpNode _strided_node(Tensor self, Tensor base):
     return node
 
 
-set_regenerate(_regenerate)
+set_autograd(shown, _regenerate)

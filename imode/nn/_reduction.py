@@ -1,6 +1,6 @@
-"""How losses were told to reduce before `reduction` existed."""
+"""The two booleans that losses took before `reduction` existed."""
 
-from ..ops.reduction import older_reduction
+from imode.ops.networks.reduction import older_reduction
 
 __all__ = ["legacy_get_string"]
 

@@ -1,4 +1,4 @@
-"""The functions behind the layers: the operators of imode.nn.functional, as the table has them."""
+"""The functions behind the layers: the operators that the table assigns to imode.nn.functional."""
 
 from imode.ops import load_all as _load_all
 from imode.ops.schema import functions as _functions

@@ -1,6 +1,6 @@
 """Starting values for parameters: each function fills its tensor in place and returns it.
 
-Recording is off while a tensor is filled. Given the same seed the values are PyTorch's.
+Recording is off while a tensor is filled. With the same seed the values are PyTorch's.
 """
 
 import math
@@ -29,9 +29,13 @@ __all__ = [
     "zeros_",
 ]
 
-_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "sigmoid") + tuple(
-    f"conv_transpose{n}d" for n in (1, 2, 3)
-)
+_GAINS = {
+    **dict.fromkeys(("linear", "sigmoid"), 1),
+    **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)},
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+}
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -40,23 +44,17 @@ def calculate_gain(nonlinearity, param=None):
     >>> imode.nn.init.calculate_gain("tanh")
     1.6666666666666667
     """
-    if nonlinearity in _LINEAR:
-        return 1
-    if nonlinearity == "tanh":
-        return 5.0 / 3
-    if nonlinearity == "relu":
-        return math.sqrt(2.0)
+    if nonlinearity in _GAINS:
+        return _GAINS[nonlinearity]
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, (int, float)):
             raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + slope**2))
-    if nonlinearity == "selu":
-        return 3.0 / 4
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-# ---- plain distributions ----
+# ---- distributions ----
 
 
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
@@ -105,7 +103,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
 
 
 def _reject_normal(tensor, mean, std, a, b, generator):
-    # Draw, and draw again what fell outside: cheap as long as most falls inside.
+    # Draw, and redraw the values outside of [a, b]: cheap if most are inside.
     low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()
     result = tensor.normal_(mean, std, generator=generator)
     while True:
@@ -119,7 +117,7 @@ def _reject_normal(tensor, mean, std, a, b, generator):
 
 
 def _reject_uniform(tensor, mean, std, a, b, generator):
-    # Little of the normal lies in [a, b]: draw uniformly and accept as often as it is likely.
+    # Few normal values lie in [a, b]: draw uniformly, and accept in proportion to the density.
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
 
     def refused(drawn):
@@ -168,6 +166,11 @@ def zeros_(tensor):
         return tensor.zero_()
 
 
+def _check_matrix(tensor):
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+
+
 def eye_(tensor):
     """Make a matrix the identity.
 
@@ -175,8 +178,7 @@ def eye_(tensor):
     tensor([[1., 0.],
             [0., 1.]])
     """
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    _check_matrix(tensor)
     with no_grad():
         return tensor.copy_(ops.eye(*tensor.shape))
 
@@ -221,15 +223,17 @@ def _calculate_correct_fan(tensor, mode):
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
 
 
+def _xavier_std(tensor, gain):
+    return gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
+
+
 def xavier_uniform_(tensor, gain=1.0, generator=None):
     """Fill uniformly in plus or minus gain * sqrt(6 / (fan_in + fan_out)): Glorot and Bengio.
 
     >>> bool(imode.nn.init.xavier_uniform_(imode.empty(3, 3)).abs().max() <= 1)
     True
     """
-    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
-    bound = math.sqrt(3.0) * std
+    bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -239,13 +243,11 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
     >>> imode.nn.init.xavier_normal_(imode.empty(3, 5)).shape
     imode.Size([3, 5])
     """
-    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
-    std = gain * math.sqrt(2.0 / float(fan_in + fan_out))
-    return normal_(tensor, 0.0, std, generator)
+    return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
 def _kaiming_std(tensor, a, mode, nonlinearity):
-    """The standard deviation; None, with a warning, where there is nothing to fill."""
+    """The standard deviation; None, with a warning, if there is nothing to fill."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
         return None
@@ -295,20 +297,19 @@ def orthogonal_(tensor, gain=1, generator=None):
     with no_grad():
         drawn = tensor.new_empty((rows, columns)).normal_(0, 1, generator=generator).numpy()
         q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
-        q = q * np.sign(np.diagonal(r))  # makes it uniform over the orthogonal matrices
+        q = q * np.sign(np.diagonal(r))  # so that all orthogonal matrices are equally likely
         q = np.ascontiguousarray(q.T if rows < columns else q)
         tensor.copy_(ops.from_numpy(q).view(tensor.shape))
         return tensor.mul_(gain)
 
 
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """Fill a matrix from the normal distribution, a share of each column with zeros.
+    """Fill a matrix from the normal distribution, then a share of each column with zeros.
 
     >>> (~imode.nn.init.sparse_(imode.empty(4, 2), 0.5).bool()).sum(0)
     tensor([2, 2])
     """
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
+    _check_matrix(tensor)
     rows, columns = tensor.shape
     zeros = math.ceil(sparsity * rows)
     with no_grad():

@@ -1,6 +1,6 @@
 """Parameter and Buffer: tensors that a Module registers when they are assigned to it."""
 
-from imode import ops
+from imode import errors, ops
 from imode._core.internals import is_parameter, make_normal, make_parameter
 from imode._core.tensor import Tensor
 
@@ -8,7 +8,7 @@ __all__ = ["Buffer", "Parameter"]
 
 
 class _ParameterMeta(type):
-    # Tensor is one final compiled class: what makes a tensor a parameter is a flag on it.
+    # Tensor is a final compiled class, so a parameter is a Tensor with a flag.
     def __instancecheck__(cls, instance):
         return is_parameter(instance)
 
@@ -17,10 +17,10 @@ class _ParameterMeta(type):
 
 
 class Parameter(metaclass=_ParameterMeta):
-    """A tensor that belongs to a module's parameters once it is assigned as an attribute.
+    """A tensor that becomes one of a module's parameters when assigned to an attribute.
 
-    `Parameter(data, requires_grad=True)` gives a leaf tensor over `data`'s storage. It is a normal
-    tensor also when it is made inside inference mode. `isinstance(p, Parameter)` and
+    `Parameter(data, requires_grad=True)` gives a leaf tensor that shares `data`'s storage. It is a
+    normal tensor even if created in inference mode. `isinstance(p, Parameter)` and
     `isinstance(p, Tensor)` both hold.
 
     >>> imode.nn.Parameter(imode.ones(2))
@@ -32,9 +32,8 @@ class Parameter(metaclass=_ParameterMeta):
         if data is None:
             data = ops.empty(0)
         if requires_grad and isinstance(data, Tensor) and not _may_require_grad(data):
-            raise RuntimeError(
-                "Only Tensors of floating point and complex dtype can require gradients. "
-                f"Parameter() got {data.dtype}: pass requires_grad=False"
+            raise errors.graph.integers_require_grad(
+                f". Parameter() got {data.dtype}: pass requires_grad=False"
             )
         return make_parameter(data, requires_grad)
 
@@ -59,6 +58,6 @@ class Buffer:
 
 
 def as_normal(tensor):
-    """The tensor itself, or a normal one with its values where it is an inference tensor."""
+    """The tensor itself; or, for an inference tensor, a normal tensor with its values."""
     inference = isinstance(tensor, Tensor) and tensor.is_inference()
     return make_normal(tensor) if inference else tensor

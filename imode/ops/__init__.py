@@ -1,4 +1,4 @@
-"""Every operator, as an object: `imode.ops.add`. One entry each, in the modules of this folder.
+"""Every operator, as an object: `imode.ops.add`. One entry each, in a folder by family.
 
 A module is imported when the first of its operators is used, under any of its names: `import imode`
 costs little, and a script pays for what it uses. Which name is declared where stands in `names.py`,
@@ -6,58 +6,59 @@ which the build writes (tools/names.py) and which an edit of this folder makes o
 it, everything is imported at once. `load_all()` imports what is missing.
 """
 
-import importlib
 import os
 import sys
 import types
-from _thread import RLock, get_ident
+from _thread import RLock
+
+from imode import errors
 
 # Each module after those that it imports, and after those whose names it adds an overload to.
 MODULES = (
-    "copy",
-    "views",
-    "parts",
-    "create",
-    "arithmetic",
-    "power",
-    "pointwise",
-    "compare",
-    "reduce",
-    "spread",
-    "linalg",
-    "cross",
-    "contract",
-    "shape",
-    "index",
-    "ranges",
-    "complex_numbers",
-    "exchange",
-    "random",
-    "sample",
-    "rectify",
-    "activation",
-    "activation_nn",
-    "extrema",
-    "distance",
-    "copies",
-    "unsafe",
-    "replaced",
-    "diagonals",
-    "einsum",
-    "scan",
-    "join",
-    "series",
-    "shuffle",
-    "masks",
-    "sort",
-    "unique",
-    "search",
-    "conv",
-    "pool",
-    "norm",
-    "class_loss",
-    "loss",
-    "nn",
+    "creation.copy",
+    "shapes.views",
+    "shapes.slicing",
+    "creation.create",
+    "pointwise.arithmetic",
+    "pointwise.power",
+    "pointwise.functions",
+    "pointwise.compare",
+    "reductions.reduce",
+    "reductions.variance",
+    "products.linalg",
+    "products.cross",
+    "products.contract",
+    "shapes.rearrange",
+    "indexing.index",
+    "creation.ranges",
+    "pointwise.complex_numbers",
+    "creation.exchange",
+    "random.distributions",
+    "random.sample",
+    "pointwise.piecewise_activation",
+    "pointwise.activation",
+    "pointwise.activation_nn",
+    "reductions.extrema",
+    "reductions.distance",
+    "shapes.view_copy",
+    "shapes.unsafe_split",
+    "shapes.view_scatter",
+    "shapes.diagonals",
+    "products.einsum",
+    "reductions.scan",
+    "shapes.join",
+    "reductions.series",
+    "shapes.pixel_shuffle",
+    "indexing.masks",
+    "sorting.sort",
+    "sorting.unique",
+    "sorting.search",
+    "networks.conv",
+    "networks.pool",
+    "networks.norm",
+    "networks.class_loss",
+    "networks.loss",
+    "networks.layers",
 )
 
 
@@ -67,24 +68,32 @@ class _ReturnTypes(types.ModuleType):
             find(name)
             if name in self.__dict__:
                 return self.__dict__[name]
-        raise AttributeError(f"module 'imode.return_types' has no attribute {name!r}")
+        raise errors.no_such_name("imode.return_types", name)
 
 
 sys.modules["imode.return_types"] = _ReturnTypes(
     "imode.return_types", "The named tuples that operators with several results return."
 )
 
-from .._core.dispatch import set_loader  # noqa: E402
-from .._core.internals import DeferredMethod, install  # noqa: E402
+from imode._core.dispatch import set_loader  # noqa: E402
+from imode._core.importing import import_late, uninterrupted  # noqa: E402
+from imode._core.internals import DeferredMethod, install  # noqa: E402
+
+
+def _folders():
+    here = os.path.dirname(__file__)
+    families = dict.fromkeys(module.partition(".")[0] for module in MODULES)
+    return [here, *[os.path.join(here, family) for family in families]]
 
 
 def stamp():
     """What tells one state of this folder from another: its files' times, added up."""
     total = 0  # sum() is an operator here
-    with os.scandir(os.path.dirname(__file__)) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py") and entry.name != "names.py":
-                total += entry.stat().st_mtime_ns
+    for folder in _folders():
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py") and entry.name != "names.py":
+                    total += entry.stat().st_mtime_ns
     return total
 
 
@@ -92,16 +101,17 @@ def digest():
     """What tells one content of this folder from another: slower, and not misled by a touch."""
     import zlib
 
-    total, folder = 0, os.path.dirname(__file__)
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".py") and name != "names.py":
-            with open(os.path.join(folder, name), "rb") as file:
-                total = zlib.crc32(file.read(), total)
+    total = 0
+    for folder in _folders():
+        for name in sorted(os.listdir(folder)):
+            if name.endswith(".py") and name != "names.py":
+                with open(os.path.join(folder, name), "rb") as file:
+                    total = zlib.crc32(file.read(), total)
     return total
 
 
 try:
-    from .names import DIGEST, METHODS, PLACES, STAMP
+    from imode.ops.names import DECLARED_IN, DIGEST, FUNCTIONS, METHODS, STAMP
 
     _known = STAMP is None or stamp() == STAMP or digest() == DIGEST
 except ImportError:
@@ -110,57 +120,52 @@ _missing = dict.fromkeys(MODULES)  # in order
 
 
 def _load(module):
-    """Import a module, and publish what it declares here and in `imode`."""
+    """Import a module, and publish what it declares here and in `imode`: all of it, or nothing."""
+    global _missing
     if module not in _missing:
         return
-    from . import schema
+    with _loading, uninterrupted:
+        from imode.ops import schema
 
-    before = schema.mark(), set(sys.modules)
-    with _importing:
-        _importers.append(get_ident())
-    try:
-        importlib.import_module(f"{__name__}.{module}")
-    except BaseException:  # an interrupt, no memory: forget the half, to try again
-        for name in schema.undo(before[0]):
-            install(name, DeferredMethod(name, find))
-        for name in set(sys.modules) - before[1]:
-            if name.startswith(f"{__name__}."):
-                del sys.modules[name]
-        raise
-    finally:
-        _importers.remove(get_ident())
-    _missing.pop(module, None)
-    _publish(globals(), schema.published())
-    _publish(vars(sys.modules["imode"]), schema.functions)
+        before = schema.mark()
+        try:
+            import_late(f".{module}", __name__, __name__)
+        except BaseException:  # no memory, a hook's error: forget the half, to try again
+            _withdraw(*schema.undo(before))
+            gone = [name for name in MODULES if f"{__name__}.{name}" not in sys.modules]
+            _missing = dict.fromkeys(name for name in MODULES if name in _missing or name in gone)
+            raise
+        _publish(globals(), schema.published())
+        _publish(vars(sys.modules["imode"]), schema.functions)
+        _missing.pop(module, None)
 
 
-# A fork waits for the imports of other threads: nobody would unlock their modules in the child.
-# For seconds at most, for an import may itself wait for the thread that forks.
-_importing = RLock()  # held to begin an import, and while forking
-_importers = []  # the thread of each that is under way
+# One thread imports at a time, and a fork waits for it: nobody would unlock its modules in the
+# child. For seconds at most, for an import may itself wait for the thread that forks.
+_loading = RLock()
 
 
 def _before_fork():
-    from time import sleep
+    _loading.acquire(timeout=5)
 
-    for _ in range(5000):
-        _importing.acquire()
-        if set(_importers) <= {get_ident()}:
-            return
-        _importing.release()
-        sleep(0.001)
-    _importing.acquire()
+
+def _after_fork():
+    if _loading._is_owned():
+        _loading.release()
 
 
 def _after_fork_in_child():
-    _importers[:] = [thread for thread in _importers if thread == get_ident()]
-    _importing.release()
+    global _loading
+    if not _loading._is_owned():
+        _loading = RLock()
+        uninterrupted.forget()
+    _after_fork()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before_fork,
-        after_in_parent=_importing.release,
+        after_in_parent=_after_fork,
         after_in_child=_after_fork_in_child,
     )
 
@@ -172,9 +177,19 @@ def _publish(space, names):
             space[name] = value
 
 
+def _withdraw(functions, methods, operators):
+    """Take back what an import that failed, or one within it, has published."""
+    for name in methods:
+        install(name, DeferredMethod(name, find))
+    for space, names in ((globals(), operators), (vars(sys.modules["imode"]), functions)):
+        for name, value in names.items():
+            if space.get(name) is value:
+                del space[name]
+
+
 def find(name):
     """Import the modules that declare `name`: an operator, function or method, in any variant."""
-    for module in PLACES.get(name.partition(".")[0], "").split():
+    for module in DECLARED_IN.get(name.partition(".")[0], "").split():
         _load(module)
 
 
@@ -189,7 +204,7 @@ def __getattr__(name):
         find(name)
         if name in globals():
             return globals()[name]
-    raise AttributeError(f"module 'imode.ops' has no attribute {name!r}")
+    raise errors.no_such_name(__name__, name)
 
 
 def __dir__():
@@ -202,5 +217,6 @@ if _known:
     for _name in METHODS:
         install(_name, DeferredMethod(_name, find))
 else:
-    PLACES = {}
+    DECLARED_IN = {}
     load_all()
+    FUNCTIONS = tuple(sorted(sys.modules["imode.ops.schema"].functions))

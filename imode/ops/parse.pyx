@@ -2,33 +2,21 @@
 
 The grammar is in schema.py. The same few arguments recur in most schemas, so each is read once.
 """
+from imode._core.dispatch cimport (
+    ANY, BOOL, BOOL_OPT, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, FUNCTIONAL, GENERATOR_OPT,
+    INPLACE, INT, INT_OPT, INTS, INTS_OPT, OPERAND, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
+    TENSOR_LIST, TENSOR_OPT, VIEW)
+
 from imode._core.bind import REQUIRED
 
-_KINDS = {
-    "Tensor": 0,
-    "Tensor?": 1,
-    "Tensor[]": 2,
-    "Tensor|Scalar": 3,
-    "Scalar": 4,
-    "Scalar?": 5,
-    "int": 6,
-    "int?": 7,
-    "int[]": 8,
-    "int[]?": 9,
-    "float": 10,
-    "float?": 11,
-    "bool": 12,
-    "bool?": 13,
-    "str": 14,
-    "str?": 15,
-    "dtype?": 16,
-    "device?": 17,
-    "Generator?": 18,
-    "any": 19,
-    "dtype": 20,
+cdef dict _KINDS = {
+    "Tensor": <int>TENSOR, "Tensor?": <int>TENSOR_OPT, "Tensor[]": <int>TENSOR_LIST,
+    "Tensor|Scalar": <int>OPERAND, "Scalar": <int>SCALAR, "Scalar?": <int>SCALAR_OPT,
+    "int": <int>INT, "int?": <int>INT_OPT, "int[]": <int>INTS, "int[]?": <int>INTS_OPT,
+    "float": <int>FLOAT, "float?": <int>FLOAT_OPT, "bool": <int>BOOL, "bool?": <int>BOOL_OPT,
+    "str": <int>STR, "str?": <int>STR_OPT, "dtype": <int>DTYPE, "dtype?": <int>DTYPE_OPT,
+    "device?": <int>DEVICE_OPT, "Generator?": <int>GENERATOR_OPT, "any": <int>ANY,
 }
-ANY = _KINDS["any"]
-FUNCTIONAL, VIEW, INPLACE, OUT, COMPOSITE = range(5)
 
 cdef dict _literals = {"None": None, "True": True, "False": False, "1": 1, "0": 0, "-1": -1,
                        "()": ()}
@@ -134,7 +122,8 @@ def parse(str schema not None):
     last = parsed.n_positional - 1
     if 0 <= last <= 1:
         kind, name, required, default, length, _ = parsed.arguments[last]
-        if kind == 8 and not length and (last == 0 or parsed.arguments[0][0] == 0):
+        if kind == <int>INTS and not length and (
+                last == 0 or parsed.arguments[0][0] == <int>TENSOR):
             parsed.arguments[last] = (kind, name, required, default, length, True)
     _read_results(parsed, results.strip())
     return parsed

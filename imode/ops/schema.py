@@ -15,39 +15,56 @@ literals. `Tensor(a)` in the first argument and the results: the results are vie
 registration.
 
 **Kernel.** A function over ndarrays (tensors arrive as ndarrays, it returns new ones, or views for
-a view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms follow from it.
+a view operator), `ufunc(...)`, or a compiled CKernel. In-place and out= forms follow from it. Where
+it is a function of the same file `op` decorates it, and its docstring is the operator's.
 
-**Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators. A
-formula's parameter names are what is saved: arguments, results, `<argument>_shape`,
-`<argument>_dtype`, `<argument>_geometry` (shape, strides, offset), `<argument>_matrix` (the same,
-packed: see `_matrix` in autograd/kernels.pyx); `grad` is the first result's gradient, `grads` all
-of them, `needs` which of the key's inputs want one. The node's edges are in the order of the inputs
-here. An operator without a derivative says `differentiable=False`.
+**Fast case.** `fast=` names a compiled kernel for the plain arguments of few elements; it looks at
+them, and where they are not plain the kernel beside it runs, the general case. One that serves
+tensors lies in `imode/kernels/<family>/`; that of a composite operator calls operators and lies
+beside it in `imode/ops/<family>/`. Each module of fast cases is called `<name>_fast`, unless the
+same module has the loops of the general case. `Operator.entry` has both, `kernel` and `fast`, and
+`tests/test_fast_cases.py` holds them against each other. The fast case of `ufunc(...)` is in its
+own kernel, `ufunc_kernel` in `_core/loops.pyx`: `_general` in the same file is the general one.
+
+**Derivative.** From an input's name (or a tuple of names) to a formula in imode's operators, or to
+an operator that computes it; LINEAR: this operator, with the gradient as its `grad_output`. A
+formula's parameter names (an operator's arguments) are what is saved: arguments, results,
+`<argument>_shape`, `<argument>_dtype`, `<argument>_geometry` (shape, strides, offset),
+`<argument>_matrix` (the same, packed: see `_matrix` in autograd/kernels.pyx); `grad` is the first
+result's gradient, `grads` all of them, `needs` which of the key's inputs want one. The node's
+edges are in the order of the inputs here. An operator without a derivative says
+`differentiable=False`.
+
+**Out.** `out=Out(...)` where out= is not like the others: which dtypes, layout and memory it may
+have, and who refuses to be recorded, in the words of `Out` in `_core/out.pyx`. That file does what
+they say, for all operators.
 
 **Variants.** function (imode.name), method (Tensor.name), inplace (name_), out (out=), nn
-(imode.nn.functional.name). Every operator is also `imode.ops.name`.
+(imode.nn.functional.name); unless said, "function method", and none of what starts with "_". Every
+operator is also `imode.ops.name`.
 """
 
 import sys
 from functools import partial
 from operator import itemgetter
 
-from .._core.adapter import numpy_ckernel
-from .._core.callables import make_function, make_method
-from .._core.dispatch import (
+from imode import errors
+from imode._core.adapter import general_case
+from imode._core.callables import make_function, make_method
+from imode._core.dispatch import (
     CKernel,
+    Kind,
     Operator,
+    Role,
     count_operators,
-    excluded_keys,
     forget_operators,
-    is_grad_enabled,
 )
-from .._core.internals import conj, install
-from .._core.keyset import DispatchKey
-from .._core.loops import ufunc_ckernel
-from .._core.tensor import Tensor
-from ..autograd.derivative import Derivative
-from ..autograd.kernels import (
+from imode._core.internals import conj, install
+from imode._core.keyset import DispatchKey
+from imode._core.loops import Ints, Layout, Number, in_layout, ufunc_ckernel
+from imode._core.out import Out, composite_out, recorded
+from imode.autograd.derivative import Derivative
+from imode.autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,
     RECORD_FUNCTIONAL,
@@ -56,52 +73,84 @@ from ..autograd.kernels import (
     REFUSE_OUT,
     TRACK_VIEW,
 )
-from ..errors import out_requires_grad
-from ..kernels import shortcuts
-from .apart import check_apart
-from .laid import laid_out
-from .parse import ANY, COMPOSITE, INPLACE, OUT, VIEW, parse, signature
+from imode.ops.parse import parse, signature
 
-__all__ = ["alias", "composite", "conj", "op", "ufunc"]
+__all__ = ["LINEAR", "Out", "alias", "composite", "conj", "op", "ufunc"]
 
+LINEAR = "the operator itself is its derivative by `grad_output`"
 _CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.CPU,
     DispatchKey.ADInplaceOrView,
     DispatchKey.Autograd,
 )
-_INTS = ("same", "float", "error", "nobool", "alike", "tensors", "mask")  # loops.pxd
-_LAID = ("pointwise", "rows", "like", "parts")  # likewise
-_NUMBERS = {"wrapped": 0, "apart": 8, "checked": 9, "wide": 2, "checked wide": 11, "filled": 5}
+_NUMBERS = {
+    "wrapped": 0,
+    "parameter": Number.PARAMETER,
+    "checked": Number.CHECKED | Number.PARAMETER,
+    "wide": Number.WIDE,
+    "checked wide": Number.CHECKED | Number.WIDE | Number.PARAMETER,
+    "filled": Number.CHECKED | Number.FILLED,
+}
 functions = {}  # name -> built-in function, for imode.<name>
 nn_functions = {}  # name -> built-in function, for imode.nn.functional.<name>
 methods = {}  # name -> operator, for documentation and stubs
 
 
 class Entry:
-    """One declaration, as written: what the operator was derived from."""
+    """One declaration, as written: what the operator was derived from.
+
+    `out`: an Out.
+
+    What messages about arguments have to know of PyTorch's operator, each a word of `op`:
+    `older`: the orders that its arguments had in older scripts, one after another: their names.
+    `overloads`: which more overloads it has: "number", one with a number in the place of `other`;
+    "number without out", likewise, of functions with out= alone; "one", any; "longer", with an
+    argument more; "longer functions", likewise, but of methods; or how many arguments those take.
+    `compiled`: though only nn.functional has it, it is no function in Python.
+    `checked_by`, `counted_by`: the functions that look at the types of the arguments, and at their
+    number, if it hands them on to others.
+    """
 
     __slots__ = (
+        "checked_by",
+        "compiled",
+        "counted_by",
         "differentiable",
         "doc",
+        "fast",
         "formulas",
         "kernel",
-        "out_refusal",
+        "older",
+        "out",
+        "overloads",
         "result_names",
-        "rows_out",
-        "through",
         "variants",
     )
 
-    def __init__(self, kernel, differentiable, variants, doc, result_names, through=None):
-        self.kernel, self.differentiable = kernel, differentiable
+    def __init__(
+        self,
+        parsed,
+        kernel,
+        fast,
+        differentiable,
+        variants,
+        doc,
+        *,
+        out=Out(),  # noqa: B008 - immutable
+        older="",
+        overloads=None,
+        compiled=False,
+        checked_by=None,
+        counted_by=None,
+    ):
+        self.kernel, self.fast, self.differentiable = kernel, fast, differentiable
         self.formulas = None  # the derivative, as given to `op`
-        self.variants, self.doc, self.result_names = variants, doc, result_names
-        self.through = through
-        # What a result in an out= of another dtype raises, from (wanted, found, which result);
-        # None: nothing, where it can be cast.
-        self.out_refusal = None
-        # Whether an out= that is resized lies in row order, from the dtype computed in and out's.
-        self.rows_out = None
+        self.variants, self.doc, self.result_names = variants, doc, parsed.result_names
+        self.out = out
+        self.older = [order.split() for order in older.split(",")] if older else ()
+        self.overloads = {parsed.name.removesuffix("_"): overloads}  # and those of its aliases
+        self.compiled = compiled
+        self.checked_by, self.counted_by = checked_by, counted_by
 
 
 def _number_flags(numbers):
@@ -110,60 +159,42 @@ def _number_flags(numbers):
     return tuple(_NUMBERS[word] for word in words)
 
 
-class ufunc:
+def ufunc(
+    loops,
+    ints="same",
+    fallback=None,
+    scaled=None,
+    bounds=False,
+    precheck=None,
+    numbers="wrapped",
+    layout="pointwise",
+):
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
-    "error"; "nobool": as "same", but `otherwise` is called where an operand is bool; "tensors": as
-    "same", but numbers have no say in the dtype; "alike": as that, but `otherwise` is called where
+    "error"; "nobool": as "same", but `fallback` is called where an operand is bool; "tensors": as
+    "same", but numbers have no say in the dtype; "alike": as that, but `fallback` is called where
     tensors differ in dtype; "mask": the first operand is a condition (see `where`).
-    `otherwise`: a function over ndarrays, called with all arguments when one beyond the operands is
+    `fallback`: a function over ndarrays, called with all arguments when one beyond the operands is
     not its default, when an operand is None, or when there is no loop for the operands' dtype.
     `scaled`: a ufunc of one operand more, for floats and an alpha that is not its default.
     `bounds`: the second operand may be None (no lower bound) or the third (no upper one).
-    `exact`: out= must have the result's dtype, not only one that it can be cast to.
-    `first`: a function over ndarrays, called with all arguments where shapes, memory or out= are
+    `precheck`: a function over ndarrays, called with all arguments where shapes, memory or out= are
     wrong: it raises for operands that are refused before those are looked at, or gives a result.
     `numbers`: how a number becomes an operand: "wrapped", as a cast does, integers round the ends
-    of the dtype and floats to infinity; "apart", likewise, but like checked ones it has no say in
-    how the result lies; "checked", refused where the dtype cannot hold it; "wide",
-    beside float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
+    of the dtype and floats to infinity; "parameter", likewise, but like checked ones it has no say
+    in how the result lies; "checked", refused where the dtype cannot hold it; "wide", beside
+    float16 as a float32, in which then all is computed; "checked wide"; "filled", checked,
     but beside float16 whatever a float64 holds. Or a tuple, one for each operand. The alpha of
     `scaled` is checked.
-    `laid`: how results lie in memory: "pointwise", by all operands; in "rows"; "parts", in rows
+    `layout`: how results lie in memory: "pointwise", by all operands; in "rows"; "parts", in rows
     where complex numbers give real ones; "like" a copy of the first operand.
     """
-
-    __slots__ = (
-        "bounds",
-        "exact",
-        "first",
-        "ints",
-        "laid",
-        "numbers",
-        "otherwise",
-        "scaled",
-        "ufunc",
+    flags = _number_flags(numbers)
+    kernel = ufunc_ckernel(
+        loops, Ints[ints.upper()], scaled, bounds, precheck, flags, Layout[layout.upper()]
     )
-
-    def __init__(
-        self,
-        ufunc,
-        ints="same",
-        otherwise=None,
-        scaled=None,
-        exact=False,
-        bounds=False,
-        first=None,
-        numbers="wrapped",
-        laid="pointwise",
-    ):
-        self.numbers = _number_flags(numbers)
-        self.ufunc, self.scaled = ufunc, scaled
-        self.otherwise = laid_out(otherwise, laid, self.numbers[: ufunc.nin])
-        self.exact, self.bounds, self.laid = exact, bounds, _LAID.index(laid)
-        self.first = first
-        self.ints = _INTS.index(ints)
+    return kernel.beside(in_layout(fallback, layout, flags[: loops.nin]), __name__)
 
 
 class Results(tuple):
@@ -195,28 +226,45 @@ def _result_type(name, result_names):
 # ---- declaring ----
 
 
-def op(
+def op(schema, kernel=None, **words):
+    """Declare an operator and derive its variants; returns the Operator.
+
+    Without `kernel` it is a decorator of that, a Python function whose docstring is then the
+    operator's documentation. The words are those of `_declare`.
+    """
+    where = sys._getframe(1).f_globals["__name__"]
+    if kernel is None:
+        return lambda function: _declare(
+            schema, function, where, **{"doc": function.__doc__} | words
+        )
+    return _declare(schema, kernel, where, **words)
+
+
+def _declare(
     schema,
     kernel,
+    where,
     *,
+    fast=None,
     derivative=None,
     differentiable=True,
-    variants="function method",
+    variants=None,
     name=None,
     doc=None,
     tracked=True,
     inplace_only=False,
     floats_only=False,
+    alone=None,
     real_only=None,
     number=None,
     inplace_derivative=None,
     inplace_kernel=None,
     shows=None,
-    through=None,
-    apart=None,
+    **facts,
 ):
-    """Declare an operator and derive its variants; returns the Operator.
+    """Declare an operator, in the module `where`.
 
+    `fast`: the compiled case for few elements, tried first; `kernel` runs where it does not serve.
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a
     view that autograd does not record as one (detach). `inplace_only`: the derivative, if any, is
     the in-place form's; the others' results are not differentiable, and autograd does not look at
@@ -224,26 +272,22 @@ def op(
     `inplace_derivative`: that of the in-place form, whose node ends in "Backward1".
     `inplace_kernel`: that of the in-place form, where it checks more. `floats_only`:
     what gives or writes integers is not recorded (copy_); others refuse to give them.
+    `alone`: of one that makes several views, the call that makes one, for messages: a function of
+    the node and of which.
     `real_only`: the derivative is not defined for complex results, which are refused by this name.
     `number`: the node's name where the last operand is a number: in formulas, and where the
     derivative is the in-place form's alone, everywhere.
     `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
-    `through`: the operator that refuses out= in PyTorch while autograd records, if another.
-    `apart`: what memory out= may not share: "part", a part of the first tensor's; "rest", likewise,
-    and any of the other tensors'; "first", any of the first tensor's and a part of the others';
-    "all", that of any of them. Or, with one of these, a function of
-    the arguments, where memory is looked at before they are: it gives the result's shape, or None
-    where out= is judged as it lies.
+    `facts`: see `Entry`.
     """
     parsed = parse(schema)
-    words = variants.split()
-    where = f"imode.ops.{sys._getframe(1).f_globals['__name__'].rpartition('.')[2]}"
+    words = _words(parsed.name, variants)
     _check_entry(parsed, derivative, differentiable)
-    entry = Entry(kernel, derivative is not None, words, doc, parsed.result_names, through)
+    entry = Entry(parsed, kernel, fast, derivative is not None, words, doc, **facts)
     entry.formulas = derivative
-    compiled = _compile_kernel(parsed.name, kernel, where)
+    compiled = _compile_kernel(parsed.name, kernel, fast, where)
     result_type = None
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
         result_type = _result_type(parsed.name, parsed.result_names)
@@ -252,15 +296,18 @@ def op(
     base.register(_CPU, compiled)
     if derivative is not None:
         node = name or _camel(parsed.name) + "Backward0"
+        formulas = {
+            key: base if formula is LINEAR else formula for key, formula in derivative.items()
+        }
         derivative = Derivative(
-            base, derivative, node, parsed.result_names, real_only, number, inplace_only, shows
+            base, formulas, node, parsed.result_names, real_only, number, inplace_only, shows
         )
-        derivative.floats_only = floats_only
+        derivative.floats_only, derivative.alone = floats_only, alone
         base._link(derivative=derivative)
     _register_autograd(base, tracked, inplace_only, "metadata" in words)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
-        inplace = form(parsed.name + "_", parsed.overload, INPLACE)
+        inplace = form(parsed.name + "_", parsed.overload, Role.INPLACE)
         of_inplace = derivative
         if inplace_derivative is not None:
             node = name if "::" in (name or "") else _camel(parsed.name) + "Backward1"
@@ -268,18 +315,19 @@ def op(
         inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
         if inplace_kernel is not None:
-            inplace.register(_CPU, _compile_kernel(inplace.name, inplace_kernel, where))
+            inplace.register(_CPU, _compile_kernel(inplace.name, inplace_kernel, fast, where))
         else:
             inplace.register(_CPU, compiled)
         _register_autograd(inplace, tracked, inplace_only)
         _publish(inplace, parsed, words, inplace_doc(parsed.name))
-    if "out" in words:
-        out = form(parsed.name, f"{parsed.overload}_out" if parsed.overload else "out", OUT)
+    if "out" in words and entry.out.into is not None:
+        _link_out(base, parsed, entry.out.into)
+    elif "out" in words:
+        out = form(parsed.name, f"{parsed.overload}_out" if parsed.overload else "out", Role.OUT)
         out._link(functional=base, derivative=derivative)
         base._link(out=out)
-        out.register(_CPU, compiled)
+        out.register(_CPU, entry.out.kernel(compiled))
         _register_autograd(out, tracked, inplace_only)
-        _keep_apart(base, apart)
     return base
 
 
@@ -293,7 +341,7 @@ and for a leaf that requires grad.
 
 
 def _check_entry(parsed, derivative, differentiable):
-    if derivative is None and differentiable and parsed.role != VIEW:
+    if derivative is None and differentiable and parsed.role != Role.VIEW:
         raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
     if derivative is not None and {"grad", "grads", "needs"} & {a[1] for a in parsed.arguments}:
         raise ValueError(f"{parsed.name}: grad, grads and needs are what a formula is given")
@@ -301,15 +349,15 @@ def _check_entry(parsed, derivative, differentiable):
 
 def _register_autograd(operator, tracked, inplace_only, metadata=False):
     """Give a form of an operator the generic kernels of its role."""
-    if operator.role == VIEW:
+    if operator.role == Role.VIEW:
         if tracked:
             operator.register(_ADINPLACEORVIEW, TRACK_VIEW)
         if operator.differentiable:
             operator.register(_AUTOGRAD, RECORD_FUNCTIONAL)
-    elif operator.role == INPLACE:
+    elif operator.role == Role.INPLACE:
         operator.register(_ADINPLACEORVIEW, BUMP_INPLACE)
         operator.register(_AUTOGRAD, RECORD_METADATA if metadata else RECORD_INPLACE)
-    elif operator.role == OUT:
+    elif operator.role == Role.OUT:
         operator.register(_ADINPLACEORVIEW, BUMP_OUT)
         if not inplace_only:
             operator.register(_AUTOGRAD, REFUSE_OUT)
@@ -320,54 +368,54 @@ def _register_autograd(operator, tracked, inplace_only, metadata=False):
 def composite(
     schema,
     *,
-    variants="function method",
+    variants=None,
     doc=None,
-    shortcut=None,
+    fast=None,
     written=None,
-    through=None,
-    apart=None,
+    **facts,
 ):
     """Declare an operator that is a Python function over other operators: a decorator.
 
-    `shortcut`: a compiled function that serves the plain cases (imode.kernels.shortcuts).
+    `fast`: the compiled case, as in `op`; the function is the general one.
     `written`: the function of the in-place form, where that is not copying the result.
-    `through`, `apart`: as in `op`.
+    `facts`: as in `op`.
     """
 
     def declare(function):
         parsed = parse(schema)
-        words = variants.split()
+        words = _words(parsed.name, variants)
         text = doc or function.__doc__
-        entry = Entry(function, True, words, text, parsed.result_names, through)
+        entry = Entry(parsed, function, fast, True, words, text, **facts)
         form = partial(_operator, parsed, schema, entry)
-        base = form(parsed.name, parsed.overload, COMPOSITE, function=function)
-        base._link(shortcut=shortcut)
+        base = form(parsed.name, parsed.overload, Role.COMPOSITE, function=function)
+        base._link(fast=fast)
         _publish(base, parsed, words, text)
         if "inplace" in words:
             writer = written or _inplace_of(parsed.name, function)
-            inplace = form(parsed.name + "_", parsed.overload, COMPOSITE, function=writer)
+            inplace = form(parsed.name + "_", parsed.overload, Role.COMPOSITE, function=writer)
             inplace._link(functional=base)
             base._link(inplace=inplace)
             _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
-            _link_out(base, parsed, _out_of(parsed.name, function, entry))
-            _keep_apart(base, apart)
+            hands_on = len(parsed.arguments) < function.__code__.co_argcount
+            into = function if hands_on else composite_out(function, entry, parsed.name)
+            _link_out(base, parsed, entry.out.into or into)
         return base
 
     return declare
 
 
-def _link_out(base, parsed, function, overload="out"):
+def _link_out(base, parsed, function):
     """Give `base` an out= form that is a Python function of all arguments and the out tensor."""
-    last = (ANY, "out", False, None, 0, False)
+    last = (Kind.ANY, "out", False, None, 0, False)
     out = Operator(
         parsed.name,
-        f"{parsed.overload}_{overload}" if parsed.overload else overload,
+        f"{parsed.overload}_out" if parsed.overload else "out",
         base.schema,
         entry=base.entry,
         arguments=[*parsed.arguments, last],
         n_positional=parsed.n_positional,
-        role=COMPOSITE,
+        role=Role.COMPOSITE,
         n_results=parsed.n_results,
         function=function,
     )
@@ -375,102 +423,25 @@ def _link_out(base, parsed, function, overload="out"):
     base._link(out=out)
 
 
-def out_form(base, function):
-    """Give an operator an out= form of its own: `function(base, arguments, out)`."""
-    prefix = f"{base.overload}_" if base.overload else ""
-    overload = "out" if base.out is None else f"own_{base.out.overload.removeprefix(prefix)}"
-    _link_out(base, parse(base.schema), lambda *all: function(base, all[:-1], all[-1]), overload)
-
-
-def _keep_apart(base, apart):
-    """Let the out= form refuse memory that it shares with the arguments; see `op`."""
-    if apart is None:
-        return
-    into, names = base.out, base.names
-
-    def checked(functional, arguments, out):
-        if not recorded((*arguments, out)):  # refused anyway
-            check_apart(apart, functional, arguments, out)
-        n = functional.n_positional
-        return into(*arguments[:n], **dict(zip(names[n:], arguments[n:])), out=out)
-
-    out_form(base, checked)
-    base.out._link(shortcut=shortcuts.apart(into))
-
-
-def recorded(arguments):
-    """Whether autograd records a call with these arguments."""
-    if not is_grad_enabled() or DispatchKey.Autograd in excluded_keys():
-        return False
-    return any(
-        isinstance(t, Tensor) and t.requires_grad
-        for argument in arguments
-        for t in (argument if isinstance(argument, (list, tuple)) else (argument,))
-    )
-
-
 def _inplace_of(name, function):
     def written(self, *rest):
         # What the function saves of its argument must outlive the write.
         result = function(self.clone() if recorded((self,)) else self, *rest)
         if result.shape != self.shape:
-            raise RuntimeError(
-                f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-                f"{list(result.shape)}"
-            )
+            raise errors.out.wrong_shape(self.shape, result.shape)
         return self.copy_(result)
 
     written.__name__ = f"{name}_"
     return written
 
 
-def _out_of(name, function, entry):
-    def into(*arguments):
-        from . import _write_out
-
-        *rest, out = arguments
-        if recorded(arguments):
-            raise out_requires_grad(entry.through or name, name)
-        result = function(*rest)
-        if isinstance(result, tuple):
-            pairs = zip(result, out, strict=True)
-            return type(result)(_write_out(r, out=o, name=name) for r, o in pairs)
-        refuse_out(entry, result, out)
-        if entry.rows_out is not None:
-            result = result.contiguous()
-        return _write_out(result, out=out, name=name)
-
-    return into
-
-
-def refuse_out(entry, result, out):
-    """Raise where an operator may not write its result to an out= of that dtype."""
-    if entry.out_refusal is not None and result.dtype != out.dtype:
-        message = entry.out_refusal(result.dtype.numpy, out.dtype.numpy, 0)
-        if message is not None:
-            raise RuntimeError(message)
-
-
-def _compile_kernel(name, kernel, where):
-    if isinstance(kernel, CKernel):
-        return kernel
-    if isinstance(kernel, ufunc):
-        return ufunc_ckernel(
-            kernel.ufunc,
-            name,
-            kernel.ints,
-            kernel.otherwise,
-            where,
-            kernel.scaled,
-            kernel.exact,
-            kernel.bounds,
-            kernel.first,
-            kernel.numbers,
-            kernel.laid,
-        )
-    if not callable(kernel):
+def _compile_kernel(name, kernel, fast, where):
+    """What runs under the CPU's key: the fast case, if any, with the general one beside it."""
+    if isinstance(kernel, CKernel) and fast is None:
+        return kernel.beside(kernel.general, where)
+    if not callable(kernel) and not isinstance(kernel, CKernel):
         raise TypeError(f"{name}: expected a kernel, got {type(kernel).__name__}")
-    return numpy_ckernel(kernel, where)
+    return (fast or general_case).beside(kernel, where)
 
 
 def _operator(parsed, schema, entry, name, overload, role, result_type=None, function=None):
@@ -488,9 +459,16 @@ def _operator(parsed, schema, entry, name, overload, role, result_type=None, fun
     )
 
 
+def _words(name, variants):
+    """The variants of an operator, one by one."""
+    if variants is None:
+        variants = "" if name.startswith("_") else "function method"
+    return variants.split()
+
+
 def _camel(name):
-    """threshold_backward -> ThresholdBackward; a leading underscore is dropped."""
-    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    """max_pool2d_backward -> MaxPool2DBackward; a leading underscore is dropped."""
+    return name.title().replace("_", "")
 
 
 # ---- publishing: functions, methods, imode.ops ----
@@ -520,9 +498,13 @@ def _publish(operator, parsed, words, doc):
         install(name, make_method(first, name, signature(parsed, name, doc, True)))
 
 
-def alias(name, operator, variants=None):
-    """Publish an operator under a second name too (`imode.multiply` is `imode.mul`)."""
+def alias(name, operator, variants=None, overloads=None):
+    """Publish an operator under a second name too (`imode.multiply` is `imode.mul`).
+
+    `overloads`: as in `Entry`, under that name.
+    """
     operator = _first[operator.name]
+    operator.entry.overloads[name] = overloads
     words = operator.entry.variants if variants is None else variants.split()
     _publish_alias(name, operator, words, operator.entry.doc)
     if operator.inplace is not None and variants is None:
@@ -566,7 +548,7 @@ def published():
 
 # ---- taking back the half of an import that failed ----
 
-_TABLES = functions, nn_functions, methods, _first
+_TABLES = functions, methods, _first, nn_functions, vars(sys.modules["imode.return_types"])
 
 
 def mark():
@@ -575,11 +557,11 @@ def mark():
 
 
 def undo(mark):
-    """Forget what was declared since `mark()`; returns the methods among it."""
+    """Forget what was declared since `mark()`: the functions, methods and operators, by name."""
     n_operators, *sizes = mark
-    forgotten = list(methods)[sizes[2] :]
     forget_operators(n_operators)
-    for table, size in zip(_TABLES, sizes, strict=True):
-        while len(table) > size:
-            table.popitem()
-    return forgotten
+    forgotten = [
+        dict(table.popitem() for _ in range(len(table) - size))
+        for table, size in zip(_TABLES, sizes, strict=True)
+    ]
+    return forgotten[:3]

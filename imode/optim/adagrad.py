@@ -9,7 +9,7 @@ __all__ = ["Adagrad"]
 
 
 class Adagrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients so far: Duchi et al.
+    """Divides steps by the root of the sum of all squared gradients so far: Duchi et al.
 
     >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
     >>> optimizer = imode.optim.Adagrad([weight], lr=0.5)

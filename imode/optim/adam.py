@@ -9,7 +9,7 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Steps scaled by running averages of the gradient and of its square: Kingma and Ba.
+    """Scales steps by running averages of the gradient and of its square: Kingma and Ba.
 
     Weight decay is added to the gradient; with `decoupled_weight_decay` (AdamW) it shrinks the
     parameter itself. `amsgrad` divides by the largest average so far.

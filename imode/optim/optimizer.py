@@ -1,4 +1,4 @@
-"""Optimizer: the base of every update rule."""
+"""Optimizer: the base class of all update rules."""
 
 import warnings
 from collections import defaultdict
@@ -20,21 +20,21 @@ class _Required:
         return "<required parameter>"
 
 
-required = _Required()  # as a default: every parameter group must give the option
+required = _Required()  # the default of an option that every parameter group must give
 
 
 def as_scalar(value):
-    """A Python number, also from a tensor that holds one."""
+    """A Python number, given as such or as a tensor."""
     return value.item() if isinstance(value, Tensor) else value
 
 
 def as_real(*tensors):
-    """Views of complex tensors as pairs of real numbers, each of which is updated by itself."""
-    return [ops.view_as_real(tensor) for tensor in tensors]
+    """Views of complex tensors as pairs of real numbers, updated separately; None stays."""
+    return [None if tensor is None else ops.view_as_real(tensor) for tensor in tensors]
 
 
 def check_lr(lr):
-    """Refuse a learning rate that is negative or a tensor of several elements."""
+    """Raise for a learning rate that is negative, or a tensor of several elements."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
@@ -42,21 +42,21 @@ def check_lr(lr):
 
 
 def check_options(*options):
-    """Refuse options, given as (name, value), that are negative or NaN."""
+    """Raise for options, given as (name, value), that are negative or NaN."""
     for name, value in options:
         if not value >= 0.0:
             raise ValueError(f"Invalid {name} value: {value}")
 
 
 class Optimizer:
-    """Holds parameter groups and what is remembered of each parameter; subclasses define `step`.
+    """Holds parameter groups and the state of each parameter; subclasses define `step`.
 
     `params` is an iterable of tensors, of (name, tensor) pairs, or of dicts: one dict per group
     with its "params" and the options that differ from `defaults`.
 
-    `foreach`, `fused` and `capturable` choose among implementations in PyTorch; here there is one,
-    and they are only kept. A subclass overrides `_update(group)`, which is called with recording
-    off, or all of `step`.
+    `foreach`, `fused` and `capturable` select an implementation in PyTorch; here there is only one,
+    and they have no effect. A subclass overrides `_update(group)`, which is called with recording
+    off, or the whole `step`.
 
     >>> class Signs(imode.optim.Optimizer):
     ...     def _update(self, group):
@@ -69,7 +69,7 @@ class Optimizer:
     0.75
     """
 
-    _stepped = False  # whether step() was called: schedules warn where it was not
+    _stepped = False  # whether step() was called: schedules warn if not
 
     def __init__(self, params, defaults):
         if isinstance(params, Tensor):
@@ -101,7 +101,7 @@ class Optimizer:
     def step(self, closure=None):
         """Update every parameter that has a gradient; returns what `closure` returns.
 
-        A closure is called first, with recording on: it evaluates the model again.
+        The closure, which evaluates the model again, is called first, with recording on.
         """
         loss = None
         self._stepped = True
@@ -117,7 +117,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _state_of(self, param, make):
-        """What is remembered of `param`; `make(param)` is called the first time."""
+        """The state of `param`; created by `make(param)` the first time."""
         state = self.state[param]
         if not state:
             with normal_mode():
@@ -125,7 +125,7 @@ class Optimizer:
         return state
 
     def _with_gradient(self, group):
-        """Yield each (parameter, gradient), the gradient turned and decayed as the group says."""
+        """Yield each (parameter, gradient), after the group's `maximize` and `weight_decay`."""
         for param in group["params"]:
             grad = param.grad
             if grad is None:
@@ -196,7 +196,7 @@ class Optimizer:
     # ---- state ----
 
     def state_dict(self):
-        """Everything to save: {"state": ..., "param_groups": ...}, parameters as numbers."""
+        """Everything to save: {"state": ..., "param_groups": ...}, with numbers for parameters."""
         numbers = {}
         groups = []
         for group in self.param_groups:
@@ -213,7 +213,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict` gave; nothing is changed unless the groups fit."""
+        """Load what `state_dict` returned; changes nothing if the groups do not fit."""
         saved_groups = deepcopy(state_dict["param_groups"])
         if len(self.param_groups) != len(saved_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -247,7 +247,7 @@ class Optimizer:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        for group in self.param_groups:  # options that an older state lacks
+        for group in self.param_groups:  # an older state may lack options
             for name, default in self.defaults.items():
                 group.setdefault(name, default)
 
@@ -262,7 +262,7 @@ class Optimizer:
 
 
 def _split_names(params):
-    """A list of tensors and a list of their names (empty when they came without)."""
+    """A list of tensors and a list of their names (empty if none were given)."""
     if isinstance(params, Tensor):
         return [params], []
     if isinstance(params, set):
@@ -280,7 +280,7 @@ def _split_names(params):
 
 
 def _converted(value, param, key=None):
-    """`value` with its tensors in the dtype of `param`; a step count keeps its own."""
+    """`value` with its tensors converted to the dtype of `param`, except a step count."""
     if isinstance(value, Tensor):
         value = as_normal(value)
         keep = key == "step" or not param.is_floating_point()

@@ -8,9 +8,9 @@ __all__ = ["RMSprop"]
 
 
 class RMSprop(Optimizer):
-    """Steps divided by a running root mean square of the gradient: Tieleman and Hinton.
+    """Divides steps by a running root mean square of the gradient: Tieleman and Hinton.
 
-    `centered` subtracts the running mean, so that it is a standard deviation.
+    `centered` subtracts the running mean, which makes the divisor a standard deviation.
 
     >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
     >>> optimizer = imode.optim.RMSprop([weight], lr=0.5)
@@ -74,9 +74,7 @@ class RMSprop(Optimizer):
             square, mean = state["square_avg"], state.get("grad_avg")
             buffer = state.get("momentum_buffer")
             if param.is_complex():
-                param, grad, square = as_real(param, grad, square)
-                mean = None if mean is None else ops.view_as_real(mean)
-                buffer = None if buffer is None else ops.view_as_real(buffer)
+                param, grad, square, mean, buffer = as_real(param, grad, square, mean, buffer)
             square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
             if mean is None:
                 root = square.sqrt()

@@ -8,7 +8,7 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum (plain or Nesterov's) and weight decay as wanted.
+    """Gradient descent, optionally with momentum (classical or Nesterov's) and weight decay.
 
     >>> weight = imode.nn.Parameter(imode.tensor([1.0]))
     >>> optimizer = imode.optim.SGD([weight], lr=0.1)
@@ -66,7 +66,7 @@ class SGD(Optimizer):
             for param, grad in self._with_gradient(group):
                 param.add_(grad, alpha=down)
             return
-        # Looked up before the first step: a parameter that is there twice starts twice.
+        # Looked up before any step, so that a parameter that occurs twice starts twice.
         buffers = [
             self.state[param].get("momentum_buffer")
             for param in group["params"]

@@ -1,4 +1,4 @@
-"""Data loading, DLPack, hook handles, graphs that compute again what they did not keep."""
+"""Data loading, DLPack, hook handles, and checkpointing."""
 
 from . import checkpoint, data, dlpack, hooks
 

@@ -1,10 +1,10 @@
-"""Compute again in backward what forward did not keep: memory for time.
+"""Checkpointing: backward recomputes what forward did not keep, to save memory.
 
-With `use_reentrant=False`, hooks on saved tensors put a holder in the place of each tensor that the
-function saves. The first that backward wants runs the function again, and what that run saves, one
-after the other, is what the holders stand for: for this call of backward alone, so that a graph
-which is kept computes again in the next. With `use_reentrant=True` the function is one node; its
-backward runs the function again, recorded, and goes backward through that.
+With `use_reentrant=False`, hooks on saved tensors put a holder in place of each tensor that the
+function saves. The first holder that backward unpacks runs the function again; the tensors that
+this second run saves belong, in order, to the holders. They are valid only for this call of
+backward: with retain_graph the next call recomputes them. With `use_reentrant=True` the function is
+one node, whose backward runs the function again, recorded, and then backward through that graph.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class CheckpointError(RuntimeError):
-    """The function saved other tensors when it ran again."""
+    """The second run of the function saved other tensors than the first."""
 
 
 class _AllSaved(Exception):
@@ -47,7 +47,7 @@ def noop_context_fn():
 
 @contextlib.contextmanager
 def _random_state(state):
-    """In this block random numbers go on from `state`; after it as if there had been none."""
+    """In this block random numbers continue from `state`; afterwards the old state is restored."""
     if state is None:
         yield
         return
@@ -73,7 +73,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def forward(ctx, run_function, preserve_rng_state, *args):
-        """Run the function without recording; keep its arguments."""
+        """Run the function without recording, and keep its arguments."""
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             warnings.warn(
                 "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
@@ -88,7 +88,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx, *grads):
-        """Run the function again, recorded, and go backward through it."""
+        """Run the function again, recorded, and run backward through that graph."""
         if not runs_whole_graph():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
@@ -120,7 +120,7 @@ class CheckpointFunction(Function):
 
 
 class _KeepInputs(Function):
-    """Keeps tensors as an operator keeps what it saves: a write to one is found out."""
+    """Saves tensors as an operator does, so that a write to one is noticed."""
 
     @staticmethod
     def forward(ctx, dummy, *tensors):
@@ -133,14 +133,14 @@ class _KeepInputs(Function):
 
 
 class _Handle:
-    """What one call of backward knows a saved tensor by."""
+    """The key of a saved tensor in one call of backward."""
 
 
 class _Holder:
-    """What is saved in the place of a tensor."""
+    """Saved in place of a tensor."""
 
     def __init__(self):
-        self.handles = {}  # call of backward -> _Handle; None: it was taken
+        self.handles = {}  # call of backward -> _Handle; None: the tensor was used
 
 
 class _Frame:
@@ -149,10 +149,10 @@ class _Frame:
     def __init__(self, run, early_stop, describe):
         self.run, self.early_stop, self.describe = run, early_stop, describe
         self.holders = []  # weak references, in the order of saving
-        self.descriptions = []  # of what they stand for
+        self.descriptions = []  # of their tensors
         self.complete = False  # forward has ended
-        self.backward_inside = False  # the function itself went backward: counts may differ
-        # By call of backward: what the second run saved, how much, whether it has ended.
+        self.backward_inside = False  # the function itself ran backward: counts may differ
+        # Per call of backward: what the second run saved, how much, and whether it has ended.
         self.tensors = defaultdict(weakref.WeakKeyDictionary)
         self.counts = defaultdict(int)
         self.done = set()
@@ -179,7 +179,7 @@ class _Frame:
         return holder
 
     def unpack(self, holder):
-        """In backward: the tensor that the second run saved at the same place."""
+        """In backward: the tensor that the second run saved at the holder's position."""
         call = current_task_id()
         if call == -1:
             call = object()
@@ -200,7 +200,7 @@ class _Frame:
         return self.tensors[call].pop(handle)
 
     def repack(self, tensor, call):
-        """In the second run: the tensor for the holder at this place; itself."""
+        """In the second run: keep a tensor for the holder at its position; returns the tensor."""
         tensor = tensor.detach() if tensor.requires_grad else tensor
         place = self.counts[call]
         self.counts[call] += 1
@@ -213,7 +213,7 @@ class _Frame:
                 f"during the original forward pass. That saved {len(self.holders)}."
             )
         holder = self.holders[place]()
-        if holder is not None:  # else its graph is gone
+        if holder is not None:  # else its graph has been freed
             handle = holder.handles[call] = _Handle()
             self.tensors[call][handle] = tensor
         if self.early_stop and self.counts[call] == len(self.holders):
@@ -221,7 +221,7 @@ class _Frame:
         return tensor
 
     def compare(self, call):
-        """Raise where the second run saved other tensors than the first."""
+        """Raise if the second run saved other tensors than the first."""
         if self.backward_inside:
             return
         if len(self.holders) != self.counts[call]:
@@ -258,14 +258,14 @@ def _describe(tensor):
 
 
 _CHECKS = {"default": _describe, "none": lambda tensor: None}
-_early_stop = None  # of set_checkpoint_early_stop, for all threads; None: as the argument says
+_early_stop = None  # from set_checkpoint_early_stop, for all threads; None: use the argument
 
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
-    """In this block, whether second runs end with the last tensor that is needed.
+    """Set, for a block, whether second runs stop after the last tensor that is needed.
 
-    It counts for calls of `checkpoint(use_reentrant=False)` in the block, over their argument.
+    It overrides the argument in calls of `checkpoint(use_reentrant=False)` in the block.
 
     >>> with imode.utils.checkpoint.set_checkpoint_early_stop(False):
     ...     y = imode.utils.checkpoint.checkpoint(imode.sin, imode.ones(1), use_reentrant=False)
@@ -310,7 +310,7 @@ def _with_holders(
     return result
 
 
-# ---- what is called -----------------------------------------------------------------------------
+# ---- public functions ---------------------------------------------------------------------------
 
 
 def _reentrant(name, use_reentrant):
@@ -339,16 +339,16 @@ def checkpoint(
     early_stop=True,
     **kwargs,
 ):
-    """Return `function(*args, **kwargs)`; what it saves for backward is computed again there.
+    """Return `function(*args, **kwargs)`; backward recomputes what the function would save.
 
-    use_reentrant: False, hooks on what is saved: for any graph, and for `autograd.grad`; True, one
-    node, whose backward calls backward: tensors in `args` itself alone get gradients, and keywords
-    are refused (ValueError). context_fn: gives two blocks, that the function runs in the first and
-    the second time. determinism_check: "none" does not compare what the second run saves.
-    early_stop: end the second run with the last tensor that is needed. preserve_rng_state=False: do
-    not give it the random numbers of the first. debug: accepted; errors say the same.
+    use_reentrant: False: hooks on saved tensors, for any graph and for `autograd.grad`; True: one
+    node, whose backward calls backward: only tensors directly in `args` get gradients, and keywords
+    raise ValueError. context_fn: returns two context managers, for the first and the second run.
+    determinism_check: "none": do not compare what the second run saves. early_stop: stop the second
+    run after the last tensor that is needed. preserve_rng_state=False: the second run may draw
+    other random numbers than the first. debug: has no effect.
 
-    Raises CheckpointError in backward where the second run saves other tensors.
+    Raises CheckpointError in backward if the second run saves other tensors.
 
     >>> x = imode.ones(1, requires_grad=True)
     >>> y = imode.utils.checkpoint.checkpoint(lambda x: x.exp().log(), x, use_reentrant=False)
@@ -380,7 +380,7 @@ def _run_all(functions):
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwargs):
-    """Run a Sequential, or a list of functions, in `segments` parts: all but the last checkpointed.
+    """Run a Sequential or a list of functions in `segments` parts, all but the last checkpointed.
 
     use_reentrant, preserve_rng_state: as in `checkpoint`; ValueError for other keywords.
 

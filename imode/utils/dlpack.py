@@ -19,7 +19,7 @@ def from_dlpack(ext_tensor):
 def to_dlpack(tensor):
     """Return a DLPack capsule of the tensor's memory, for libraries that take capsules.
 
-    Also of a tensor that requires grad, which `tensor.__dlpack__()` refuses.
+    It may require grad; `tensor.__dlpack__()` raises for such a tensor.
 
     >>> type(imode.utils.dlpack.to_dlpack(imode.ones(2))).__name__
     'PyCapsule'

@@ -12,6 +12,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+from .foreign_data import through
 from .observe import attempt, differences, dtype_name, failure, node_name, observe
 
 TOLERANCE = (1e-3, 1e-3)  # rounding adds up over a program; its values stay below LIMIT
@@ -48,10 +49,12 @@ class Machine:
         self.lib = lib
         lib.manual_seed(7)
         self.names = {"lib": lib, "log": [], "copy": copy, "pickle": pickle, "saved": saved_by(lib)}
-        self.names |= {"thread": thread, "hold": hold, "wait": wait}
+        self.names |= {"thread": thread, "hold": hold, "wait": wait, "see": self.see}
+        self.names |= {"array": through(lib), "warned": warned_by(lib)}
         self.names |= {"M": lib.nn.Module(), "N": lib.nn.BatchNorm1d(3), "L": lib.nn.Linear(3, 2)}
         self.steps = []
         self.tensors = {}
+        self.seen = {}  # what `see` was told
         self.births = {}  # variable -> (the tensor it is, the version it had when first seen)
 
     def statement(self, source):
@@ -62,6 +65,10 @@ class Machine:
         except Exception as error:
             outcome = failure(error)
         self.record(source, outcome)
+
+    def see(self, observable, value):
+        """Compare a value that programs show nothing of otherwise, under an observable's name."""
+        self.seen[observable] = value
 
     @contextlib.contextmanager
     def block(self, block):
@@ -123,6 +130,7 @@ class Machine:
                 seen["is"] = next((n for n, t in self.tensors.items() if t is grad), "unnamed")
         state["log"] = {"said": self.names["log"]}  # what functions of the program noted
         self.names["log"] = []
+        state["seen"] = dict(self.seen)
         self.steps.append(Step(source, outcome, state))
 
     def since_birth(self, name, tensor, seen):
@@ -211,6 +219,21 @@ def saved_by(lib):
     return saved
 
 
+def warned_by(lib):
+    """Return a function that counts the warnings of a call."""
+    always = getattr(lib, "set_warn_always", lambda on: None)
+
+    def warned(function):
+        always(True)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            function()
+        always(False)
+        return len(seen)
+
+    return warned
+
+
 def storage(tensor):
     """Return the address of the memory that a tensor is a part of."""
     start = tensor.storage_offset() * tensor.element_size()
@@ -235,6 +258,7 @@ class Mismatch:
     source: str
     found: list  # (observable, ours, theirs)
     raised: str = "ok"  # what PyTorch raised
+    modes: tuple = ()  # "in the mode", or "left the mode": outside, and of an inference tensor
 
     @property
     def kind(self):
@@ -252,7 +276,7 @@ class Mismatch:
 
 def _half_done(before, after):
     """Yield what a call of ours that raised has changed of tensors, which no rule excuses."""
-    for name in (before.keys() & after.keys()) - {"modes", "others", "log"}:
+    for name in (before.keys() & after.keys()) - {"modes", "others", "log", "seen"}:
         for path, now, then in differences(after[name], before[name], name):
             yield "outcome", f"raised, with {path} changed from {then} to {now}", "as it was"
 
@@ -261,14 +285,23 @@ def compare(ours, theirs):
     """Return the first Mismatch of two runs, or None."""
     for index, (a, b) in enumerate(zip(ours, theirs)):
         found = []
-        if index and a.outcome != "ok" and "out=" in a.source:
+        if index and a.outcome != "ok" and "out=" in a.source and "hook(" not in a.source:
             found += _half_done(ours[index - 1].state, a.state)
         if a.outcome != b.outcome:
             found.append(("outcome", a.outcome, b.outcome))
         found += differences(a.state, b.state)
         if found:
-            return Mismatch(index, b.source, found, b.outcome)
+            return Mismatch(index, b.source, found, b.outcome, _modes(b, theirs[index - 1]))
     return None
+
+
+def _modes(step, before):
+    """Return how a statement stands to inference mode."""
+    if step.state["modes"]["grad, inference"][1]:
+        return ("in the mode",)
+    names = {*re.findall(r"\bv\d+\b", step.source)}
+    states = [before.state.get(name, {}) for name in names] + [step.state.get(n, {}) for n in names]
+    return ("left the mode",) if any(seen.get("is_inference") is True for seen in states) else ()
 
 
 def shrink(program, fails):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import known
+from . import differences
 from .custom import HELPERS, CustomGenerator
 from .fuzz import check, intended, report
 from .programs import Block, compare, run
@@ -11,7 +11,7 @@ PROGRAMS = 400
 
 
 def test_random(lib, torch):
-    rules = known.load()
+    rules = differences.load()
     found = (
         (seed, check(lib, torch, seed, rules, generator=CustomGenerator))
         for seed in range(PROGRAMS)
@@ -187,7 +187,7 @@ AFTER = [
 
 def _same(lib, torch, program):
     found = compare(run(lib, program), run(torch, program))
-    assert found is None or intended(found, known.load()), str(found)
+    assert found is None or intended(found, differences.load()), str(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)

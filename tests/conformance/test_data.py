@@ -43,6 +43,8 @@ LOADERS = [
     "D([Pair(1, 2.0), Pair(3, 4.0)], 2)",
     "D(arrays, 2)",
     "D([True, False], 2)",
+    "D(range(10), 4, shuffle=True, num_workers=2)",
+    "D(table, 4, shuffle=True, generator=g, num_workers=1, prefetch_factor=1, timeout=60)",
 ]
 
 
@@ -137,6 +139,13 @@ def loader_errors(lib):
         lambda: D(range(3), timeout=-1),
         lambda: D(range(3), prefetch_factor=2),
         lambda: D(range(3), persistent_workers=True),
+        lambda: list(D(range(3), timeout=1)),
+        lambda: D(range(3), multiprocessing_context="fork"),
+        lambda: D(range(3), num_workers=1, multiprocessing_context="no such"),
+        lambda: D(range(3), num_workers=1, multiprocessing_context=3),
+        lambda: D(range(3), num_workers=1, prefetch_factor=-1),
+        lambda: D(range(3), num_workers=1, timeout=-1),
+        lambda: D(range(3), num_workers="1"),
         lambda: D(range(3), batch_size=0),
         lambda: D(range(3), batch_size=1.5),
         lambda: D(range(3), drop_last=3),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import known
+from . import differences
 from .fuzz import check_apart, report
 from .hostile import HostileGenerator
 
@@ -13,7 +13,7 @@ def test_random(lib, torch):
     failed = [
         report(*found)
         for found in check_apart(
-            lib, torch, range(PROGRAMS), known.load(), generator=HostileGenerator
+            lib, torch, range(PROGRAMS), differences.load(), generator=HostileGenerator
         )
     ]
     assert not failed, "\n\n".join(failed)

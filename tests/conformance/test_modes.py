@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import known
+from . import differences
 from .custom import HELPERS
 from .fuzz import intended
 from .programs import Block, compare, run
@@ -17,7 +17,7 @@ IDS = [mode[4:].replace("()", "") or "plain" for mode in MODES]
 def same(lib, torch, program):
     """Run in both libraries and compare all that can be seen after every statement."""
     found = compare(run(lib, program), run(torch, program))
-    assert found is None or intended(found, known.load()), str(found)
+    assert found is None or intended(found, differences.load()), str(found)
 
 
 # ---- modes in backward ----

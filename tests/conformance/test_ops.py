@@ -4,12 +4,11 @@ import pytest
 
 from tests.samples import load
 
-from . import known
+from . import differences, observe
 from .calls import Call
-from .observe import differences
 
-SAMPLES = load()
-RULES = known.load()
+SAMPLES = load(of_pytorch=True)
+RULES = differences.load()
 CASES = [(name, i) for name in sorted(SAMPLES) for i in range(len(SAMPLES[name]))]
 
 
@@ -28,23 +27,25 @@ def test_sample(lib, torch, name, index):
         seen = here[case]() if case in here else {"raised": "there is no such variant here"}
         if case == "plain" and sample.raises:
             assert reference.get("raised", "").startswith(sample.raises.__name__), reference
+        operator = inplace(name) if case.startswith("in-place") else name
+        raised = reference.get("raised", "ok")
         for path, a, b in compare(seen, reference):
-            if not intended(case, name, path):
+            if not RULES.sample(operator, case, path, a, b, raised=raised):
                 lines.append(f"  {case}: {path}: {a!r} here, {b!r} in PyTorch")
     assert not lines, f"{name}({sample!r})\n" + "\n".join(lines[:25])
 
 
-def intended(case, name, path):
-    """Whether the page has a rule; it may leave out which result or argument it is about."""
-    paths = (path, path.partition(".")[2])
-    return any(RULES.allow(n, p) for n in (name, f"{case} {name}") for p in paths if p)
+def inplace(name):
+    """The name of the in-place form of an operator."""
+    base, dot, overload = name.partition(".")
+    return f"{base}_{dot}{overload}"
 
 
 def compare(ours, theirs):
     """Yield the differences of two observations of a call; a raised error hides the rest."""
     if "raised" in ours or "raised" in theirs:
-        a, b = ours.get("raised", "nothing"), theirs.get("raised", "nothing")
+        a, b = ours.get("raised", "ok"), theirs.get("raised", "ok")
         if a != b:
-            yield "raised", a, b
+            yield "outcome", a, b
             return
-    yield from differences(ours, theirs)
+    yield from observe.differences(ours, theirs)

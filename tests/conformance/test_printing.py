@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from imode import printing
+from imode._tensor import printing
 
 DTYPES = ["float32", "float64", "float16", "int64", "int32", "uint8", "int8", "bool"]
 DTYPES += ["complex64", "complex128"]

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from . import known
+from . import differences
 from .fuzz import check, report
 from .generate import Generator
 from .programs import Block, compare, run, script, shrink
@@ -15,7 +15,7 @@ PROGRAMS, LONG, THEMED = 1800, 60, 400
 
 @pytest.fixture(scope="module")
 def rules():
-    return known.load()
+    return differences.load()
 
 
 def _differ(lib, torch, rules, seeds, **options):

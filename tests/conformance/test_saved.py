@@ -12,7 +12,7 @@ from tests.samples import load
 from .calls import function, method, tensors_of
 from .observe import attempt, dtype_name, node_name
 
-SAMPLES = load()
+SAMPLES = load(of_pytorch=True)
 CASES = [
     (name, i)
     for name in sorted(SAMPLES)

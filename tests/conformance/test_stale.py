@@ -9,7 +9,7 @@ from tests.samples import load
 from .calls import function, method, tensors_of
 from .observe import dtype_name, failure
 
-SAMPLES = load()
+SAMPLES = load(of_pytorch=True)
 DTYPES = (None, lambda place, t: "complex128" if t.dtype.startswith("float") else None)
 STALE = "is a view and its base or another view of its base has been modified inplace"
 

@@ -1,4 +1,4 @@
-"""Sample calls of every operator, one file per file of `imode/ops/`, as plain data.
+"""Sample calls of every operator, in the folders and files of `imode/ops/`, as plain data.
 
     from tests.samples import S, T
     SAMPLES = {"add": [S(T(2, 3), T(3)), S(T(2, 3, dtype="int64"), 2.5, alpha=2)]}
@@ -125,17 +125,18 @@ class S:
     """One call of an operator: its arguments (T, D, Storage, numbers, lists) and what to check.
 
     grad: check gradients. raises: both libraries raise this class with the same first sentence.
-    torch: the call in PyTorch, where it is spelled otherwise. values=False: the values are
+    torch: the call in PyTorch, where it is spelled otherwise. numpy: where PyTorch has no such
+    operator, the function of the arrays that gives the same. values=False: the values are
     random, compare everything else. tol: (rtol, atol) instead of the dtype's.
     variants: False where the in-place and out= forms make no sense for these arguments.
     smooth: False where differences do not give the gradient: ties, kinks, NaN, infinity.
     """
 
-    def __init__(self, *args, grad=True, raises=None, torch=None, values=True, tol=None,
-                 variants=True, smooth=True, **kwargs):  # fmt: skip
+    def __init__(self, *args, grad=True, raises=None, torch=None, numpy=None, values=True,
+                 tol=None, variants=True, smooth=True, **kwargs):  # fmt: skip
         self.smooth = smooth
         self.args, self.kwargs = args, kwargs
-        self.grad, self.raises, self.torch = grad, raises, torch
+        self.grad, self.raises, self.torch, self.numpy = grad, raises, torch, numpy
         self.values, self.tol, self.variants = values, tol, variants
 
     def make(self, lib, dtype=None, requires_grad=False):
@@ -181,13 +182,21 @@ def inplace(sample):
     return copied
 
 
-def load():
-    """Return every operator's samples, {name: [S, ...]}; a name in two files is an error."""
+def load(of_pytorch=False):
+    """Return every operator's samples, {name: [S, ...]}; a name in two files is an error.
+
+    of_pytorch: only of operators that PyTorch has, too.
+    """
     samples = {}
-    for module in pkgutil.iter_modules(__path__):
-        table = importlib.import_module(f"{__name__}.{module.name}").SAMPLES
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        if module.ispkg:
+            continue
+        table = importlib.import_module(module.name).SAMPLES
         twice = samples.keys() & table.keys()
         if twice:
             raise ValueError(f"{module.name}.py: samples of {sorted(twice)} stand elsewhere too")
         samples |= table
+    if of_pytorch:
+        shared = {name: [s for s in calls if not s.numpy] for name, calls in samples.items()}
+        return {name: calls for name, calls in shared.items() if calls}
     return samples

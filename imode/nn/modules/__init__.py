@@ -1,22 +1,5 @@
 """The modules, one file per family."""
 
-from . import (
-    activation,
-    container,
-    conv,
-    dropout,
-    embedding,
-    flatten,
-    linear,
-    loss,
-    module,
-    norm,
-    padding,
-    parallel,
-    parameters,
-    pixelshuffle,
-    pooling,
-)
 from .activation import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
@@ -33,21 +16,4 @@ from .parameters import *  # noqa: F403
 from .pixelshuffle import *  # noqa: F403
 from .pooling import *  # noqa: F403
 
-_families = (
-    activation,
-    container,
-    conv,
-    dropout,
-    embedding,
-    flatten,
-    linear,
-    loss,
-    module,
-    norm,
-    padding,
-    parallel,
-    parameters,
-    pixelshuffle,
-    pooling,
-)
-__all__ = [name for family in _families for name in family.__all__]
+__all__ = [name for name, value in globals().items() if isinstance(value, type)]

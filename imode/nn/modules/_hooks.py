@@ -1,4 +1,4 @@
-"""Hooks on modules: kept out of the way of a call to a module that has none."""
+"""Hooks on modules, in a module of their own: calling a module without hooks costs nothing more."""
 
 import warnings
 from functools import cache
@@ -11,11 +11,15 @@ __all__ = ["Hooks", "call_with_hooks"]
 
 
 class HookTable(dict):
-    """One kind of hook of one module: from handle id to (hook, options...); weakly referable."""
+    """One kind of hook of one module: handle id to (hook, options...); can be weakly referenced."""
 
 
 class Hooks:
-    """All hooks of one module; `module._hooks` is None until the first one is registered."""
+    """All hooks of one module; `module._hooks` is None until the first one is registered.
+
+    The entries of `forward_pre` are (hook, with_kwargs), those of `forward` (hook, with_kwargs,
+    always_call), the others (hook,).
+    """
 
     __slots__ = (
         "backward",
@@ -29,14 +33,8 @@ class Hooks:
     )
 
     def __init__(self):
-        self.forward_pre = HookTable()  # (hook, with_kwargs)
-        self.forward = HookTable()  # (hook, with_kwargs, always_call)
-        self.backward_pre = HookTable()  # (hook,)
-        self.backward = HookTable()  # (hook,)
-        self.load_pre = HookTable()  # (hook,), as the rest
-        self.load_post = HookTable()
-        self.state_pre = HookTable()
-        self.state_post = HookTable()
+        for kind in Hooks.__slots__:
+            setattr(self, kind, HookTable())
 
     def __reduce__(self):
         return _rebuild, tuple(dict(getattr(self, kind)) for kind in Hooks.__slots__)
@@ -44,13 +42,13 @@ class Hooks:
 
 def _rebuild(*tables):
     hooks = Hooks()
-    for kind, table in zip(Hooks.__slots__, tables):  # older files have the first four
+    for kind, table in zip(Hooks.__slots__, tables):  # older files have only the first four
         getattr(hooks, kind).update(table)
     return hooks
 
 
 def call_with_hooks(module, args, kwargs):
-    """`module(*args, **kwargs)` for a module with hooks, in the order PyTorch runs them."""
+    """`module(*args, **kwargs)` for a module with hooks, which run in PyTorch's order."""
     hooks = module._hooks
     done = set()
     result = None
@@ -110,10 +108,10 @@ def _run_forward(module, entry, args, kwargs, result):
 # ---- backward ----
 
 
-@cache  # made when the first backward hook runs: most programs have none
+@cache  # created on first use: most programs have no backward hook
 def _function():
     class BackwardHookFunction(Function):
-        """The identity of several tensors as one node; what it gives cannot be written to."""
+        """The identity of several tensors as one node; its results cannot be written in place."""
 
         @staticmethod
         def forward(ctx, *tensors):
@@ -128,9 +126,9 @@ def _function():
 
 
 class _BackwardTaps:
-    """Brackets one call of a module with nodes at its inputs and at its outputs.
+    """Encloses one call of a module in a node at its inputs and a node at its outputs.
 
-    `places`: where among the inputs, or the outputs, tensors stand; None: there is no node.
+    `input_positions`, `output_positions`: which of them are tensors; None: there is no node.
     """
 
     def __init__(self, module, hooks):
@@ -139,11 +137,11 @@ class _BackwardTaps:
         self.pre_hooks = [hook for (hook,) in hooks.backward_pre.values()]
         self.grad_outputs = None
         self.inputs = self.outputs = 0
-        self.input_places = self.output_places = None
+        self.input_positions = self.output_positions = None
 
     def wrap_inputs(self, args):
         self.inputs = len(args)
-        args, self.input_places = _tapped(args, self._at_inputs)
+        args, self.input_positions = _tapped(args, self._at_inputs)
         return args
 
     def wrap_outputs(self, result):
@@ -155,16 +153,16 @@ class _BackwardTaps:
             )
         results = result if isinstance(result, tuple) else (result,)
         self.outputs = len(results)
-        results, self.output_places = _tapped(results, self._at_outputs)
+        results, self.output_positions = _tapped(results, self._at_outputs)
         return results if isinstance(result, tuple) else results[0]
 
     def _at_outputs(self, _, grads):
-        full = _spread(self.output_places, self.outputs, grads)
+        full = _at_positions(self.output_positions, self.outputs, grads)
         for hook in self.pre_hooks:
             replaced = hook(self.module, full)
             if replaced is not None:
                 full = _same_length(replaced, full, "pre hook", "grad_output")
-        if self.input_places is None:
+        if self.input_positions is None:
             warnings.warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients. Its grad_input is all None.",
@@ -182,44 +180,45 @@ class _BackwardTaps:
                     )
         else:
             self.grad_outputs = full
-        return tuple(full[place] for place in self.output_places)
+        return tuple(full[i] for i in self.output_positions)
 
     def _at_inputs(self, grads, _):
-        if self.grad_outputs is None:  # they came around the module's outputs
+        if self.grad_outputs is None:  # the gradients did not come through the module's outputs
             return None
-        full = _spread(self.input_places, self.inputs, grads)
+        full = _at_positions(self.input_positions, self.inputs, grads)
         for hook in self.hooks:
             replaced = hook(self.module, full, self.grad_outputs)
             if replaced is not None:
                 full = _same_length(replaced, full, "hook", "grad_input")
         self.grad_outputs = None
-        return tuple(full[place] for place in self.input_places)
+        return tuple(full[i] for i in self.input_positions)
 
 
 def _tapped(values, react):
-    """The tuple behind a node whose backward `react` may change, and where its tensors stand.
+    """(The tuple behind a node whose gradients `react` may change, the positions of its tensors).
 
-    None in place of the latter, and the tuple as it is, where nothing is recorded.
+    (The tuple itself, None) if nothing is recorded.
     """
-    places = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
-    if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
+    positions = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+    if not is_grad_enabled() or not any(values[i].requires_grad for i in positions):
         return values, None
     tapped = list(values)
-    for place, tensor in zip(places, _function().apply(*[values[i] for i in places]), strict=True):
-        tapped[place] = tensor
-    node = next(tapped[i].grad_fn for i in places if tapped[i].grad_fn is not None)
+    results = _function().apply(*[values[i] for i in positions])
+    for i, tensor in zip(positions, results, strict=True):
+        tapped[i] = tensor
+    node = next(tapped[i].grad_fn for i in positions if tapped[i].grad_fn is not None)
 
-    def hook(given, arrived):  # its name stands in messages
+    def hook(given, arrived):  # messages show its name
         return react(given, arrived)
 
     node.register_hook(hook)
-    return (tuple(tapped) if type(values) is tuple else type(values)(*tapped)), places
+    return (tuple(tapped) if type(values) is tuple else type(values)(*tapped)), positions
 
 
-def _spread(places, count, grads):
+def _at_positions(positions, count, grads):
     full = [None] * count
-    for place, grad in zip(places, grads, strict=True):
-        full[place] = grad
+    for i, grad in zip(positions, grads, strict=True):
+        full[i] = grad
     return tuple(full)
 
 

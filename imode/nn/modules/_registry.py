@@ -2,10 +2,10 @@
 
 Note [Mirrored attributes]
 PyTorch finds `module.weight` through `Module.__getattr__`, that is, after the ordinary lookup has
-failed and made an exception: about half a microsecond, as much as five small operators cost here.
-Instead each entry of a module's `_parameters`, `_buffers` and `_modules` stands a second time in
-the module's `__dict__`, where the interpreter finds it at once. The tables are the truth; they
-carry every change (also a direct one: `module._modules["0"] = other`) over to the mirror.
+failed with an exception: that takes half a microsecond, as long as five small operators here.
+Instead each entry of a module's `_parameters`, `_buffers` and `_modules` is also an entry of the
+module's `__dict__`, where the interpreter finds it at once. The tables are authoritative, and copy
+every change, even a direct one (`module._modules["0"] = other`), to that mirror.
 Invariant: for each entry `table[name]` is `module.__dict__[name]`.
 """
 
@@ -22,7 +22,7 @@ class Registry(dict):
     __slots__ = ("_owner",)
 
     def __init__(self, owner, entries=()):
-        self._owner = weakref.ref(owner)  # strong would be a cycle: modules freed late
+        self._owner = weakref.ref(owner)  # a strong reference would delay the freeing of modules
         self.update(entries)
 
     def _mirror(self):
@@ -67,7 +67,7 @@ class Registry(dict):
         return self
 
     def __reduce__(self):
-        # A copy starts as a plain dict; Module.__setstate__ ties it to the new module.
+        # A copy is a dict at first; Module.__setstate__ makes it a Registry of the new module.
         return dict, (dict(self),)
 
     def __reduce_ex__(self, protocol):

@@ -1,8 +1,8 @@
 """state_dict and load_state_dict: what they save, what they check, and when they write.
 
-Loading is all or nothing: every module only checks and plans (`local_metadata["writes"]`), and the
-values are written after the whole dictionary was found good. A hook that runs after a module was
-loaded sees it so: what was planned by then is written first.
+Loading is all or nothing: each module only checks its entries and plans its writes
+(`local_metadata["writes"]`), which are done after the whole dictionary has been checked. Before a
+hook that runs after loading a module, the writes planned so far are done, so the hook sees them.
 """
 
 from collections import OrderedDict, namedtuple
@@ -13,7 +13,7 @@ from imode.guards import no_grad, normal_mode
 
 from ..parameter import Parameter, as_normal
 
-__all__ = ["collect", "load", "plan", "save"]
+__all__ = ["collect", "load", "load_from_state_dict", "save_to_state_dict"]
 
 EXTRA_STATE = "_extra_state"
 
@@ -30,7 +30,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 def collect(module, destination, prefix, keep_vars):
-    """Fill `destination` with the state of `module` and of the modules in it."""
+    """Fill `destination` with the state of `module` and of all modules below it."""
     if destination is None:
         destination = OrderedDict()
         destination._metadata = OrderedDict()
@@ -52,7 +52,7 @@ def collect(module, destination, prefix, keep_vars):
 
 
 def _hooks(module, kind):
-    """The hooks of one kind on a module; they may register others."""
+    """The hooks of one kind on a module, copied: a hook may register others."""
     return (
         [] if module._hooks is None else [hook for (hook,) in getattr(module._hooks, kind).values()]
     )
@@ -66,7 +66,7 @@ def _write(writes):
 
 
 def load(module, state_dict, strict, assign):
-    """Check `state_dict` against `module` whole, then write it into the module."""
+    """Check all of `state_dict` against `module`, then write it into the module."""
     if not hasattr(state_dict, "keys"):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
     metadata = getattr(state_dict, "_metadata", None) or {}
@@ -114,32 +114,35 @@ def _quoted(keys):
     return ", ".join(f'"{key}"' for key in keys)
 
 
-def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors):
-    """Check the entries of one module (its children excepted) and plan their writes."""
-    for hook in _hooks(module, "load_pre"):
-        hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)
+def load_from_state_dict(
+    self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+):
+    """Check the entries of one module, without its children, and plan their writes."""
+    problems = strict, missing_keys, unexpected_keys, error_msgs
+    for hook in _hooks(self, "load_pre"):
+        hook(self, state_dict, prefix, local_metadata, *problems)
     writes = local_metadata.get("writes")
     later = writes is not None
     writes = writes if later else []
     assign = local_metadata.get("assign_to_params_buffers", False)
-    local = _entries(module)
+    local = _entries(self)
     for name, target in local.items():
         key = prefix + name
         if key not in state_dict:
             if strict:
-                missing.append(key)
+                missing_keys.append(key)
             continue
         value = state_dict[key]
         if not isinstance(value, Tensor):
-            errors.append(
+            error_msgs.append(
                 f'While copying the parameter named "{key}", expected imode.Tensor or Tensor-like '
                 f"object from checkpoint but received {type(value)}"
             )
             continue
         if target.dim() == 0 and value.dim() == 1 and value.shape[0] == 1:
-            value = value[0]  # checkpoints from before 0-dim tensors existed
+            value = value[0]  # from a checkpoint older than 0-dim tensors
         if value.shape != target.shape:
-            errors.append(
+            error_msgs.append(
                 f"size mismatch for {key}: copying a param with shape {value.shape} from "
                 f"checkpoint, the shape in current model is {target.shape}."
             )
@@ -147,20 +150,22 @@ def plan(module, state_dict, prefix, local_metadata, strict, missing, unexpected
         if assign:
             floating = value.is_floating_point() or value.is_complex()
             if is_parameter(target) and target.requires_grad and not floating:
-                errors.append(f'"{key}": a parameter that requires grad cannot be {value.dtype}.')
+                error_msgs.append(
+                    f'"{key}": a parameter that requires grad cannot be {value.dtype}.'
+                )
                 continue
-            writes.append(_assigner(module, name, target, value))
+            writes.append(_assigner(self, name, target, value))
         else:
             writes.append(_copier(key, target, value))
-    _plan_extra(module, state_dict, prefix, strict, missing, unexpected, writes)
+    _plan_extra(self, state_dict, prefix, strict, missing_keys, unexpected_keys, writes)
     if strict:
         for key in state_dict:
             if not key.startswith(prefix) or key == prefix + EXTRA_STATE:
                 continue
             first, *rest = key[len(prefix) :].split(".", 1)
-            if first not in module._modules if rest else first not in local:
-                unexpected.append(key)
-    if not later:  # called by hand, outside load(): write now
+            if first not in self._modules if rest else first not in local:
+                unexpected_keys.append(key)
+    if not later:  # called directly, not by load(): write now
         _write(writes)
 
 
@@ -203,16 +208,16 @@ def _assigner(module, name, target, value):
 
 
 def _entries(module):
-    """What is saved of one module: its parameters and persistent buffers, unset ones left out."""
+    """What is saved of one module: its parameters and persistent buffers that are not None."""
     skipped = module._non_persistent_buffers_set
     buffers = {name: value for name, value in module._buffers.items() if name not in skipped}
     both = {**module._parameters, **buffers}
     return {name: value for name, value in both.items() if value is not None}
 
 
-def save(module, destination, prefix, keep_vars):
-    """Put the entries of one module (its children excepted) into `destination`."""
-    for name, value in _entries(module).items():
+def save_to_state_dict(self, destination, prefix, keep_vars):
+    """Put the entries of one module, without its children, into `destination`."""
+    for name, value in _entries(self).items():
         destination[prefix + name] = value if keep_vars else value.detach()
-    if not getattr(type(module).get_extra_state, "_is_default", False):
-        destination[prefix + EXTRA_STATE] = module.get_extra_state()
+    if not getattr(type(self).get_extra_state, "_is_default", False):
+        destination[prefix + EXTRA_STATE] = self.get_extra_state()

@@ -1,10 +1,11 @@
-"""Activations as modules: of any shape to the same, and to the same dtype, but GLU."""
+"""Activations as modules. All but GLU keep the input's shape, and all keep its dtype."""
 
 from imode import ops
 
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._layer import Layer
 from .module import Module
 
 __all__ = [
@@ -36,10 +37,6 @@ __all__ = [
     "Tanhshrink",
     "Threshold",
 ]
-
-
-def _inplace(module, comma=True):
-    return ("inplace=True" if not comma else ", inplace=True") if module.inplace else ""
 
 
 # ---- without parameters ----
@@ -103,17 +100,19 @@ class Tanhshrink(Module):
 # ---- with `inplace` ----
 
 
-class _Inplace(Module):
-    # What the activations that can overwrite their input have in common.
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
+class _Inplace(Layer):
+    # The base of activations that can overwrite their input.
     def extra_repr(self):
-        return _inplace(self, comma=False)
+        shown = [self._shown.format_map(vars(self))] if self._shown else []
+        return ", ".join(shown + ["inplace=True"] * self.inplace)
 
 
-class ReLU(_Inplace):
+class _InplaceOnly(_Inplace):
+    def __init__(self, inplace=False):
+        super().__init__(inplace=inplace)
+
+
+class ReLU(_InplaceOnly):
     """max(0, x).
 
     >>> imode.nn.ReLU()(imode.tensor([-1.0, 2.0]))
@@ -124,7 +123,7 @@ class ReLU(_Inplace):
         return ops.relu_(input) if self.inplace else ops.relu(input)
 
 
-class SELU(_Inplace):
+class SELU(_InplaceOnly):
     """The self-normalising scaled exponential linear unit.
 
     >>> imode.nn.SELU()(imode.tensor([-1.0, 2.0]))
@@ -135,7 +134,7 @@ class SELU(_Inplace):
         return F.selu(input, self.inplace)
 
 
-class SiLU(_Inplace):
+class SiLU(_InplaceOnly):
     """x * sigmoid(x), also called swish.
 
     >>> imode.nn.SiLU()(imode.tensor([-1.0, 2.0]))
@@ -146,7 +145,7 @@ class SiLU(_Inplace):
         return F.silu(input, inplace=self.inplace)
 
 
-class Mish(_Inplace):
+class Mish(_InplaceOnly):
     """x * tanh(softplus(x)).
 
     >>> imode.nn.Mish()(imode.tensor([-1.0, 2.0]))
@@ -157,7 +156,7 @@ class Mish(_Inplace):
         return F.mish(input, inplace=self.inplace)
 
 
-class Hardsigmoid(_Inplace):
+class Hardsigmoid(_InplaceOnly):
     """relu6(x + 3) / 6.
 
     >>> imode.nn.Hardsigmoid()(imode.tensor([-4.0, 0.0, 1.5]))
@@ -171,7 +170,7 @@ class Hardsigmoid(_Inplace):
         return ""
 
 
-class Hardswish(_Inplace):
+class Hardswish(_InplaceOnly):
     """x * relu6(x + 3) / 6.
 
     >>> imode.nn.Hardswish()(imode.tensor([-4.0, 0.0, 1.5]))
@@ -185,26 +184,22 @@ class Hardswish(_Inplace):
         return ""
 
 
-class Hardtanh(Module):
+class Hardtanh(_Inplace):
     """x limited to [min_val, max_val].
 
     >>> imode.nn.Hardtanh()(imode.tensor([-4.0, 0.5, 4.0]))
     tensor([-1.0000,  0.5000,  1.0000])
     """
 
+    _shown = "min_val={min_val}, max_val={max_val}"
+
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
-        super().__init__()
-        self.min_val = min_val
-        self.max_val = max_val
-        self.inplace = inplace
+        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
         if not max_val > min_val:
             raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
 
     def forward(self, input):
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
-
-    def extra_repr(self):
-        return f"min_val={self.min_val}, max_val={self.max_val}{_inplace(self)}"
 
 
 class ReLU6(Hardtanh):
@@ -214,49 +209,42 @@ class ReLU6(Hardtanh):
     tensor([0., 5., 6.])
     """
 
+    _shown = ""
+
     def __init__(self, inplace=False):
         super().__init__(0.0, 6.0, inplace)
 
-    def extra_repr(self):
-        return _inplace(self, comma=False)
 
-
-class LeakyReLU(Module):
+class LeakyReLU(_Inplace):
     """x where positive, else negative_slope * x.
 
     >>> imode.nn.LeakyReLU(0.5)(imode.tensor([-1.0, 2.0]))
     tensor([-0.5000,  2.0000])
     """
 
+    _shown = "negative_slope={negative_slope}"
+
     def __init__(self, negative_slope=0.01, inplace=False):
-        super().__init__()
-        self.negative_slope = negative_slope
-        self.inplace = inplace
+        super().__init__(negative_slope=negative_slope, inplace=inplace)
 
     def forward(self, input):
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}{_inplace(self)}"
 
-
-class ELU(Module):
+class ELU(_Inplace):
     """x where positive, else alpha * (exp(x) - 1).
 
     >>> imode.nn.ELU()(imode.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
 
+    _shown = "alpha={alpha}"
+
     def __init__(self, alpha=1.0, inplace=False):
-        super().__init__()
-        self.alpha = alpha
-        self.inplace = inplace
+        super().__init__(alpha=alpha, inplace=inplace)
 
     def forward(self, input):
         return F.elu(input, self.alpha, self.inplace)
-
-    def extra_repr(self):
-        return f"alpha={self.alpha}{_inplace(self)}"
 
 
 class CELU(ELU):
@@ -270,73 +258,62 @@ class CELU(ELU):
         return F.celu(input, self.alpha, self.inplace)
 
 
-class Threshold(Module):
+class Threshold(_Inplace):
     """x where it is above threshold, else value.
 
     >>> imode.nn.Threshold(0.5, 9.0)(imode.tensor([0.0, 2.0]))
     tensor([9., 2.])
     """
 
+    _shown = "threshold={threshold}, value={value}"
+
     def __init__(self, threshold, value, inplace=False):
-        super().__init__()
-        self.threshold = threshold
-        self.value = value
-        self.inplace = inplace
+        super().__init__(threshold=threshold, value=value, inplace=inplace)
 
     def forward(self, input):
         return F.threshold(input, self.threshold, self.value, self.inplace)
-
-    def extra_repr(self):
-        return f"threshold={self.threshold}, value={self.value}{_inplace(self)}"
 
 
 # ---- with other options ----
 
 
-class GELU(Module):
-    """x * Phi(x); `approximate="tanh"` takes the tanh formula for Phi.
+class GELU(Layer):
+    """x * Phi(x); `approximate="tanh"` uses the tanh formula for Phi.
 
     >>> imode.nn.GELU()(imode.tensor([-1.0, 2.0]))
     tensor([-0.1587,  1.9545])
     """
 
+    _shown = "approximate={approximate!r}"
+
     def __init__(self, approximate="none"):
-        super().__init__()
-        self.approximate = approximate
+        super().__init__(approximate=approximate)
 
     def forward(self, input):
         return F.gelu(input, approximate=self.approximate)
 
-    def extra_repr(self):
-        return f"approximate={self.approximate!r}"
 
-
-class Softplus(Module):
+class Softplus(Layer):
     """log(1 + exp(beta * x)) / beta; x itself where beta * x is above threshold.
 
     >>> imode.nn.Softplus()(imode.tensor([-1.0, 30.0]))
     tensor([ 0.3133, 30.0000])
     """
 
+    _shown = "beta={beta}, threshold={threshold}"
+
     def __init__(self, beta=1.0, threshold=20.0):
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
+        super().__init__(beta=beta, threshold=threshold)
 
     def forward(self, input):
         return F.softplus(input, self.beta, self.threshold)
 
-    def extra_repr(self):
-        return f"beta={self.beta}, threshold={self.threshold}"
 
+class _Shrink(Layer):
+    _shown = "{lambd}"
 
-class _Shrink(Module):
     def __init__(self, lambd=0.5):
-        super().__init__()
-        self.lambd = lambd
-
-    def extra_repr(self):
-        return f"{self.lambd}"
+        super().__init__(lambd=lambd)
 
 
 class Hardshrink(_Shrink):
@@ -361,13 +338,11 @@ class Softshrink(_Shrink):
         return F.softshrink(input, self.lambd)
 
 
-class _AlongDim(Module):
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
+class _AlongDim(Layer):
+    _shown = "dim={dim}"
 
-    def extra_repr(self):
-        return f"dim={self.dim}"
+    def __init__(self, dim=None):
+        super().__init__(dim=dim)
 
 
 class Softmax(_AlongDim):
@@ -421,7 +396,7 @@ class Softmax2d(Module):
 
 
 class GLU(_AlongDim):
-    """The first half of x along dim, times the sigmoid of the second.
+    """The first half of x along dim, times the sigmoid of the second half.
 
     >>> imode.nn.GLU()(imode.tensor([2.0, 0.0]))
     tensor([1.])
@@ -434,17 +409,17 @@ class GLU(_AlongDim):
         return F.glu(input, self.dim)
 
 
-class PReLU(Module):
-    """x where positive, else weight * x; one weight for all channels or one for each.
+class PReLU(Layer):
+    """x where positive, else weight * x; one weight for all channels, or one per channel.
 
     >>> imode.nn.PReLU()(imode.tensor([-1.0, 2.0])).tolist()
     [-0.25, 2.0]
     """
 
+    _shown = "num_parameters={num_parameters}"
+
     def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
+        super().__init__(num_parameters=num_parameters, init=init)
         self.weight = Parameter(ops.empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
 
@@ -454,6 +429,3 @@ class PReLU(Module):
 
     def forward(self, input):
         return F.prelu(input, self.weight)
-
-    def extra_repr(self):
-        return f"num_parameters={self.num_parameters}"

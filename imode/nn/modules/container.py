@@ -11,7 +11,7 @@ __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
 def position(index, size):
-    """`index` counted from the front, after a check that it lies in a list of `size`."""
+    """`index` counted from the front; raises if a list of `size` has no such index."""
     index = operator.index(index)
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of range")
@@ -38,7 +38,7 @@ def pairs(items, kind, taker):
 
 
 class _Numbered(Module):
-    # What Sequential and ModuleList share: children named by their position.
+    # The base of Sequential and ModuleList: children are named by their position.
 
     def _key(self, index):
         return list(self._modules)[position(index, len(self))]
@@ -68,16 +68,16 @@ class _Numbered(Module):
         return self
 
     def pop(self, key):
-        """Take a module (or a slice of them) out and return it."""
+        """Remove a module, or a slice of modules, and return it."""
         module = self[key]
         del self[key]
         return module
 
 
 class Sequential(_Numbered):
-    """Modules that are called one after the other, each with the output of the one before.
+    """Modules that are called one after the other, each with the output of the previous one.
 
-    Takes the modules, or one OrderedDict that names them.
+    The arguments are the modules, or one OrderedDict from name to module.
 
     >>> model = imode.nn.Sequential(imode.nn.Linear(2, 3), imode.nn.ReLU())
     >>> model(imode.ones(1, 2)).shape
@@ -136,7 +136,7 @@ class Sequential(_Numbered):
         return self.extend(list(self) * (factor - 1))
 
     def insert(self, index, module):
-        """Put a module before position `index`; returns self."""
+        """Insert a module before position `index`; returns self."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         size = len(self)
@@ -155,7 +155,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """A list of modules that are registered; it has no forward of its own.
+    """A list that registers its modules; it has no forward.
 
     >>> len(imode.nn.ModuleList(imode.nn.Linear(3, 3) for _ in range(4)))
     4
@@ -178,7 +178,7 @@ class ModuleList(_Numbered):
         return ModuleList(chain(self, other))
 
     def insert(self, index, module):
-        """Put a module before position `index`."""
+        """Insert a module before position `index`."""
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
@@ -195,7 +195,7 @@ class ModuleList(_Numbered):
         return self
 
     def __repr__(self):
-        # Runs of modules that print alike are printed once: "(0-2): 3 x Linear(...)".
+        # Adjacent modules with the same text are printed once: "(0-2): 3 x Linear(...)".
         runs = []  # [first, last, text]
         for i, module in enumerate(self):
             text = repr(module)
@@ -215,12 +215,42 @@ class ModuleList(_Numbered):
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-class ModuleDict(Module):
-    """A dict of modules that are registered; it has no forward of its own.
+class Named(Module):
+    """The base of ModuleDict and ParameterDict: the methods that need only `_keys`, a dict."""
+
+    def __len__(self):
+        return len(self._keys)
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __contains__(self, key):
+        return key in self._keys
+
+    def keys(self):
+        """The names."""
+        return self._keys.keys()
+
+    def clear(self):
+        """Remove everything."""
+        for key in list(self):
+            del self[key]
+
+    def pop(self, key):
+        """Remove a value and return it."""
+        value = self[key]
+        del self[key]
+        return value
+
+
+class ModuleDict(Named):
+    """A dict that registers its modules; it has no forward.
 
     >>> imode.nn.ModuleDict({"act": imode.nn.ReLU()})["act"]
     ReLU()
     """
+
+    _keys = property(lambda self: self._modules)
 
     def __init__(self, modules=None):
         super().__init__()
@@ -236,19 +266,6 @@ class ModuleDict(Module):
     def __delitem__(self, key):
         del self._modules[key]
 
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules)
-
-    def __contains__(self, key):
-        return key in self._modules
-
-    def keys(self):
-        """The names."""
-        return self._modules.keys()
-
     def values(self):
         """The modules."""
         return self._modules.values()
@@ -256,14 +273,6 @@ class ModuleDict(Module):
     def items(self):
         """The (name, module) pairs."""
         return self._modules.items()
-
-    def clear(self):
-        """Take every module out."""
-        self._modules.clear()
-
-    def pop(self, key):
-        """Take a module out and return it."""
-        return self._modules.pop(key)
 
     def update(self, modules):
         """Add or replace modules from a mapping or from (name, module) pairs."""

@@ -1,5 +1,7 @@
 """Convolutions."""
 
+from imode import errors
+
 from .. import functional as F
 from .linear import Affine
 from .utils import ntuple
@@ -10,7 +12,7 @@ PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Affine):
-    # What convolutions over one and two dimensions share; `_spatial` says how many.
+    # The base of convolutions over one and two dimensions; `_spatial` is how many.
     _spatial = 0
     _convolve = None
 
@@ -110,7 +112,7 @@ def _check(in_channels, out_channels, stride, padding, groups, padding_mode):
                 f"Invalid padding string {padding!r}, should be one of ('same', 'valid')"
             )
         if padding == "same" and any(step != 1 for step in stride):
-            raise ValueError("padding='same' is not supported for strided convolutions")
+            raise errors.arguments.same_padding(ValueError)
     if padding_mode not in PADDING_MODES:
         raise ValueError(
             f"padding_mode must be one of {PADDING_MODES}, but got padding_mode='{padding_mode}'"

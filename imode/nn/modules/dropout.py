@@ -1,21 +1,20 @@
-"""Dropout: of any shape to the same; in evaluation the input itself."""
+"""Dropout. The shape is kept; in evaluation the result is the input itself."""
+
+from imode import errors
 
 from .. import functional as F
-from .module import Module
+from ._layer import Layer
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d"]
 
 
-class _Dropout(Module):
-    def __init__(self, p=0.5, inplace=False):
-        super().__init__()
-        if p < 0 or p > 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+class _Dropout(Layer):
+    _shown = "p={p}, inplace={inplace}"
 
-    def extra_repr(self):
-        return f"p={self.p}, inplace={self.inplace}"
+    def __init__(self, p=0.5, inplace=False):
+        if p < 0 or p > 1:
+            raise errors.numbers.dropout_probability(p)
+        super().__init__(p=p, inplace=inplace)
 
 
 class Dropout(_Dropout):

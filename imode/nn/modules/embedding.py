@@ -1,6 +1,6 @@
 """Embedding: a table of vectors, looked up by index."""
 
-from imode import ops
+from imode import errors, ops
 from imode.guards import no_grad
 
 from .. import functional as F
@@ -12,7 +12,7 @@ __all__ = ["Embedding"]
 
 
 class Embedding(Module):
-    """The rows of a learned table: indices of any shape (*) to vectors (*, embedding_dim).
+    """Looks up rows of a learned table: indices of any shape (*) to vectors (*, embedding_dim).
 
     The row `padding_idx` starts as zeros and gets no gradient.
 
@@ -39,7 +39,7 @@ class Embedding(Module):
         self.embedding_dim = embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
-                raise AssertionError("Padding_idx must be within num_embeddings")
+                raise errors.arguments.padding_index()
             padding_idx = padding_idx + num_embeddings if padding_idx < 0 else padding_idx
         if sparse:
             raise NotImplementedError("Embedding: sparse gradients are not supported")
@@ -60,7 +60,7 @@ class Embedding(Module):
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
     def reset_parameters(self):
-        """Draw the table again from the standard normal distribution."""
+        """Redraw the table from the standard normal distribution."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -88,7 +88,7 @@ class Embedding(Module):
         scale_grad_by_freq=False,
         sparse=False,
     ):
-        """An Embedding over a given 2-D table; `freeze` keeps it from being trained."""
+        """An Embedding that uses a given 2-D table; `freeze`: do not train it."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape

@@ -13,7 +13,7 @@ __all__ = ["Identity", "Linear"]
 
 
 class Identity(Module):
-    """Gives its input back; takes any arguments, so it can stand in for any layer.
+    """Returns its input; accepts any arguments, so it can replace any layer.
 
     >>> imode.nn.Identity()(imode.ones(2))
     tensor([1., 1.])
@@ -27,7 +27,8 @@ class Identity(Module):
 
 
 class Affine(Module):
-    """What has a weight and a bias (or None), uniform in plus or minus 1 / sqrt(inputs)."""
+    """The base of layers with a weight and a bias (or None), both starting uniformly distributed
+    in plus or minus 1 / sqrt(inputs)."""
 
     def _make(self, shape, bias, device, dtype):
         made = {"device": device, "dtype": dtype}
@@ -39,7 +40,7 @@ class Affine(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw the starting values again."""
+        """Redraw the starting values."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in = init._calculate_fan_in_and_fan_out(self.weight)[0]
@@ -50,7 +51,7 @@ class Affine(Module):
 class Linear(Affine):
     """`input @ weight.T + bias` over the last dimension: (*, in_features) to (*, out_features).
 
-    Weight and bias start uniform in plus or minus 1 / sqrt(in_features).
+    Weight and bias start uniformly distributed in plus or minus 1 / sqrt(in_features).
 
     >>> imode.nn.Linear(20, 30)(imode.ones(128, 20)).shape
     imode.Size([128, 30])

@@ -1,7 +1,8 @@
-"""Losses: of an input and a target, to one number, or with `reduction="none"` one for each."""
+"""Losses of an input and a target: one number, or with `reduction="none"` one per element."""
 
 from .. import _reduction
 from .. import functional as F
+from ._layer import Layer
 from .module import Module
 
 __all__ = [
@@ -19,7 +20,7 @@ __all__ = [
 
 
 class _Loss(Module):
-    # `reduction` is "mean", "sum" or "none"; the two older booleans say the same.
+    # `reduction` is "mean", "sum" or "none"; the two older booleans mean the same.
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         if size_average is not None or reduce is not None:
@@ -187,7 +188,7 @@ class KLDivLoss(_Loss):
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
-class CosineSimilarity(Module):
+class CosineSimilarity(Layer):
     """The cosine of the angle between vectors along dim.
 
     >>> imode.nn.CosineSimilarity()(imode.tensor([[1.0, 0.0]]), imode.tensor([[1.0, 1.0]]))
@@ -195,9 +196,7 @@ class CosineSimilarity(Module):
     """
 
     def __init__(self, dim=1, eps=1e-8):
-        super().__init__()
-        self.dim = dim
-        self.eps = eps
+        super().__init__(dim=dim, eps=eps)
 
     def forward(self, x1, x2):
         return F.cosine_similarity(x1, x2, self.dim, self.eps)

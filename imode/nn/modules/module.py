@@ -1,4 +1,4 @@
-"""Module: the base of every layer and model."""
+"""Module: the base class of all layers and models."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from ._registry import Registry
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
 
 
-TYPE_CHECKING = False  # type checkers take it for True, without an import of typing here
+TYPE_CHECKING = False  # type checkers treat the name as True; this saves importing typing
 if TYPE_CHECKING:
     from typing import Any
 
@@ -27,22 +27,43 @@ def _typename(value):
     if isinstance(value, Tensor):
         return value.type()
     named = value if hasattr(value, "__qualname__") else type(value)
-    module = getattr(value, "__module__", None)
+    module = getattr(named, "__module__", None)
     in_module = f"{module}." if module not in (None, "builtins") else ""
     return in_module + named.__qualname__
 
 
+def _unset(table, kind, name, value, expected):
+    """Assign None, which keeps the name; any value that the table accepts was handled before."""
+    if value is not None:
+        raise TypeError(
+            f"cannot assign '{_typename(value)}' as {kind} '{name}' ({expected} or None expected)"
+        )
+    table[name] = None
+
+
+def _attribute(module, name):
+    if not hasattr(module, name):
+        raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+    return getattr(module, name)
+
+
+def _as_module(name, value):
+    if not isinstance(value, Module):
+        raise AttributeError(f"`{name}` is not an nn.Module")
+    return value
+
+
 def _default(method):
-    method._is_default = True  # tells a module's own extra state from none
+    method._is_default = True  # not overridden: the module has no extra state
     return method
 
 
 class Module:
-    """Base class of layers and models: subclass it, make the parts in `__init__`, write `forward`.
+    """Base class of layers and models: create the parts in `__init__`, and define `forward`.
 
-    A Parameter, a Module or a Buffer that is assigned as an attribute is registered:
-    `parameters()`, `state_dict()`, `to()`, `train()` and the others then reach it. Parameters and
-    buffers are normal tensors also when the module is made inside inference mode.
+    A Parameter, Module or Buffer that is assigned to an attribute is registered: then
+    `parameters()`, `state_dict()`, `to()`, `train()` and others include it. Parameters and buffers
+    are normal tensors even if the module is created in inference mode.
 
     >>> class Net(imode.nn.Module):
     ...     def __init__(self):
@@ -54,16 +75,16 @@ class Module:
     imode.Size([1, 3])
     """
 
-    _version = 1  # written into state dicts; a subclass raises it when its entries change
+    _version = 1  # saved in state dicts; a subclass increases it when its entries change
 
     if TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any: ...  # buffers, and what add_module was given
+        def __getattr__(self, name: str) -> Any: ...  # buffers, and modules given to add_module
 
     def __init__(self):
         entries = self.__dict__
         entries["training"] = True
-        # See Note [Straight calls]: a Hooks once one is registered or if __call__ is overridden.
+        # See Note [Straight calls]: a Hooks if a hook is registered or __call__ is overridden.
         entries["_hooks"] = None if type(self).__call__ is straight_call else Hooks()
         entries["_non_persistent_buffers_set"] = set()
         # See Note [Mirrored attributes]
@@ -72,7 +93,7 @@ class Module:
         entries["_modules"] = Registry(self)
 
     def forward(self, *args, **kwargs):
-        """What the module computes; every subclass defines it."""
+        """Compute the module's output; every subclass defines it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -106,7 +127,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Add a tensor that is state but no parameter; `persistent=False` leaves it unsaved."""
+        """Add a tensor that is state, not a parameter; with `persistent=False` it is not saved."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
@@ -152,24 +173,14 @@ class Module:
             self._forget(name, parameters)
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{_typename(value)}' as parameter '{name}' "
-                    "(imode.nn.Parameter or None expected)"
-                )
-            parameters[name] = None
+            _unset(parameters, "parameter", name, value, "imode.nn.Parameter")
         elif isinstance(value, Module):
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, modules)
             modules[name] = value
         elif modules is not None and name in modules:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{_typename(value)}' as child module '{name}' "
-                    "(imode.nn.Module or None expected)"
-                )
-            modules[name] = None
+            _unset(modules, "child module", name, value, "imode.nn.Module")
         elif isinstance(value, Buffer):
             self.register_buffer(name, value.data, value.persistent)
         elif buffers is not None and name in buffers:
@@ -180,14 +191,14 @@ class Module:
                 )
             self.register_buffer(name, value, name not in self._non_persistent_buffers_set)
         elif name in _TABLES and name in entries:
-            value = dict(value)  # it may be the table itself
+            value = dict(value)  # a copy, since it may be the table itself
             entries[name].clear()  # See Note [Mirrored attributes]
             entries[name].update(value)
         else:
             object.__setattr__(self, name, value)
 
     def _forget(self, name, keep):
-        """Take `name` out of every table but `keep`, and out of the plain attributes."""
+        """Remove `name` from every table except `keep`, and from the other attributes."""
         for table in (self._parameters, self._buffers, self._modules):
             if table is not keep:
                 table.pop(name, None)
@@ -264,7 +275,7 @@ class Module:
         return self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
-        """Yield the parameters; hand them to an optimizer."""
+        """Yield the parameters, for an optimizer."""
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
@@ -281,25 +292,19 @@ class Module:
         """The module under a dotted name; "" is the module itself."""
         module = self
         for part in target.split(".") if target else ():
-            if not hasattr(module, part):
-                raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
-            module = getattr(module, part)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{part}` is not an nn.Module")
+            module = _as_module(part, _attribute(module, part))
         return module
 
     def set_submodule(self, target, module, strict=False):
-        """Put `module` under a dotted name; `strict` refuses a name that does not exist yet."""
+        """Put `module` under a dotted name; with `strict` the name must exist already."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Module):
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
-        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
+        if strict or hasattr(parent, name):
+            _as_module(name, _attribute(parent, name))
         setattr(parent, name, module)
 
     def get_parameter(self, target):
@@ -319,14 +324,12 @@ class Module:
     def _get_member(self, target):
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
-        return module, name, getattr(module, name)
+        return module, name, _attribute(module, name)
 
-    # ---- changing all of it ----
+    # ---- changing the whole tree ----
 
     def apply(self, fn):
-        """Call `fn` on every module below and last on this one; returns self."""
+        """Call `fn` on every module below, and then on this one; returns self."""
         for child in self.children():
             child.apply(fn)
         fn(self)
@@ -363,7 +366,7 @@ class Module:
     def _apply(self, fn, recurse=True):
         for child in self.children() if recurse else ():
             child._apply(fn, recurse)
-        # Conversions made inside inference mode must leave normal tensors behind.
+        # The results must be normal tensors even in inference mode.
         with normal_mode(), no_grad():
             for param in self._parameters.values():
                 if param is not None:
@@ -378,7 +381,7 @@ class Module:
     def to(self, *args, **kwargs):
         """Convert parameters and buffers: `to(dtype)`, `to(device)`, `to(tensor)`; returns self.
 
-        A dtype converts only what is floating point or complex.
+        A dtype applies only to floating point and complex tensors.
         """
         if kwargs.get("copy"):
             raise RuntimeError(".to() does not accept copy argument. copy.deepcopy() the module")
@@ -404,15 +407,15 @@ class Module:
         return self._apply(lambda t: t.to(dtype) if convertible(t) else t)
 
     def to_empty(self, *, device, recurse=True):
-        """Give parameters and buffers new memory, with nothing in it; returns self."""
+        """Give parameters and buffers new, uninitialised memory; returns self."""
         return self._apply(lambda t: ops.empty_like(t, device=device), recurse)
 
     def cpu(self):
-        """Move to the CPU, where everything is; returns self."""
+        """Return self: everything is on the CPU already."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device=None):
-        """Refused as a tensor's `cuda` is: there is only the CPU."""
+        """Raise, as a tensor's `cuda` does: there is only the CPU."""
         return self._apply(lambda t: t.cuda(device))
 
     def type(self, dst_type):
@@ -420,15 +423,15 @@ class Module:
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self):
-        """Convert what is floating point to float32; returns self."""
+        """Convert floating point parameters and buffers to float32; returns self."""
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
     def double(self):
-        """Convert what is floating point to float64; returns self."""
+        """Convert floating point parameters and buffers to float64; returns self."""
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
     def half(self):
-        """Convert what is floating point to float16; returns self."""
+        """Convert floating point parameters and buffers to float16; returns self."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
     # ---- state ----
@@ -449,36 +452,23 @@ class Module:
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Write a state dict into the module; returns the missing and the unexpected keys.
 
-        With `strict` either of these is an error; a wrong shape always is. Nothing is written
-        unless everything can be. `assign=True` takes the tensors themselves, not their values.
+        With `strict` such keys are an error; a wrong shape always is. Either everything is written
+        or nothing. `assign=True` uses the tensors themselves, not their values.
         """
         return _state.load(self, state_dict, strict, assign)
 
-    def _save_to_state_dict(self, destination, prefix, keep_vars):
-        _state.save(self, destination, prefix, keep_vars)
-
-    def _load_from_state_dict(
-        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        _state.plan(
-            self,
-            state_dict,
-            prefix,
-            local_metadata,
-            strict,
-            missing_keys,
-            unexpected_keys,
-            error_msgs,
-        )
+    # Methods for the entries of one module, without its children; modules may override them.
+    _save_to_state_dict = _state.save_to_state_dict
+    _load_from_state_dict = _state.load_from_state_dict
 
     @_default
     def get_extra_state(self):
-        """Override it, with `set_extra_state`, to save more than tensors."""
+        """Override this and `set_extra_state` to save more than tensors."""
         raise RuntimeError("get_extra_state: this module defines no extra state")
 
     @_default
     def set_extra_state(self, state):
-        """Called by `load_state_dict` with what `get_extra_state` gave."""
+        """Called by `load_state_dict` with what `get_extra_state` returned."""
         raise RuntimeError("set_extra_state: this module defines no extra state")
 
     # ---- hooks ----
@@ -518,13 +508,13 @@ class Module:
         return self._register_hook("state_pre", (hook,), False)
 
     def register_state_dict_post_hook(self, hook):
-        """Call `hook(module, state_dict, prefix, local_metadata)` after that; it returns None."""
+        """Call `hook(module, state_dict, prefix, local_metadata)` after that; returning None."""
         return self._register_hook("state_post", (hook,), False)
 
     def register_load_state_dict_pre_hook(self, hook):
-        """Call a hook with the module, and all that is loaded into it, before it is looked at.
+        """Call a hook before the module's entries are checked and loaded.
 
-        These are `(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        Its arguments are `(module, state_dict, prefix, local_metadata, strict, missing_keys,
         unexpected_keys, error_msgs)`.
         """
         return self._register_hook("load_pre", (hook,), False)
@@ -539,7 +529,7 @@ class Module:
         return type(self).__name__
 
     def extra_repr(self):
-        """What stands in the brackets of the module's repr; override it."""
+        """The text in the brackets of the module's repr, for subclasses to override."""
         return ""
 
     def __repr__(self):
@@ -556,10 +546,10 @@ class Module:
 
 
 # Note [Straight calls]
-# A call must cost little beside an operator of 50 ns. Where a module has no hooks its `_hooks` is
-# None, and `module(x)` is `module.forward(x)`; passing one argument by itself, without packing it
-# again, is 40 of the 180 ns of a call. Sequential calls `forward` of such children by itself, which
-# saves 120 ns for each. It does not where Module.__call__ was replaced, as profilers do.
+# A call must cost little compared with an operator of 50 ns. A module without hooks has a `_hooks`
+# of None, and `module(x)` is `module.forward(x)`. A separate case for one argument, which is not
+# packed again, saves 40 of the 180 ns of a call. Sequential calls `forward` of such children
+# directly, which saves 120 ns each; but not if Module.__call__ was replaced, as profilers do.
 straight_call = Module.__call__
 
 

@@ -11,7 +11,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm"]
 
 
 class _Affine(Module):
-    # Registers `weight` (ones) and `bias` (zeros), or None for what is not wanted.
+    # Registers `weight` (ones) and `bias` (zeros), each None if not wanted.
     def _make_affine(self, shape, weight, bias, made):
         for name, wanted in (("weight", weight), ("bias", weight and bias)):
             param = Parameter(ops.empty(shape, **made)) if wanted else None
@@ -61,14 +61,14 @@ class _BatchNorm(_Affine):
         self.reset_parameters()
 
     def reset_running_stats(self):
-        """Forget the statistics: mean 0, variance 1, no batches."""
+        """Reset the statistics to mean 0, variance 1 and no batches."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self):
-        """Set weight to ones and bias to zeros, and forget the statistics."""
+        """Set weight to ones and bias to zeros, and reset the statistics."""
         self.reset_running_stats()
         super().reset_parameters()
 
@@ -87,7 +87,7 @@ class _BatchNorm(_Affine):
             mean = var = None
         elif self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
-            if momentum is None:  # the plain average over all batches so far
+            if momentum is None:  # the average over all batches so far
                 momentum = 1.0 / self.num_batches_tracked.item()
         momentum = 0.0 if momentum is None else momentum
         return F.batch_norm(input, mean, var, self.weight, self.bias, True, momentum, self.eps)
@@ -109,8 +109,8 @@ class _BatchNorm(_Affine):
 class BatchNorm1d(_BatchNorm):
     """Normalises each channel of a (N, C) or (N, C, L) input over batch and length.
 
-    In training it uses the batch's statistics and updates the running ones; in evaluation it uses
-    the running ones.
+    In training it uses the batch's statistics and updates the running statistics; in evaluation it
+    uses the running statistics.
 
     >>> imode.nn.BatchNorm1d(3)(imode.randn(8, 3)).shape
     imode.Size([8, 3])
@@ -130,7 +130,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class LayerNorm(_Affine):
-    """Normalises each sample over its last dimensions, which are `normalized_shape`.
+    """Normalises each sample over its last dimensions, whose shape is `normalized_shape`.
 
     >>> imode.nn.LayerNorm(4)(imode.randn(2, 4)).shape
     imode.Size([2, 4])

@@ -1,7 +1,7 @@
-"""Padding: of (N, C, ...) or (C, ...) inputs, by numbers for each side or one for all."""
+"""Padding of (N, C, ...) or (C, ...) inputs, by one width for all sides or a width per side."""
 
 from .. import functional as F
-from .module import Module
+from ._layer import Layer
 from .utils import ntuple
 
 __all__ = [
@@ -18,32 +18,28 @@ __all__ = [
 ]
 
 
-class _Pad(Module):
-    # `padding` is one number for all sides, or one for each: left, right, top, bottom.
+class _Pad(Layer):
+    # `padding` is one width for all sides, or a width per side: left, right, top, bottom.
     _sides = 0
     _mode = "constant"
+    _shown = "{padding}"
 
     def __init__(self, padding):
-        super().__init__()
-        self.padding = ntuple(padding, self._sides)
+        super().__init__(padding=ntuple(padding, self._sides))
 
     def forward(self, input):
         return F.pad(input, self.padding, self._mode)
 
-    def extra_repr(self):
-        return f"{self.padding}"
-
 
 class _ConstantPad(_Pad):
+    _shown = "padding={padding}, value={value}"
+
     def __init__(self, padding, value):
         super().__init__(padding)
         self.value = value
 
     def forward(self, input):
         return F.pad(input, self.padding, "constant", self.value)
-
-    def extra_repr(self):
-        return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPad):
@@ -67,11 +63,10 @@ class ConstantPad2d(_ConstantPad):
 
 
 class _ZeroPad(_ConstantPad):
+    _shown = "{padding}"
+
     def __init__(self, padding):
         super().__init__(padding, 0.0)
-
-    def extra_repr(self):
-        return f"{self.padding}"
 
 
 class ZeroPad1d(_ZeroPad):

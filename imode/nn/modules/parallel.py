@@ -1,4 +1,4 @@
-"""DataParallel: scripts that use it run on the one device that there is."""
+"""DataParallel, for scripts that use it; they run on the only device."""
 
 from .module import Module
 
@@ -6,7 +6,7 @@ __all__ = ["DataParallel"]
 
 
 class DataParallel(Module):
-    """Calls `module`, as PyTorch's does where there is no device to split a batch for.
+    """Calls `module`, as PyTorch's DataParallel does without further devices.
 
     Its state dict has the prefix `module.`. `device_ids`, `output_device` and `dim` have no effect.
 

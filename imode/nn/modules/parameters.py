@@ -7,7 +7,7 @@ from imode._core.internals import is_parameter
 from imode._core.tensor import Tensor
 
 from ..parameter import Parameter
-from .container import pairs, position
+from .container import Named, pairs, position
 from .module import Module
 
 __all__ = ["ParameterDict", "ParameterList"]
@@ -79,7 +79,7 @@ class ParameterList(Module):
         raise RuntimeError("ParameterList should not be called.")
 
 
-class ParameterDict(Module):
+class ParameterDict(Named):
     """A dict whose tensors become registered parameters; other values are kept as they are.
 
     >>> list(imode.nn.ParameterDict({"a": imode.ones(2)}))
@@ -88,7 +88,7 @@ class ParameterDict(Module):
 
     def __init__(self, parameters=None):
         super().__init__()
-        self._keys = {}  # an ordered set: also values that are no parameters have a place
+        self._keys = {}  # an ordered set of all keys, whether parameters or other values
         if parameters is not None:
             self.update(parameters)
 
@@ -111,21 +111,8 @@ class ParameterDict(Module):
             )
         return key
 
-    def __len__(self):
-        return len(self._keys)
-
-    def __iter__(self):
-        return iter(self._keys)
-
     def __reversed__(self):
         return reversed(self._keys)
-
-    def __contains__(self, key):
-        return key in self._keys
-
-    def keys(self):
-        """The names."""
-        return self._keys.keys()
 
     def values(self):
         """The values, in order."""
@@ -153,24 +140,13 @@ class ParameterDict(Module):
         """A new ParameterDict with the same value under every key."""
         return ParameterDict((key, default) for key in keys)
 
-    def clear(self):
-        """Take everything out."""
-        for key in list(self._keys):
-            del self[key]
-
-    def pop(self, key):
-        """Take a value out and return it."""
-        value = self[key]
-        del self[key]
-        return value
-
     def popitem(self):
-        """Take the last pair out and return it."""
+        """Remove the last pair and return it."""
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def update(self, parameters):
-        """Add or replace values from a mapping (a plain one in sorted order) or from pairs."""
+        """Add or replace values from a mapping (an unordered one in sorted order) or from pairs."""
         entries = pairs(parameters, ParameterDict, "ParametersDict")
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             entries = sorted(entries, key=lambda pair: pair[0])

@@ -1,7 +1,7 @@
 """Pooling."""
 
 from .. import functional as F
-from .module import Module
+from ._layer import Layer
 from .utils import ntuple
 
 __all__ = [
@@ -16,20 +16,17 @@ __all__ = [
 ]
 
 
-class _Pool(Module):
-    def __init__(self, kernel_size, stride, padding, ceil_mode):
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.ceil_mode = ceil_mode
+class _Pool(Layer):
+    _shown = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
 
-    def extra_repr(self):
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+    def __init__(self, kernel_size, stride, padding, ceil_mode):
+        super().__init__(kernel_size=kernel_size, padding=padding, ceil_mode=ceil_mode)
+        self.stride = kernel_size if stride is None else stride
 
 
 class _MaxPool(_Pool):
     _pool = None
+    _shown = _Pool._shown + ", dilation={dilation}, ceil_mode={ceil_mode}"
 
     def __init__(
         self,
@@ -55,12 +52,9 @@ class _MaxPool(_Pool):
             return_indices=self.return_indices,
         )
 
-    def extra_repr(self):
-        return f"{super().extra_repr()}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
-
 
 class MaxPool1d(_MaxPool):
-    """The largest of each window over a (N, C, L) or (C, L) input.
+    """The maximum of each window over a (N, C, L) or (C, L) input.
 
     >>> imode.nn.MaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0, 0.0]]))
     tensor([[3., 2.]])
@@ -70,7 +64,7 @@ class MaxPool1d(_MaxPool):
 
 
 class MaxPool2d(_MaxPool):
-    """The largest of each window over a (N, C, H, W) or (C, H, W) input.
+    """The maximum of each window over a (N, C, H, W) or (C, H, W) input.
 
     >>> imode.nn.MaxPool2d(2)(imode.zeros(1, 3, 8, 8)).shape
     imode.Size([1, 3, 4, 4])
@@ -136,17 +130,15 @@ class AvgPool2d(_Pool):
         )
 
 
-class _AdaptiveAvgPool(Module):
-    def __init__(self, output_size):
-        super().__init__()
-        self.output_size = output_size
+class _AdaptiveAvgPool(Layer):
+    _shown = "output_size={output_size}"
 
-    def extra_repr(self):
-        return f"output_size={self.output_size}"
+    def __init__(self, output_size):
+        super().__init__(output_size=output_size)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """Means over as many windows as make an output of length output_size.
+    """The means of as many windows as give an output of length output_size.
 
     >>> imode.nn.AdaptiveAvgPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
     tensor([[2.0000, 2.5000]])
@@ -157,7 +149,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """Means over as many windows as make an output of output_size; None keeps a dimension.
+    """The means of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveAvgPool2d((None, 1))(imode.ones(1, 3, 8, 8)).shape
     imode.Size([1, 3, 8, 1])
@@ -179,7 +171,7 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """The largest of as many windows as make an output of length output_size.
+    """The maxima of as many windows as give an output of length output_size.
 
     >>> imode.nn.AdaptiveMaxPool1d(2)(imode.tensor([[1.0, 3.0, 2.0]]))
     tensor([[3., 3.]])
@@ -189,7 +181,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """The largest of as many windows as make an output of output_size; None keeps a dimension.
+    """The maxima of as many windows as give an output of output_size; None keeps a dimension.
 
     >>> imode.nn.AdaptiveMaxPool2d(1)(imode.ones(1, 3, 8, 8)).shape
     imode.Size([1, 3, 1, 1])

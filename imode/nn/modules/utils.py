@@ -6,5 +6,5 @@ __all__ = ["ntuple"]
 
 
 def ntuple(value, n):
-    """`value` as a tuple: itself when it has several numbers, `n` times itself when it is one."""
+    """`value` as a tuple: its items if it has several, `n` times the value if it is one number."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * n

@@ -1,13 +1,7 @@
 """Gradient clipping and parameters as one vector."""
 
-from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
-from .convert_parameters import parameters_to_vector, vector_to_parameters
+from . import clip_grad, convert_parameters
+from .clip_grad import *  # noqa: F403
+from .convert_parameters import *  # noqa: F403
 
-__all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "get_total_norm",
-    "parameters_to_vector",
-    "vector_to_parameters",
-]
+__all__ = [*clip_grad.__all__, *convert_parameters.__all__]

@@ -14,7 +14,7 @@ __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of all tensors together, as if they were one vector.
 
-    `foreach` is accepted for PyTorch's sake and changes nothing.
+    `foreach` is accepted for compatibility and has no effect.
 
     >>> imode.nn.utils.get_total_norm([imode.tensor([3.0]), imode.tensor([4.0])])
     tensor(5.)
@@ -38,7 +38,7 @@ def _norm(tensor, norm_type):
 
 
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Scale the gradients so that their norm together is at most max_norm; returns the norm.
+    """Scale the gradients so that the norm of all together is at most max_norm; returns the norm.
 
     >>> x = imode.zeros(2, requires_grad=True)
     >>> x.grad = imode.tensor([3.0, 4.0])
@@ -62,9 +62,9 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """Scale the gradients by max_norm / total_norm where that is below 1.
+    """Scale the gradients by max_norm / total_norm if that is below 1.
 
-    For gradients whose norm is known, or is that of more than these: `get_total_norm`.
+    For a norm that is known, or that includes other gradients, too; see `get_total_norm`.
 
     >>> x = imode.zeros(2, requires_grad=True)
     >>> x.grad = imode.tensor([3.0, 4.0])

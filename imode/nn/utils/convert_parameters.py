@@ -17,9 +17,9 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Make each parameter a piece of `vec`, in order; they share its memory afterwards.
+    """Make each parameter a part of `vec`, in order; they share its memory afterwards.
 
-    Of an inference tensor, a copy is shared: parameters are normal tensors.
+    If `vec` is an inference tensor, they share a copy: parameters are normal tensors.
 
     >>> x = imode.zeros(1, 2)
     >>> imode.nn.utils.vector_to_parameters(imode.arange(2.0), [x])

@@ -1,36 +1,11 @@
 """Learning rate schedules: call `step()` once per epoch (or batch), after the optimizer's."""
 
-from .base import LRScheduler
-from .combined import ChainedScheduler, SequentialLR
-from .cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
-from .decay import (
-    ConstantLR,
-    CosineAnnealingLR,
-    ExponentialLR,
-    LambdaLR,
-    LinearLR,
-    MultiplicativeLR,
-    MultiStepLR,
-    PolynomialLR,
-    StepLR,
-)
-from .plateau import ReduceLROnPlateau
+from . import base, combined, cyclic, decay, plateau
+from .base import *  # noqa: F403
+from .combined import *  # noqa: F403
+from .cyclic import *  # noqa: F403
+from .decay import *  # noqa: F403
+from .plateau import *  # noqa: F403
 
-__all__ = [
-    "ChainedScheduler",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-]
+_families = (base, combined, cyclic, decay, plateau)
+__all__ = [name for family in _families for name in family.__all__]

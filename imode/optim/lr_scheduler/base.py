@@ -1,4 +1,4 @@
-"""What all learning rate schedules share: the count of steps and the rates of the groups."""
+"""The base of all learning rate schedules: the count of steps and the rates of the groups."""
 
 import warnings
 
@@ -6,12 +6,14 @@ from imode._core.tensor import Tensor
 
 from ..optimizer import Optimizer
 
+__all__ = ["LRScheduler"]
+
 
 class LRScheduler:
     """Sets the learning rate of every parameter group; subclasses define `get_lr`.
 
-    `last_epoch` counts the steps; -1 starts afresh, another value resumes. `get_lr` gives a rate
-    for each group, from the group's present "lr" and `base_lrs`, the rates it started with.
+    `last_epoch` counts the steps; -1 starts from the beginning, another value resumes. `get_lr`
+    returns a rate per group, computed from its present "lr" and its initial rate in `base_lrs`.
 
     >>> class Halves(imode.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
@@ -54,18 +56,18 @@ class LRScheduler:
         raise NotImplementedError
 
     def get_last_lr(self):
-        """The present rate of each group."""
+        """The current rate of each group."""
         return self._last_lr
 
     def step(self, epoch=None):
-        """Go on by one (or to `epoch`) and set the rates."""
+        """Advance by one epoch (or to `epoch`) and set the rates."""
         if self._step_count == 1 and not self._is_initial:
             self._check_order()
         self._step_count += 1
         self._update(epoch)
 
     def _check_order(self):
-        """Warn where the optimizer has not made a step before, or may do so unseen."""
+        """Warn if the optimizer has made no step yet, or its steps cannot be noticed."""
         optimizer = self.optimizer
         if _function(optimizer.step) is not getattr(optimizer, "_watched_step", None):
             warnings.warn(
@@ -73,7 +75,7 @@ class LRScheduler:
                 "initialization. Call it before `lr_scheduler.step()`, which cannot check that.",
                 stacklevel=3,
             )
-        # A step of the class's own may not set _stepped.
+        # A step() that a subclass defines may not set _stepped.
         elif type(optimizer).step is Optimizer.step and not optimizer._stepped:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The first value "
@@ -97,18 +99,33 @@ class LRScheduler:
                 group["lr"].fill_(rate)
             else:
                 group["lr"] = rate
-        self._last_lr = [value(group["lr"]) for group in self.optimizer.param_groups]
+        self._last_lr = self._rates()
 
     def state_dict(self):
-        """Everything to save, the optimizer excepted."""
+        """Everything to save, except the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         self.__dict__.update(state_dict)
 
     def _rates(self):
         return [value(group["lr"]) for group in self.optimizer.param_groups]
+
+
+class Factor(LRScheduler):
+    """A schedule that multiplies the rates by `_step_factor()`; None leaves them unchanged.
+
+    `_whole_factor()` is the factor of the initial rates, for `step(epoch)`.
+    """
+
+    def get_lr(self):
+        factor = self._step_factor()
+        return self._rates() if factor is None else [rate * factor for rate in self._rates()]
+
+    def _get_closed_form_lr(self):
+        factor = self._whole_factor()
+        return [base * factor for base in self.base_lrs]
 
 
 def value(rate):

@@ -5,6 +5,8 @@ import bisect
 from .base import LRScheduler
 from .plateau import ReduceLROnPlateau
 
+__all__ = ["ChainedScheduler", "SequentialLR"]
+
 
 def _check(name, what, schedulers, optimizer):
     if len(schedulers) < 1:
@@ -30,7 +32,7 @@ def _check(name, what, schedulers, optimizer):
 
 class _Combined(LRScheduler):
     def _undo(self):
-        """Take back the steps that the schedules took when they were made."""
+        """Undo the steps that the schedules took when they were created."""
         for scheduler in self._schedulers:
             if isinstance(scheduler, _Combined):
                 scheduler._undo()
@@ -38,13 +40,13 @@ class _Combined(LRScheduler):
                 scheduler.last_epoch -= 1
 
     def state_dict(self):
-        """Everything to save, the optimizer excepted; the schedules as their own state dicts."""
+        """Everything to save, except the optimizer; each schedule as its own state dict."""
         state = super().state_dict()
         state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
         return state
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         state = dict(state_dict)
         for scheduler, own in zip(self._schedulers, state.pop("_schedulers"), strict=True):
             scheduler.load_state_dict(own)
@@ -96,7 +98,7 @@ class SequentialLR(_Combined):
 
 
 class ChainedScheduler(_Combined):
-    """Several schedules at once, each changing what the one before has set.
+    """Several schedules at once, each applied to the rate that the previous one has set.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> halves = [imode.optim.lr_scheduler.StepLR(optimizer, 1, 0.5) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Schedules that go down and up again, some with the momentum the other way."""
+"""Schedules that go down and up again, some with the momentum in the opposite direction."""
 
 import math
 
@@ -6,9 +6,11 @@ from imode._core.tensor import Tensor
 
 from .base import LRScheduler
 
+__all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
+
 
 def _each(name, given, groups):
-    """One value for each parameter group, its own, from a number or a list."""
+    """One value per parameter group, from a number or a list."""
     if not isinstance(given, (list, tuple)):
         given = [given] * len(groups)
     elif len(given) != len(groups):
@@ -17,7 +19,7 @@ def _each(name, given, groups):
 
 
 def _momentum_key(optimizer):
-    """The name of the momentum in a group: "momentum", or "betas", whose first it is."""
+    """The name of the momentum in a group: "momentum", or "betas", of which it is the first."""
     for key in ("momentum", "betas"):
         if key in optimizer.defaults:
             return key
@@ -39,9 +41,9 @@ def _linear(start, end, part):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine from the starting rate to `eta_min` in `T_0` epochs, again and again.
+    """Half a cosine from the initial rate to `eta_min` in `T_0` epochs, again and again.
 
-    Each time it takes `T_mult` times as long. `step(epoch)` takes fractions of epochs.
+    Each takes `T_mult` times as long as the one before. `step(epoch)` accepts fractions of epochs.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
@@ -94,10 +96,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """From `base_lr` to `max_lr` and back, and the momentum the other way round.
+    """From `base_lr` to `max_lr` and back, and the momentum in the opposite direction.
 
-    `mode`: "triangular"; "triangular2", half as high each cycle; "exp_range", `gamma**step` as
-    high; or `scale_fn`, of the cycle or of the step by `scale_mode`.
+    `mode`: "triangular"; "triangular2": each cycle half as high; "exp_range": `gamma**step` times
+    as high. Instead, `scale_fn` may give the height, for the cycle or the step (`scale_mode`).
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.CyclicLR(optimizer, 0.0, 1.0, 2, cycle_momentum=False)
@@ -154,7 +156,7 @@ class CyclicLR(LRScheduler):
         self.base_lrs = base_lrs
 
     def scale_fn(self, x):
-        """How high the cycle or step `x` goes, of 1."""
+        """The height of cycle or step `x`, relative to the full height."""
         if self._scale_fn is not None:
             return self._scale_fn(x)
         if self.mode == "triangular":
@@ -184,9 +186,9 @@ class CyclicLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Once up to `max_lr` and down to nearly nothing, step by step; the momentum the other way.
+    """Once up to `max_lr` and down to nearly 0, and the momentum in the opposite direction.
 
-    The steps are `total_steps`, or `epochs * steps_per_epoch`; one more raises ValueError.
+    There are `total_steps`, or `epochs * steps_per_epoch`, steps; one more raises ValueError.
     Defined in Smith and Topin, "Super-Convergence" (2018).
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
@@ -232,7 +234,7 @@ class OneCycleLR(LRScheduler):
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
         self.anneal_strategy = anneal_strategy
-        # Each phase: its last step, and the names of the rates and momenta it goes between.
+        # Each phase: its last step, and the names of its first and last rate and momentum.
         peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
         up = (peak, "initial_lr", "max_lr", "max_momentum", "base_momentum")
         if three_phase:

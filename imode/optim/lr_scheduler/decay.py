@@ -1,13 +1,25 @@
-"""Schedules that follow a formula of the epoch."""
+"""Schedules by a formula of the epoch."""
 
 import math
 from types import FunctionType
 
-from .base import LRScheduler
+from .base import Factor, LRScheduler
+
+__all__ = [
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "PolynomialLR",
+    "StepLR",
+]
 
 
 class _ByFunction(LRScheduler):
-    """A function of the epoch; one, or one for each group."""
+    """By a function of the epoch; one function, or one per group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         groups = len(optimizer.param_groups)
@@ -24,7 +36,7 @@ class _ByFunction(LRScheduler):
         ]
 
     def state_dict(self):
-        """Everything to save, the optimizer excepted; of the functions, the state of objects."""
+        """Everything to save, except the optimizer; of callable objects, their attributes."""
         state = super().state_dict()
         state["lr_lambdas"] = [
             None if isinstance(scale, FunctionType) else scale.__dict__.copy()
@@ -33,7 +45,7 @@ class _ByFunction(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict` gave."""
+        """Load what `state_dict` returned."""
         state = dict(state_dict)
         for scale, own in zip(self.lr_lambdas, state.pop("lr_lambdas"), strict=True):
             if own is not None:
@@ -42,7 +54,7 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """The starting rate times `lr_lambda(epoch)`; one function, or one for each group.
+    """The initial rate times `lr_lambda(epoch)`; one function, or one per group.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
@@ -56,7 +68,7 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """The present rate times `lr_lambda(epoch)`; one function, or one for each group.
+    """The current rate times `lr_lambda(epoch)`; one function, or one per group.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
@@ -69,7 +81,7 @@ class MultiplicativeLR(_ByFunction):
         return self._rates() if self._is_initial else self._scaled(self._rates())
 
 
-class StepLR(LRScheduler):
+class StepLR(Factor):
     """The rate times `gamma` every `step_size` epochs.
 
     >>> weight = imode.nn.Parameter(imode.zeros(1))
@@ -85,16 +97,15 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
-        if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
-            return self._rates()
-        return [rate * self.gamma for rate in self._rates()]
+    def _step_factor(self):
+        due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
+        return self.gamma if due else None
 
-    def _get_closed_form_lr(self):
-        return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
+    def _whole_factor(self):
+        return self.gamma ** (self.last_epoch // self.step_size)
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(Factor):
     """The rate times `gamma` at each epoch in `milestones`.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
@@ -109,16 +120,15 @@ class MultiStepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _step_factor(self):
         times = self.milestones.count(self.last_epoch)
-        return [rate * self.gamma**times if times else rate for rate in self._rates()]
+        return self.gamma**times if times else None
 
-    def _get_closed_form_lr(self):
-        passed = sum(milestone <= self.last_epoch for milestone in self.milestones)
-        return [base * self.gamma**passed for base in self.base_lrs]
+    def _whole_factor(self):
+        return self.gamma ** sum(milestone <= self.last_epoch for milestone in self.milestones)
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(Factor):
     """The rate times `gamma` every epoch.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
@@ -132,16 +142,14 @@ class ExponentialLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
-        if self._is_initial:
-            return self._rates()
-        return [rate * self.gamma for rate in self._rates()]
+    def _step_factor(self):
+        return None if self._is_initial else self.gamma
 
-    def _get_closed_form_lr(self):
-        return [base * self.gamma**self.last_epoch for base in self.base_lrs]
+    def _whole_factor(self):
+        return self.gamma**self.last_epoch
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(Factor):
     """The rate times `factor` until epoch `total_iters`, then the full rate.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
@@ -158,20 +166,17 @@ class ConstantLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _step_factor(self):
         if self.last_epoch == 0:
-            return [rate * self.factor for rate in self._rates()]
-        if self.last_epoch != self.total_iters:
-            return self._rates()
-        return [rate * (1.0 / self.factor) for rate in self._rates()]
+            return self.factor
+        return None if self.last_epoch != self.total_iters else 1.0 / self.factor
 
-    def _get_closed_form_lr(self):
-        scale = 1.0 if self.last_epoch >= self.total_iters else self.factor
-        return [base * scale for base in self.base_lrs]
+    def _whole_factor(self):
+        return 1.0 if self.last_epoch >= self.total_iters else self.factor
 
 
-class LinearLR(LRScheduler):
-    """The rate times a factor that goes straight from start_factor to end_factor.
+class LinearLR(Factor):
+    """The rate times a factor that goes linearly from start_factor to end_factor.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=4)
@@ -195,23 +200,22 @@ class LinearLR(LRScheduler):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _step_factor(self):
         if self.last_epoch == 0:
-            return [rate * self.start_factor for rate in self._rates()]
+            return self.start_factor
         if self._is_initial or self.last_epoch > self.total_iters:
-            return self._rates()
+            return None
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
-        return [rate * (1.0 + rise / before) for rate in self._rates()]
+        return 1.0 + rise / before
 
-    def _get_closed_form_lr(self):
+    def _whole_factor(self):
         part = min(self.total_iters, self.last_epoch) / self.total_iters
-        scale = self.start_factor + (self.end_factor - self.start_factor) * part
-        return [base * scale for base in self.base_lrs]
+        return self.start_factor + (self.end_factor - self.start_factor) * part
 
 
-class PolynomialLR(LRScheduler):
-    """The rate from its start to 0 in `total_iters` epochs, as a power of the part that is left.
+class PolynomialLR(Factor):
+    """The initial rate times a power of the share of `total_iters` epochs that is left.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
@@ -225,20 +229,19 @@ class PolynomialLR(LRScheduler):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self):
+    def _step_factor(self):
         if self._is_initial or self.last_epoch > self.total_iters:
-            return self._rates()
+            return None
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
-        decay = ((1.0 - self.last_epoch / self.total_iters) / before) ** self.power
-        return [rate * decay for rate in self._rates()]
+        return ((1.0 - self.last_epoch / self.total_iters) / before) ** self.power
 
-    def _get_closed_form_lr(self):
+    def _whole_factor(self):
         left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
-        return [base * left**self.power for base in self.base_lrs]
+        return left**self.power
 
 
 class CosineAnnealingLR(LRScheduler):
-    """The rate from its start to `eta_min` over `T_max` epochs along half a cosine, and back.
+    """From the initial rate to `eta_min` in `T_max` epochs along half a cosine, and back.
 
     >>> optimizer = imode.optim.SGD([imode.zeros(1, requires_grad=True)], lr=1.0)
     >>> schedule = imode.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
@@ -263,7 +266,7 @@ class CosineAnnealingLR(LRScheduler):
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             rates = zip(self._rates(), self.base_lrs, strict=True)
             return [rate + (base - low) * rise for rate, base in rates]
-        # The ratio of this point of the cosine to the last: other schedules may act in between.
+        # As a factor of the current rate, which other schedules may have changed.
         now = 1 + math.cos(math.pi * t / self.T_max)
         last = 1 + math.cos(math.pi * (t - 1) / self.T_max)
         return [now / last * (rate - low) + low for rate in self._rates()]

@@ -1,15 +1,18 @@
-"""The schedule that follows a metric."""
+"""The schedule that depends on a metric."""
 
 import math
 
 from .base import LRScheduler, value
 
+__all__ = ["ReduceLROnPlateau"]
+
 
 class ReduceLROnPlateau(LRScheduler):
-    """The rate times `factor` when a metric has not got better for `patience` steps.
+    """The rate times `factor` when a metric has not improved for more than `patience` steps.
 
-    `step(metrics)` takes the metric. `mode`: whether "min" or "max" is better; `threshold`: by how
-    much it must be, relative ("rel") or absolute ("abs"); `cooldown`: steps to wait after a change.
+    `step(metrics)` takes the metric. `mode`: whether "min" or "max" is better; `threshold`: the
+    least improvement, relative ("rel") or absolute ("abs"); `cooldown`: steps to wait after a
+    change.
 
     >>> weight = imode.nn.Parameter(imode.zeros(1))
     >>> optimizer = imode.optim.SGD([weight], lr=1.0)
@@ -55,7 +58,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def is_better(self, a, best):
-        """Whether metric `a` beats `best` by the threshold."""
+        """Whether metric `a` is better than `best` by the threshold."""
         if self.threshold_mode == "rel":
             return a < best * (1 - self.threshold) if self.mode == "min" else (
                 a > best * (1 + self.threshold)

@@ -1,40 +1,9 @@
 """Datasets, samplers and the DataLoader under PyTorch's names."""
 
-from .collate import default_collate, default_convert
-from .dataloader import DataLoader
-from .dataset import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
-from .sampler import (
-    BatchSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    WeightedRandomSampler,
-)
+from . import collate, dataloader, dataset, sampler
+from .collate import *  # noqa: F403
+from .dataloader import *  # noqa: F403
+from .dataset import *  # noqa: F403
+from .sampler import *  # noqa: F403
 
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "random_split",
-]
+__all__ = [*collate.__all__, *dataloader.__all__, *dataset.__all__, *sampler.__all__]

@@ -1,4 +1,4 @@
-"""From a list of samples to a batch."""
+"""Make a batch from a list of samples."""
 
 import copy
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
@@ -19,9 +19,9 @@ def _refuse(found):
 
 
 def default_collate(batch):
-    """Stack a list of samples along a new first dimension, inside lists and dicts as well.
+    """Stack a list of samples along a new first dimension, also inside lists and dicts.
 
-    Arrays and numbers become tensors (floats float64), strings stay in a list.
+    Arrays and numbers become tensors (floats: float64), strings stay in a list.
 
     >>> imode.utils.data.default_collate([{"a": 1}, {"a": 2}])
     {'a': tensor([1, 2])}
@@ -31,7 +31,7 @@ def default_collate(batch):
     if isinstance(first, Tensor):
         return ops.stack(list(batch), 0)
     if isinstance(first, np.ndarray):
-        if first.dtype.kind in "SUO":
+        if first.dtype.kind in "SUOT":
             _refuse(first.dtype)
         return ops.stack([ops.as_tensor(sample) for sample in batch], 0)
     if isinstance(first, (np.bool_, np.number)):
@@ -58,13 +58,15 @@ def default_collate(batch):
 
 
 def default_convert(data):
-    """Turn the arrays in a sample into tensors and leave everything else as it is.
+    """Turn the arrays in a sample into tensors and leave everything else unchanged.
 
     >>> imode.utils.data.default_convert({"x": imode.ones(2).numpy()})
     {'x': tensor([1., 1.])}
     """
     if isinstance(data, (np.ndarray, np.generic)):
-        return data if data.dtype.kind in "SUO" else ops.as_tensor(data)
+        kept = data.dtype.kind in "SUOT" and not isinstance(data, np.bytes_)
+        kept = kept or type(data).__module__ != "numpy"
+        return data if kept else ops.as_tensor(data)
     if isinstance(data, Mapping):
         converted = {key: default_convert(value) for key, value in data.items()}
         return _of_kind(data, MutableMapping, converted, lambda new: new.update(converted))
@@ -79,7 +81,7 @@ def default_convert(data):
 
 
 def _of_kind(sample, mutable, collated, fill):
-    """`collated` in the sample's own type where that can be copied or built from it."""
+    """`collated` in the sample's own type, if that can be copied or built from it."""
     try:
         if isinstance(sample, mutable):
             new = copy.copy(sample)

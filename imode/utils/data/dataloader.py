@@ -1,6 +1,7 @@
 """DataLoader: a dataset in batches."""
 
 import math
+import warnings
 
 from imode import int64, ops
 
@@ -8,15 +9,27 @@ from .collate import default_collate, default_convert
 from .dataset import IterableDataset, Subset, TensorDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
 
-__all__ = ["DataLoader"]
+__all__ = ["DataLoader", "get_worker_info"]
+
+_told = False  # whether the warning about workers was given
+
+
+def get_worker_info():
+    """Return None: there are no worker processes.
+
+    >>> imode.utils.data.get_worker_info() is None
+    True
+    """
+    return None
 
 
 class DataLoader:
-    """Iterates over a dataset in batches, in order, shuffled, or as a sampler says.
+    """Iterates over a dataset in batches: in order, shuffled, or in a sampler's order.
 
     Each loop is one epoch. `shuffle=True` draws a new order for each, PyTorch's for the same seed
-    of `generator` (or of the global one). Samples are loaded in the calling thread: num_workers
-    is 0.
+    of `generator` (or of the global one). Samples are loaded in the calling thread: `num_workers`
+    and the options of workers (`timeout`, `worker_init_fn`, `multiprocessing_context`,
+    `prefetch_factor`, `persistent_workers`) are checked and stored, but have no effect.
 
     >>> loader = imode.utils.data.DataLoader(range(5), batch_size=2)
     >>> [batch.tolist() for batch in loader]
@@ -45,6 +58,11 @@ class DataLoader:
         in_order=True,
     ):
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        if multiprocessing_context is not None:
+            multiprocessing_context = _context(multiprocessing_context, num_workers)
+        if num_workers:
+            _tell(num_workers)
+            prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
         self._iterable = isinstance(dataset, IterableDataset)
         if self._iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
@@ -91,8 +109,13 @@ class DataLoader:
         self.in_order = in_order
 
     def __iter__(self):
-        # PyTorch draws a seed for its workers here, also when there are none: so must we, for the
-        # same stream of random numbers.
+        if self.timeout and not self.num_workers:
+            raise AssertionError(
+                "_SingleProcessDataLoaderIter requires timeout == 0. The timeout is for workers: "
+                f"got timeout={self.timeout}, num_workers=0"
+            )
+        # PyTorch draws a seed for workers here even if there are none; without this the stream of
+        # random numbers would differ.
         order = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
         draw_seed(self.generator)
         return self._batches_of_iterable(order) if self._iterable else self._batches(order)
@@ -135,7 +158,7 @@ class DataLoader:
 
 
 class _Endless:
-    """The sampler of an iterable dataset, which has no indices."""
+    """The sampler for an iterable dataset, which has no indices."""
 
     def __iter__(self):
         while True:
@@ -143,7 +166,7 @@ class _Endless:
 
 
 def _is_table(dataset):
-    """Whether samples are rows of tensors: then a batch is one indexing per tensor."""
+    """Whether samples are rows of tensors: then a batch takes one indexing per tensor."""
     if type(dataset) is Subset:
         return _is_table(dataset.dataset)
     return type(dataset) is TensorDataset
@@ -165,18 +188,53 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
         )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
-    if num_workers > 0:
-        raise NotImplementedError(
-            f"DataLoader: num_workers={num_workers} is not supported, samples are loaded in the "
-            "calling thread; use num_workers=0"
-        )
-    if prefetch_factor is not None:
+    if prefetch_factor is not None and num_workers == 0:
         raise ValueError(
             "prefetch_factor option could only be specified in multiprocessing."
             "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
         )
-    if persistent_workers:
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _context(given, num_workers):
+    """The multiprocessing context in which workers would be started."""
+    import multiprocessing  # only needed here
+
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading "
+            f"(num_workers > 0), but got num_workers={num_workers}"
+        )
+    if isinstance(given, str):
+        methods = multiprocessing.get_all_start_methods()
+        if given not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {methods}, "
+                f"but got multiprocessing_context={given!r}"
+            )
+        return multiprocessing.get_context(given)
+    if not isinstance(given, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={given}"
+        )
+    return given
+
+
+def _tell(num_workers):
+    """Warn, once, that there are no workers."""
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"DataLoader: num_workers={num_workers} starts no workers; samples are loaded in the "
+            "calling thread, and worker_init_fn is not called",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_iterable(shuffle, sampler, batch_sampler):

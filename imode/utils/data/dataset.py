@@ -1,4 +1,4 @@
-"""Datasets: what can give sample number i, or one sample after the other."""
+"""Datasets: objects that give sample number i, or one sample after the other."""
 
 import bisect
 import math
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class Dataset:
-    """Base of datasets with numbered samples: define `__getitem__` and, usually, `__len__`.
+    """Base class of datasets with numbered samples: define `__getitem__` and, usually, `__len__`.
 
     A subclass may define `__getitems__(indices)`, which fetches a whole batch at once.
 
@@ -41,7 +41,7 @@ class Dataset:
 
 
 class IterableDataset(Dataset):
-    """Base of datasets that only give one sample after the other: define `__iter__`.
+    """Base class of datasets that only give one sample after the other: define `__iter__`.
 
     >>> class Three(imode.utils.data.IterableDataset):
     ...     def __iter__(self):
@@ -179,7 +179,7 @@ def _from_fractions(fractions, size):
         if fraction < 0 or fraction > 1:
             raise ValueError(f"Fraction at index {i} is not between 0 and 1")
         lengths.append(math.floor(size * fraction))
-    for i in range(size - sum(lengths)):  # what rounding down left over, one each
+    for i in range(size - sum(lengths)):  # distribute the rest that rounding down left
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:

@@ -25,7 +25,7 @@ def _positive(name, value):
 
 
 class Sampler:
-    """Base of samplers: `__iter__` gives indices, or lists of them for a batch sampler.
+    """Base class of samplers: `__iter__` gives indices, or lists of them for a batch sampler.
 
     >>> class Backwards(imode.utils.data.Sampler):
     ...     def __iter__(self):
@@ -61,6 +61,11 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
+def _check_replacement(replacement, error):
+    if not isinstance(replacement, bool):
+        raise error(f"replacement should be a boolean value, but got replacement={replacement}")
+
+
 class RandomSampler(Sampler):
     """A new permutation each time or, with `replacement`, independent draws.
 
@@ -75,15 +80,12 @@ class RandomSampler(Sampler):
         self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
-        if not isinstance(replacement, bool):
-            raise TypeError(
-                f"replacement should be a boolean value, but got replacement={replacement}"
-            )
+        _check_replacement(replacement, TypeError)
         _positive("num_samples", self.num_samples)
 
     @property
     def num_samples(self):
-        """How many are drawn: by default as many as there are, which may change."""
+        """How many are drawn: by default the number of samples, which may change."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self):
@@ -93,7 +95,7 @@ class RandomSampler(Sampler):
             generator = Generator()
             generator.manual_seed(draw_seed())
         if self.replacement:
-            for start in range(0, count + 1, 32):  # in pieces, as the random stream demands
+            for start in range(0, count + 1, 32):  # in parts, for the same numbers as PyTorch
                 piece = (min(32, count - start),)
                 yield from ops.randint(0, size, piece, dtype=int64, generator=generator).tolist()
         else:
@@ -125,7 +127,7 @@ class SubsetRandomSampler(Sampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Indices drawn as often as their weights say.
+    """Indices drawn with probabilities in proportion to weights.
 
     >>> list(imode.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
     [1, 1, 1]
@@ -133,10 +135,7 @@ class WeightedRandomSampler(Sampler):
 
     def __init__(self, weights, num_samples, replacement=True, generator=None):
         _positive("num_samples", num_samples)
-        if not isinstance(replacement, bool):
-            raise ValueError(
-                f"replacement should be a boolean value, but got replacement={replacement}"
-            )
+        _check_replacement(replacement, ValueError)
         self.weights = ops.as_tensor(weights, dtype=float64)
         if self.weights.dim() != 1:
             raise ValueError(

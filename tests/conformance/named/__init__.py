@@ -1,4 +1,4 @@
-"""Programs by name, a file per subject, as data: one per rule, and one per bug that was found.
+"""Programs by name, a file per subject, as data: one per bug that was found.
 
     PROGRAMS = {"what is shown": '''
         v0 = lib.ones(2); v1 = v0 * 2

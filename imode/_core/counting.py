@@ -1,0 +1,81 @@
+"""What the dispatcher has done: exact counts, and a trace of the kernels entered."""
+
+from imode._core.dispatch import read_counters, swap_trace
+
+
+class counters:
+    """Count this thread's work between entering and leaving a `with` block.
+
+    `hops`: kernels entered; `nodes`: graph nodes made; `views`: view records made;
+    `version_bumps`: in-place writes counted. The numbers grow while the block runs and stop when it
+    is left.
+
+    >>> with imode.counters() as c:
+    ...     y = imode.ones(2) + 1
+    >>> c.nodes, c.version_bumps
+    (0, 0)
+    """
+
+    __slots__ = ("_end", "_start")
+
+    def __init__(self):
+        self._start = self._end = None
+
+    def __enter__(self):
+        self._end = None
+        self._start = read_counters()
+        return self
+
+    def __exit__(self, *exc_info):
+        self._end = read_counters()
+
+    def _count(self, i):
+        if self._start is None:
+            return 0
+        return (self._end or read_counters())[i] - self._start[i]
+
+    @property
+    def hops(self):
+        """Kernels entered, one per dispatch key that an operator call went through."""
+        return self._count(0)
+
+    @property
+    def nodes(self):
+        """Graph nodes made."""
+        return self._count(1)
+
+    @property
+    def views(self):
+        """View records made."""
+        return self._count(2)
+
+    @property
+    def version_bumps(self):
+        """In-place writes counted by version counters."""
+        return self._count(3)
+
+    def __repr__(self):
+        return (
+            f"counters(hops={self.hops}, nodes={self.nodes}, views={self.views}, "
+            f"version_bumps={self.version_bumps})"
+        )
+
+
+class trace_dispatch:
+    """Record every kernel that this thread enters in a `with` block: a list of (operator, key).
+
+    >>> with imode.trace_dispatch() as trace:
+    ...     y = imode.ones(2) + 1
+    >>> trace[-1]
+    ('add', DispatchKey.CPU)
+    """
+
+    __slots__ = ("_before",)
+
+    def __enter__(self):
+        trace = []
+        self._before = swap_trace(trace)
+        return trace
+
+    def __exit__(self, *exc_info):
+        swap_trace(self._before)

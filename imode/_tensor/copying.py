@@ -1,0 +1,113 @@
+"""Copies and pickles of tensors, in which views still share their storage."""
+
+import copy
+import warnings
+
+import numpy as np
+
+from imode._core.internals import array_of, is_parameter, make_parameter, wrap_array
+from imode._core.lending import Borrowed, source_of
+from imode._core.storage import offset_in, root_of
+
+
+def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
+    """Make a leaf tensor on `array`, or on the part of it that `layout` describes.
+
+    layout: (dtype, shape, strides and offset in bytes) within `array`, which is then the storage
+    that several tensors share.
+    """
+    if layout is not None:
+        dtype, shape, strides, offset = layout
+        flat = array.ravel(order="K").view(np.uint8)
+        # An empty tensor may begin beyond the end.
+        array = np.ndarray(shape, dtype, flat, min(offset, flat.nbytes), strides)
+    if not array.flags.writeable:
+        array = array.copy()
+    tensor = wrap_array(array, "deepcopy or load")
+    tensor.set_(tensor)  # counts as a write, as PyTorch's setting of the storage does
+    if parameter:
+        return make_parameter(tensor, requires_grad)
+    if requires_grad:
+        tensor.requires_grad = True
+    return tensor
+
+
+def unpickle_tensor(array, *rest):
+    """`rebuild_tensor` of an array from a pickle; of a copy, if something else shares its memory.
+
+    (Protocol 5 can pass an array's memory without a copy.)
+    """
+    source = source_of(array)
+    elsewhere = source is not array and isinstance(source, np.ndarray)
+    return rebuild_tensor(array.copy() if elsewhere else array, *rest)
+
+
+def copy_tensor(tensor):
+    """Return the result of `copy.copy`: a leaf of the same kind over the same memory."""
+    copied = tensor.data
+    if is_parameter(tensor):
+        return make_parameter(copied, tensor.requires_grad)
+    warn_if_has_hooks(tensor)
+    if not copied.is_inference():
+        copied.set_(copied)  # as in `rebuild_tensor`
+    copied.requires_grad = tensor.requires_grad
+    return copied
+
+
+def _storage(array):
+    """Return (the array that owns `array`'s memory, flat; its layout there) or (array, None)."""
+    root = root_of(array)
+    dense = root.flags.c_contiguous or root.flags.f_contiguous
+    owned = root.base is None or type(root.base) is Borrowed
+    # A copy of an empty array would lose its strides.
+    if (root is array and array.size) or not (dense and owned):
+        return array, None
+    return root, (array.dtype, array.shape, array.strides, offset_in(root, array))
+
+
+def reduce_tensor(tensor):
+    """Return the result of `Tensor.__reduce_ex__`; views of one storage will still share it.
+
+    Pickle preserves the identity of objects, so it suffices that each view names the root array.
+    """
+    array, layout = _storage(array_of(tensor))
+    if not is_parameter(tensor):
+        warn_if_has_hooks(tensor)
+    arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
+    return unpickle_tensor, arguments
+
+
+def deepcopy_tensor(tensor, memo):
+    """Return `copy.deepcopy(tensor, memo)`, for leaves; tensors of one storage still share one."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol at the moment.  Copy its .detach() instead, or its .clone() to keep the "
+            "graph."
+        )
+    if id(tensor) in memo:
+        return memo[id(tensor)]
+    array, layout = _storage(array_of(tensor))
+    parameter = is_parameter(tensor)
+    if parameter:  # a parameter's copy owns its storage and starts without a gradient
+        from imode.ops.indexing.inplace_first import copied as copied_array
+
+        copied = make_parameter(wrap_array(copied_array(array_of(tensor))), tensor.requires_grad)
+    else:
+        copied = rebuild_tensor(copy.deepcopy(array, memo), tensor.requires_grad, False, layout)
+    memo[id(tensor)] = copied
+    if not parameter and tensor.grad is not None:
+        copied.grad = copy.deepcopy(tensor.grad, memo)
+    return copied
+
+
+def warn_if_has_hooks(tensor):
+    """Warn of each hook on a tensor: copies and files of the tensor do not include it."""
+    for hook in list((tensor._backward_hooks or {}).values()):
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
+                "you can decorate the function with @imode.utils.hooks.unserializable_hook to "
+                "suppress this warning",
+                stacklevel=4,
+            )

@@ -1,0 +1,93 @@
+"""Dtypes that an operator does not accept, or that do not fit together."""
+
+from imode._core.type_names import name_of, scalar_name
+
+
+def not_implemented(kernel, dtype):
+    """A kernel, given by PyTorch's name, has no loop for a dtype."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
+
+
+# The dtype to convert an array to if tensors do not have its own, by NumPy's kind and size.
+_CONVERTIBLE = {"u2": "int32", "u4": "int64", "u8": "int64", "f": "float64", "c": "complex128"}
+_CONVERTIBLE.update(dict.fromkeys("mM", "int64"), O="float64")
+
+
+def unsupported_array(descr):
+    """An array has a NumPy dtype that tensors cannot have."""
+    wanted = _CONVERTIBLE.get(descr.kind) or _CONVERTIBLE.get(f"{descr.kind}{descr.itemsize}")
+    advice = f"Convert it: array.astype(numpy.{wanted})" if wanted else "Tensors hold numbers"
+    name = "numpy.void" if descr.kind == "V" else name_of(descr.type)
+    return TypeError(
+        f"can't convert np.ndarray of type {name}. The only supported types are: "
+        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and "
+        f"bool. {advice}"
+    )
+
+
+def _word(dtype):
+    return dtype if isinstance(dtype, str) else scalar_name(dtype)
+
+
+# ---- two dtypes that do not fit together; each a dtype, or the word for it ----------------------
+
+
+def expected_scalar(wanted, found):
+    """Two operands should have the same dtype."""
+    return RuntimeError(f"expected scalar type {_word(wanted)} but found {_word(found)}")
+
+
+def cannot_cast(result, target):
+    """A result cannot be written as elements of another dtype."""
+    return RuntimeError(
+        f"result type {_word(result)} can't be cast to the desired output type {_word(target)}"
+    )
+
+
+def mixed():
+    """The parameters of a norm have other dtypes than its input."""
+    return RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+
+
+# ---- operators that do not accept a dtype -------------------------------------------------------
+
+
+def complex_clamp():
+    return NotImplementedError("clamp is not supported for complex types")
+
+
+def bool_hardtanh():
+    return RuntimeError("Bool inputs not supported for hardtanh")
+
+
+def bool_plus():
+    return RuntimeError("The `+` operator, on a bool tensor is not supported.")
+
+
+def bool_minus(what):
+    """A difference or a negation of booleans; `what`: the first words."""
+    return RuntimeError(
+        f"{what} a bool tensor is not supported. If you are trying to invert a mask, use the `~` "
+        "or `logical_not()` operator instead."
+    )
+
+
+def norm_of(dtype):
+    """A norm of integers or booleans."""
+    return RuntimeError(
+        "norm(): input dtype should be either floating point or complex. "
+        f"Got {scalar_name(dtype)} instead."
+    )
+
+
+def mean_of(name, given, dtype):
+    """A mean of integers or booleans; `given`: whose dtype it is, Input's or the Optional one."""
+    return RuntimeError(
+        f"{name}(): could not infer output dtype. {given} dtype must be either a floating point or "
+        f"complex dtype. Got: {scalar_name(dtype)}"
+    )
+
+
+def class_indices(dtype):
+    """The targets of a loss over classes are not indices."""
+    return RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(dtype)}")

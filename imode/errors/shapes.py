@@ -1,0 +1,129 @@
+"""Shapes, dimensions, sizes and indices that do not fit."""
+
+# ---- dimensions ---------------------------------------------------------------------------------
+
+
+def dim_out_of_range(dim, ndim):
+    """A dimension that a tensor of `ndim` dimensions does not have; a scalar counts as 1-dim."""
+    bound = ndim or 1
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got "
+        f"{dim})"
+    )
+
+
+def no_dimensions(dim):
+    """A dimension of a scalar, in an operator where it does not count as 1-dim."""
+    return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+
+
+def repeated_dim(dim):
+    return RuntimeError(f"dim {dim} appears multiple times in the list of dims")
+
+
+def same_diagonal(dim1, dim2):
+    return RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+
+
+def scalar_sliced():
+    return IndexError("slice() cannot be applied to a 0-dim tensor.")
+
+
+# ---- sizes --------------------------------------------------------------------------------------
+
+
+def negative_dimension(size, shape):
+    """One of the sizes of a shape is negative."""
+    return RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(shape)}")
+
+
+def negative_length():
+    return RuntimeError("narrow(): length must be non-negative.")
+
+
+def too_many_elements(more=""):
+    """A number of elements beyond 64 bits; `more`: the text that follows."""
+    return RuntimeError(f"numel: integer multiplication overflow{more}")
+
+
+def storage_overflow(shape, strides=None, more=""):
+    """A number of bytes beyond 64 bits."""
+    strided = "" if strides is None else f" and strides={list(strides)}"
+    return RuntimeError(
+        f"Storage size calculation overflowed with sizes={list(shape)}{strided}{more}"
+    )
+
+
+def two_inferred(start=""):
+    """A shape with two sizes of -1; `start`: the line before."""
+    return RuntimeError(f"{start}only one dimension can be inferred")
+
+
+def invalid_size(shape, index, start=""):
+    """A shape with a size below -1 at `index`."""
+    return RuntimeError(
+        f"{start}invalid shape dimension {shape[index]} at index {index} of shape {list(shape)}"
+    )
+
+
+def ambiguous_size(shape, start=""):
+    """A shape without elements, with a size of -1."""
+    return RuntimeError(
+        f"{start}cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+        "unspecified dimension size -1 can be any value and is ambiguous"
+    )
+
+
+# ---- indices ------------------------------------------------------------------------------------
+
+
+def too_many_indices(ndim, count):
+    return IndexError(f"too many indices for tensor of dimension {ndim} (got {count})")
+
+
+def index_out_of_bounds(index, dim, size):
+    return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+
+
+def index_out_of_range():
+    return IndexError("index out of range in self")
+
+
+def selected_from_nothing():
+    return RuntimeError("index_select(): self indexing axis dim should be positive")
+
+
+# ---- layers and losses --------------------------------------------------------------------------
+
+
+def no_rows():
+    """The input of a loss over classes is a scalar."""
+    return ValueError("Expected 1 or more dimensions (got 0)")
+
+
+def batch_sizes(shape, target_shape):
+    """A loss has more or fewer inputs than targets; a scalar target counts as 0 targets."""
+    found = target_shape[0] if target_shape else 0
+    return ValueError(
+        f"Expected input batch_size ({shape[0]}) to match target batch_size ({found})."
+    )
+
+
+def target_size(shape, target_shape, refused=False):
+    """The text, mostly of a warning, about a loss whose input and target have different shapes."""
+    broadcast = ". This will likely lead to incorrect results due to broadcasting."
+    return (
+        f"Using a target size (imode.Size({list(target_shape)})) that is different to the input "
+        f"size (imode.Size({list(shape)})){' is deprecated.' if refused else broadcast} "
+        "Please ensure they have the same size."
+    )
+
+
+def needs_channels(ndim):
+    """The input of batch_norm has no channel dimension."""
+    return RuntimeError(f"Expected at least 2 dimensions for input tensor but received {ndim}")
+
+
+def flat_weight():
+    """The weight of a convolution has no spatial dimension."""
+    return RuntimeError("weight should have at least three dimensions")

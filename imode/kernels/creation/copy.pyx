@@ -1,0 +1,156 @@
+"""The fast case of copy_, fill_, zero_ and conversion.
+
+The general case serves what needs a rule: a complex number that loses its imaginary part, a float
+outside an integer's range, shapes that do not broadcast.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, fields, root
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport (
+    FLOAT32, FLOAT64, code_from_object, code_of, is_complex, is_float, is_integral,
+    typenum_of)
+from imode._core.iterate cimport empty_like
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
+from imode.kernels.fast_guards cimport (
+    C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
+    PyLong_CheckExact, _same_shape)
+from libc.string cimport memcpy, memmove, memset
+from numpy cimport ndarray, npy_intp
+
+from imode.kernels.pointwise.loops import halves
+
+cnp.import_array()
+
+cdef enum:
+    LARGE = 256                   # from so many elements on, the call of a ufunc pays
+
+
+cdef bint _overlaps_itself(Fields* array) noexcept:
+    """Whether a dimension is expanded (stride 0), or two dimensions have the same stride."""
+    cdef int d, e
+    for d in range(array.nd):
+        if array.dimensions[d] > 1:
+            if array.strides[d] == 0:
+                return True
+            for e in range(d):
+                if array.strides[d] == array.strides[e] and array.dimensions[e] > 1:
+                    return True
+    return False
+
+
+cdef bint _casts_alike(int source, int target) noexcept:
+    """Whether NumPy converts like PyTorch, and without a warning."""
+    return source == target or not (
+        (is_complex(source) and not is_complex(target))
+        or (is_float(source) and is_integral(target)))
+
+
+cdef int _write(ndarray target, ndarray source) except -1:
+    """Copy between arrays of one shape. (NumPy's loops between float16 and float32 are slow.)"""
+    cdef int a = cnp.PyArray_TYPE(source)
+    cdef int b = cnp.PyArray_TYPE(target)
+    if cnp.PyArray_SIZE(source) >= LARGE and (
+            (a == cnp.NPY_FLOAT16 and b == cnp.NPY_FLOAT32)
+            or (a == cnp.NPY_FLOAT32 and b == cnp.NPY_FLOAT16)):
+        halves(source, target)
+    else:
+        cnp.PyArray_CopyInto(target, source)
+    return 0
+
+
+cdef object _copy(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* target = fields((<Tensor>args[0]).array)
+    cdef Fields* source
+    cdef npy_intp n
+    if not is_tensor(args[1]) or not target.flags & WRITEABLE:
+        return run_general(op, keys, args)
+    source = fields((<Tensor>args[1]).array)
+    if target.nd != source.nd or not _same_shape(target, source, 0, target.nd) or not _casts_alike(
+            code_of[source.descr.type_num], code_of[target.descr.type_num]):
+        return run_general(op, keys, args)
+    if target.flags & source.flags & C_CONTIGUOUS and (
+            target.descr.type_num == source.descr.type_num):
+        n = cnp.PyArray_NBYTES(storage(<Tensor>args[0]))
+        if target.data + n <= source.data or source.data + n <= target.data:
+            memcpy(target.data, source.data, n)
+            return <object>args[0]
+    if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
+            storage(<Tensor>args[0])) == 0:
+        return run_general(op, keys, args)
+    if _same_storage(<Tensor>args[0], <Tensor>args[1]):
+        return run_general(op, keys, args)
+    _write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    return <object>args[0]
+
+
+cdef bint _same_storage(Tensor a, Tensor b) noexcept:
+    return root(a.array) == root(b.array)
+
+
+cdef object _fill(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray array = storage(<Tensor>args[0])
+    cdef int code = code_of[typenum(<Tensor>args[0])]
+    cdef int overflow = 0
+    cdef long value
+    cdef double number
+    if cnp.PyArray_ISWRITEABLE(array):
+        if PyLong_CheckExact(args[1]):
+            value = PyLong_AsLongAndOverflow(args[1], &overflow)
+            if not overflow and 0 <= value < 128:
+                cnp.PyArray_FillWithScalar(array, <object>args[1])
+                return <object>args[0]
+        elif PyFloat_CheckExact(args[1]) and (code == FLOAT32 or code == FLOAT64):
+            number = PyFloat_AS_DOUBLE(args[1])
+            if -1e38 < number < 1e38:
+                cnp.PyArray_FillWithScalar(array, <object>args[1])
+                return <object>args[0]
+    return run_general(op, keys, args)
+
+
+cdef object _zero(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray array = storage(<Tensor>args[0])
+    if not cnp.PyArray_ISWRITEABLE(array):
+        return run_general(op, keys, args)
+    if cnp.PyArray_IS_C_CONTIGUOUS(array):
+        memset(cnp.PyArray_DATA(array), 0, cnp.PyArray_NBYTES(array))
+    else:
+        cnp.PyArray_FillWithScalar(array, 0)
+    return <object>args[0]
+
+
+cdef object _convert(Operator op, keyset_t keys, PyObject** args):
+    """_to_copy(self, dtype): a new tensor of a dtype."""
+    cdef ndarray array = storage(<Tensor>args[0])
+    cdef int source = code_of[typenum(<Tensor>args[0])]
+    cdef int target = code_from_object(<object>args[1])
+    cdef ndarray out
+    if target < 0:
+        target = source
+    if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
+            not _casts_alike(source, target)):
+        return run_general(op, keys, args)
+    out = empty_like(array, typenum_of[target])
+    _write(out, array)
+    return wrap(out)
+
+
+def copy_in_turn(ndarray target not None, ndarray source not None):
+    """Copy element by element in row order, between arrays of one shape and dtype that may overlap:
+    an element already overwritten is copied with its new value."""
+    cdef cnp.flatiter to = cnp.PyArray_IterNew(target)
+    cdef cnp.flatiter at = cnp.PyArray_IterNew(source)
+    cdef size_t size = cnp.PyArray_ITEMSIZE(target)
+    while cnp.PyArray_ITER_NOTDONE(to):
+        memmove(cnp.PyArray_ITER_DATA(to), cnp.PyArray_ITER_DATA(at), size)
+        cnp.PyArray_ITER_NEXT(to)
+        cnp.PyArray_ITER_NEXT(at)
+
+
+copy_fast = CKernel.new(_copy)
+fill_fast = CKernel.new(_fill)
+zero_fast = CKernel.new(_zero)
+convert_fast = CKernel.new(_convert)

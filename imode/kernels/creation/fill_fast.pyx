@@ -1,0 +1,303 @@
+"""The fast case of new tensors: constant contents, copies, concatenation.
+
+The general case serves other memory formats, mixed dtypes, and sizes that no memory can hold.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, fields
+from imode._core.allocator cimport empty as allocate
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
+from imode._core.iterate cimport empty_like as allocate_like, in_row_order
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage, typenum
+from imode.kernels.fast_guards cimport (
+    PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
+    _fill_value, _only_defaults, _row_major, repeat_item)
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy, memset
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    MOST = 1 << 26                # most elements; the general case allocates more with care
+
+
+cdef object _one = 1
+
+
+cdef class _Config:
+    cdef int size                 # which argument holds the sizes; -1: those of argument 0
+    cdef int value                # which argument holds the value to fill with; -1: `number`
+    cdef object number            # the value to fill with; None: nothing is filled
+    cdef bint zero                # `number` is 0
+    cdef int dtype                # which argument holds the dtype; the options follow it
+    cdef Default default          # the dtype if none is given
+
+
+cdef enum Default:
+    FLOAT                         # the default dtype
+    OWN                           # the dtype of argument 0
+    OF_VALUE                      # the dtype for the value to fill with
+
+
+cdef inline _Config _config(Operator op, keyset_t keys):
+    return <_Config>(<CKernel>op.kernels[highest_key(keys)]).config
+
+
+cdef bint _sizes(PyObject* given, npy_intp* dims, int* nd, npy_intp* total) except -1:
+    """Read a tuple of sizes; False if there are many, or one is bad, or the total is too large."""
+    cdef tuple size = <tuple>given
+    cdef int overflow = 0
+    cdef int i
+    if PyTuple_GET_SIZE(size) > 8:
+        return False
+    nd[0] = <int>PyTuple_GET_SIZE(size)
+    total[0] = 1
+    for i in range(nd[0]):
+        dims[i] = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(size, i), &overflow)
+        if overflow or not 0 <= dims[i] <= MOST:
+            return False
+        total[0] *= dims[i]
+        if total[0] > MOST:
+            return False
+    return True
+
+
+cdef int _dtype_code(PyObject* given, int default) noexcept:
+    """The Code of a dtype argument; -1 if it is not None and not a dtype."""
+    if given == <PyObject*>None:
+        return default
+    return (<dtype>given).code if type(<object>given) is dtype else -1
+
+
+cdef object _filled(Operator op, keyset_t keys, PyObject** args):
+    """The factories with a single value: zeros, full, empty_like, new_ones, scalar_tensor, ..."""
+    cdef _Config config = _config(op, keys)
+    cdef npy_intp dims[8]
+    cdef npy_intp total = 1
+    cdef npy_intp item
+    cdef uint64_t value[2]
+    cdef int nd = 0
+    cdef int code
+    cdef PyObject* number = <PyObject*>config.number if config.value < 0 else args[config.value]
+    cdef ndarray out
+    if config.default == FLOAT:
+        code = default_code()
+    elif config.default == OWN:
+        code = code_of[typenum(<Tensor>args[0])]
+    elif PyFloat_CheckExact(number):
+        code = default_code()
+    else:
+        code = INT64 if PyLong_CheckExact(number) else -1
+    code = _dtype_code(args[config.dtype], code)
+    if code < 0 or not _only_defaults(op, args, config.dtype + 1):
+        return run_general(op, keys, args)
+    if config.size >= 0:
+        if not _sizes(args[config.size], dims, &nd, &total):
+            return run_general(op, keys, args)
+        if total > 65536 and config.zero:
+            return run_general(op, keys, args)     # it gets zeroed pages from the system
+        out = allocate(typenum_of[code], nd, dims)
+    elif config.dtype > 0 and config.default == OWN:
+        out = allocate_like(storage(<Tensor>args[0]), typenum_of[code])
+    else:
+        out = allocate(typenum_of[code], 0, dims)
+    if number == <PyObject*>None:
+        return wrap(out)
+    item = cnp.PyArray_ITEMSIZE(out)
+    if config.zero:
+        memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+    elif _fill_value(typenum_of[code], number, <char*>value):
+        repeat_item(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
+    elif number == <PyObject*>config.number:
+        cnp.PyArray_FillWithScalar(out, config.number)
+    else:
+        return run_general(op, keys, args)
+    return wrap(out)
+
+
+cdef object _eye(Operator op, keyset_t keys, PyObject** args):
+    """eye(n, [m,] dtype, ...)."""
+    cdef _Config config = _config(op, keys)
+    cdef uint64_t one[2]
+    cdef npy_intp dims[2]
+    cdef npy_intp i, item
+    cdef int overflow = 0
+    cdef int code = _dtype_code(args[config.dtype], default_code())
+    cdef ndarray out
+    dims[0] = PyLong_AsLongAndOverflow(args[0], &overflow)
+    dims[1] = dims[0] if config.dtype == 1 or overflow else PyLong_AsLongAndOverflow(
+        args[1], &overflow)
+    if overflow or code < 0 or not (
+            0 <= dims[0] < 128 and 0 <= dims[1] < 128 and _only_defaults(
+                op, args, config.dtype + 1)
+            and _fill_value(typenum_of[code], <PyObject*>_one, <char*>one)):
+        return run_general(op, keys, args)
+    out = allocate(typenum_of[code], 2, dims)
+    item = cnp.PyArray_ITEMSIZE(out)
+    memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+    for i in range(min(dims[0], dims[1])):
+        memcpy(<char*>cnp.PyArray_DATA(out) + i * (dims[1] + 1) * item, one, item)
+    return wrap(out)
+
+
+cdef object _clone(Operator op, keyset_t keys, PyObject** args):
+    """clone(self, memory_format)."""
+    cdef ndarray source = storage(<Tensor>args[0])
+    cdef ndarray out
+    if not cnp.PyArray_IS_C_CONTIGUOUS(source):
+        if type(<object>args[1]) is not str or <str>args[1] != "contiguous_format":
+            return run_general(op, keys, args)
+        out = allocate(cnp.PyArray_TYPE(source), source.ndim, source.shape)
+        cnp.PyArray_CopyInto(out, source)
+        return wrap(out)
+    if args[1] != <PyObject*>None:
+        return run_general(op, keys, args)
+    out = allocate_like(source, cnp.PyArray_TYPE(source))
+    memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
+    return wrap(out)
+
+
+cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
+    """Whether all are contiguous, and have the first's dtype and, except in dimension `but`, its
+    shape."""
+    cdef Py_ssize_t k
+    cdef Fields* each
+    cdef int d
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
+        if each.nd != first.nd or not _row_major(each) or (
+                each.descr.type_num != first.descr.type_num):
+            return False
+        if each.nd >= 4 and not in_row_order(
+                each, cnp.PyArray_ITEMSIZE(storage(<Tensor>PyTuple_GET_ITEM(tensors, k)))):
+            return False          # images may be channels last, even just by strides of size 1
+        for d in range(first.nd):
+            if d != but and each.dimensions[d] != first.dimensions[d]:
+                return False
+    return True
+
+
+cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
+    """Fill `out` with contiguous tensors: a block of each per index of the leading dimensions."""
+    cdef npy_intp o, block
+    cdef npy_intp outer = 1
+    cdef npy_intp row             # bytes of one outer index of the result
+    cdef char* target = <char*>cnp.PyArray_DATA(out)
+    cdef Fields* each
+    cdef Py_ssize_t k
+    cdef int d
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(out)
+    for d in range(dim):
+        outer *= out.shape[d]
+    row = item * _count(fields(<PyObject*>out), dim, out.ndim)
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
+        block = item * _count(each, dim, each.nd)
+        for o in range(outer):
+            memcpy(target + o * row, each.data + o * block, block)
+        target += block
+
+
+cdef Fields* _first(Operator op, PyObject** args, int added, int* dim) except? NULL:
+    """The first of the tensors to join, and the result's dimension; NULL: for the general case.
+
+    added: how many more dimensions the result has.
+    """
+    cdef tuple tensors = <tuple>args[0]
+    cdef int overflow = 0
+    cdef long given = PyLong_AsLongAndOverflow(args[1], &overflow)
+    cdef Fields* first
+    cdef int nd
+    if PyTuple_GET_SIZE(tensors) == 0 or args[op.nargs] != NULL or overflow:
+        return NULL
+    first = fields((<Tensor>PyTuple_GET_ITEM(tensors, 0)).array)
+    nd = first.nd + added
+    given += nd if given < 0 else 0
+    if nd > 8 or not 0 <= given < nd:
+        return NULL
+    dim[0] = <int>given
+    return first if _alike(tensors, first, -1 if added else dim[0]) else NULL
+
+
+cdef object _cat(Operator op, keyset_t keys, PyObject** args):
+    """cat(tensors, dim): contiguous tensors of one dtype, block by block."""
+    cdef tuple tensors = <tuple>args[0]
+    cdef Py_ssize_t k
+    cdef npy_intp dims[8]
+    cdef int d, dim
+    cdef ndarray out
+    cdef Fields* first = _first(op, args, 0, &dim)
+    if first == NULL:
+        return run_general(op, keys, args)
+    for d in range(first.nd):
+        dims[d] = first.dimensions[d]
+    dims[dim] = 0
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        dims[dim] += fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array).dimensions[dim]
+    out = allocate(first.descr.type_num, first.nd, dims)
+    _put_side_by_side(tensors, out, dim)
+    return wrap(out)
+
+
+cdef object _stack(Operator op, keyset_t keys, PyObject** args):
+    """stack(tensors, dim): contiguous tensors of one shape and dtype."""
+    cdef tuple tensors = <tuple>args[0]
+    cdef npy_intp dims[8]
+    cdef int d, dim
+    cdef ndarray out
+    cdef Fields* first = _first(op, args, 1, &dim)
+    if first == NULL:
+        return run_general(op, keys, args)
+    for d in range(dim):
+        dims[d] = first.dimensions[d]
+    dims[dim] = PyTuple_GET_SIZE(tensors)
+    for d in range(dim, first.nd):
+        dims[d + 1] = first.dimensions[d]
+    out = allocate(first.descr.type_num, first.nd + 1, dims)
+    _put_side_by_side(tensors, out, dim)
+    return wrap(out)
+
+
+cdef CKernel _factory(int size, int value, number, int at, Default default):
+    cdef _Config config = _Config()
+    config.size, config.value, config.number = size, value, number
+    config.zero = number == 0
+    config.dtype, config.default = at, default
+    return CKernel.new(_filled, config)
+
+
+cdef CKernel _eye_of(int at):
+    """`at`: which argument holds the dtype, after one or two sizes."""
+    cdef _Config config = _Config()
+    config.dtype = at
+    return CKernel.new(_eye, config)
+
+
+# (size, [fill_value,] dtype, ...)
+empty = _factory(0, -1, None, 1, FLOAT)
+zeros = _factory(0, -1, 0, 1, FLOAT)
+ones = _factory(0, -1, 1, 1, FLOAT)
+full = _factory(0, 1, None, 2, OF_VALUE)
+# (self, [fill_value,] dtype, ...)
+empty_like = _factory(-1, -1, None, 1, OWN)
+zeros_like = _factory(-1, -1, 0, 1, OWN)
+ones_like = _factory(-1, -1, 1, 1, OWN)
+full_like = _factory(-1, 1, None, 2, OWN)
+# (self, size, [fill_value,] dtype, ...)
+new_empty = _factory(1, -1, None, 2, OWN)
+new_zeros = _factory(1, -1, 0, 2, OWN)
+new_ones = _factory(1, -1, 1, 2, OWN)
+new_full = _factory(1, 2, None, 3, OWN)
+# (s, dtype, ...)
+scalar_tensor = _factory(-1, 0, None, 1, FLOAT)
+eye = _eye_of(1)
+eye_of_two = _eye_of(2)
+clone = CKernel.new(_clone)
+cat = CKernel.new(_cat)
+stack = CKernel.new(_stack)

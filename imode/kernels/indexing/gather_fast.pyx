@@ -1,0 +1,299 @@
+"""The fast case of gather and scatter along a dimension (see `index_fast`)."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, empty, fields
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport hold, wrap
+from imode._core.tensor cimport is_tensor
+from imode.kernels.indexing.placing cimport disjoint, run_write
+from imode.kernels.fast_guards cimport (
+    MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _inside, _item, _bounded,
+    _wrapped, _row_major)
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+# ---- along a dimension: gather and scatter ----
+
+cdef struct Walk:             # a row-order walk through an index tensor
+    int nd
+    int dim                   # the dimension whose coordinate the index replaces
+    npy_intp shape[MAX_DIMS]  # the index's
+    npy_intp a[MAX_DIMS]      # strides of the indexed tensor, in elements
+    npy_intp b[MAX_DIMS]      # strides of the other tensor
+    npy_intp length           # the size of the indexed dimension
+
+
+cdef enum Action:
+    GATHER
+    SCATTER
+    SCATTER_ADD
+
+
+cdef void _steps(Fields* array, npy_intp* steps) noexcept:
+    cdef npy_intp step = 1
+    cdef int d
+    for d in range(array.nd - 1, -1, -1):
+        steps[d] = step
+        step *= array.dimensions[d]
+
+
+ctypedef fused element:
+    uint8_t
+    uint32_t
+    uint64_t
+    float
+    double
+    int64_t
+
+
+cdef inline void _row(element* a, npy_intp length, element* b, int64_t* index, npy_intp n,
+                      Action action) noexcept nogil:
+    """As `_run`, for one row along the indexed dimension."""
+    cdef npy_intp j
+    if action == GATHER:
+        for j in range(n):
+            b[j] = a[_bounded(index[j], length)]
+    elif action == SCATTER:
+        for j in range(n):
+            a[_bounded(index[j], length)] = b[j]
+    else:
+        for j in range(n):
+            a[_bounded(index[j], length)] += b[j]
+
+
+cdef bint _gather_rows(element* a, npy_intp length, element* b, int64_t* index, npy_intp rows,
+                       npy_intp n) noexcept nogil:
+    """b[r, j] = a[r, index[r, j]] for rows of `length` and n; False if an index is out of range."""
+    cdef npy_intp _, j
+    cdef uint64_t signs = 0       # see `_inside`
+    for _ in range(rows):
+        for j in range(n):
+            signs |= <uint64_t>index[j] | (<uint64_t>(length - 1) - <uint64_t>index[j])
+            b[j] = a[_bounded(index[j], length)]
+        a += length
+        b += n
+        index += n
+    return <int64_t>signs >= 0
+
+
+cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp item,
+                            PyObject** args):
+    """gather along the last dimension if all other sizes are equal; else None."""
+    cdef ndarray out
+    cdef npy_intp rows, n, length
+    cdef bint inside
+    cdef int d, last = a.nd - 1
+    if a.nd == 0 or index.nd != a.nd or _dim(dim, a.nd) != last or not _row_major(a) or (
+            not _indices(index)):
+        return None
+    for d in range(last):
+        if index.dimensions[d] != a.dimensions[d]:
+            return None
+    rows, n, length = _count(index, 0, last), index.dimensions[last], a.dimensions[last]
+    if length == 0:
+        return None
+    out = empty(a.descr.type_num, index.nd, index.dimensions)
+    to = <char*>cnp.PyArray_DATA(out)
+    _held = hold(args, 3)
+    with nogil:
+        if item == 4:
+            inside = _gather_rows(<uint32_t*>a.data, length, <uint32_t*>to, <int64_t*>index.data,
+                                  rows, n)
+        elif item == 8:
+            inside = _gather_rows(<uint64_t*>a.data, length, <uint64_t*>to, <int64_t*>index.data,
+                                  rows, n)
+        else:
+            inside = _gather_rows(<uint8_t*>a.data, length, <uint8_t*>to, <int64_t*>index.data,
+                                  rows, n)
+    return out if inside else None
+
+
+cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) noexcept nogil:
+    """Visit the index in row order: b = a[...] or a[...] = b or a[...] += b."""
+    cdef npy_intp at[MAX_DIMS]
+    cdef npy_intp base_a, base_b, j, outer = 1, _
+    cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
+    cdef npy_intp step = w.a[w.dim], length = w.length
+    cdef int d
+    cdef bint rows = w.dim == w.nd - 1 and step_b == 1
+    if w.dim == w.nd - 1:
+        step_a = 0
+    for d in range(w.nd - 1):
+        outer *= w.shape[d]
+        at[d] = 0
+    for _ in range(outer):
+        base_a, base_b = 0, 0
+        for d in range(w.nd - 1):
+            if d != w.dim:
+                base_a += at[d] * w.a[d]
+            base_b += at[d] * w.b[d]
+        if rows:
+            _row(a + base_a, length, b + base_b, index, inner, action)
+        elif action == GATHER:
+            for j in range(inner):
+                b[base_b + j * step_b] = a[
+                    base_a + _wrapped(index[j], length) * step + j * step_a]
+        elif action == SCATTER:
+            for j in range(inner):
+                a[base_a + _wrapped(index[j], length) * step + j * step_a] = b[
+                    base_b + j * step_b]
+        else:
+            for j in range(inner):
+                a[base_a + _wrapped(index[j], length) * step + j * step_a] += b[
+                    base_b + j * step_b]
+        index += inner
+        for d in range(w.nd - 2, -1, -1):
+            at[d] += 1
+            if at[d] < w.shape[d]:
+                break
+            at[d] = 0
+
+
+cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* other) except -1:
+    """Whether the fast case serves a, index and other (NULL: an element, or the result)."""
+    cdef int d
+    w.nd, w.dim = a.nd, _dim(dim, a.nd)
+    if w.dim < 0 or not _row_major(a) or not _indices(index) or index.nd != a.nd:
+        return False
+    _steps(a, w.a)
+    w.length = a.dimensions[w.dim]
+    for d in range(w.nd):
+        w.shape[d] = index.dimensions[d]
+        w.b[d] = 0
+        if w.shape[d] == 0 or (d != w.dim and w.shape[d] > a.dimensions[d]):
+            return False
+    if other != NULL:
+        if not _row_major(other) or other.nd != w.nd or other.descr.type_num != a.descr.type_num:
+            return False
+        for d in range(w.nd):
+            if w.shape[d] > other.dimensions[d]:
+                return False
+        _steps(other, w.b)
+    return _inside(<int64_t*>index.data, _count(index, 0, index.nd), 0, a.dimensions[w.dim])
+
+
+cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
+    if action == SCATTER_ADD:
+        return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
+    return item in (1, 4, 8)
+
+
+cdef void _visit(Walk* w, char* a, char* b, char* index, Action action, int kind,
+                 npy_intp item) noexcept nogil:
+    cdef int64_t* at = <int64_t*>index
+    if action == SCATTER_ADD:
+        if kind == cnp.NPY_FLOAT:
+            _run(w, <float*>a, <float*>b, at, action)
+        elif kind == cnp.NPY_DOUBLE:
+            _run(w, <double*>a, <double*>b, at, action)
+        else:
+            _run(w, <int64_t*>a, <int64_t*>b, at, action)
+    elif item == 4:
+        _run(w, <uint32_t*>a, <uint32_t*>b, at, action)
+    elif item == 8:
+        _run(w, <uint64_t*>a, <uint64_t*>b, at, action)
+    else:
+        _run(w, <uint8_t*>a, <uint8_t*>b, at, action)
+
+
+cdef object _gather(Operator op, keyset_t keys, PyObject** args):
+    cdef Walk w
+    cdef Fields* a = _array(args[0])
+    cdef Fields* index = _array(args[2])
+    cdef npy_intp item = _item(args[0])
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER):
+        return run_general(op, keys, args)
+    out = _rows_gathered(a, args[1], index, item, args)
+    if out is not None:
+        return wrap(out)
+    if a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL):
+        return run_general(op, keys, args)
+    out = empty(a.descr.type_num, index.nd, index.dimensions)
+    _steps(index, w.b)
+    _held = hold(args, 3)
+    with nogil:
+        _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
+    return wrap(out)
+
+
+cdef struct Scatter:
+    Walk walk
+    Action action
+    uint64_t value[2]         # the element to scatter, if it is a number
+
+
+cdef bint _check_scatter(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves scatter's arguments."""
+    cdef Scatter* how = <Scatter*>plan
+    cdef Fields* a = _array(args[0])
+    cdef Fields* other = NULL
+    if a.nd == 0 or not _can_run(a.descr.type_num, _item(args[0]), how.action):
+        return False
+    if is_tensor(args[3]):
+        if not disjoint(target, args[3]):
+            return False
+        other = _array(args[3])
+    elif not _fill_value(a.descr.type_num, args[3], <char*>how.value):
+        return False
+    return disjoint(target, args[2]) and _walk_plan(&how.walk, a, args[1], _array(args[2]), other)
+
+
+cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
+    cdef Scatter* how = <Scatter*>plan
+    cdef char* other = _array(args[3]).data if is_tensor(args[3]) else <char*>how.value
+    cdef char* index = _array(args[2]).data
+    cdef int kind = _array(args[0]).descr.type_num
+    cdef npy_intp item = _item(args[0])
+    _held = hold(args, 4)
+    with nogil:
+        _visit(&how.walk, data, other, index, how.action, kind, item)
+    return 0
+
+
+cdef object _scatter(Operator op, keyset_t keys, PyObject** args):
+    cdef Scatter how
+    how.action = SCATTER
+    return run_write(op, keys, args, _check_scatter, _scatter_into, &how)
+
+
+cdef object _scatter_add(Operator op, keyset_t keys, PyObject** args):
+    cdef Scatter how
+    how.action = SCATTER_ADD
+    return run_write(op, keys, args, _check_scatter, _scatter_into, &how)
+
+
+def take_along(ndarray a not None, ndarray index not None, int dim):
+    """Return a[..., index, ...] along `dim`, like np.take_along_axis; indices must be in range.
+
+    The shapes may differ only in `dim`; index is int64.
+    """
+    cdef Walk w
+    cdef Fields* source
+    cdef Fields* at
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
+    cdef ndarray out
+    a, index = cnp.PyArray_GETCONTIGUOUS(a), cnp.PyArray_GETCONTIGUOUS(index)
+    out = empty(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index))
+    if cnp.PyArray_SIZE(index) == 0 or not _can_run(cnp.PyArray_TYPE(a), item, GATHER):
+        import numpy as np
+        return np.take_along_axis(a, index, dim)
+    source, at = fields(<PyObject*>a), fields(<PyObject*>index)
+    w.nd, w.dim = a.ndim, dim
+    _steps(source, w.a)
+    w.length = source.dimensions[dim]
+    _steps(at, w.b)
+    for d in range(w.nd):
+        w.shape[d] = at.dimensions[d]
+    _visit(&w, source.data, <char*>cnp.PyArray_DATA(out), at.data, GATHER, cnp.PyArray_TYPE(a),
+           item)
+    return out
+
+
+gather = CKernel.new(_gather)
+scatter = CKernel.new(_scatter)
+scatter_add = CKernel.new(_scatter_add)

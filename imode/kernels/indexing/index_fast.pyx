@@ -1,0 +1,426 @@
+"""The fast case of reading and writing by index.
+
+It serves row-order arrays, int64 indices, equal dtypes, and no broadcasting. A kernel first checks
+all of its arguments, including the values of indices, and leaves anything else, before writing any
+element, to the general case: the function over ndarrays of its entry (see `index`), which raises
+all errors.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, empty, fields
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport in_row_order
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport hold, wrap
+from imode.kernels.indexing.masks_fast cimport at_mask, fill_at_mask, is_mask
+from imode.kernels.indexing.placing cimport disjoint, run_write
+from imode.kernels.fast_guards cimport (
+    MAX_DIMS, PyLong_CheckExact, _array, _count, _dim, _fill_value, _indices, _inside,
+    _item, _wrapped, _row_major, _same_shape, repeat_item)
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+
+# ---- rows: whole slices along a dimension ----
+
+cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp count, npy_intp size,
+                npy_intp chunk) noexcept nogil:
+    """out[o, i] = a[o, index[i]], each a chunk of bytes."""
+    cdef npy_intp _, i
+    for _ in range(outer):
+        if chunk == 4:
+            for i in range(count):
+                (<uint32_t*>out)[i] = (<uint32_t*>a)[_wrapped(index[i], size)]
+        elif chunk == 8:
+            for i in range(count):
+                (<uint64_t*>out)[i] = (<uint64_t*>a)[_wrapped(index[i], size)]
+        else:
+            for i in range(count):
+                memcpy(out + i * chunk, a + _wrapped(index[i], size) * chunk, chunk)
+        out += count * chunk
+        a += size * chunk
+
+
+cdef void _store(char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,
+                 npy_intp size, npy_intp chunk, npy_intp item, bint one) noexcept nogil:
+    """a[o, index[i]] = values[o, i]; `one`: a single element for all."""
+    cdef npy_intp _, i
+    cdef char* to
+    for _ in range(outer):
+        for i in range(count):
+            to = a + _wrapped(index[i], size) * chunk
+            if one:
+                repeat_item(to, chunk // item, item, values)
+            else:
+                memcpy(to, values, chunk)
+                values += chunk
+        a += size * chunk
+
+
+cdef void _add(number* a, number* values, int64_t* index, npy_intp outer, npy_intp count,
+               npy_intp size, npy_intp width, bint one) noexcept nogil:
+    """a[o, index[i]] += values[o, i]."""
+    cdef npy_intp _, i, j
+    cdef number* to
+    for _ in range(outer):
+        for i in range(count):
+            to = a + _wrapped(index[i], size) * width
+            if one:
+                for j in range(width):
+                    to[j] += values[0]
+            else:
+                for j in range(width):
+                    to[j] += values[j]
+                values += width
+        a += size * width
+
+
+cdef bint _can_add(int kind) noexcept:
+    return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
+
+
+cdef void _add_any(int kind, char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,
+                   npy_intp size, npy_intp width, bint one) noexcept nogil:
+    """`_add` for NumPy's type number `kind`, one of those of `_can_add`."""
+    if kind == cnp.NPY_FLOAT:
+        _add(<float*>a, <float*>values, index, outer, count, size, width, one)
+    elif kind == cnp.NPY_DOUBLE:
+        _add(<double*>a, <double*>values, index, outer, count, size, width, one)
+    else:
+        _add(<int64_t*>a, <int64_t*>values, index, outer, count, size, width, one)
+
+
+cdef object _get(Operator op, keyset_t keys, PyObject** args):
+    """_index(self, indices, dims) with one index tensor."""
+    cdef tuple indices = <tuple>args[1]
+    cdef PyObject* index
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at
+    cdef npy_intp dims[2 * MAX_DIMS]
+    cdef npy_intp outer, count, size, chunk
+    cdef int dim = 0, d, nd = 0
+    cdef ndarray out
+    if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _row_major(a) or (
+            not in_row_order(a, _item(args[0]))):
+        return run_general(op, keys, args)
+    index = PyTuple_GET_ITEM(indices, 0)
+    at = _array(index)
+    if args[2] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[2]) != 1:
+            return run_general(op, keys, args)
+        dim = (<tuple>args[2])[0]
+    if dim == 0 and at.nd and is_mask(at, a):
+        return at_mask(a, at, _item(args[0]))
+    if not _indices(at) or dim < 0 or dim >= a.nd or a.nd + at.nd > MAX_DIMS:
+        return run_general(op, keys, args)
+    size, count = a.dimensions[dim], _count(at, 0, at.nd)
+    if size == 0 or not _inside(<int64_t*>at.data, count, -size, size):
+        return run_general(op, keys, args)
+    outer, chunk = _count(a, 0, dim), _count(a, dim + 1, a.nd) * _item(args[0])
+    for d in range(dim):
+        dims[nd] = a.dimensions[d]
+        nd += 1
+    for d in range(at.nd):
+        dims[nd] = at.dimensions[d]
+        nd += 1
+    for d in range(dim + 1, a.nd):
+        dims[nd] = a.dimensions[d]
+        nd += 1
+    out = empty(a.descr.type_num, nd, dims)
+    _held = hold(args, 2)
+    with nogil:
+        _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    return wrap(out)
+
+
+cdef struct Put:
+    int dim                   # the first dimension that the indices stand for
+    bint masked               # the index is a mask
+
+
+cdef bint _check_put(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves index_put's arguments."""
+    cdef Put* how = <Put*>plan
+    cdef tuple indices = <tuple>args[1]
+    cdef PyObject* index
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at
+    cdef Fields* values = _array(args[2])
+    cdef npy_intp n, size
+    cdef int d, dim = 0
+    if PyTuple_GET_SIZE(indices) != 1 or not _row_major(a) or not _row_major(values):
+        return False
+    if values.descr.type_num != a.descr.type_num:
+        return False
+    index = PyTuple_GET_ITEM(indices, 0)
+    at = _array(index)
+    if args[4] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[4]) != 1:
+            return False
+        dim = (<tuple>args[4])[0]
+    if not disjoint(target, args[2]) or not disjoint(target, index):
+        return False
+    n = _count(values, 0, values.nd)
+    how.dim, how.masked = dim, at.descr.type_num == cnp.NPY_BOOL
+    if how.masked:
+        return dim == 0 and n == 1 and at.nd and <object>args[3] is False and is_mask(at, a)
+    if not _indices(at) or not 0 <= dim < a.nd:
+        return False
+    size = a.dimensions[dim]
+    if size == 0 or not _inside(<int64_t*>at.data, _count(at, 0, at.nd), -size, size):
+        return False
+    if <object>args[3] is not False and not _can_add(a.descr.type_num):
+        return False
+    if n == 1 and values.nd <= a.nd + at.nd - 1:
+        return True
+    if values.nd != a.nd + at.nd - 1 or not _same_shape(a, values, 0, dim) or (
+            not _same_shape(at, values, dim, at.nd)):
+        return False
+    for d in range(dim + 1, a.nd):
+        if values.dimensions[at.nd + d - 1] != a.dimensions[d]:
+            return False
+    return True
+
+
+cdef int _put(char* data, PyObject** args, void* plan) except -1:
+    cdef Put* how = <Put*>plan
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(PyTuple_GET_ITEM(<tuple>args[1], 0))
+    cdef Fields* values = _array(args[2])
+    cdef npy_intp outer, width, count, size, item = _item(args[0])
+    cdef bint one = _count(values, 0, values.nd) == 1
+    if how.masked:
+        fill_at_mask(data, a, at, item, values.data)
+        return 0
+    outer, width = _count(a, 0, how.dim), _count(a, how.dim + 1, a.nd)
+    count, size = _count(at, 0, at.nd), a.dimensions[how.dim]
+    if <object>args[3] is not False:
+        _add_any(a.descr.type_num, data, values.data, <int64_t*>at.data, outer, count, size, width,
+                 one)
+        return 0
+    _held = hold(args, 3)
+    with nogil:
+        _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item, one)
+    return 0
+
+
+cdef object _index_put(Operator op, keyset_t keys, PyObject** args):
+    cdef Put how
+    return run_write(op, keys, args, _check_put, _put, &how, True)
+
+
+cdef ndarray _joined(tuple indices, tuple shape, int dim, npy_intp* size):
+    """Indices of adjacent dimensions from `dim` on as a single one, of their product; None: for the
+    general case."""
+    cdef Fields* first = _array(PyTuple_GET_ITEM(indices, 0))
+    cdef Fields* at
+    cdef npy_intp count = _count(first, 0, first.nd), length, i
+    cdef Py_ssize_t k
+    cdef ndarray out
+    cdef int64_t* to
+    if not _indices(first):
+        return None
+    size[0] = 1
+    out = empty(cnp.NPY_INT64, first.nd, first.dimensions)
+    to = <int64_t*>cnp.PyArray_DATA(out)
+    memset(to, 0, count * sizeof(int64_t))
+    for k in range(PyTuple_GET_SIZE(indices)):
+        at = _array(PyTuple_GET_ITEM(indices, k))
+        length = shape[dim + k]
+        if not _indices(at) or at.nd != first.nd or not _same_shape(at, first, 0, at.nd) or (
+                not _inside(<int64_t*>at.data, count, -length, length)):
+            return None
+        for i in range(count):
+            to[i] = to[i] * length + _wrapped((<int64_t*>at.data)[i], length)
+        size[0] *= length
+    return out
+
+
+cdef object _index_backward(Operator op, keyset_t keys, PyObject** args):
+    """_index_backward(None, grad, shape, indices, dims): grad added to zeros at the indices."""
+    cdef Fields* grad = _array(args[1])
+    cdef Fields* at
+    cdef tuple shape = <tuple>args[2], indices = <tuple>args[3]
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp outer = 1, width = 1, count, size
+    cdef int dim = 0, d, nd = <int>len(shape), kind = grad.descr.type_num
+    cdef int several = <int>PyTuple_GET_SIZE(indices)
+    cdef ndarray out, joined
+    cdef char* data
+    if not several or args[op.nargs] != NULL or not _row_major(grad) or (
+            nd == 0 or nd > MAX_DIMS or kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE)):
+        return run_general(op, keys, args)
+    if args[4] != <PyObject*>None:
+        if PyTuple_GET_SIZE(<object>args[4]) != several:
+            return run_general(op, keys, args)
+        dim = (<tuple>args[4])[0]
+        if several > 1 and <tuple>args[4] != tuple(range(dim, dim + several)):
+            return run_general(op, keys, args)
+    at = _array(PyTuple_GET_ITEM(indices, 0))
+    if not 0 <= dim <= nd - several or grad.nd != nd + at.nd - several:
+        return run_general(op, keys, args)
+    for d in range(nd):
+        dims[d] = shape[d]
+        if d < dim:
+            outer *= dims[d]
+        elif d >= dim + several:
+            width *= dims[d]
+    joined = _joined(indices, shape, dim, &size)
+    if joined is None:
+        return run_general(op, keys, args)
+    count, at = _count(at, 0, at.nd), fields(<PyObject*>joined)
+    if _count(grad, 0, grad.nd) != outer * count * width:
+        return run_general(op, keys, args)
+    out = empty(kind, nd, dims)
+    data = <char*>cnp.PyArray_DATA(out)
+    memset(data, 0, cnp.PyArray_NBYTES(out))
+    _held = hold(args, 4)
+    with nogil:
+        _add_any(kind, data, grad.data, <int64_t*>at.data, outer, count, size, width, False)
+    return wrap(out)
+
+
+cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp outer, count, size, chunk
+    cdef int dim = _dim(args[1], a.nd), d
+    cdef ndarray out
+    if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or not _indices(at) or at.nd != 1:
+        return run_general(op, keys, args)
+    size, count = a.dimensions[dim], at.dimensions[0]
+    if not _inside(<int64_t*>at.data, count, 0, size):
+        return run_general(op, keys, args)
+    outer, chunk = _count(a, 0, dim), _count(a, dim + 1, a.nd) * _item(args[0])
+    for d in range(a.nd):
+        dims[d] = a.dimensions[d]
+    dims[dim] = count
+    out = empty(a.descr.type_num, a.nd, dims)
+    _held = hold(args, 3)
+    with nogil:
+        _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    return wrap(out)
+
+
+cdef bint _check_add(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves index_add's arguments; plan: the dimension."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef Fields* source = _array(args[3])
+    cdef int d, dim = _dim(args[1], a.nd)
+    (<int*>plan)[0] = dim
+    if dim < 0 or not _row_major(a) or not _row_major(source) or not _indices(at) or at.nd != 1:
+        return False
+    if not PyLong_CheckExact(args[4]) or <object>args[4] != 1:
+        return False
+    if source.descr.type_num != a.descr.type_num or source.nd != a.nd:
+        return False
+    if not _can_add(a.descr.type_num):
+        return False
+    for d in range(a.nd):
+        if source.dimensions[d] != (at.dimensions[0] if d == dim else a.dimensions[d]):
+            return False
+    return (disjoint(target, args[3]) and disjoint(target, args[2])
+            and _inside(<int64_t*>at.data, at.dimensions[0], 0, a.dimensions[dim]))
+
+
+cdef int _add_rows(char* data, PyObject** args, void* plan) except -1:
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef int dim = (<int*>plan)[0]
+    _add_any(a.descr.type_num, data, _array(args[3]).data, <int64_t*>at.data, _count(a, 0, dim),
+             at.dimensions[0], a.dimensions[dim], _count(a, dim + 1, a.nd), False)
+    return 0
+
+
+cdef object _index_add(Operator op, keyset_t keys, PyObject** args):
+    cdef int dim
+    return run_write(op, keys, args, _check_add, _add_rows, &dim)
+
+
+cdef struct Fill:
+    int dim
+    uint64_t value[2]         # the element to write
+
+
+cdef bint _check_fill(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves index_fill's arguments."""
+    cdef Fill* how = <Fill*>plan
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef npy_intp size
+    how.dim = _dim(args[1], a.nd)
+    if how.dim < 0 or not _row_major(a) or not _indices(at) or at.nd != 1:
+        return False
+    size = a.dimensions[how.dim]
+    return (disjoint(target, args[2]) and _inside(<int64_t*>at.data, at.dimensions[0], -size, size)
+            and _fill_value(a.descr.type_num, args[3], <char*>how.value))
+
+
+cdef int _fill_rows(char* data, PyObject** args, void* plan) except -1:
+    cdef Fill* how = <Fill*>plan
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef npy_intp item = _item(args[0])
+    _store(data, <char*>how.value, <int64_t*>at.data, _count(a, 0, how.dim), at.dimensions[0],
+           a.dimensions[how.dim], _count(a, how.dim + 1, a.nd) * item, item, True)
+    return 0
+
+
+cdef object _index_fill(Operator op, keyset_t keys, PyObject** args):
+    cdef Fill how
+    return run_write(op, keys, args, _check_fill, _fill_rows, &how, True)
+
+
+# ---- flat positions ----
+
+cdef bint _check_flat(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves put's arguments: index, source, accumulate."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd)
+    if not _row_major(a) or not _row_major(source) or not _indices(at) or (
+            source.descr.type_num != a.descr.type_num or _count(source, 0, source.nd) != count):
+        return False
+    if <object>args[3] is not False and not _can_add(a.descr.type_num):
+        return False
+    return (disjoint(target, args[1]) and disjoint(target, args[2])
+            and _inside(<int64_t*>at.data, count, -n, n))
+
+
+cdef int _put_flat(char* data, PyObject** args, void* plan) except -1:
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[1])
+    cdef char* source = _array(args[2]).data
+    cdef int64_t* index = <int64_t*>at.data
+    cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd), item = _item(args[0])
+    if <object>args[3] is False:
+        _store(data, source, index, 1, count, n, item, item, False)
+    else:
+        _add_any(a.descr.type_num, data, source, index, 1, count, n, 1, False)
+    return 0
+
+
+cdef object _put_at(Operator op, keyset_t keys, PyObject** args):
+    return run_write(op, keys, args, _check_flat, _put_flat, NULL, True)
+
+
+index = CKernel.new(_get)
+index_backward = CKernel.new(_index_backward)
+index_put = CKernel.new(_index_put)
+index_select = CKernel.new(_index_select)
+index_add = CKernel.new(_index_add)
+index_fill = CKernel.new(_index_fill)
+put = CKernel.new(_put_at)

@@ -1,0 +1,134 @@
+"""The fast case of reading and writing by masks (see `index_fast`)."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport INPLACE, CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor
+from imode.kernels.indexing.placing cimport disjoint, may_write, run_write
+from imode.kernels.fast_guards cimport (
+    MAX_DIMS, _array, _count, _fill_value, _item, _row_major, _same_shape, repeat_item)
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+
+cdef bint is_mask(Fields* mask, Fields* a) noexcept:
+    return (mask.descr.type_num == cnp.NPY_BOOL and _row_major(mask) and mask.nd <= a.nd
+            and _same_shape(mask, a, 0, mask.nd))
+
+
+cdef npy_intp _true(Fields* mask) noexcept:
+    """The number of true elements of a mask."""
+    cdef npy_intp i, found = 0
+    for i in range(_count(mask, 0, mask.nd)):
+        found += (<uint8_t*>mask.data)[i] != 0
+    return found
+
+
+cdef object at_mask(Fields* a, Fields* mask, npy_intp item):
+    cdef npy_intp chunk = _count(a, mask.nd, a.nd) * item, found = _true(mask)
+    cdef npy_intp dims[MAX_DIMS]
+    cdef npy_intp i
+    cdef uint8_t* flags = <uint8_t*>mask.data
+    cdef char* to
+    cdef int d
+    cdef ndarray out
+    dims[0] = found
+    for d in range(mask.nd, a.nd):
+        dims[1 + d - mask.nd] = a.dimensions[d]
+    out = empty(a.descr.type_num, 1 + a.nd - mask.nd, dims)
+    to = <char*>cnp.PyArray_DATA(out)
+    for i in range(_count(mask, 0, mask.nd)):
+        if flags[i] and found:        # no more than were counted, even if the mask has changed
+            memcpy(to, a.data + i * chunk, chunk)
+            to += chunk
+            found -= 1
+    return wrap(out)
+
+
+cdef void fill_at_mask(char* data, Fields* a, Fields* mask, npy_intp item,
+                       const char* value) noexcept:
+    cdef npy_intp i, width = _count(a, mask.nd, a.nd)
+    for i in range(_count(mask, 0, mask.nd)):
+        if (<uint8_t*>mask.data)[i]:
+            repeat_item(data + i * width * item, width, item, value)
+
+
+# ---- masks of the tensor's shape ----
+
+cdef void _select(char* out, char* a, uint8_t* mask, char* value, npy_intp n,
+                  npy_intp item) noexcept nogil:
+    """out = value where mask else a; out may be a."""
+    cdef npy_intp i
+    cdef uint32_t narrow
+    cdef uint64_t wide
+    if item == 4:
+        narrow = (<uint32_t*>value)[0]
+        for i in range(n):
+            (<uint32_t*>out)[i] = narrow if mask[i] else (<uint32_t*>a)[i]
+    elif item == 8:
+        wide = (<uint64_t*>value)[0]
+        for i in range(n):
+            (<uint64_t*>out)[i] = wide if mask[i] else (<uint64_t*>a)[i]
+    else:
+        for i in range(n):
+            memcpy(out + i * item, value if mask[i] else a + i * item, item)
+
+
+cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
+    # Not by `run_write`: the new tensor is copied and filled in one pass.
+    cdef Fields* a = _array(args[0])
+    cdef Fields* mask = _array(args[1])
+    cdef uint64_t value[2]
+    cdef char* to = a.data
+    cdef ndarray out = None
+    if not may_write(op, args) or mask.nd != a.nd or not _row_major(a) or not (
+            is_mask(mask, a) and _fill_value(a.descr.type_num, args[2], <char*>value)):
+        return run_general(op, keys, args)
+    if op.role == INPLACE:
+        if not disjoint((<Tensor>args[0]).array, args[1]):
+            return run_general(op, keys, args)
+    else:
+        out = empty(a.descr.type_num, a.nd, a.dimensions)
+        to = <char*>cnp.PyArray_DATA(out)
+    _select(to, a.data, <uint8_t*>mask.data, <char*>value, _count(a, 0, a.nd), _item(args[0]))
+    return <object>args[0] if out is None else wrap(out)
+
+
+cdef bint _check_scatter(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves masked_scatter's arguments: mask, source."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* mask = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    return (_row_major(a) and _row_major(source) and source.descr.type_num == a.descr.type_num
+            and mask.nd == a.nd and is_mask(mask, a)
+            and disjoint(target, args[1]) and disjoint(target, args[2])
+            and _true(mask) <= _count(source, 0, source.nd))
+
+
+cdef int _scatter(char* data, PyObject** args, void* plan) except -1:
+    """Write the source's elements, one after the other, where the mask is true."""
+    cdef Fields* mask = _array(args[1])
+    cdef Fields* source = _array(args[2])
+    cdef npy_intp most = _count(source, 0, source.nd), item = _item(args[0]), at = 0, i
+    for i in range(_count(mask, 0, mask.nd)):
+        if (<uint8_t*>mask.data)[i] and at < most:
+            if item == 4:
+                (<uint32_t*>data)[i] = (<uint32_t*>source.data)[at]
+            else:
+                memcpy(data + i * item, source.data + at * item, item)
+            at += 1
+    return 0
+
+
+cdef object _masked_scatter(Operator op, keyset_t keys, PyObject** args):
+    return run_write(op, keys, args, _check_scatter, _scatter, NULL)
+
+
+masked_fill = CKernel.new(_masked_fill)
+masked_scatter = CKernel.new(_masked_scatter)

@@ -1,0 +1,30 @@
+/* The C interface of the normalisation loops. Arrays are contiguous (outer, channels, inner); sums
+   are per channel over outer and inner. `wide`: doubles, not floats. */
+
+#ifndef IMODE_NORM_H
+#define IMODE_NORM_H
+
+typedef struct {
+    long outer, channels, inner;
+} plane_t;
+
+/* mean and biased variance of every channel; -1: no memory */
+int norm_stats(const plane_t *p, int wide, const void *x, void *mean, void *var);
+/* out = x * scale[c] + shift[c] */
+void norm_affine(const plane_t *p, int wide, const void *x, const void *scale, const void *shift,
+                 void *out);
+/* total[c] = sum of grad, dot[c] = sum of grad * (x - mean[c]); -1: no memory */
+int norm_sums(const plane_t *p, int wide, const void *grad, const void *x, const void *mean,
+              void *total, void *dot);
+/* out = grad * a[c] + x * b[c] + shift[c] */
+void norm_combine(const plane_t *p, int wide, const void *grad, const void *x, const void *a,
+                  const void *b, const void *shift, void *out);
+/* rows: out = (x - mean[row]) * rstd[row] * weight + bias; weight and bias may be NULL */
+void norm_rows(long rows, long size, int wide, const void *x, const void *mean, const void *rstd,
+               const void *weight, const void *bias, void *out);
+/* its gradients; each of grad_x, grad_weight, grad_bias may be NULL */
+void norm_rows_backward(long rows, long size, int wide, const void *grad, const void *x,
+                        const void *mean, const void *rstd, const void *weight, void *grad_x,
+                        void *grad_weight, void *grad_bias);
+
+#endif

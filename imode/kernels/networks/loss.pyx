@@ -1,0 +1,479 @@
+"""Losses over ndarrays, with their gradients: negative log-likelihood, and losses of pairs."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver
+from imode._core.allocator cimport empty
+from imode._core.channels cimport contiguous
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.layout cimport empty_for
+from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
+from libc.math cimport exp, fabs
+
+import warnings
+
+import numpy as np
+from imode import errors
+from imode._core.broadcast import broadcast_shape
+from imode._core.promotion import can_cast, result_type
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+cdef extern from "loss.h" nogil:
+    void imode_squared_f(const float*, const float*, long, float*)
+    void imode_squared_d(const double*, const double*, long, double*)
+    void imode_entropy_f(const float*, const float*, long, float*)
+    void imode_entropy_d(const double*, const double*, long, double*)
+    void imode_logits_f(const float*, const float*, long, float*)
+    void imode_logits_d(const double*, const double*, long, double*)
+    double imode_total_f(const float*, long)
+    double imode_total_d(const double*, long)
+
+cdef extern from "<math.h>" nogil:
+    float expf(float)
+
+
+# ---- negative log-likelihood ---------------------------------------------------------------------
+
+
+cdef struct picks_t:
+    long n, c, area              # the input is (n, c, area)
+    long ignored
+    const cnp.int64_t* target    # (n, area)
+
+
+cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
+    cdef int ndim = cnp.PyArray_NDIM(x), kind = cnp.PyArray_TYPE(target)
+    cdef long classes = cnp.PyArray_DIM(x, 1 if ndim > 1 else 0)
+    if ndim == 1 and kind not in (cnp.NPY_INT64, cnp.NPY_UINT8) and (
+            cnp.PyArray_NDIM(target) == 1 and cnp.PyArray_DIM(target, 0) != 1):
+        raise errors.dtypes.class_indices(target.dtype)
+    if ndim == 2 and (cnp.PyArray_NDIM(target) == 0
+                      or cnp.PyArray_DIM(target, 0) != cnp.PyArray_DIM(x, 0)):
+        raise errors.shapes.batch_sizes((<object>x).shape, (<object>target).shape)
+    if ndim == 1 and cnp.PyArray_NDIM(target) == 1 and cnp.PyArray_DIM(target, 0) != 1:
+        raise ValueError(
+            "For 1D input, 1D target must have size 1, but got target size: "
+            f"{cnp.PyArray_DIM(target, 0)}")
+    if ndim <= 2:
+        if cnp.PyArray_NDIM(target) > 1:
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    else:
+        shape = (<object>x).shape
+        if (shape[0],) + shape[2:] != (<object>target).shape:
+            raise RuntimeError(
+                f"size mismatch (got input: {list(shape)} , target: "
+                f"{list((<object>target).shape)}")
+    if weight is not None and (cnp.PyArray_NDIM(<cnp.ndarray>weight) != 1
+                               or cnp.PyArray_SIZE(<cnp.ndarray>weight) != classes):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {classes} classes or no classes "
+            f"but got weight tensor of shape: {list(weight.shape)}")
+    if kind != cnp.NPY_INT64 and kind != cnp.NPY_UINT8:
+        raise errors.dtypes.class_indices(target.dtype)
+    if weight is not None and cnp.PyArray_TYPE(<cnp.ndarray>weight) != cnp.PyArray_TYPE(x):
+        raise errors.dtypes.expected_scalar(x.dtype, weight.dtype)
+    return 0
+
+
+cdef cnp.ndarray _describe(picks_t* p, cnp.ndarray x, target, long ignored):
+    """Fill in p; return the target as contiguous int64, which p points into."""
+    cdef int i, ndim = cnp.PyArray_NDIM(x)
+    cdef cnp.ndarray at
+    if cnp.PyArray_TYPE(<cnp.ndarray>target) != cnp.NPY_INT64:
+        target = target.astype(np.int64)
+    at = contiguous(target)
+    p.n = 1 if ndim == 1 else cnp.PyArray_DIM(x, 0)
+    p.c = cnp.PyArray_DIM(x, 1 if ndim > 1 else 0)
+    p.area = 1
+    for i in range(2, ndim):
+        p.area *= cnp.PyArray_DIM(x, i)
+    p.ignored = ignored
+    p.target = <const cnp.int64_t*>cnp.PyArray_DATA(at)
+    return at
+
+
+cdef int _check_targets(const picks_t* p) except -1:
+    """IndexError unless every target is a class or the ignored number."""
+    cdef long i, t
+    for i in range(p.n * p.area):
+        t = p.target[i]
+        if t != p.ignored and not 0 <= t < p.c:
+            raise IndexError(f"Target {t} is out of bounds.")
+    return 0
+
+
+cdef void _each(const picks_t* p, const real* x, const real* w, real* out) noexcept nogil:
+    cdef long n, s, t
+    for n in range(p.n):
+        for s in range(p.area):
+            t = p.target[n * p.area + s]
+            if t == p.ignored:
+                out[n * p.area + s] = 0
+            else:
+                t = _wrapped(t, p.c)
+                out[n * p.area + s] = (-x[(n * p.c + t) * p.area + s]
+                                       * (w[t] if w != NULL else 1))
+
+
+cdef double _sum(const picks_t* p, const real* x, const real* w, double* total) noexcept nogil:
+    cdef long n, s, t
+    cdef double loss = 0
+    cdef real share
+    for n in range(p.n):
+        for s in range(p.area):
+            t = p.target[n * p.area + s]
+            if t != p.ignored:
+                t = _wrapped(t, p.c)
+                share = w[t] if w != NULL else 1
+                total[0] += share
+                loss -= x[(n * p.c + t) * p.area + s] * share
+    return loss
+
+
+cdef void _spread(const picks_t* p, const real* grad, bint single, real factor, const real* w,
+                  real* out) noexcept nogil:
+    cdef long n, s, t, i
+    for n in range(p.n):
+        for s in range(p.area):
+            i = n * p.area + s
+            t = p.target[i]
+            if t != p.ignored:
+                t = _wrapped(t, p.c)
+                out[(n * p.c + t) * p.area + s] = (
+                    -grad[0 if single else i] * factor * (w[t] if w != NULL else 1))
+
+
+cdef object _scalar(double value, int kind):
+    cdef cnp.ndarray out = empty(kind, 0, NULL)
+    if kind == cnp.NPY_FLOAT:
+        (<float*>cnp.PyArray_DATA(out))[0] = <float>value
+    else:
+        (<double*>cnp.PyArray_DATA(out))[0] = value
+    return out
+
+
+cdef tuple nll(x, target, weight, long reduction, long ignore_index):
+    """Return (loss, total weight of the classes that count)."""
+    cdef picks_t p
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    cdef double total = 0, loss = 0
+    cdef cnp.ndarray a, at, out
+    cdef void* w = NULL
+    if cnp.PyArray_NDIM(<cnp.ndarray>x) == 0:
+        raise errors.shapes.no_rows()
+    _check(x, target, weight)
+    if kind == cnp.NPY_FLOAT16:
+        both = nll(x.astype(np.float32), target,
+                   None if weight is None else weight.astype(np.float32), reduction, ignore_index)
+        return both[0].astype(np.float16), both[1].astype(np.float16)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        name = "nll_loss_out_frame" if x.ndim <= 2 else "nll_loss2d_forward_out_frame"
+        raise errors.dtypes.not_implemented(name, x.dtype)
+    a = contiguous(x)
+    at = _describe(&p, a, target, ignore_index)
+    _check_targets(&p)
+    if weight is not None:
+        weight = contiguous(weight)
+        w = cnp.PyArray_DATA(<cnp.ndarray>weight)
+    if reduction == NONE:
+        out = empty(kind, cnp.PyArray_NDIM(at), cnp.PyArray_DIMS(at))
+        with nogil:
+            if kind == cnp.NPY_FLOAT:
+                _each(&p, <float*>cnp.PyArray_DATA(a), <float*>w, <float*>cnp.PyArray_DATA(out))
+            else:
+                _each(&p, <double*>cnp.PyArray_DATA(a), <double*>w,
+                      <double*>cnp.PyArray_DATA(out))
+        return out, _scalar(0, kind)
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            loss = _sum(&p, <float*>cnp.PyArray_DATA(a), <float*>w, &total)
+        else:
+            loss = _sum(&p, <double*>cnp.PyArray_DATA(a), <double*>w, &total)
+    if reduction == MEAN:
+        loss = loss / total                          # NaN if no class counts, as in PyTorch
+    return _scalar(loss, kind), _scalar(total, kind)
+
+
+def nll_backward(grad, x, target, weight, long reduction, long ignore_index, total):
+    """Return the gradient of x, of which only shape and dtype are read."""
+    cdef picks_t p
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef bint single = reduction != NONE
+    cdef cnp.ndarray g, _target, out
+    cdef void* w = NULL
+    cdef double factor = 1
+    if kind == cnp.NPY_FLOAT16:
+        return nll_backward(
+            grad.astype(np.float32), x, target,
+            None if weight is None else weight.astype(np.float32), reduction, ignore_index,
+            total.astype(np.float32)).astype(np.float16)
+    _target = _describe(&p, x, target, ignore_index)        # p points into it
+    _check_targets(&p)
+    g = contiguous(grad)
+    out = cnp.PyArray_ZEROS(cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
+                            kind, 0)
+    if weight is not None:
+        weight = contiguous(weight)
+        w = cnp.PyArray_DATA(<cnp.ndarray>weight)
+    if reduction == MEAN:
+        factor = 1 / <double>total
+    with nogil:
+        if kind == cnp.NPY_FLOAT:
+            _spread(&p, <float*>cnp.PyArray_DATA(g), single, <float>factor, <float*>w,
+                    <float*>cnp.PyArray_DATA(out))
+        else:
+            _spread(&p, <double*>cnp.PyArray_DATA(g), single, factor, <double*>w,
+                    <double*>cnp.PyArray_DATA(out))
+    return out
+
+
+# ---- losses of pairs -----------------------------------------------------------------------------
+
+
+cdef enum:
+    CHUNK = 512                  # losses are computed, then summed, so many at a time
+
+
+cdef inline real _exp(real x) noexcept nogil:
+    if real is float:
+        return expf(x)
+    else:
+        return exp(x)
+
+
+cdef void _values(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
+    cdef long i
+    cdef real z
+    if kind == SQUARED:
+        if real is float:
+            imode_squared_f(x, y, n, out)
+        else:
+            imode_squared_d(x, y, n, out)
+    elif kind == SMOOTH:
+        for i in range(n):
+            z = <real>fabs(x[i] - y[i])
+            out[i] = <real>0.5 * z * z / p if z < p else z - <real>0.5 * p
+    elif kind == HUBER:
+        for i in range(n):
+            z = <real>fabs(x[i] - y[i])
+            out[i] = <real>0.5 * z * z if z <= p else p * (z - <real>0.5 * p)
+    elif kind == ENTROPY:
+        if real is float:
+            imode_entropy_f(x, y, n, out)
+        else:
+            imode_entropy_d(x, y, n, out)
+    elif real is float:
+        imode_logits_f(x, y, n, out)
+    else:
+        imode_logits_d(x, y, n, out)
+
+
+cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
+    """The derivatives of _values by x."""
+    cdef long i
+    cdef real d, z
+    if kind == SQUARED:
+        for i in range(n):
+            out[i] = 2 * (x[i] - y[i])
+    elif kind == SMOOTH:
+        for i in range(n):
+            d = x[i] - y[i]
+            out[i] = -1 if d <= -p else 1 if d >= p else d / p
+    elif kind == HUBER:
+        for i in range(n):
+            d = x[i] - y[i]
+            out[i] = -p if d < -p else p if d > p else d
+    elif kind == ENTROPY:
+        for i in range(n):
+            z = (1 - x[i]) * x[i]
+            out[i] = (x[i] - y[i]) / (z if z > <real>1e-12 else <real>1e-12)
+    else:
+        for i in range(n):
+            out[i] = 1 / (1 + _exp(-x[i])) - y[i]
+
+
+cdef double _total(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
+    cdef real[CHUNK] part
+    cdef long size, start = 0
+    cdef double total = 0
+    while start < n:
+        size = n - start if n - start < CHUNK else CHUNK
+        _values(kind, x + start, y + start, size, p, &part[0])
+        if real is float:
+            total += imode_total_f(&part[0], size)
+        else:
+            total += imode_total_d(&part[0], size)
+        start += size
+    return total
+
+
+cdef tuple _pair(int kind, x, y):
+    """Both as contiguous arrays of one shape and dtype, and the dtype of the result."""
+    if not isinstance(x, cnp.ndarray) or not isinstance(y, cnp.ndarray):
+        raise TypeError(f"expected arrays, got {type(x).__name__} and {type(y).__name__}")
+    dtype = (<cnp.ndarray>x).dtype
+    if (cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.PyArray_TYPE(<cnp.ndarray>y)
+            or dtype.kind != "f"):
+        dtype = result_type(x, y)
+    if dtype.kind != "f":
+        names = ("mse_cpu", "smooth_l1_cpu", "huber_cpu", "binary_cross_entropy",
+                 "log_sigmoid_cpu")
+        raise errors.dtypes.not_implemented(names[kind], dtype)
+    if not cnp.PyArray_SAMESHAPE(<cnp.ndarray>x, <cnp.ndarray>y):
+        try:
+            x, y = np.broadcast_arrays(x, y)
+        except ValueError:
+            broadcast_shape((<object>x).shape, (<object>y).shape)
+            raise
+    computed = np.float32 if dtype.itemsize < 4 else dtype
+    return contiguous(x.astype(computed, copy=False)), contiguous(
+        y.astype(computed, copy=False)), dtype
+
+
+cdef bint _within(const real* x, long n) noexcept nogil:
+    cdef long i, bad = 0
+    for i in range(n):
+        bad += not (x[i] >= 0 and x[i] <= 1)
+    return bad == 0
+
+
+def within_unit(x):
+    """Whether all elements are in [0, 1]; NaN is not."""
+    cdef cnp.ndarray a = contiguous(x.astype(np.float32) if x.dtype.itemsize < 4 else x)
+    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
+        return _within(<float*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
+    return _within(<double*>cnp.PyArray_DATA(a), cnp.PyArray_SIZE(a))
+
+
+cdef object _of_halves(int kind, a, b, double param):
+    """Losses of float16 numbers, rounded after each step as in PyTorch."""
+    with np.errstate(all="ignore"):
+        away = a.astype(np.float16) - b.astype(np.float16)
+        if kind == SQUARED:
+            return np.asarray(away * away)
+        away, half, beta = np.abs(away), np.float16(0.5), np.float16(param)
+        return np.where(away < beta, half * away * away / beta, away - half * beta)
+
+
+cpdef object pairwise(int kind, x, y, double param, long reduction):
+    """Return the losses of corresponding elements of x and y, their mean or their sum."""
+    cdef cnp.ndarray a, b, out
+    cdef int typenum
+    cdef long n
+    cdef double total = 0
+    a, b, dtype = _pair(kind, x, y)
+    typenum = cnp.PyArray_TYPE(a)
+    n = cnp.PyArray_SIZE(a)
+    if dtype.itemsize == 2 and reduction != NONE:
+        total = pairwise(kind, x, y, param, NONE).sum(dtype=np.float64)
+    elif dtype.itemsize == 2 and (kind == SQUARED or kind == SMOOTH):
+        out = _of_halves(kind, a, b, param)
+    elif reduction == NONE:
+        out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+        with nogil:
+            if typenum == cnp.NPY_FLOAT:
+                _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                        <float>param, <float*>cnp.PyArray_DATA(out))
+            else:
+                _values(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n,
+                        param, <double*>cnp.PyArray_DATA(out))
+    else:
+        with nogil:
+            if typenum == cnp.NPY_FLOAT:
+                total = _total(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                               <float>param)
+            else:
+                total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
+                               n, param)
+    if reduction != NONE:
+        if reduction == MEAN:
+            total = total / n                        # NaN if n is 0, as in PyTorch
+        out = _scalar(total, typenum)
+    elif not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
+        laid = empty_for((x, y), (<object>out).shape, dtype)
+        laid[...] = out
+        return laid
+    return out if out.dtype == dtype else out.astype(dtype)
+
+
+cdef int _warn_of_sizes(x, y) except -1:
+    cdef tuple a = (<object>x).shape, b = (<object>y).shape
+    if a != b:
+        warnings.warn(errors.shapes.target_size(a, b), UserWarning, stacklevel=2)
+    return 0
+
+
+cdef object squared(x, y, long reduction):
+    """Squared differences; warns if the sizes differ."""
+    _warn_of_sizes(x, y)
+    return pairwise(SQUARED, x, y, 0.0, reduction)
+
+
+def smooth_l1(x, y, long reduction, double beta):
+    """Quadratic below beta, linear above; warns if the sizes differ."""
+    _warn_of_sizes(x, y)
+    return pairwise(SMOOTH, x, y, beta, reduction)
+
+
+def huber(x, y, long reduction, double delta):
+    """Quadratic up to delta, linear above, in the dtype of x; warns if the sizes differ."""
+    _warn_of_sizes(x, y)
+    given = (<object>x).dtype
+    common = result_type(x, y)
+    if not can_cast(common, given):
+        raise errors.dtypes.cannot_cast(common, given)
+    return pairwise(HUBER, x, y, delta, reduction).astype(given, copy=False)
+
+
+def pairwise_backward(int kind, grad, x, y, double param, long reduction):
+    """Return the gradient of x, before it is summed to x's shape."""
+    cdef cnp.ndarray a, b, out
+    cdef int typenum
+    cdef long n
+    a, b, _ = _pair(kind, x, y)
+    typenum = cnp.PyArray_TYPE(a)
+    n = cnp.PyArray_SIZE(a)
+    if grad.ndim and grad.shape != (<object>a).shape:         # a hook has changed it
+        broadcast_shape((<object>a).shape, grad.shape)
+        raise RuntimeError(f"loss: expected grad_output of the shape {list((<object>a).shape)}, "
+                           f"but got {list(grad.shape)}")
+    if kind == SQUARED and x.dtype.itemsize == 2:             # float16: round after each step
+        with np.errstate(all="ignore"):
+            share = np.float16(2.0 / n if reduction == MEAN and n else 2.0)
+            away = a.astype(np.float16) - b.astype(np.float16)
+            return np.asarray(away * share * grad.astype(np.float16))
+    out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+    with nogil:
+        if typenum == cnp.NPY_FLOAT:
+            _slopes(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                    <float>param, <float*>cnp.PyArray_DATA(out))
+        else:
+            _slopes(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n, param,
+                    <double*>cnp.PyArray_DATA(out))
+    factor = grad.astype(out.dtype, copy=False)
+    if reduction == MEAN:
+        factor = (factor / n).astype(out.dtype, copy=False) if n else factor
+    np.multiply(out, factor, out=out)
+    return out if out.dtype == x.dtype else out.astype(x.dtype)
+
+
+# ---- the kernels, called from C: with few elements, a Python call would take half of the time ----
+
+cdef object _nll_loss(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, nll(
+        array_of(args[0]), array_of(args[1]), array_or_none(args[2]), PyLong_AsLong(args[3]),
+        PyLong_AsLong(args[4])), args)
+
+
+cdef object _mse_loss(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, squared(array_of(args[0]), array_of(args[1]), PyLong_AsLong(args[2])), args)
+
+
+nll_loss = CKernel.new(_nll_loss)
+mse_loss = CKernel.new(_mse_loss)

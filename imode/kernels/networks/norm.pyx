@@ -1,0 +1,567 @@
+"""Batch, layer and group normalisation over ndarrays, with their gradients."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver
+from imode._core.allocator cimport empty
+from imode._core.channels cimport (
+    as_channels_last, channels_back, channels_to_end, contiguous, is_channels_last)
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.layout cimport cast
+from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
+from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
+from libc.math cimport sqrt
+
+import numpy as np
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    FEW = 64                  # up to so many channels, the factors lie on the stack
+
+
+# ---- shared ------------------------------------------------------------------------------------
+
+
+cdef object _single(a):
+    """`a` as float32, in the same memory order; None stays None."""
+    return None if a is None else cast(a, np.float32)
+
+
+cdef tuple _as_half(tuple results):
+    """The results for a float16 input, computed from a float32 copy: the first becomes float16."""
+    result, mean, invstd = results
+    return cast(result, np.float16), mean, invstd
+
+
+cdef tuple _as_half_or_mixed(tuple results, weight, bias):
+    """The same; the statistics become float16, too, unless a parameter is float32."""
+    result, mean, rstd = _as_half(results)
+    for given in (weight, bias):
+        if given is not None and given.dtype == np.float32:
+            return result, mean, rstd
+    return result, cast(mean, np.float16), cast(rstd, np.float16)
+
+
+cdef tuple _as_halves(gradients, weight):
+    """The float32 gradients of input, weight and bias, converted for a float16 input."""
+    x, *rest = gradients
+    given = np.float16 if weight is None else weight.dtype
+    return (None if x is None else cast(x, np.float16),
+            *[None if g is None else g.astype(given) for g in rest])
+
+
+cdef inline cnp.ndarray _vector(long n, int kind):
+    cdef cnp.npy_intp length = n
+    return empty(kind, 1, &length)
+
+
+cdef inline cnp.ndarray _like(cnp.ndarray a):
+    return empty(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+
+
+cdef inline void* _data(a) noexcept:
+    return NULL if a is None else cnp.PyArray_DATA(<cnp.ndarray>a)
+
+
+cdef inline object _packed(a):
+    return None if a is None else contiguous(a)
+
+
+# ---- batch norm ----------------------------------------------------------------------------------
+
+
+cdef bint _without_gaps_last(x):
+    """Whether images are contiguous with channels last; the stride of a single image is ignored."""
+    return 4 <= x.ndim <= 5 and cnp.PyArray_IS_C_CONTIGUOUS(channels_to_end(x))
+
+
+cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
+    """x as a contiguous array, and its layout as (outer, channels, inner)."""
+    cdef int i
+    cdef cnp.ndarray a
+    last[0] = not cnp.PyArray_IS_C_CONTIGUOUS(x) and (
+        is_channels_last(x) or _without_gaps_last(x))
+    p.channels = cnp.PyArray_DIM(x, 1)
+    p.outer = cnp.PyArray_DIM(x, 0)
+    p.inner = 1
+    for i in range(2, cnp.PyArray_NDIM(x)):
+        p.inner *= cnp.PyArray_DIM(x, i)
+    if last[0]:
+        a = contiguous(channels_to_end(x))
+        p.outer *= p.inner
+        p.inner = 1
+        return a
+    return contiguous(x)
+
+
+cdef object _back(cnp.ndarray out, bint last):
+    return channels_back(out) if last else out
+
+
+cdef void _fold(long n, double eps, const real* mean, const real* var, const real* w,
+                const real* b, real* invstd, real* scale, real* shift) noexcept nogil:
+    """(x - mean) * invstd * w + b as x * scale + shift."""
+    cdef long c
+    cdef real s
+    for c in range(n):
+        s = <real>(1.0 / sqrt(<double>var[c] + eps))
+        if invstd != NULL:
+            invstd[c] = s
+        scale[c] = s * w[c] if w != NULL else s
+        shift[c] = (b[c] if b != NULL else 0) - mean[c] * scale[c]
+
+
+cdef int _update(cnp.ndarray running, cnp.ndarray batch, double momentum, double factor) except -1:
+    """running = (1 - momentum) * running + momentum * factor * batch, in place."""
+    cdef long c, n = cnp.PyArray_SIZE(running)
+    cdef cnp.npy_intp step
+    cdef char* at = <char*>cnp.PyArray_DATA(running)
+    if cnp.PyArray_NDIM(running) != 1 or cnp.PyArray_TYPE(running) != cnp.PyArray_TYPE(batch):
+        flat = np.reshape(batch, (<object>running).shape).astype(np.float64) * factor
+        running[...] = (1 - momentum) * running + momentum * flat
+        return 0
+    step = cnp.PyArray_STRIDE(running, 0)
+    if cnp.PyArray_TYPE(running) == cnp.NPY_FLOAT:
+        for c in range(n):
+            (<float*>at)[0] = <float>(momentum * (<float*>cnp.PyArray_DATA(batch))[c] * factor
+                                      + (1 - momentum) * (<float*>at)[0])
+            at += step
+    else:
+        for c in range(n):
+            (<double*>at)[0] = (momentum * (<double*>cnp.PyArray_DATA(batch))[c] * factor
+                                + (1 - momentum) * (<double*>at)[0])
+            at += step
+    return 0
+
+
+cdef tuple _by_halves(result, x, weight, bias, mean, invstd):
+    """Write the result again and return it with mean and 1 / standard deviation, these two rounded
+    to float16 first, as PyTorch does where it keeps them in float16."""
+    mean, invstd = mean.astype(np.float16).astype(np.float32), invstd.astype(np.float16)
+    invstd = invstd.astype(np.float32)
+    scale = invstd if weight is None else invstd * weight
+    shift = -mean * scale if bias is None else bias - mean * scale
+    along = (-1, *(1,) * (x.ndim - 2))
+    np.add(x * scale.reshape(along), shift.reshape(along), out=result)
+    return result, mean, invstd
+
+
+cdef int _check_scratch(int rc) except -1:
+    if rc:
+        raise MemoryError("batch_norm: no memory for the scratch buffer")
+    return 0
+
+
+cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training, double momentum,
+                      double eps):
+    """Return (result, mean, 1 / standard deviation); in evaluation these two are empty."""
+    cdef plane_t p
+    cdef bint last
+    cdef int rc = 0, kind, wide
+    cdef long n
+    cdef double count
+    cdef cnp.ndarray a, out, mean, var, invstd, scratch
+    cdef double few[2 * FEW]
+    cdef void* w
+    cdef void* b
+    cdef void* scale = few
+    cdef void* shift
+    check_batch_norm(x, weight, bias, running_mean, running_var, training)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        running = _single(running_mean), _single(running_var)
+        result, first, second = batch_norm(
+            _single(x), _single(weight), _single(bias), running[0], running[1], training,
+            momentum, eps)
+        if training and not any([given is not None and given.dtype == np.float32 for given in
+                                 (weight, bias, running_mean, running_var)]):
+            result, first, second = _by_halves(result, x, weight, bias, first, second)
+        if training and running_mean is not None and running[0] is not running_mean:
+            running_mean[...] = running[0]
+        if training and running_var is not None and running[1] is not running_var:
+            running_var[...] = running[1]
+        return _as_half((result, first, second))
+    wide = kind == cnp.NPY_DOUBLE
+    a = _plane(&p, x, &last)
+    out = _like(a)
+    n = p.channels
+    if cnp.PyArray_SIZE(a) == 0:                     # there are no statistics to update by
+        return _back(out, last), np.zeros(n, a.dtype), np.zeros(n, a.dtype)
+    weight = _packed(weight)
+    bias = _packed(bias)
+    if n > FEW:
+        scratch = _vector(2 * n, kind)
+        scale = cnp.PyArray_DATA(scratch)
+    shift = <char*>scale + n * (sizeof(double) if wide else sizeof(float))
+    w = _data(weight)
+    b = _data(bias)
+    if training:
+        mean = _vector(n, kind)
+        var = _vector(n, kind)
+        invstd = _vector(n, kind)
+        with nogil:
+            rc = norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                            cnp.PyArray_DATA(var))
+        _check_scratch(rc)
+    else:
+        mean = contiguous(running_mean)
+        var = contiguous(running_var)
+        invstd = _vector(0, kind)
+    if wide:
+        _fold[double](n, eps, <double*>_data(mean), <double*>_data(var), <double*>w, <double*>b,
+                      <double*>_data(invstd) if training else NULL, <double*>scale,
+                      <double*>shift)
+    else:
+        _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
+                     <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
+    with nogil:
+        norm_affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    if training:
+        count = <double>p.outer * p.inner
+        if running_mean is not None:
+            _update(running_mean, mean, momentum, 1.0)
+        if running_var is not None:                  # unbiased, unlike the variance used above
+            _update(running_var, var, momentum, count / (count - 1) if count != 1 else np.nan)
+        return _back(out, last), mean, invstd
+    return _back(out, last), _vector(0, kind), invstd
+
+
+cdef void _fold_backward(long n, double count, bint training, const real* mean,
+                         const real* invstd, const real* w, const real* total, real* dot,
+                         real* a, real* b, real* shift) noexcept nogil:
+    """The input's gradient is grad * a + x * b + shift; dot becomes the weight's gradient."""
+    cdef long c
+    cdef real s
+    for c in range(n):
+        s = invstd[c] * w[c] if w != NULL else invstd[c]
+        a[c] = s
+        if training:
+            b[c] = -<real>(dot[c] / count) * invstd[c] * invstd[c] * s
+            shift[c] = -<real>(total[c] / count) * s - mean[c] * b[c]
+        else:
+            b[c] = 0
+            shift[c] = 0
+        dot[c] *= invstd[c]
+
+
+def batch_norm_backward(
+        grad, x, weight, running_mean, running_var, mean, invstd, bint training, double eps,
+        tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef plane_t p
+    cdef bint last
+    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef double count
+    cdef cnp.ndarray a, g, center, inverse, total, dot, one, two, shift
+    cdef cnp.ndarray out = None
+    if kind == cnp.NPY_FLOAT16:
+        return _as_halves(batch_norm_backward(
+            _single(grad), _single(x), _single(weight), _single(running_mean),
+            _single(running_var), mean, invstd, training, eps, needs), weight)
+    a = _plane(&p, x, &last)
+    g = contiguous(channels_to_end(grad)) if last else contiguous(grad)
+    if training:
+        center = contiguous(mean)
+        inverse = contiguous(invstd)
+    else:
+        center = contiguous(running_mean)
+        inverse = contiguous((1 / np.sqrt(running_var + eps)).astype(x.dtype, copy=False))
+    weight = _packed(weight)
+    total = _vector(p.channels, kind)
+    dot = _vector(p.channels, kind)
+    one = _vector(p.channels, kind)
+    two = _vector(p.channels, kind)
+    shift = _vector(p.channels, kind)
+    with nogil:
+        rc = norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                       cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
+    _check_scratch(rc)
+    count = <double>p.outer * p.inner
+    if wide:
+        _fold_backward[double](
+            p.channels, count, training, <double*>_data(center), <double*>_data(inverse),
+            <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
+            <double*>_data(one), <double*>_data(two), <double*>_data(shift))
+    else:
+        _fold_backward[float](
+            p.channels, count, training, <float*>_data(center), <float*>_data(inverse),
+            <float*>_data(weight), <float*>_data(total), <float*>_data(dot), <float*>_data(one),
+            <float*>_data(two), <float*>_data(shift))
+    if needs[0]:
+        out = _like(a)
+        with nogil:
+            if training:
+                norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                             cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
+                             cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+            else:                     # the input has no influence, even if it is NaN
+                norm_affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
+                            cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+    return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
+            total if needs[2] else None)
+
+
+# ---- layer norm ----------------------------------------------------------------------------------
+
+
+cdef void _invert(long n, double eps, real* var) noexcept nogil:
+    cdef long i
+    for i in range(n):
+        var[i] = <real>(1.0 / sqrt(<double>var[i] + eps))
+
+
+cdef void _mean_and_rstd(const plane_t* p, bint wide, double eps, const void* x, void* mean,
+                         void* rstd) noexcept nogil:
+    """The mean of each plane, and 1 / its standard deviation."""
+    norm_stats(p, wide, x, mean, rstd)
+    if wide:
+        _invert[double](p.channels, eps, <double*>rstd)
+    else:
+        _invert[float](p.channels, eps, <float*>rstd)
+
+
+cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
+    """An array for one number per row: the leading dimensions, then ones."""
+    cdef cnp.npy_intp[32] dims
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(x)):
+        dims[i] = cnp.PyArray_DIM(x, i) if i < lead else 1
+    return empty(kind, cnp.PyArray_NDIM(x), dims)
+
+
+cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
+    """Return (result, mean, 1 / standard deviation), the last two per row."""
+    cdef plane_t p
+    cdef int i, lead, kind, wide
+    cdef long size = 1
+    cdef cnp.ndarray a, out, mean, rstd
+    check_layer_norm(x, shape, weight, bias)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        return _as_half_or_mixed(
+            layer_norm(_single(x), shape, _single(weight), _single(bias), eps), weight, bias)
+    wide = kind == cnp.NPY_DOUBLE
+    lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
+    a = contiguous(x)
+    out = _like(a)
+    mean = _statistics(a, lead, kind)
+    rstd = _statistics(a, lead, kind)
+    for i in range(lead, cnp.PyArray_NDIM(a)):
+        size *= cnp.PyArray_DIM(a, i)
+    p.outer = 1
+    p.channels = cnp.PyArray_SIZE(mean)
+    p.inner = size
+    weight = _packed(weight)
+    bias = _packed(bias)
+    cdef void* w = _data(weight)
+    cdef void* b = _data(bias)
+    with nogil:
+        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                       cnp.PyArray_DATA(rstd))
+        norm_rows(p.channels, size, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                  cnp.PyArray_DATA(rstd), w, b, cnp.PyArray_DATA(out))
+    return out, mean, rstd
+
+
+def layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef long size = 1, rows
+    cdef cnp.ndarray a, g, center, inverse
+    if kind == cnp.NPY_FLOAT16:
+        return _as_halves(layer_norm_backward(
+            _single(grad), _single(x), shape, _single(mean), _single(rstd), _single(weight), needs),
+            weight)
+    for n in shape:
+        size *= <long>n
+    a = contiguous(x)
+    g = contiguous(grad)
+    center = contiguous(mean)
+    inverse = contiguous(rstd)
+    rows = cnp.PyArray_SIZE(center)
+    weight = _packed(weight)
+    gx = _like(a) if needs[0] else None
+    gw = np.empty(shape, a.dtype) if needs[1] else None
+    gb = np.empty(shape, a.dtype) if needs[2] else None
+    cdef void* w = _data(weight)
+    cdef void* to_x = _data(gx)
+    cdef void* to_w = _data(gw)
+    cdef void* to_b = _data(gb)
+    with nogil:
+        norm_rows_backward(rows, size, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                           cnp.PyArray_DATA(center), cnp.PyArray_DATA(inverse), w, to_x, to_w,
+                           to_b)
+    return gx, gw, gb
+
+
+# ---- group norm ----------------------------------------------------------------------------------
+
+
+cdef void _spread(long n, long channels, long groups, const real* mean, const real* rstd,
+                  const real* w, const real* b, real* scale, real* shift) noexcept nogil:
+    """Per (sample, channel): (x - mean) * rstd * w + b as x * scale + shift."""
+    cdef long i, c, at, per = channels // groups
+    for i in range(n):
+        for c in range(channels):
+            at = i * groups + c // per
+            scale[i * channels + c] = rstd[at] * w[c] if w != NULL else rstd[at]
+            shift[i * channels + c] = ((b[c] if b != NULL else 0)
+                                       - mean[at] * scale[i * channels + c])
+
+
+cdef tuple group_norm(x, weight, bias, long groups, double eps):
+    """Return (result, mean, 1 / standard deviation), the last two per sample and group."""
+    cdef plane_t p, q
+    cdef int kind, wide
+    cdef cnp.ndarray a, out, mean, rstd, scale, shift
+    cdef cnp.npy_intp[2] dims
+    cdef long n, channels
+    check_group_norm(x, weight, bias, groups)
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        return _as_half_or_mixed(
+            group_norm(_single(x), _single(weight), _single(bias), groups, eps), weight, bias)
+    wide = kind == cnp.NPY_DOUBLE
+    a = contiguous(x)
+    out = _like(a)
+    n = cnp.PyArray_DIM(a, 0)
+    channels = cnp.PyArray_DIM(a, 1)
+    dims[0] = n
+    dims[1] = groups
+    mean = empty(kind, 2, dims)
+    rstd = empty(kind, 2, dims)
+    scale = _vector(n * channels, kind)
+    shift = _vector(n * channels, kind)
+    p.outer = q.outer = 1
+    p.channels = n * groups
+    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
+    q.channels = n * channels
+    q.inner = cnp.PyArray_SIZE(a) // q.channels if q.channels else 0
+    weight = _packed(weight)
+    bias = _packed(bias)
+    cdef void* w = _data(weight)
+    cdef void* b = _data(bias)
+    with nogil:
+        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                       cnp.PyArray_DATA(rstd))
+        if wide:
+            _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
+                            <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
+                            <double*>cnp.PyArray_DATA(scale), <double*>cnp.PyArray_DATA(shift))
+        else:
+            _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
+                           <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
+                           <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
+        norm_affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
+                    cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+    return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
+
+
+cdef void _group_backward(long n, long channels, long groups, double count, const real* mean,
+                          const real* rstd, const real* w, const real* total, const real* dot,
+                          real* a, real* b, real* shift, real* gw, real* gb) noexcept nogil:
+    """The input's gradient per (sample, channel) is grad * a + x * b + shift; gw, gb are zeroed."""
+    cdef long i, j, c, at, per = channels // groups
+    cdef real s, sum_grad, sum_dot
+    for i in range(n):
+        for j in range(groups):
+            s = rstd[i * groups + j]
+            sum_grad = 0
+            sum_dot = 0
+            for c in range(j * per, (j + 1) * per):
+                at = i * channels + c
+                gw[c] += dot[at] * s
+                gb[c] += total[at]
+                sum_grad += total[at] * w[c] if w != NULL else total[at]
+                sum_dot += dot[at] * w[c] if w != NULL else dot[at]
+            for c in range(j * per, (j + 1) * per):
+                at = i * channels + c
+                a[at] = s * w[c] if w != NULL else s
+                b[at] = -<real>(sum_dot / count) * s * s * s
+                shift[at] = -<real>(sum_grad / count) * s - mean[i * groups + j] * b[at]
+
+
+def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
+    """Return the gradients of input, weight and bias, None where not needed."""
+    cdef plane_t p
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef cnp.ndarray a, g, center, inverse, means, total, dot, one, two, shift, out, gw, gb
+    cdef long n, channels
+    cdef double count
+    if kind == cnp.NPY_FLOAT16:
+        return _as_halves(group_norm_backward(
+            _single(grad), _single(x), _single(mean), _single(rstd), _single(weight), groups,
+            needs), weight)
+    a = contiguous(x)
+    g = contiguous(grad)
+    center = contiguous(mean)
+    inverse = contiguous(rstd)
+    weight = _packed(weight)
+    n = cnp.PyArray_DIM(a, 0)
+    channels = cnp.PyArray_DIM(a, 1)
+    p.outer = 1
+    p.channels = n * channels
+    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
+    count = <double>p.inner * channels / groups
+    means = contiguous(np.repeat(center.reshape(n * groups), channels // groups))
+    total = _vector(p.channels, kind)
+    dot = _vector(p.channels, kind)
+    one = _vector(p.channels, kind)
+    two = _vector(p.channels, kind)
+    shift = _vector(p.channels, kind)
+    gw = np.zeros(channels, a.dtype)
+    gb = np.zeros(channels, a.dtype)
+    out = _like(a)
+    if norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
+                 cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot)):
+        raise MemoryError("group_norm: no memory for the scratch buffer")
+    if wide:
+        _group_backward[double](
+            n, channels, groups, count, <double*>_data(center), <double*>_data(inverse),
+            <double*>_data(weight), <double*>_data(total), <double*>_data(dot),
+            <double*>_data(one), <double*>_data(two), <double*>_data(shift), <double*>_data(gw),
+            <double*>_data(gb))
+    else:
+        _group_backward[float](
+            n, channels, groups, count, <float*>_data(center), <float*>_data(inverse),
+            <float*>_data(weight), <float*>_data(total), <float*>_data(dot), <float*>_data(one),
+            <float*>_data(two), <float*>_data(shift), <float*>_data(gw), <float*>_data(gb))
+    if needs[0]:
+        with nogil:
+            norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift),
+                         cnp.PyArray_DATA(out))
+    gx = as_channels_last(out) if is_channels_last(x) else out
+    return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
+
+
+# ---- the kernels, called from C: with few elements, a Python call would take half of the time ----
+
+cdef object _batch_norm(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, batch_norm(
+        array_of(args[0]), array_or_none(args[1]), array_or_none(args[2]), array_or_none(args[3]),
+        array_or_none(args[4]), <object>args[5] is True, PyFloat_AsDouble(args[6]),
+        PyFloat_AsDouble(args[7])), args)
+
+
+cdef object _layer_norm(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, layer_norm(
+        array_of(args[0]), <tuple>args[1], array_or_none(args[2]), array_or_none(args[3]),
+        PyFloat_AsDouble(args[4])), args)
+
+
+cdef object _group_norm(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, group_norm(
+        array_of(args[0]), array_or_none(args[1]), array_or_none(args[2]), PyLong_AsLong(args[3]),
+        PyFloat_AsDouble(args[4])), args)
+
+
+native_batch_norm = CKernel.new(_batch_norm)
+native_layer_norm = CKernel.new(_layer_norm)
+native_group_norm = CKernel.new(_group_norm)

@@ -1,0 +1,198 @@
+"""Padding over ndarrays, and the gradients of padding with elements of the input.
+
+`pad` holds (before, after) for the last dimension, then for the one before it, and so on; negative
+widths crop. Results have PyTorch's memory order: channels last if the input has it.
+"""
+
+cimport numpy as cnp
+from libc.string cimport memcpy
+
+from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
+
+import numpy as np
+from imode import errors
+
+cnp.import_array()
+
+cdef enum:
+    MAX_DIMS = 32
+
+
+# ---- with a number -------------------------------------------------------------------------------
+
+
+cpdef object constant(x, tuple pad, value):
+    """Return x inside an array filled with `value`."""
+    cdef cnp.ndarray a = x, out
+    cdef cnp.npy_intp[MAX_DIMS] dims
+    cdef int ndim = cnp.PyArray_NDIM(a), k, dim
+    cdef long low, high, size
+    cdef bint last = is_channels_last(a), filled = True
+    for dim in range(ndim):
+        dims[dim] = cnp.PyArray_DIM(a, dim)
+    for k in range(len(pad) // 2):
+        dim = ndim - 1 - k
+        low = pad[2 * k]
+        high = pad[2 * k + 1]
+        size = dims[dim]
+        if size + min(low, 0) < 0 or size + min(low, 0) + min(high, 0) < 0:
+            raise errors.shapes.negative_length()
+        if size + low + high < 0:
+            raise RuntimeError(
+                f"The input size {size}, plus negative padding {low} and {high} resulted in a "
+                f"negative output size, which is invalid. Check dimension {dim} of your input.")
+        dims[dim] = size + low + high
+        filled = filled and low <= 0 and high <= 0
+    out = cnp.PyArray_EMPTY(ndim, dims, cnp.PyArray_TYPE(a), 0)
+    if not filled:
+        out.fill(value)
+    inner, source = [slice(None)] * ndim, [slice(None)] * ndim
+    for k in range(len(pad) // 2):
+        dim = ndim - 1 - k
+        low = pad[2 * k]
+        high = pad[2 * k + 1]
+        inner[dim] = slice(max(low, 0), dims[dim] - max(high, 0))
+        source[dim] = slice(max(-low, 0), cnp.PyArray_DIM(a, dim) - max(-high, 0))
+    out[tuple(inner)] = a[tuple(source)]
+    return as_channels_last(out) if last else out
+
+
+# ---- with elements of the input ------------------------------------------------------------------
+
+
+cdef long FURTHEST = <long>1 << 61
+
+cdef struct frame_t:
+    long planes                  # everything before the padded dimensions
+    long[3] size                 # of the padded dimensions, outermost first (1: no dimension)
+    long[3] low                  # how much is added before each
+    long[3] wide                 # their sizes after padding
+
+
+cdef inline long _source(long position, long size, bint mirrored) noexcept nogil:
+    """Which of `size` elements is used at a position before, inside or after them."""
+    if mirrored:
+        if position < 0:
+            position = -position
+        return 2 * (size - 1) - position if position >= size else position
+    return 0 if position < 0 else size - 1 if position >= size else position
+
+
+cdef int _check_left_over(frame_t* f, int n, tuple shape) except -1:
+    """Cropping may leave nothing of some padded dimensions, but not of all of them."""
+    cdef int k
+    cdef bint some = False
+    for k in range(3 - n, 3):
+        some = some or f.wide[k] >= 1
+    if not some:
+        sizes = ", ".join([f"{'DHW'[k]}: {f.size[k]}" for k in range(3 - n, 3)])
+        wides = " ".join([f"{'DHW'[k]}: {f.wide[k]}" for k in range(3 - n, 3)])
+        raise RuntimeError(f"input ({sizes}) is too small. Calculated output {wides}")
+    for k in range(3 - n, 3):
+        if f.wide[k] < 0:
+            result = [*shape[:len(shape) - n], *[f.wide[i] for i in range(3 - n, 3)]]
+            raise errors.shapes.negative_dimension(f.wide[k], result)
+    return 0
+
+
+cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
+    """Check everything and fill in f."""
+    cdef int n = <int>len(pad) // 2, ndim = <int>len(shape), k, dim
+    cdef long low, high
+    for dim in range(ndim - n - 1, ndim):
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size "
+                f"and other non-zero dimensions for input, but got: {list(shape)}")
+    f.planes = 1
+    for dim in range(ndim - n):
+        f.planes *= <long>shape[dim]
+    for k in range(3):
+        f.size[2 - k] = f.wide[2 - k] = 1
+        f.low[2 - k] = 0
+        if k >= n:
+            continue
+        dim = ndim - 1 - k
+        low = pad[2 * k]
+        high = pad[2 * k + 1]
+        if mirrored and (low >= shape[dim] or high >= shape[dim]):
+            raise RuntimeError(
+                f"Argument #{4 + 2 * k}: Padding size should be less than the corresponding input "
+                f"dimension, but got: padding ({low}, {high}) at dimension {dim} of input "
+                f"{list(shape)}")
+        if not (-FURTHEST < low < FURTHEST and -FURTHEST < high < FURTHEST):   # no overflow below
+            raise RuntimeError(f"Padding by ({low}, {high}) is more than a size can be")
+        f.size[2 - k] = shape[dim]
+        f.low[2 - k] = low
+        f.wide[2 - k] = f.size[2 - k] + low + high
+    _check_left_over(f, n, shape)
+    return 0
+
+
+cdef cnp.ndarray _shaped(tuple shape, int n, frame_t* f, int kind):
+    cdef cnp.npy_intp[MAX_DIMS] dims
+    cdef int ndim = <int>len(shape), dim
+    for dim in range(ndim):
+        dims[dim] = shape[dim]
+    for dim in range(n):
+        dims[ndim - 1 - dim] = f.wide[2 - dim]
+    return cnp.PyArray_EMPTY(ndim, dims, kind, 0)
+
+
+cpdef object border(x, tuple pad, bint mirrored):
+    """Return x surrounded by copies of its border, or by its mirror image."""
+    cdef frame_t f
+    cdef tuple shape = (<object>x).shape
+    cdef cnp.ndarray a, out
+    cdef long p, i, j, c, item
+    cdef const char* source
+    cdef const char* row
+    cdef char* to
+    _frame(&f, shape, pad, mirrored)
+    a = contiguous(x)
+    out = _shaped(shape, len(pad) // 2, &f, cnp.PyArray_TYPE(a))
+    item = cnp.PyArray_ITEMSIZE(a)
+    source = <const char*>cnp.PyArray_DATA(a)
+    to = <char*>cnp.PyArray_DATA(out)
+    with nogil:
+        for p in range(f.planes):
+            for i in range(f.wide[0]):
+                for j in range(f.wide[1]):
+                    row = source + item * f.size[2] * (
+                        (p * f.size[0] + _source(i - f.low[0], f.size[0], mirrored)) * f.size[1]
+                        + _source(j - f.low[1], f.size[1], mirrored))
+                    for c in range(f.wide[2]):
+                        memcpy(to, row + item * _source(c - f.low[2], f.size[2], mirrored), item)
+                        to += item
+    return as_channels_last(out) if is_channels_last(x) else out
+
+
+cpdef object border_backward(grad, x, tuple pad, bint mirrored):
+    """Add the gradient at every position to that of the element of x used there."""
+    cdef frame_t f
+    cdef tuple shape = (<object>x).shape
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>grad)
+    cdef cnp.ndarray g, out
+    cdef long p, i, j, c, row
+    cdef const double* source
+    cdef double* to
+    _frame(&f, shape, pad, mirrored)
+    if kind in (cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128):
+        both = [border_backward(part, x, pad, mirrored) for part in (grad.real, grad.imag)]
+        return both[0] + 1j * both[1]
+    g = contiguous(grad.astype(np.float64, copy=False))
+    out = np.zeros(shape)
+    source = <const double*>cnp.PyArray_DATA(g)
+    to = <double*>cnp.PyArray_DATA(out)
+    with nogil:
+        for p in range(f.planes):
+            for i in range(f.wide[0]):
+                for j in range(f.wide[1]):
+                    row = f.size[2] * (
+                        (p * f.size[0] + _source(i - f.low[0], f.size[0], mirrored)) * f.size[1]
+                        + _source(j - f.low[1], f.size[1], mirrored))
+                    for c in range(f.wide[2]):
+                        to[row + _source(c - f.low[2], f.size[2], mirrored)] += source[0]
+                        source += 1
+    result = out.astype((<object>grad).dtype, copy=False)
+    return as_channels_last(result) if is_channels_last(x) else result

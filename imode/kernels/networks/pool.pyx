@@ -1,0 +1,534 @@
+"""Max and average pooling over ndarrays, fixed and adaptive windows, with their gradients.
+
+Halves are pooled as float32. The loops know only where a window begins and ends (`_span`), so they
+serve fixed and adaptive windows alike. They take a copy of the geometry, which cannot be aliased.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver
+from imode._core.allocator cimport empty
+from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.layout cimport cast
+from imode.kernels.fast_guards cimport _inside, _wrapped, array_of
+from libc.limits cimport INT_MAX, INT_MIN
+from libc.math cimport INFINITY
+
+import numpy as np
+from imode import errors
+from imode._core.numbers import overflow
+
+cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef fused number:
+    float
+    double
+    cnp.int64_t
+    cnp.int32_t
+    cnp.int16_t
+    cnp.int8_t
+    cnp.uint8_t
+
+
+# ---- geometry and checks -------------------------------------------------------------------------
+
+
+cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
+    if len(values) != 1 and len(values) != 2:
+        raise RuntimeError(f"{op}: {name} {must} a single int, or a tuple of two ints")
+    first[0] = second[0] = values[0]
+    if len(values) == 2:
+        second[0] = values[1]
+    if not (INT_MIN <= first[0] <= INT_MAX and INT_MIN <= second[0] <= INT_MAX):
+        raise overflow(np.dtype(np.int32))       # so that a product of two fits into a long
+    return 0
+
+
+cdef int _count(axis_t* a, bint ceil) except -1:
+    """Fill in the number of windows."""
+    cdef long span, reach = a.dilation * (a.kernel - 1) + 1
+    if a.stride == 0:
+        raise RuntimeError("stride should not be zero")
+    if a.padding < 0:
+        raise RuntimeError(f"pad must be non-negative, but got pad: {a.padding}")
+    if a.padding > reach // 2:
+        raise RuntimeError(
+            "pad should be at most half of effective kernel size, but got "
+            f"pad={a.padding}, kernel_size={a.kernel} and dilation={a.dilation}")
+    span = a.size + 2 * a.padding - reach
+    if ceil:
+        span += a.stride - 1
+    a.count = span // a.stride if span >= 0 else -((-span + a.stride - 1) // a.stride)
+    a.count += 1
+    if ceil and (a.count - 1) * a.stride >= a.size + a.padding:
+        a.count -= 1                                # the last window would start in the padding
+    return 0
+
+
+cdef object _wrong_input(shape):
+    return RuntimeError(
+        "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but got:"
+        f"{list(shape)}")
+
+
+cdef int _raise_bad_window(window_t* p, shape) except -1:
+    cdef axis_t y = p.y, x = p.x
+    if y.kernel <= 0 or x.kernel <= 0:
+        raise RuntimeError(
+            f"kernel size should be greater than zero, but got kH: {y.kernel} kW: {x.kernel}")
+    if y.stride <= 0 or x.stride <= 0:
+        raise RuntimeError(
+            f"stride should be greater than zero, but got dH: {y.stride} dW: {x.stride}")
+    if y.dilation <= 0 or x.dilation <= 0:
+        raise RuntimeError(
+            "dilation should be greater than zero, but got "
+            f"dilationH: {y.dilation} dilationW: {x.dilation}")
+    if 0 in shape[len(shape) - 3:]:
+        raise _wrong_input(shape)
+    c = shape[len(shape) - 3]
+    raise RuntimeError(
+        f"Given input size: ({c}x{y.size}x{x.size}). Calculated output size: "
+        f"({c}x{y.count}x{x.count}). Output size is too small")
+
+
+cdef int _raise_dims(str op, tuple shape) except -1:
+    if op != "avg_pool2d":
+        raise RuntimeError("non-empty 3D or 4D (batch mode) tensor expected for input")
+    if len(shape) == 0:
+        raise errors.shapes.no_dimensions(-3)
+    if len(shape) < 3:
+        raise errors.shapes.dim_out_of_range(-3, len(shape))
+    raise _wrong_input(shape)
+
+
+cdef int _planes(window_t* p, tuple shape) except -1:
+    cdef int ndim = len(shape)
+    p.y.size = shape[ndim - 2]
+    p.x.size = shape[ndim - 1]
+    p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
+    return 0
+
+
+cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, tuple padding,
+                 tuple dilation, bint ceil) except -1:
+    """Check everything and fill in p, except the fields for averages."""
+    cdef int ndim = len(shape)
+    cdef axis_t* y = &p.y
+    cdef axis_t* x = &p.x
+    _pair(op, "kernel_size", "must either be", kernel, &y.kernel, &x.kernel)
+    if stride is None or len(stride) == 0:
+        y.stride = y.kernel
+        x.stride = x.kernel
+    else:
+        _pair(op, "stride", "must either be omitted,", stride, &y.stride, &x.stride)
+    _pair(op, "padding", "must either be", padding, &y.padding, &x.padding)
+    _pair(op, "dilation", "must be either", dilation, &y.dilation, &x.dilation)
+    if ndim != 3 and ndim != 4:
+        _raise_dims(op, shape)
+    _planes(p, shape)
+    _count(y, ceil)
+    _count(x, ceil)
+    if (y.kernel <= 0 or x.kernel <= 0 or y.stride < 0 or x.stride < 0 or y.dilation <= 0
+            or x.dilation <= 0 or y.size == 0 or x.size == 0 or shape[ndim - 3] == 0
+            or y.count < 1 or x.count < 1):
+        _raise_bad_window(p, shape)
+    return 0
+
+
+cdef int _even(window_t* p, tuple shape, long rows, long columns) except -1:
+    """Set rows x columns windows that share each plane evenly."""
+    p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0)
+    return _planes(p, shape)
+
+
+cdef inline void _span(const axis_t* a, long i, long* start, long* stop) noexcept nogil:
+    """Where window i begins and ends inside the plane."""
+    cdef long outside
+    if a.kernel == 0:
+        start[0] = i * a.size // a.count
+        stop[0] = ((i + 1) * a.size + a.count - 1) // a.count
+        return
+    start[0] = i * a.stride - a.padding
+    stop[0] = min(start[0] + (a.kernel - 1) * a.dilation + 1, a.size)
+    if start[0] < 0:
+        outside = (a.dilation - 1 - start[0]) // a.dilation
+        start[0] += outside * a.dilation
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+cdef cnp.ndarray _new(tuple shape, const window_t* p, int kind):
+    """An array with one number per window, for planes of an array of this shape."""
+    cdef cnp.npy_intp[4] dims
+    cdef int i, ndim = len(shape)
+    for i in range(ndim - 2):
+        dims[i] = shape[i]
+    dims[ndim - 2] = p.y.count
+    dims[ndim - 1] = p.x.count
+    return empty(kind, ndim, dims)
+
+
+cdef cnp.ndarray _zeros(cnp.ndarray like, int kind):
+    return cnp.PyArray_ZEROS(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), kind, 0)
+
+
+cdef object _unknown(str kernel, x):
+    """The error for a dtype without loops; PyTorch's differs for channels last."""
+    return errors.dtypes.not_implemented(kernel + "_channels_last" * is_channels_last(x), x.dtype)
+
+
+cdef cnp.ndarray _ready(str kernel, x):
+    """The numbers of x as the loops need them: in C order, halves as float32."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    if kind == cnp.NPY_FLOAT16:
+        return np.ascontiguousarray(x, np.float32)
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
+        raise _unknown(kernel, x)
+    return contiguous(x)
+
+
+cdef object _as(cnp.ndarray out, given, x):
+    """A result in the dtype of `given` and the memory order of x."""
+    if cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_FLOAT16:
+        out = cast(out, np.float16)
+    return as_channels_last(out) if is_channels_last(x) else out
+
+
+# ---- max -----------------------------------------------------------------------------------------
+
+
+cdef inline bint _is_nan(number value) noexcept nogil:
+    if number is float or number is double:
+        return value != value
+    else:
+        return False
+
+
+cdef inline number _least(const number* like) noexcept nogil:
+    if number is float or number is double:
+        return -INFINITY
+    elif number is cnp.uint8_t:
+        return 0
+    else:
+        return <number>(<cnp.int64_t>-1 << (8 * sizeof(number) - 1))
+
+
+cdef void _max_loop(window_t p, const number* x, number* out,
+                    cnp.int64_t* at) noexcept nogil:
+    cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
+    cdef long down = max(p.y.dilation, 1), right = max(p.x.dilation, 1)
+    cdef number top, value
+    for _ in range(p.planes):
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
+                best = y0 * p.x.size + c0      # for an empty window, a position outside
+                top = x[best] if y0 < y1 and c0 < c1 else _least(x)
+                y = y0
+                while y < y1:
+                    row = y * p.x.size
+                    c = c0
+                    while c < c1:
+                        value = x[row + c]
+                        if value > top or _is_nan(value):          # the last NaN wins
+                            top = value
+                            best = row + c
+                        c += right
+                    y += down
+                out[0] = top
+                at[0] = best
+                out += 1
+                at += 1
+        x += p.y.size * p.x.size
+
+
+cdef void _max_pairs(const window_t* p, const number* x, number* out,
+                     cnp.int64_t* at) noexcept nogil:
+    """The most common window, 2 x 2 with stride 2 and no padding, without inner loops."""
+    cdef long _, i, j, first
+    cdef const number* upper
+    cdef const number* lower
+    cdef cnp.int64_t best, below, take
+    for _ in range(p.planes):
+        for i in range(p.y.count):
+            first = 2 * i * p.x.size
+            for j in range(p.x.count):
+                # the result of a comparison is used as an offset: no branch to mispredict
+                upper = x + first + 2 * j
+                lower = upper + p.x.size
+                best = (upper[1] > upper[0]) | _is_nan(upper[1])
+                below = (lower[1] > lower[0]) | _is_nan(lower[1])
+                take = (lower[below] > upper[best]) | _is_nan(lower[below])
+                best += take * (p.x.size + below - best)
+                out[j] = upper[best]
+                at[j] = first + 2 * j + best
+            out += p.x.count
+            at += p.x.count
+        x += p.y.size * p.x.size
+
+
+cdef inline bint _halves(const axis_t* a) noexcept nogil:
+    """Whether the windows are 2 wide and adjacent."""
+    return (a.kernel == 2 and a.stride == 2 and a.padding == 0 and a.dilation == 1
+            and 2 * a.count <= a.size)
+
+
+cdef void _max(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
+    if _halves(&p.y) and _halves(&p.x):
+        _max_pairs(p, x, out, at)
+    else:
+        _max_loop(p[0], x, out, at)
+
+
+cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
+    """Return (maxima, their positions in each plane)."""
+    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
+    cdef cnp.ndarray a = contiguous(x) if cnp.PyArray_ISINTEGER(x) else _ready(kernel, x)
+    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray at = _new(shape, p, cnp.NPY_INT64)
+    cdef const void* source = cnp.PyArray_DATA(a)
+    cdef void* to = cnp.PyArray_DATA(out)
+    cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
+    with nogil:
+        if kind == cnp.NPY_DOUBLE:
+            _max(p, <const double*>source, <double*>to, found)
+        elif kind == cnp.NPY_INT64:
+            _max(p, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
+        elif kind == cnp.NPY_INT32:
+            _max(p, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
+        elif kind == cnp.NPY_INT16:
+            _max(p, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
+        elif kind == cnp.NPY_INT8:
+            _max(p, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
+        elif kind == cnp.NPY_UINT8:
+            _max(p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
+        else:
+            _max(p, <const float*>source, <float*>to, found)
+    return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
+
+
+cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil):
+    """Return (maxima, their positions in each plane)."""
+    cdef window_t p
+    cdef tuple shape = (<object>x).shape
+    _window("max_pool2d", &p, shape, kernel, stride, padding, dilation, ceil)
+    return _max_of("max_pool2d", &p, x, shape)
+
+
+cdef void _scatter(long planes, long size, long count, const real* grad, const cnp.int64_t* at,
+                   real* out) noexcept nogil:
+    cdef long _, i
+    for _ in range(planes):
+        for i in range(count):
+            out[_wrapped(at[i], size)] += grad[i]
+        grad += count
+        at += count
+        out += size
+
+
+def max_pool2d_backward(grad, x, indices):
+    """Add each gradient to the position that its maximum came from."""
+    cdef window_t p
+    cdef cnp.ndarray g = _ready("max_pool2d_backward", grad), at = contiguous(indices)
+    cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    cdef long size, count
+    cdef const cnp.int64_t* found = <const cnp.int64_t*>cnp.PyArray_DATA(at)
+    _planes(&p, (<object>x).shape)
+    size = p.y.size * p.x.size
+    count = cnp.PyArray_SIZE(g) // p.planes if p.planes else 0
+    if not _inside(found, cnp.PyArray_SIZE(at), 0, size):      # also for a window of only padding
+        raise RuntimeError("max_pool2d_backward(): an index lies outside of the input")
+    with nogil:
+        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
+            _scatter(p.planes, size, count, <const float*>cnp.PyArray_DATA(g), found,
+                     <float*>cnp.PyArray_DATA(out))
+        else:
+            _scatter(p.planes, size, count, <const double*>cnp.PyArray_DATA(g), found,
+                     <double*>cnp.PyArray_DATA(out))
+    return _as(out, grad, x)
+
+
+# ---- average -------------------------------------------------------------------------------------
+
+
+cdef inline long _padded(const axis_t* a, long i) noexcept nogil:
+    """The length of window i inside the plane and its padding."""
+    return min(a.kernel, a.size + 2 * a.padding - i * a.stride)
+
+
+cdef inline real _share(window_t p, long i, long j, long rows, long columns,
+                        real total) noexcept nogil:
+    """`total` divided for window (i, j), which has so many rows and columns inside the plane."""
+    if p.y.kernel == 0:
+        return total / rows / columns
+    if p.divisor != 0:
+        return total / <real>p.divisor
+    if p.count_padding:
+        return total / <real>(_padded(&p.y, i) * _padded(&p.x, j))
+    return total / <real>(rows * columns)
+
+
+cdef void _avg(window_t p, const real* x, real* out) noexcept nogil:
+    cdef long _, i, j, y, c, y0, y1, c0, c1
+    cdef real total
+    for _ in range(p.planes):
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
+                total = 0
+                for y in range(y0, y1):
+                    for c in range(c0, c1):
+                        total += x[y * p.x.size + c]
+                out[0] = _share(p, i, j, y1 - y0, c1 - c0, total)
+                out += 1
+        x += p.y.size * p.x.size
+
+
+cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
+    cdef long _, i, j, y, c, y0, y1, c0, c1
+    cdef real share
+    for _ in range(p.planes):
+        for i in range(p.y.count):
+            _span(&p.y, i, &y0, &y1)
+            for j in range(p.x.count):
+                _span(&p.x, j, &c0, &c1)
+                share = _share(p, i, j, y1 - y0, c1 - c0, grad[0])
+                for y in range(y0, y1):
+                    for c in range(c0, c1):
+                        out[y * p.x.size + c] += share
+                grad += 1
+        out += p.y.size * p.x.size
+
+
+cdef object _mean(str kernel, const window_t* p, x, tuple shape):
+    cdef cnp.ndarray a = _ready(kernel, x)
+    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    with nogil:
+        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
+            _avg(p[0], <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
+        else:
+            _avg(p[0], <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out))
+    return _as(out, x, x)
+
+
+cdef object _mean_backward(const window_t* p, cnp.ndarray g, grad, x):
+    """`g`: grad as the loops need it."""
+    cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    with nogil:
+        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
+            _avg_backward(p[0], <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
+        else:
+            _avg_backward(p[0], <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out))
+    return _as(out, grad, x)
+
+
+cdef object avg_pool2d(
+        x, tuple kernel, tuple stride, tuple padding, bint ceil, bint count_padding, divisor):
+    """Return the mean of every window, or its sum over `divisor`."""
+    cdef window_t p
+    cdef tuple shape = (<object>x).shape
+    p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
+    if divisor is not None and p.divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
+    if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_INT64:    # quotients are truncated
+        means = _mean("avg_pool2d", &p, cast(x, np.float64), shape)
+        return cast(np.trunc(means, out=means), np.int64)
+    return _mean("avg_pool2d", &p, x, shape)
+
+
+def avg_pool2d_backward(
+        grad, x, tuple kernel, tuple stride, tuple padding, bint ceil,
+        bint count_padding, divisor):
+    """Share each gradient among the elements of its window."""
+    cdef window_t p
+    cdef cnp.ndarray g = _ready("avg_pool2d_backward_out_frame", grad)
+    cdef tuple shape = (<object>x).shape
+    p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
+    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
+    expected = (*shape[:len(shape) - 2], p.y.count, p.x.count)
+    if (<object>g).shape != expected:            # a hook, or a direct call of the operator
+        raise RuntimeError(
+            f"_avg_pool2d_backward(): expected grad_output of the shape {list(expected)}, but got "
+            f"{list((<object>g).shape)}")
+    return _mean_backward(&p, g, grad, x)
+
+
+# ---- adaptive windows ----------------------------------------------------------------------------
+
+
+cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
+    cdef int ndim = len(shape)
+    if ndim != 3 and ndim != 4:
+        colon = ":" if op == "adaptive_max_pool2d" else ""
+        raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got{colon} {list(shape)}")
+    if min(size) < 0 and op == "adaptive_max_pool2d":
+        raise errors.shapes.negative_dimension(min(size), shape[:ndim - 2] + size)
+    if min(size) < 0:
+        raise RuntimeError(
+            f"{op}: elements of output_size must be greater than or equal to 0 but received "
+            f"{{{size[0]}, {size[1]}}}")
+    for d in range(1 if op == "adaptive_max_pool2d" else ndim - 2, ndim):
+        if shape[d] == 0:
+            raise RuntimeError(
+                f"{op}(): Expected input to have non-zero size for non-batch dimensions, but "
+                f"input has sizes {list(shape)} with dimension {d} being empty")
+    return 0
+
+
+def adaptive_avg_pool2d(x, tuple size):
+    """Return the means of size[0] x size[1] windows that cover each plane evenly."""
+    cdef window_t p
+    cdef tuple shape = (<object>x).shape
+    _check_adaptive("adaptive_avg_pool2d", shape, size)
+    if cnp.PyArray_SIZE(x) == 0:      # allowed for any dtype
+        return np.empty(shape[:len(shape) - 2] + size, x.dtype)
+    _even(&p, shape, size[0], size[1])
+    return _mean("adaptive_avg_pool2d", &p, x, shape)
+
+
+def adaptive_avg_pool2d_backward(grad, x):
+    """Share each gradient among the elements of its window."""
+    cdef window_t p
+    cdef cnp.ndarray g = _ready("adaptive_avg_pool2d_backward", grad)
+    cdef int ndim = cnp.PyArray_NDIM(g)
+    _even(&p, (<object>x).shape, cnp.PyArray_DIM(g, ndim - 2), cnp.PyArray_DIM(g, ndim - 1))
+    return _mean_backward(&p, g, grad, x)
+
+
+def adaptive_max_pool2d(x, tuple size):
+    """Return (maxima of windows that share each plane evenly, their positions in each plane)."""
+    cdef window_t p
+    cdef tuple shape = (<object>x).shape
+    _check_adaptive("adaptive_max_pool2d", shape, size)
+    if cnp.PyArray_ISINTEGER(x):
+        raise _unknown("adaptive_max_pool2d", x)
+    _even(&p, shape, size[0], size[1])
+    return _max_of("adaptive_max_pool2d", &p, x, shape)
+
+
+# ---- the kernels, called from C: with few elements, a Python call would take half of the time ----
+
+cdef object _max_pool2d(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, max_pool2d(
+        array_of(args[0]), <tuple>args[1], <tuple>args[2], <tuple>args[3], <tuple>args[4],
+        <object>args[5] is True), args)
+
+
+cdef object _avg_pool2d(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, avg_pool2d(
+        array_of(args[0]), <tuple>args[1], <tuple>args[2], <tuple>args[3], <object>args[4] is True,
+        <object>args[5] is True, <object>args[6]), args)
+
+
+max_pool2d_with_indices = CKernel.new(_max_pool2d)
+average_pool2d = CKernel.new(_avg_pool2d)

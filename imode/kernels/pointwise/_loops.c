@@ -1,0 +1,579 @@
+/* The elementwise functions, as tables of loops for NumPy; see elementwise.h. */
+
+/* Complex products by the textbook formula, without special care for NaN and infinities. */
+#if defined(__clang__)
+#pragma STDC CX_LIMITED_RANGE ON
+#elif defined(__GNUC__)
+#pragma GCC optimize("cx-fortran-rules")
+#endif
+
+#include "elementwise.h"
+
+#include <complex.h>
+#include <float.h>
+
+/* exponentials and the like */
+FLOATS(1, exp, v_expf(x), v_exp(x))
+FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
+FLOATS(1, log, v_logf(x), v_log(x))
+/* in double, so that logarithms of powers of ten are whole numbers */
+FLOATS(1, log10, (float)(v_log((double)x) * 0.43429448190325182765), log10(x))
+FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
+FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
+FLOATS(1, erf, v_erff(x), v_erf(x))
+FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
+/* float16 is rounded after each step here, as in PyTorch */
+#define AS_HALF(x) v_from_half(v_to_half(x))
+MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
+MAP1(logit_f, float, float, v_logf(x / (1.0f - x)))
+MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
+/* grad, self, eps; the slope is 0 outside of [eps, 1 - eps]. A negative eps stands for None: then
+   the slope is NaN outside of [0, 1], and infinite at 0 and 1. The absolute value is for -0. */
+#define LOGIT_SLOPE(NAME, T, ROUND, ABS)                                                           \
+    V_INLINE T NAME##_of(T x, T y, T z) {                                                          \
+        T slope = x / ABS(ROUND(y * ROUND(1 - y))), low = z < 0 ? 0 : z;                           \
+        T high = z < 0 ? 1 : ROUND(1 - z), outside = z < 0 ? (T)NAN : 0;                           \
+        return (y < low) | (y > high) ? outside : slope;                                           \
+    }                                                                                              \
+    MAP3(NAME, T, T, NAME##_of(x, y, z))
+#define AS_IS(x) (x)
+LOGIT_SLOPE(logit_backward_e, float, AS_HALF, fabsf)
+LOGIT_SLOPE(logit_backward_f, float, AS_IS, fabsf)
+LOGIT_SLOPE(logit_backward_d, double, AS_IS, fabs)
+#define STEPWISE(NIN, NAME)                                                                        \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_e, float, float),                           \
+                                      INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2]};              \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+STEPWISE(1, logit)
+/* float16: elements beyond the last two full vectors of PyTorch's are rounded after each step, the
+   others once. */
+#define WHOLE(n) ((n) - (n) % 32)
+V_CLONES static void rsqrt_e(char *const *p, npy_intp n) {
+    const float *x = (const float *)p[0];
+    float *out = (float *)p[1];
+    for (npy_intp i = 0; i < WHOLE(n); i++)
+        out[i] = 1.0f / sqrtf(x[i]);
+    for (npy_intp i = WHOLE(n); i < n; i++)
+        out[i] = 1.0f / AS_HALF(sqrtf(x[i]));
+}
+MAP1(rsqrt_f, float, float, 1.0f / sqrtf(x))
+MAP1(rsqrt_d, double, double, 1.0 / sqrt(x))
+STEPWISE(1, rsqrt)
+STEPWISE(3, logit_backward)
+/* grad, self; PyTorch saves exp(-|x|), for float16 in float16 */
+#define SIGMOID_AWAY(NAME, T, ROUND, EXP, ABS)                                                     \
+    V_INLINE T NAME##_of(T x, T y) {                                                               \
+        T power = ROUND(EXP(-ABS(y))), part = power / (1 + power);                                 \
+        return (y < 0 ? 1 - part : part) * x;                                                      \
+    }                                                                                              \
+    MAP2(NAME, T, T, NAME##_of(x, y))
+SIGMOID_AWAY(log_sigmoid_backward_e, float, AS_HALF, v_expf, fabsf)
+SIGMOID_AWAY(log_sigmoid_backward_f, float, AS_IS, v_expf, fabsf)
+SIGMOID_AWAY(log_sigmoid_backward_d, double, AS_IS, v_exp, fabs)
+STEPWISE(2, log_sigmoid_backward)
+FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
+       (x < 0 ? x : 0) - v_log1p(v_exp(-fabs(x))))
+
+/* activations */
+#define SQRT_HALF 0.70710678118654752440
+#define GELU_BETA 0.79788456080286535588 /* sqrt(2 / pi) */
+#define GELU_KAPPA 0.044715
+FLOATS(1, silu, x / (1.0f + v_expf(-x)), x / (1.0 + v_exp(-x)))
+FLOATS(1, gelu, x * 0.5f * v_erf_above(x * (float)SQRT_HALF),
+       x * 0.5 * (1.0 + v_erf(x * SQRT_HALF)))
+FLOATS(1, gelu_tanh,
+       0.5f * x * (1.0f + v_tanhf((float)GELU_BETA * (x + (float)GELU_KAPPA * x * x * x))),
+       0.5 * x * (1.0 + v_tanh(GELU_BETA * (x + GELU_KAPPA * x * x * x))))
+FLOATS(1, mish, x * v_tanhf(v_log1pf(v_expf(x))), x * v_tanh(v_log1p(v_exp(x))))
+FLOATS(3, softplus, x * y > z ? x : v_log1pf(v_expf(x * y)) / y,
+       x * y > z ? x : v_log1p(v_exp(x * y)) / y)
+/* x, alpha, scale, input_scale */
+FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z, x < 0 ? v_expm1(x * w) * (y * z) : x * z)
+FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
+#define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
+FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
+FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
+FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
+FLOATS_SAME(2, softshrink, x > y ? x - y : x < -y ? x + y : x * 0)
+
+/* gradients of the above: operands are in PyTorch's order, which decides the result's layout: the
+   incoming gradient comes first, except in two */
+FLOATS_SAME(2, sigmoid_backward, x * (1 - y) * y)
+FLOATS_SAME(2, tanh_backward, x * (1 - y * y))
+V_INLINE float silu_slope_f(float x) {
+    float s = 1.0f / (1.0f + v_expf(-x));
+    return s * (1.0f + x * (1.0f - s));
+}
+V_INLINE double silu_slope_d(double x) {
+    double s = 1.0 / (1.0 + v_exp(-x));
+    return s * (1.0 + x * (1.0 - s));
+}
+FLOATS(2, silu_backward, x * silu_slope_f(y), x * silu_slope_d(y))
+#define GELU_PDF 0.39894228040143267794 /* 1 / sqrt(2 pi) */
+FLOATS(2, gelu_backward,
+       x * (0.5f * v_erf_above(y * (float)SQRT_HALF) +
+            y * (float)GELU_PDF * v_expf(-0.5f * y * y)),
+       x * (0.5 * (1.0 + v_erf(y * SQRT_HALF)) + y * GELU_PDF * v_exp(-0.5 * y * y)))
+#define GELU_TANH_SLOPE(T, TANH, y)                                                                \
+    T t = TANH((T)GELU_BETA * (y + (T)GELU_KAPPA * y * y * y));                                    \
+    return (T)0.5 * (1 + t) +                                                                      \
+           (T)0.5 * y * (1 - t * t) * (T)GELU_BETA * (1 + 3 * (T)GELU_KAPPA * y * y)
+V_INLINE float gelu_tanh_slope_f(float y) { GELU_TANH_SLOPE(float, v_tanhf, y); }
+V_INLINE double gelu_tanh_slope_d(double y) { GELU_TANH_SLOPE(double, v_tanh, y); }
+FLOATS(2, gelu_tanh_backward, x * gelu_tanh_slope_f(y), x * gelu_tanh_slope_d(y))
+FLOATS(4, softplus_backward, y * z > w ? x : x * (1.0f / (1.0f + v_expf(-y * z))),
+       y * z > w ? x : x * (1.0 / (1.0 + v_exp(-y * z))))
+FLOATS_SAME(3, leaky_relu_backward, x > 0 ? y : y * z)
+/* self, grad: what reaches prelu's weight */
+FLOATS_SAME(2, prelu_weight, x > 0 ? 0 : x * y)
+/* gate, first half, grad: what reaches the second half */
+FLOATS_SAME(3, glu_gate, (1 - x) * x * y * z)
+/* grad, self, alpha * scale, scale */
+FLOATS(4, elu_backward, y <= 0 ? x * z * v_expf(y) : x * w, y <= 0 ? x * z * v_exp(y) : x * w)
+/* grad, self, alpha * input_scale, input_scale */
+FLOATS(4, celu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_exp(y * w) : x)
+/* grad, self, min, max */
+FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
+FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
+FLOATS(2, hardsigmoid_backward, y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0,
+       y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0) /* as in PyTorch, the factor is a float */
+FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) : x,
+       y <= -3 ? 0 : y < 3 ? x * (y / 3.0 + 0.5) : x)
+
+/* arithmetic where NumPy's own loops are slow */
+FLOATS_SAME(1, reciprocal, 1 / x)
+#define NAN_TO_NUM(x, MAX) x != x ? 0 : x > MAX ? MAX : x < -MAX ? -MAX : x
+FLOATS(1, nan_to_num, NAN_TO_NUM(x, 3.40282346638528859812e38f),
+       NAN_TO_NUM(x, 1.79769313486231570815e308))
+FLOATS(1, frac, x - truncf(x), x - trunc(x))
+V_INLINE double hypot_of_d(double x, double y) {
+    double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
+    double h = high * sqrt(1.0 + r * r);
+    h = low == 0 ? high : h;
+    h = x != x || y != y ? x + y : h;
+    return a == INFINITY || b == INFINITY ? INFINITY : h;
+}
+V_INLINE float hypot_of_f(float x, float y) {
+    float h = (float)sqrt((double)x * x + (double)y * y);
+    return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : h;
+}
+MAP2(xlogy_e, float, float, y != y ? y : x == 0 ? 0 : x * AS_HALF(v_logf(y)))
+MAP2(xlogy_f, float, float, y != y ? y : x == 0 ? 0 : x * v_logf(y))
+MAP2(xlogy_d, double, double, y != y ? y : x == 0 ? 0 : x * v_log(y))
+STEPWISE(2, xlogy)
+FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
+
+#define PI 3.14159265358979323846
+FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
+FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
+FLOATS(1, erfc, erfcf(x), erfc(x))
+FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
+       x == 0 ? 1 : sin(x * PI) / (x * PI))
+
+/* tests of floats, to bool */
+#define TEST(NAME, VALUE)                                                                          \
+    MAP1(NAME##_f, float, uint8_t, VALUE) MAP1(NAME##_d, double, uint8_t, VALUE)                   \
+    static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, uint8_t),                           \
+                                      INFO(1, NAME##_d, double, uint8_t)};                         \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
+    static const char NAME##_types[] = {NPY_HALF, NPY_BOOL,   NPY_FLOAT,                           \
+                                        NPY_BOOL, NPY_DOUBLE, NPY_BOOL};
+TEST(isposinf, x == INFINITY)
+TEST(isneginf, x == -INFINITY)
+
+/* ---- remainders: exact, C's fmod and Python's remainder and floor division ---- */
+
+/* One step in double: a quotient below 2^29 is correct to within one, so x - q * y is exact; for
+   others the caller uses libm. */
+#define QUOTIENT_LIMIT 536870912.0
+V_INLINE float fmod_small(float x, float y) {
+    double a = fabs((double)x), b = fabs((double)y);
+    double r = a - (double)(int32_t)(a / b) * b;
+    r = r < 0 ? r + b : r;
+    r = r >= b ? r - b : r;
+    return copysignf((float)r, x);
+}
+V_INLINE int is_small_quotient(float x, float y) {
+    return fabs((double)x) < QUOTIENT_LIMIT * fabs((double)y) && fabsf(y) <= 3.40282347e38f;
+}
+
+#define REMAINDER(m, y) ((m) != 0 && ((y) < 0) != ((m) < 0) ? (m) + (y) : (m))
+V_INLINE float floor_of_f(float x, float y, float m) {
+    float q = (x - m) / y;
+    q = m != 0 && (y < 0) != (m < 0) ? q - 1.0f : q;
+    float f = floorf(q);
+    f = q - f > 0.5f ? f + 1.0f : f;
+    f = q != 0 ? f : copysignf(0.0f, x / y);
+    return y == 0 ? x / y : f;
+}
+V_INLINE double floor_of_d(double x, double y, double m) {
+    double q = (x - m) / y;
+    q = m != 0 && (y < 0) != (m < 0) ? q - 1.0 : q;
+    double f = floor(q);
+    f = q - f > 0.5 ? f + 1.0 : f;
+    f = q != 0 ? f : copysign(0.0, x / y);
+    return y == 0 ? x / y : f;
+}
+
+/* The same for doubles: a quotient below 2^52 is correct to within one, and a fused x - q * y is
+   exact. */
+V_INLINE double fmod_near(double x, double y) {
+    double r = fma(-trunc(x / y), y, x);
+    r = r != 0 && (r < 0) != (x < 0) ? r + copysign(y, x) : r;
+    return copysign(r, x);
+}
+V_INLINE int is_near_quotient(double x, double y) {
+    return fabs(x) < 4503599627370496.0 * fabs(y) && fabs(y) <= DBL_MAX;
+}
+
+/* A block whose quotients all FIT takes the fast way, which vectorises; other blocks use libm. */
+#define BY_FMOD_OF(NAME, T, FITS, QUICK, EXACT, VALUE)                                             \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
+        T *out = (T *)p[2];                                                                        \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            int fit = 1;                                                                           \
+            for (npy_intp i = start; i < end; i++)                                                 \
+                fit &= FITS(a[i], b[i]);                                                           \
+            if (fit) {                                                                             \
+                V_IVDEP for (npy_intp i = start; i < end; i++) {                                   \
+                    const T x = a[i], y = b[i], m = QUICK(x, y);                                   \
+                    out[i] = VALUE;                                                                \
+                }                                                                                  \
+            } else {                                                                               \
+                for (npy_intp i = start; i < end; i++) {                                           \
+                    const T x = a[i], y = b[i], m = EXACT(x, y);                                   \
+                    out[i] = VALUE;                                                                \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define BY_FMOD(NAME, VALUE_F, VALUE_D)                                                            \
+    BY_FMOD_OF(NAME##_f, float, is_small_quotient, fmod_small, fmodf, VALUE_F)                     \
+    BY_FMOD_OF(NAME##_d, double, is_near_quotient, fmod_near, fmod, VALUE_D)
+BY_FMOD(fmod, m, m)
+FLOAT_TABLE(2, fmod)
+BY_FMOD(remainder, REMAINDER(m, y), REMAINDER(m, y))
+FLOAT_TABLE(2, remainder)
+BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y, m))
+FLOAT_TABLE(2, floor_divide)
+
+/* ---- operators of every real type: one formula, though no unsigned x is below 0 ---- */
+
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#endif
+
+#define INTEGERS(NIN, NAME, VALUE)                                                                 \
+    MAP##NIN(NAME##_u1, uint8_t, uint8_t, VALUE) MAP##NIN(NAME##_i1, int8_t, int8_t, VALUE)        \
+    MAP##NIN(NAME##_i2, int16_t, int16_t, VALUE) MAP##NIN(NAME##_i4, int32_t, int32_t, VALUE)      \
+    MAP##NIN(NAME##_i8, int64_t, int64_t, VALUE)
+#define INTEGER_INFO(NIN, NAME)                                                                    \
+    INFO(NIN, NAME##_u1, uint8_t, uint8_t), INFO(NIN, NAME##_i1, int8_t, int8_t),                  \
+        INFO(NIN, NAME##_i2, int16_t, int16_t), INFO(NIN, NAME##_i4, int32_t, int32_t),            \
+        INFO(NIN, NAME##_i8, int64_t, int64_t)
+#define REALS(NIN, NAME, VALUE_FLOAT, VALUE_INT)                                                   \
+    INTEGERS(NIN, NAME, VALUE_INT)                                                                 \
+    MAP##NIN(NAME##_f, float, float, VALUE_FLOAT) MAP##NIN(NAME##_d, double, double, VALUE_FLOAT)  \
+    static loop_info NAME##_info[] = {INTEGER_INFO(NIN, NAME),                                     \
+                                      INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static __attribute__((unused)) imode_loop NAME##_loops[] = {                                   \
+        run_same, run_same, run_same, run_same, run_same, run_half, run_same, run_same};           \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
+                                  &NAME##_info[3], &NAME##_info[4], &NAME##_info[5],               \
+                                  &NAME##_info[5], &NAME##_info[6]};                               \
+    static const char NAME##_types[] = {                                                           \
+        TYPES_##NIN(NPY_UINT8, NPY_UINT8),   TYPES_##NIN(NPY_INT8, NPY_INT8),                      \
+        TYPES_##NIN(NPY_INT16, NPY_INT16),   TYPES_##NIN(NPY_INT32, NPY_INT32),                    \
+        TYPES_##NIN(NPY_INT64, NPY_INT64),   TYPES_##NIN(NPY_HALF, NPY_HALF),                      \
+        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),   TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+
+#define REALS_SAME(NIN, NAME, VALUE) REALS(NIN, NAME, VALUE, VALUE)
+
+/* The comparisons are such that a NaN in x is passed on. */
+REALS_SAME(1, relu, x < 0 ? 0 : x)
+REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
+REALS_SAME(1, sign, (x > 0) - (x < 0))
+REALS_SAME(3, threshold, x <= y ? z : x)
+REALS_SAME(3, threshold_backward, x <= z ? 0 : y)
+#define AT_LEAST(x, y) ((x) < (y) || (y) != (y) ? (y) : (x))
+#define AT_MOST(x, y) ((x) > (y) || (y) != (y) ? (y) : (x))
+REALS(2, clamp_min, AT_LEAST(x, y), x < y ? y : x)
+REALS(2, clamp_max, AT_MOST(x, y), x > y ? y : x)
+/* max wins where min > max; NaN in a bound wins over all */
+REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : x,
+      x < y ? (y > z ? z : y) : x > z ? z : x)
+
+/* clamp of contiguous numbers between two scalars, the usual call */
+#define CLAMP_BETWEEN(NAME, T)                                                                     \
+    V_CLONES static void between_##NAME(const T *a, T *out, npy_intp n, T low, T high) {           \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            T x = a[i] < low ? low : a[i];                                                         \
+            out[i] = x > high ? high : x;                                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static void clamp_loop_##NAME(char **args, const npy_intp *dims, const npy_intp *steps,        \
+                                  void *data) {                                                    \
+        const npy_intp size = sizeof(T);                                                           \
+        if (steps[0] == size && steps[1] == 0 && steps[2] == 0 && steps[3] == size &&              \
+            dims[0] > 0) {                                                                         \
+            T low = *(T *)args[1], high = *(T *)args[2];                                           \
+            if (low == low && high == high) {                                                      \
+                between_##NAME((T *)args[0], (T *)args[3], dims[0], low < high ? low : high,       \
+                               high);                                                              \
+                return;                                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        run_same(args, dims, steps, data);                                                         \
+    }
+CLAMP_BETWEEN(f, float)
+CLAMP_BETWEEN(d, double)
+static imode_loop clamp_between_loops[] = {run_same, run_same, run_same,     run_same,
+                                           run_same, run_half, clamp_loop_f, clamp_loop_d};
+
+/* ---- operators of complex types, too ---- */
+
+typedef float _Complex cfloat;
+typedef double _Complex cdouble;
+#define ALL_FLOATS(NIN, NAME, VALUE)                                                               \
+    MAP##NIN(NAME##_f, float, float, VALUE) MAP##NIN(NAME##_d, double, double, VALUE)              \
+    MAP##NIN(NAME##_cf, cfloat, cfloat, VALUE) MAP##NIN(NAME##_cd, cdouble, cdouble, VALUE)
+#define FLOAT_INFO(NIN, NAME)                                                                      \
+    INFO(NIN, NAME##_f, float, float), INFO(NIN, NAME##_d, double, double),                        \
+        INFO(NIN, NAME##_cf, cfloat, cfloat), INFO(NIN, NAME##_cd, cdouble, cdouble)
+#define FLOAT_TYPES(NIN)                                                                           \
+    TYPES_##NIN(NPY_HALF, NPY_HALF), TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                            \
+        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE), TYPES_##NIN(NPY_CFLOAT, NPY_CFLOAT),                  \
+        TYPES_##NIN(NPY_CDOUBLE, NPY_CDOUBLE)
+#define WITH_COMPLEX(NIN, NAME, VALUE)                                                             \
+    ALL_FLOATS(NIN, NAME, VALUE)                                                                   \
+    static loop_info NAME##_info[] = {FLOAT_INFO(NIN, NAME)};                                      \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same, run_same, run_same};         \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1],               \
+                                  &NAME##_info[2], &NAME##_info[3]};                               \
+    static const char NAME##_types[] = {FLOAT_TYPES(NIN)};
+
+/* start, end, weight: computed from the nearer end, so that weights 0 and 1 are exact */
+#define LERP(x, y, z, size) ((size) < 0.5 ? (x) + (z) * ((y) - (x)) : (y) - ((y) - (x)) * (1 - (z)))
+V_INLINE float lerp_of_f(float x, float y, float z) { return LERP(x, y, z, fabsf(z)); }
+V_INLINE double lerp_of_d(double x, double y, double z) { return LERP(x, y, z, fabs(z)); }
+V_INLINE cfloat lerp_of_cf(cfloat x, cfloat y, cfloat z) { return LERP(x, y, z, cabsf(z)); }
+V_INLINE cdouble lerp_of_cd(cdouble x, cdouble y, cdouble z) { return LERP(x, y, z, cabs(z)); }
+WITH_COMPLEX(3, lerp,
+             _Generic(x, float: lerp_of_f, double: lerp_of_d,
+                      cfloat: lerp_of_cf, cdouble: lerp_of_cd)(x, y, z))
+/* self, tensor1, tensor2, value */
+WITH_COMPLEX(4, addcdiv, x + w * y / z)
+/* self, other, alpha */
+#define SCALED(NAME, SIGN)                                                                         \
+    V_CLONES static void NAME##_e(char *const *p, npy_intp n) {                                    \
+        const float *x = (const float *)p[0], *y = (const float *)p[1], *z = (const float *)p[2];  \
+        float *out = (float *)p[3];                                                                \
+        for (npy_intp i = 0; i < WHOLE(n); i++)                                                    \
+            out[i] = x[i] SIGN y[i] * z[i];                                                        \
+        for (npy_intp i = WHOLE(n); i < n; i++)                                                    \
+            out[i] = x[i] SIGN AS_HALF(y[i] * z[i]);                                               \
+    }                                                                                              \
+    ALL_FLOATS(3, NAME, x SIGN y *z)                                                               \
+    static loop_info NAME##_info[] = {FLOAT_INFO(3, NAME), INFO(3, NAME##_e, float, float)};       \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same, run_same, run_same};         \
+    static void *NAME##_data[] = {&NAME##_info[4], &NAME##_info[0], &NAME##_info[1],               \
+                                  &NAME##_info[2], &NAME##_info[3]};                               \
+    static const char NAME##_types[] = {FLOAT_TYPES(3)};
+SCALED(add_scaled, +)
+SCALED(sub_scaled, -)
+/* A complex sum multiplies the second operand by 1 + 0i, a difference by -1 + 0i: if one part is
+   infinite or NaN, the other part becomes NaN. */
+#define ADD_COMPLEX(NAME, T, FIRST, FACTOR)                                                        \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[FIRST], *b = (const T *)p[1 - FIRST];                            \
+        T *out = (T *)p[2];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                          \
+            const T re = b[i], im = b[i + 1];                                                      \
+            out[i] = a[i] + (re * FACTOR - im * 0);                                                \
+            out[i + 1] = a[i + 1] + (im * FACTOR + re * 0);                                        \
+        }                                                                                          \
+    }
+ADD_COMPLEX(add_complex_f, float, 0, 1)
+ADD_COMPLEX(add_complex_d, double, 0, 1)
+ADD_COMPLEX(sub_complex_f, float, 0, -1)
+ADD_COMPLEX(sub_complex_d, double, 0, -1)
+ADD_COMPLEX(rsub_complex_f, float, 1, -1)
+ADD_COMPLEX(rsub_complex_d, double, 1, -1)
+MAP2(pow_complex_f, cfloat, cfloat, cpowf(x, y))
+MAP2(pow_complex_d, cdouble, cdouble, cpow(x, y))
+#define COMPLEX(NIN, NAME)                                                                         \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, cfloat, cfloat),                         \
+                                      INFO(NIN, NAME##_d, cdouble, cdouble)};                      \
+    static imode_loop NAME##_loops[] = {run_same, run_same};                                       \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[1]};                               \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_CFLOAT, NPY_CFLOAT),                       \
+                                        TYPES_##NIN(NPY_CDOUBLE, NPY_CDOUBLE)};
+#define SGN_COMPLEX(S, T)                                                                          \
+    V_CLONES static void sgn_complex_##S(char *const *p, npy_intp n) {                             \
+        const T *a = (const T *)p[0];                                                              \
+        T *out = (T *)p[1];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < 2 * n; i += 2) {                                          \
+            const T re = a[i], im = a[i + 1], size = hypot_of_##S(re, im);                         \
+            out[i] = size == 0 ? 0 : re / size;                                                    \
+            out[i + 1] = size == 0 ? 0 : im / size;                                                \
+        }                                                                                          \
+    }
+SGN_COMPLEX(f, float)
+SGN_COMPLEX(d, double)
+COMPLEX(1, sgn_complex)
+COMPLEX(2, add_complex)
+COMPLEX(2, sub_complex)
+COMPLEX(2, rsub_complex)
+COMPLEX(2, pow_complex)
+
+/* operators of every type but bool */
+#define NUMBERS(NIN, NAME, VALUE)                                                                  \
+    ALL_FLOATS(NIN, NAME, VALUE) INTEGERS(NIN, NAME, VALUE)                                        \
+    static loop_info NAME##_info[] = {FLOAT_INFO(NIN, NAME), INTEGER_INFO(NIN, NAME)};             \
+    static imode_loop NAME##_loops[] = {run_same, run_same, run_same, run_same, run_same,          \
+                                        run_half, run_same, run_same, run_same, run_same};         \
+    static void *NAME##_data[] = {&NAME##_info[4], &NAME##_info[5], &NAME##_info[6],               \
+                                  &NAME##_info[7], &NAME##_info[8], &NAME##_info[0],               \
+                                  &NAME##_info[0], &NAME##_info[1], &NAME##_info[2],               \
+                                  &NAME##_info[3]};                                                \
+    static const char NAME##_types[] = {                                                           \
+        TYPES_##NIN(NPY_UINT8, NPY_UINT8), TYPES_##NIN(NPY_INT8, NPY_INT8),                        \
+        TYPES_##NIN(NPY_INT16, NPY_INT16), TYPES_##NIN(NPY_INT32, NPY_INT32),                      \
+        TYPES_##NIN(NPY_INT64, NPY_INT64), FLOAT_TYPES(NIN)};
+NUMBERS(2, rsub, y - x)
+NUMBERS(1, square, x *x)
+/* NumPy 2.4's negative is wrong in place with a stride of four float or int32 */
+NUMBERS(1, negative, -x)
+/* where: the condition is bytes, the choices are of any type of that size */
+#define WHERE(NAME, T)                                                                             \
+    V_CLONES static void NAME(char **args, const npy_intp *dims, const npy_intp *steps,            \
+                              void *data) {                                                        \
+        (void)data;                                                                                \
+        npy_intp n = dims[0];                                                                      \
+        const char *c = args[0], *a = args[1], *b = args[2];                                       \
+        char *out = args[3];                                                                       \
+        const npy_intp size = sizeof(T);                                                           \
+        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size)             \
+            V_IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                \
+                c[i] ? ((const T *)a)[i] : ((const T *)b)[i];                                      \
+        else                                                                                       \
+            for (npy_intp i = 0; i < n; i++)                                                       \
+                *(T *)(out + i * steps[3]) = c[i * steps[0]] ? *(const T *)(a + i * steps[1])      \
+                                                             : *(const T *)(b + i * steps[2]);     \
+    }
+WHERE(where_1, uint8_t)
+WHERE(where_2, uint16_t)
+WHERE(where_4, uint32_t)
+WHERE(where_8, uint64_t)
+WHERE(where_16, pair64)
+#define CHOICE(TYPE) NPY_BOOL, TYPE, TYPE, TYPE
+static imode_loop where_loops[] = {where_1, where_1, where_1, where_2, where_4, where_8,
+                                   where_2, where_4, where_8, where_8, where_16};
+static void *where_data[11];
+static const char where_types[] = {
+    CHOICE(NPY_BOOL),  CHOICE(NPY_UINT8),  CHOICE(NPY_INT8),   CHOICE(NPY_INT16),
+    CHOICE(NPY_INT32), CHOICE(NPY_INT64),  CHOICE(NPY_HALF),   CHOICE(NPY_FLOAT),
+    CHOICE(NPY_DOUBLE), CHOICE(NPY_CFLOAT), CHOICE(NPY_CDOUBLE)};
+NUMBERS(4, addcmul, x + w * y * z)
+
+/* ---- pow: scalar exponents for which a product or a root is better ---- */
+
+MAP1(same_f, float, float, x) MAP1(same_d, double, double, x)
+MAP1(cube_f, float, float, x *x *x) MAP1(cube_d, double, double, x *x *x)
+MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
+MAP2(pow_f, float, float, v_powf(x, y)) MAP2(pow_d, double, double, v_pow(x, y))
+static const struct {
+    double exponent;
+    loop_info info[2]; /* float, double */
+} powers[] = {
+    {1, {INFO(1, same_f, float, float), INFO(1, same_d, double, double)}},
+    {2, {INFO(1, square_f, float, float), INFO(1, square_d, double, double)}},
+    {3, {INFO(1, cube_f, float, float), INFO(1, cube_d, double, double)}},
+    {0.5, {INFO(1, root_f, float, float), INFO(1, root_d, double, double)}},
+    {-1, {INFO(1, reciprocal_f, float, float), INFO(1, reciprocal_d, double, double)}},
+    {-0.5, {INFO(1, rsqrt_f, float, float), INFO(1, rsqrt_d, double, double)}},
+};
+static void run_pow(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    int is_half = info->in_size == 2, is_double = info->in_size == 8;
+    loop_info general = {is_double ? pow_d : pow_f, 2, is_double ? 8 : 4, is_double ? 8 : 4};
+    if (steps[1] == 0 && dims[0] > 0) {
+        double exponent = is_double ? *(double *)args[1]
+                          : is_half ? v_from_half(*(uint16_t *)args[1])
+                                    : *(float *)args[1];
+        for (size_t k = 0; k < sizeof powers / sizeof *powers; k++)
+            if (exponent == powers[k].exponent) {
+                char *two[] = {args[0], args[2]};
+                npy_intp two_steps[] = {steps[0], steps[2]};
+                (is_half ? run_half : run_same)(two, dims, two_steps,
+                                                (void *)&powers[k].info[is_double]);
+                return;
+            }
+    }
+    (is_half ? run_half : run_same)(args, dims, steps, &general);
+}
+static loop_info pow_info[] = {{NULL, 2, 2, 2}, {NULL, 2, 4, 4}, {NULL, 2, 8, 8}};
+static imode_loop pow_loops[] = {run_pow, run_pow, run_pow};
+static void *pow_data[] = {&pow_info[0], &pow_info[1], &pow_info[2]};
+static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
+                                 TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
+
+/* log(exp(x) + exp(y)); for equal infinities the result is the same infinity */
+FLOATS(2, logaddexp,
+       x == y && fabsf(x) == INFINITY ? x : (x > y ? x : y) + v_log1pf(v_expf(-fabsf(x - y))),
+       x == y && fabs(x) == INFINITY ? x : (x > y ? x : y) + v_log1p(v_exp(-fabs(x - y))))
+
+/* angle: 0, pi or NaN for real numbers; any for complex numbers */
+MAP1(angle_f, float, float, x != x ? x : (x < 0 ? (float)PI : 0))
+MAP1(angle_d, double, double, x != x ? x : (x < 0 ? PI : 0))
+MAP1(angle_cf, float complex, float, atan2f(cimagf(x), crealf(x)))
+MAP1(angle_cd, double complex, double, atan2(cimag(x), creal(x)))
+static loop_info angle_info[] = {INFO(1, angle_f, float, float), INFO(1, angle_d, double, double),
+                                 INFO(1, angle_cf, float complex, float),
+                                 INFO(1, angle_cd, double complex, double)};
+static imode_loop angle_loops[] = {run_half, run_same, run_same, run_same, run_same};
+static void *angle_data[] = {&angle_info[0], &angle_info[0], &angle_info[1], &angle_info[2],
+                             &angle_info[3]};
+static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_DOUBLE,
+                                   NPY_DOUBLE, NPY_CFLOAT, NPY_FLOAT, NPY_CDOUBLE, NPY_DOUBLE};
+
+/* ---- between float16 and float32 ---- */
+
+MAP1(widen, uint16_t, float, v_from_half(x))
+MAP1(narrow, float, uint16_t, v_to_half(x))
+static loop_info halves_info[] = {INFO(1, widen, uint16_t, float),
+                                  INFO(1, narrow, float, uint16_t)};
+static imode_loop halves_loops[] = {run_same, run_same};
+static void *halves_data[] = {&halves_info[0], &halves_info[1]};
+static const char halves_types[] = {NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_HALF};
+
+const imode_ufunc imode_pointwise[] = {
+    ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
+    ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
+    ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot),
+    ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
+    ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
+    ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
+    ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
+    ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),
+    ROW(3, leaky_relu_backward), ROW(4, elu_backward), ROW(4, celu_backward),
+    ROW(4, hardtanh_backward), ROW(3, shrink_backward), ROW(2, hardsigmoid_backward),
+    ROW(2, hardswish_backward), ROW(1, relu), ROW(1, relu6), ROW(1, sign), ROW(3, threshold),
+    ROW(3, threshold_backward), ROW(2, clamp_min), ROW(2, clamp_max),
+    {"clamp", NULL, 3, 8, clamp_types, clamp_between_loops, clamp_data}, ROW(3, lerp), ROW(2, rsub),
+    ROW(1, square), ROW(1, negative), ROW(3, where), ROW(4, addcmul), ROW(4, addcdiv),
+    ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
+    ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
+    ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    {NULL, NULL, 0, 0, NULL, NULL, NULL},
+};

@@ -1,0 +1,174 @@
+/* Elementwise kernels: the functions that call them for operands of any stride, and the macros that
+   define them.
+
+   A kernel is a simple loop over contiguous arrays, which the compiler vectorises. `run_same` gives
+   it contiguous operands directly; others are copied to a buffer of BLOCK elements, and so are
+   float16 operands in `run_half`, which computes in float32. A scalar operand (stride 0) fills its
+   buffer once. */
+#ifndef IMODE_ELEMENTWISE_H
+#define IMODE_ELEMENTWISE_H
+
+#include "_loops.h"
+#include "vmath.h"
+#include "wide.h"
+
+#define BLOCK 256
+#define MAX_OPERANDS 5
+
+typedef struct {
+    imode_kernel kernel;
+    int nin, in_size, out_size; /* sizes of an element in bytes; all operands have the same type */
+} loop_info;
+
+/* ---- from NumPy's loop convention to contiguous kernels ---- */
+
+#define GATHER(T)                                                                                  \
+    for (npy_intp i = 0; i < n; i++)                                                               \
+    ((T *)to)[i] = *(const T *)(from + i * step)
+#define SCATTER(T)                                                                                 \
+    for (npy_intp i = 0; i < n; i++)                                                               \
+    *(T *)(to + i * step) = ((const T *)from)[i]
+
+typedef struct {
+    uint64_t a, b;
+} pair64;
+
+static void gather(char *to, const char *from, npy_intp step, npy_intp n, int size) {
+    switch (size) {
+    case 1: GATHER(uint8_t); break;
+    case 2: GATHER(uint16_t); break;
+    case 4: GATHER(uint32_t); break;
+    case 8: GATHER(uint64_t); break;
+    default: GATHER(pair64);
+    }
+}
+
+static void scatter(char *to, const char *from, npy_intp step, npy_intp n, int size) {
+    switch (size) {
+    case 1: SCATTER(uint8_t); break;
+    case 2: SCATTER(uint16_t); break;
+    case 4: SCATTER(uint32_t); break;
+    case 8: SCATTER(uint64_t); break;
+    default: SCATTER(pair64);
+    }
+}
+
+static void run_blocks(char **args, npy_intp n, const npy_intp *steps, const loop_info *info) {
+    _Alignas(64) char buffer[MAX_OPERANDS][BLOCK * 16];
+    char *p[MAX_OPERANDS];
+    const int nin = info->nin, in = info->in_size, out = info->out_size;
+    for (int k = 0; k < nin; k++)
+        if (steps[k] == 0)
+            gather(buffer[k], args[k], 0, n < BLOCK ? n : BLOCK, in);
+    for (npy_intp done = 0; done < n; done += BLOCK) {
+        npy_intp m = n - done < BLOCK ? n - done : BLOCK;
+        for (int k = 0; k < nin; k++) {
+            char *from = args[k] + done * steps[k];
+            p[k] = steps[k] == in ? from : buffer[k];
+            if (steps[k] != in && steps[k] != 0)
+                gather(buffer[k], from, steps[k], m, in);
+        }
+        char *to = args[nin] + done * steps[nin];
+        p[nin] = steps[nin] == out ? to : buffer[nin];
+        info->kernel(p, m);
+        if (p[nin] != to)
+            scatter(to, buffer[nin], steps[nin], m, out);
+    }
+}
+
+static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    npy_intp n = dims[0];
+    int contiguous = steps[info->nin] == info->out_size;
+    for (int k = 0; k < info->nin; k++)
+        contiguous &= steps[k] == info->in_size;
+    if (contiguous || n == 1)
+        info->kernel(args, n);
+    else
+        run_blocks(args, n, steps, info);
+}
+
+/* float16: the float32 kernel, a block at a time. */
+static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    _Alignas(64) float buffer[MAX_OPERANDS][BLOCK];
+    char *p[MAX_OPERANDS];
+    const int nin = info->nin;
+    for (int k = 0; k <= nin; k++)
+        p[k] = (char *)buffer[k];
+    for (npy_intp done = 0; done < dims[0]; done += BLOCK) {
+        npy_intp m = dims[0] - done < BLOCK ? dims[0] - done : BLOCK;
+        for (int k = 0; k < nin; k++)
+            from_half(buffer[k], args[k] + done * steps[k], steps[k], m);
+        info->kernel(p, m);
+        char *to = args[nin] + done * steps[nin];
+        if (info->out_size == 1)
+            scatter(to, p[nin], steps[nin], m, 1);
+        else
+            to_half(to, buffer[nin], steps[nin], m);
+    }
+}
+
+/* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
+
+#define MAP1(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0];                                                              \
+        R *out = (R *)p[1];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            const T x = a[i];                                                                      \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP2(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
+        R *out = (R *)p[2];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            const T x = a[i], y = b[i];                                                            \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP3(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
+        R *out = (R *)p[3];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            const T x = a[i], y = b[i], z = c[i];                                                  \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define MAP4(NAME, T, R, VALUE)                                                                    \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
+        const T *d = (const T *)p[3];                                                              \
+        R *out = (R *)p[4];                                                                        \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
+            out[i] = (R)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+
+#define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
+#define TYPES_1(IN, OUT) IN, OUT
+#define TYPES_2(IN, OUT) IN, IN, OUT
+#define TYPES_3(IN, OUT) IN, IN, IN, OUT
+#define TYPES_4(IN, OUT) IN, IN, IN, IN, OUT
+
+/* The table of a function NAME_f, NAME_d of NIN floats, for float16, float32 and float64. */
+#define FLOAT_TABLE(NIN, NAME)                                                                     \
+    static loop_info NAME##_info[] = {INFO(NIN, NAME##_f, float, float),                           \
+                                      INFO(NIN, NAME##_d, double, double)};                        \
+    static imode_loop NAME##_loops[] = {run_half, run_same, run_same};                             \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0], &NAME##_info[1]};              \
+    static const char NAME##_types[] = {TYPES_##NIN(NPY_HALF, NPY_HALF),                           \
+                                        TYPES_##NIN(NPY_FLOAT, NPY_FLOAT),                         \
+                                        TYPES_##NIN(NPY_DOUBLE, NPY_DOUBLE)};
+#define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
+    MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
+    FLOAT_TABLE(NIN, NAME)
+#define FLOATS_SAME(NIN, NAME, VALUE) FLOATS(NIN, NAME, VALUE, VALUE)
+#define ROW(NIN, NAME)                                                                             \
+    {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
+
+#endif

@@ -1,0 +1,132 @@
+"""Elementwise functions as NumPy ufuncs, where NumPy has none or a slow one.
+
+Every name of `_loops.c`'s table becomes a ufunc here: exp, tanh, gelu, softplus, ... They compute
+in the type of their operands, and for float16 in float32.
+"""
+
+from libc.stdlib cimport malloc
+from libc.string cimport memcmp, memcpy
+from numpy cimport (
+    NPY_DOUBLE,
+    NPY_FLOAT,
+    PyArray_DATA,
+    PyArray_IS_C_CONTIGUOUS,
+    PyArray_ISINTEGER,
+    PyArray_NBYTES,
+    PyArray_SAMESHAPE,
+    PyArray_SIZE,
+    PyArray_TYPE,
+    PyUFunc_FromFuncAndData,
+    PyUFunc_None,
+    PyUFuncGenericFunction,
+    dtype,
+    import_array,
+    import_ufunc,
+    ndarray,
+    npy_intp,
+    ufunc,
+)
+
+from imode._core.promotion import result_type
+from imode.kernels.pointwise.ufuncs cimport imode_ufunc, make_all
+
+cdef extern from "_loops.h":
+    const imode_ufunc imode_pointwise[]
+
+cdef extern from "numpy/ufuncobject.h":
+    ctypedef struct UFunc "PyUFuncObject":
+        int nin
+        int nout
+        int nargs
+        PyUFuncGenericFunction* functions
+        void** data
+        int ntypes
+        const char* types
+        const char* name
+
+import_array()
+import_ufunc()
+__all__ = make_all(imode_pointwise, globals())
+
+cdef list _sources = []               # keeps alive the ufuncs from which `select` took loops
+
+
+def select(ufunc source, str kinds):
+    """Return a ufunc with those loops of another whose operands are all of one of `kinds`.
+
+    >>> imode.kernels.loops.select(np.less, "fd").types
+    ['ff->?', 'dd->?']
+    """
+    return _composed([(source, kinds)])
+
+
+def joined(ufunc own, ufunc source):
+    """Return a ufunc with the loops of `own`, and for other types those of `source`.
+
+    >>> imode.kernels.loops.joined(imode.kernels.pointwise.loops.add_complex, np.add).types[:3]
+    ['FF->F', 'DD->D', '??->?']
+    """
+    return _composed([(own, "FD"), (source, "?bBhilefd")])
+
+
+cdef object _composed(list parts):
+    """A ufunc with loops of several ufuncs, those whose operands are all of one of given kinds."""
+    cdef UFunc* first = <UFunc*> parts[0][0]
+    cdef UFunc* u = first
+    # The new ufunc keeps pointers to these three, and lives as long as the operator table.
+    cdef PyUFuncGenericFunction* loops
+    cdef void** data
+    cdef char* types
+    cdef int n = 0
+    cdef int i, j, most = 0
+    for source, _ in parts:
+        u = <UFunc*> source
+        most += u.ntypes
+    loops = <PyUFuncGenericFunction*> malloc(most * sizeof(PyUFuncGenericFunction))
+    data = <void**> malloc(most * sizeof(void*))
+    types = <char*> malloc(most * first.nargs)
+    if loops == NULL or data == NULL or types == NULL:
+        raise MemoryError
+    for source, kinds in parts:
+        u = <UFunc*> source
+        numbers = {dtype(kind).num for kind in kinds}
+        for i in range(u.ntypes):
+            row = u.types + i * u.nargs
+            if row[0] in numbers and all([row[j] == row[0] for j in range(u.nin)]):
+                loops[n] = u.functions[i]
+                data[n] = u.data[i]
+                memcpy(types + n * u.nargs, row, u.nargs)
+                n += 1
+        _sources.append(source)
+    return PyUFunc_FromFuncAndData(
+        loops, data, types, n, u.nin, u.nout, PyUFunc_None, <char*> u.name, "", 0)
+
+
+def all_equal(ndarray a, ndarray b):
+    """Return whether two arrays have the same shape and elements, whatever their dtypes."""
+    if not PyArray_SAMESHAPE(a, b):
+        return False
+    if PyArray_TYPE(a) != PyArray_TYPE(b):
+        common = result_type(a, b)
+        a, b = a.astype(common), b.astype(common)
+    if PyArray_IS_C_CONTIGUOUS(a) and PyArray_IS_C_CONTIGUOUS(b):
+        if PyArray_TYPE(a) == NPY_FLOAT:
+            return _same(<float*> PyArray_DATA(a), <float*> PyArray_DATA(b), PyArray_SIZE(a))
+        if PyArray_TYPE(a) == NPY_DOUBLE:
+            return _same(<double*> PyArray_DATA(a), <double*> PyArray_DATA(b), PyArray_SIZE(a))
+        if PyArray_ISINTEGER(a):
+            return memcmp(PyArray_DATA(a), PyArray_DATA(b), PyArray_NBYTES(a)) == 0
+    return bool((a == b).all())
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef bint _same(const real* a, const real* b, npy_intp n) noexcept:
+    cdef npy_intp i
+    for i in range(n):
+        if a[i] != b[i]:
+            return False
+    return True

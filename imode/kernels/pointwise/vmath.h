@@ -1,0 +1,203 @@
+/* Elementary functions as straight-line float code, so that a loop over them vectorises on any
+   target: no branches, no tables, no libm. Errors are below 2 ulp with and without fused
+   multiply-add; for NaN, infinities, signed zeros and subnormals the results are those of C's
+   functions. The double forms call libm, of which glibc has vector forms (libmvec). */
+#ifndef IMODE_VMATH_H
+#define IMODE_VMATH_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "half.h"
+
+/* Before a loop: tells the compiler that output and input do not overlap, or are the same elements.
+   Compilers that do not know the pragma check the addresses at run time. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define V_IVDEP _Pragma("GCC ivdep")
+#else
+#define V_IVDEP
+#endif
+
+/* ---- double: libm, in vector form where glibc has one ---- */
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 35)
+#define V_SIMD __attribute__((simd("notinbranch"), const, nothrow))
+#endif
+#endif
+#ifdef V_SIMD
+/* Declared under other names: the compiler's builtin exp has no vector form without -ffast-math. */
+V_SIMD double v_exp(double) __asm__("exp");
+V_SIMD double v_expm1(double) __asm__("expm1");
+V_SIMD double v_log(double) __asm__("log");
+V_SIMD double v_log1p(double) __asm__("log1p");
+V_SIMD double v_tanh(double) __asm__("tanh");
+V_SIMD double v_erf(double) __asm__("erf");
+V_SIMD double v_pow(double, double) __asm__("pow");
+V_SIMD float v_powf(float, float) __asm__("powf");
+#else
+#define v_exp exp
+#define v_expm1 expm1
+#define v_log log
+#define v_log1p log1p
+#define v_tanh tanh
+#define v_erf erf
+#define v_pow pow
+#define v_powf powf
+#endif
+
+/* ---- float ---- */
+
+#define V_ROUND 12582912.0f /* 1.5 * 2^23: adding it rounds to the nearest integer */
+#define V_LN2_HI 0.693359375f /* nine bits: k * V_LN2_HI is exact for every exponent k */
+#define V_LN2_LO -2.12194440e-4f
+
+/* exp(x) = 2^k * exp(r), |r| <= ln2 / 2. 2^k is two factors, since the result may be subnormal. */
+V_INLINE float v_expf(float x) {
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    float shifted = x * 1.44269504f + V_ROUND;
+    int32_t k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    float kf = shifted - V_ROUND;
+    float r = x - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    float p = 1.37805939e-3f;
+    p = p * r + 8.37312452e-3f;
+    p = p * r + 4.16695364e-2f;
+    p = p * r + 1.66664720e-1f;
+    p = p * r + 4.99999851e-1f;
+    p = p * (r * r) + r;
+    p = p + 1.0f;
+    int32_t half = k >> 1;
+    float scale = v_float((uint32_t)(half + 127) << 23);
+    return p * scale * v_float((uint32_t)(k - half + 127) << 23);
+}
+
+/* expm1(x) = 2^k * expm1(r) + (2^k - 1) */
+V_INLINE float v_expm1f(float x) {
+    float y = x > 89.0f ? 89.0f : x;
+    y = y < -20.0f ? -20.0f : y;
+    float shifted = y * 1.44269504f + V_ROUND;
+    int32_t k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
+    float kf = shifted - V_ROUND;
+    float r = y - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    float p = 1.98423862e-4f;
+    p = p * r + 1.39347725e-3f;
+    p = p * r + 8.33332818e-3f;
+    p = p * r + 4.16664183e-2f;
+    p = p * r + 1.66666672e-1f;
+    p = p * r + 5.00000000e-1f;
+    p = p * (r * r) + r;
+    /* 2^(k-1), because 2^128 is out of range */
+    float scale = v_float((uint32_t)(k + 126) << 23);
+    float result = 2.0f * (scale * p + (scale - 0.5f));
+    return x == 0.0f ? x : result; /* keep -0 */
+}
+
+/* log(m * 2^e) for m in [2/3, 4/3), with `tail` added to the mantissa's small end. */
+V_INLINE float v_log_split(float x, float tail_over_x, int subnormals) {
+    float e = 0.0f, y = x;
+    if (subnormals) {
+        int small = x < 1.17549435e-38f;
+        y = small ? x * 8388608.0f : x;
+        e = small ? -23.0f : 0.0f;
+    }
+    uint32_t shifted = v_bits(y) - 0x3F2AAAABu; /* 2/3 */
+    int32_t exponent = (int32_t)shifted >> 23;
+    float m = v_float(v_bits(y) - ((uint32_t)exponent << 23));
+    e = e + (float)exponent;
+    float f = m - 1.0f, s = f * f;
+    /* log1p(f) on [-1/3, 1/3] */
+    float r = -0.130310059f, t = 0.140869141f;
+    r = r * s + -0.121483512f;
+    t = t * s + 0.139814854f;
+    r = r * s + -0.166846126f;
+    t = t * s + 0.200120345f;
+    r = r * s + -0.249996200f;
+    r = t * f + r;
+    r = r * f + 0.333331972f;
+    r = r * f + -0.500000000f;
+    r = r * s + (f + tail_over_x);
+    r = e * V_LN2_LO + r;
+    r = e * V_LN2_HI + r;
+    return r;
+}
+
+V_INLINE float v_logf(float x) {
+    float r = v_log_split(x, 0.0f, 1);
+    r = x > 3.40282347e38f ? x : r;
+    r = x == 0.0f ? -INFINITY : r;
+    return x >= 0.0f ? r : NAN;
+}
+
+/* log(1 + x): the relative rounding error of 1 + x is added to the result. */
+V_INLINE float v_log1pf(float x) {
+    float u = 1.0f + x;
+    float c = x > 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+    float r = v_log_split(u, c / u, 0);
+    r = u > 3.40282347e38f ? u : r;
+    r = u == 0.0f ? -INFINITY : r;
+    r = u >= 0.0f ? r : NAN;
+    return fabsf(x) < 1e-7f ? x : r; /* keeps -0 and subnormals */
+}
+
+V_INLINE float v_tanhf(float x) {
+    float a = fabsf(x), z = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * z + 2.06390887954e-2f;
+    p = p * z + -5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z + -3.33332819422e-1f;
+    float small = p * z * a + a;
+    float large = 1.0f - 2.0f / (v_expf(a + a) + 1.0f);
+    return copysignf(a > 0.625f ? large : small, x); /* NaN uses `small` and stays NaN */
+}
+
+V_INLINE float v_erff(float x) {
+    float t = fabsf(x), s = x * x;
+    float r = -1.72853470e-5f * t + 3.83197126e-4f;
+    float u = -3.88396438e-3f * t + 2.42546219e-2f;
+    r = r * s + u;
+    r = r * t + -1.06777877e-1f;
+    r = r * t + -6.34846687e-1f;
+    r = r * t + -1.28717512e-1f;
+    r = r * t + -t;
+    float large = copysignf(1.0f - v_expf(r), x);
+    float p = -5.96761703e-4f;
+    p = p * s + 4.99119423e-3f;
+    p = p * s + -2.67681349e-2f;
+    p = p * s + 1.12819925e-1f;
+    p = p * s + -3.76125336e-1f;
+    p = p * s + 1.28379166e-1f;
+    float small = p * x + x;
+    /* Above 4, where erf is 1, the polynomial would overflow in the end. */
+    large = t > 4.0f ? copysignf(1.0f, x) : large;
+    return t > 0.927734375f ? large : small;
+}
+
+/* 1 + erf(x), to 4e-7: a quotient of polynomials fitted to erf(x) / x on [-3.92, 3.92]; outside,
+   the result is 0 or 2 in float. Without exp it is twice as fast as v_erff. */
+V_INLINE float v_erf_above(float x) {
+    float c = x > 3.92f ? 3.92f : x;
+    c = c < -3.92f ? -3.92f : c;
+    float s = c * c;
+    float p = 2.050087099e-6f;
+    p = p * s + 2.848820631e-4f;
+    p = p * s + 3.765598038e-3f;
+    p = p * s + 5.274866249e-2f;
+    p = p * s + 1.904060626e-1f;
+    p = p * s + 1.128379146f;
+    float q = 3.809167888e-5f;
+    q = q * s + 1.162530511e-3f;
+    q = q * s + 1.496917833e-2f;
+    q = q * s + 1.141089384e-1f;
+    q = q * s + 5.020757204e-1f;
+    q = q * s + 1.0f;
+    float r = 1.0f + c * p / q;
+    r = x > 3.92f ? 2.0f : r;
+    return x < -3.92f ? 0.0f : r; /* NaN stays NaN */
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* Products of small matrices, and adding to a product.
+
+   Sums are held in vectors of 64 bytes, which the compiler splits into the machine's vectors: four
+   of these side by side hide the latency of an addition. */
+#include "matmul.h"
+
+#include <string.h>
+
+#include "vmath.h"
+
+#if defined(__GNUC__)
+
+/* From four vectors of 16 bytes to the sum of each. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define ACROSS_f(q, out)                                                                       \
+    quarter_f x = __builtin_shufflevector(q[0], q[1], 0, 4, 2, 6) +                            \
+                  __builtin_shufflevector(q[0], q[1], 1, 5, 3, 7);                             \
+    quarter_f y = __builtin_shufflevector(q[2], q[3], 0, 4, 2, 6) +                            \
+                  __builtin_shufflevector(q[2], q[3], 1, 5, 3, 7);                             \
+    quarter_f r = __builtin_shufflevector(x, y, 0, 1, 4, 5) +                                  \
+                  __builtin_shufflevector(x, y, 2, 3, 6, 7);                                   \
+    memcpy(out, &r, sizeof r);
+#else
+#define ACROSS_f(q, out)                                                                       \
+    for (int i = 0; i < 4; i++) out[i] = (q[i][0] + q[i][1]) + (q[i][2] + q[i][3]);
+#endif
+#define ACROSS_d(q, out)                                                                       \
+    for (int i = 0; i < 4; i++) out[i] = q[i][0] + q[i][1];
+
+#define SMALL(T, S)                                                                            \
+    typedef T vec_##S __attribute__((vector_size(64), aligned(__alignof__(T)), may_alias));    \
+    typedef T half_##S __attribute__((vector_size(32), aligned(__alignof__(T)), may_alias));   \
+    typedef T quarter_##S __attribute__((vector_size(16), aligned(__alignof__(T)), may_alias));\
+    enum { WIDE_##S = 64 / sizeof(T) };                                                        \
+                                                                                               \
+    V_INLINE T total_##S(const vec_##S* v) {                                                   \
+        half_##S h = ((const half_##S*)v)[0] + ((const half_##S*)v)[1];                        \
+        quarter_##S q = ((const quarter_##S*)&h)[0] + ((const quarter_##S*)&h)[1];             \
+        T sum = q[0] + q[1];                                                                   \
+        for (int j = 2; j < WIDE_##S / 4; j++) sum += q[j];                                    \
+        return sum;                                                                            \
+    }                                                                                          \
+    /* The totals of four vectors, side by side. */                                            \
+    V_INLINE void totals_##S(const vec_##S* a, const vec_##S* b, const vec_##S* c,             \
+                             const vec_##S* d, T* out) {                                       \
+        quarter_##S q[4];                                                                      \
+        const vec_##S* v[4] = {a, b, c, d};                                                    \
+        for (int i = 0; i < 4; i++) {                                                          \
+            half_##S h = ((const half_##S*)v[i])[0] + ((const half_##S*)v[i])[1];              \
+            q[i] = ((const quarter_##S*)&h)[0] + ((const quarter_##S*)&h)[1];                  \
+        }                                                                                      \
+        ACROSS_##S(q, out)                                                                     \
+    }                                                                                          \
+                                                                                               \
+    /* Rows of b are contiguous: each element of a times a row of b. */                        \
+    V_CLONES static void rows_##S(const T* a, ptrdiff_t an, ptrdiff_t ak, const T* b,          \
+                                  ptrdiff_t bk, T* c, ptrdiff_t n, ptrdiff_t k,                \
+                                  ptrdiff_t m) {                                               \
+        for (ptrdiff_t i = 0; i < n; i++, a += an, c += m) {                                   \
+            ptrdiff_t j = 0;                                                                   \
+            for (; j + 4 * WIDE_##S <= m; j += 4 * WIDE_##S) {                                 \
+                vec_##S s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                                \
+                const vec_##S* row;                                                            \
+                for (ptrdiff_t p = 0; p < k; p++) {                                            \
+                    T factor = a[p * ak];                                                      \
+                    row = (const vec_##S*)(b + p * bk + j);                                    \
+                    s0 += factor * row[0];                                                     \
+                    s1 += factor * row[1];                                                     \
+                    s2 += factor * row[2];                                                     \
+                    s3 += factor * row[3];                                                     \
+                }                                                                              \
+                vec_##S* out = (vec_##S*)(c + j);                                              \
+                out[0] = s0, out[1] = s1, out[2] = s2, out[3] = s3;                            \
+            }                                                                                  \
+            for (; j + WIDE_##S <= m; j += WIDE_##S) {                                         \
+                vec_##S sum = {0};                                                             \
+                for (ptrdiff_t p = 0; p < k; p++)                                              \
+                    sum += a[p * ak] * *(const vec_##S*)(b + p * bk + j);                      \
+                *(vec_##S*)(c + j) = sum;                                                      \
+            }                                                                                  \
+            for (; j + WIDE_##S / 2 <= m; j += WIDE_##S / 2) {                                 \
+                half_##S sum = {0};                                                            \
+                for (ptrdiff_t p = 0; p < k; p++)                                              \
+                    sum += a[p * ak] * *(const half_##S*)(b + p * bk + j);                     \
+                *(half_##S*)(c + j) = sum;                                                     \
+            }                                                                                  \
+            for (; j + WIDE_##S / 4 <= m; j += WIDE_##S / 4) {                                 \
+                quarter_##S sum = {0};                                                         \
+                for (ptrdiff_t p = 0; p < k; p++)                                              \
+                    sum += a[p * ak] * *(const quarter_##S*)(b + p * bk + j);                  \
+                *(quarter_##S*)(c + j) = sum;                                                  \
+            }                                                                                  \
+            for (; j < m; j++) {                                                               \
+                T sum = 0;                                                                     \
+                for (ptrdiff_t p = 0; p < k; p++) sum += a[p * ak] * b[p * bk + j];            \
+                c[j] = sum;                                                                    \
+            }                                                                                  \
+        }                                                                                      \
+    }                                                                                          \
+                                                                                               \
+    /* Rows of a and columns of b are contiguous: dot products, four at a time. */             \
+    V_CLONES static void dots_##S(const T* a, ptrdiff_t an, const T* b, ptrdiff_t bm, T* c,    \
+                                  ptrdiff_t n, ptrdiff_t k, ptrdiff_t m) {                     \
+        for (ptrdiff_t i = 0; i < n; i++, a += an, c += m) {                                   \
+            ptrdiff_t j = 0;                                                                   \
+            for (; j + 4 <= m; j += 4) {                                                       \
+                const T* col = b + j * bm;                                                     \
+                ptrdiff_t p = 0;                                                               \
+                T t0 = 0, t1 = 0, t2 = 0, t3 = 0;                                              \
+                if (k >= WIDE_##S) {                                                           \
+                    vec_##S s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                            \
+                    for (; p + WIDE_##S <= k; p += WIDE_##S) {                                 \
+                        vec_##S factor = *(const vec_##S*)(a + p);                             \
+                        s0 += factor * *(const vec_##S*)(col + p);                             \
+                        s1 += factor * *(const vec_##S*)(col + bm + p);                        \
+                        s2 += factor * *(const vec_##S*)(col + 2 * bm + p);                    \
+                        s3 += factor * *(const vec_##S*)(col + 3 * bm + p);                    \
+                    }                                                                          \
+                    T t[4];                                                                    \
+                    totals_##S(&s0, &s1, &s2, &s3, t);                                         \
+                    t0 = t[0], t1 = t[1], t2 = t[2], t3 = t[3];                                \
+                }                                                                              \
+                for (; p < k; p++) {                                                           \
+                    t0 += a[p] * col[p];                                                       \
+                    t1 += a[p] * col[bm + p];                                                  \
+                    t2 += a[p] * col[2 * bm + p];                                              \
+                    t3 += a[p] * col[3 * bm + p];                                              \
+                }                                                                              \
+                c[j] = t0, c[j + 1] = t1, c[j + 2] = t2, c[j + 3] = t3;                        \
+            }                                                                                  \
+            for (; j < m; j++) {                                                               \
+                const T* col = b + j * bm;                                                     \
+                ptrdiff_t p = 0;                                                               \
+                T sum = 0;                                                                     \
+                if (k >= WIDE_##S) {                                                           \
+                    vec_##S wide = {0};                                                        \
+                    for (; p + WIDE_##S <= k; p += WIDE_##S)                                   \
+                        wide += *(const vec_##S*)(a + p) * *(const vec_##S*)(col + p);         \
+                    sum = total_##S(&wide);                                                    \
+                }                                                                              \
+                for (; p < k; p++) sum += a[p] * col[p];                                       \
+                c[j] = sum;                                                                    \
+            }                                                                                  \
+        }                                                                                      \
+    }
+SMALL(float, f)
+SMALL(double, d)
+#endif
+
+#define MATMUL(T, S, SPECIAL)                                                                  \
+    void imode_small_matmul_##S(const T* a, ptrdiff_t an, ptrdiff_t ak, const T* b,            \
+                                ptrdiff_t bk, ptrdiff_t bm, T* c, ptrdiff_t n, ptrdiff_t k,    \
+                                ptrdiff_t m) {                                                 \
+        SPECIAL                                                                                \
+        for (ptrdiff_t i = 0; i < n; i++)                                                      \
+            for (ptrdiff_t j = 0; j < m; j++) {                                                \
+                T sum = 0;                                                                     \
+                for (ptrdiff_t p = 0; p < k; p++)                                              \
+                    sum += a[i * an + p * ak] * b[p * bk + j * bm];                            \
+                c[i * m + j] = sum;                                                            \
+            }                                                                                  \
+    }
+
+#if defined(__GNUC__)
+#define BY_LAYOUT(S)                                                                           \
+    if (n * k * m > 64) {                                                                      \
+        if (bm == 1 && m > 1) {                                                                \
+            rows_##S(a, an, ak, b, bk, c, n, k, m);                                            \
+            return;                                                                            \
+        }                                                                                      \
+        if (bk == 1 && ak == 1) {                                                              \
+            dots_##S(a, an, b, bm, c, n, k, m);                                                \
+            return;                                                                            \
+        }                                                                                      \
+    }
+#else
+#define BY_LAYOUT(S)
+#endif
+MATMUL(float, f, BY_LAYOUT(f))
+MATMUL(double, d, BY_LAYOUT(d))
+
+#define ADD_SCALED(T, S)                                                                       \
+    V_CLONES void imode_add_scaled_##S(T* c, ptrdiff_t n, ptrdiff_t m, const T* addend,        \
+                                       ptrdiff_t rows, ptrdiff_t columns, double beta,         \
+                                       double alpha) {                                         \
+        T x = (T)alpha, y = (T)beta;                                                           \
+        for (ptrdiff_t i = 0; i < n; i++, c += m, addend += rows) {                            \
+            if (columns == 1 && x == 1 && y == 1)                                              \
+                for (ptrdiff_t j = 0; j < m; j++) c[j] += addend[j];                           \
+            else                                                                               \
+                for (ptrdiff_t j = 0; j < m; j++) c[j] = x * c[j] + y * addend[j * columns];   \
+        }                                                                                      \
+    }
+ADD_SCALED(float, f)
+ADD_SCALED(double, d)

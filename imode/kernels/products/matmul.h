@@ -1,0 +1,32 @@
+/* Products of small matrices, for which a call of the BLAS costs more than the arithmetic.
+   See _matmul.c. */
+#ifndef IMODE_MATMUL_H
+#define IMODE_MATMUL_H
+
+#include <stddef.h>
+
+/* Whether imode_small_matmul is faster than the BLAS, as measured: by rows of b, up to 40 000
+   multiplications; by dot products, for few rows, as long as b stays in the cache. */
+static inline int imode_small_product(ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm) {
+#if defined(__GNUC__)
+    return n * k * m <= (bm == 1 ? 40000 : n <= 4 ? 300000 : 8192);
+#else
+    return n * k * m <= 64;
+#endif
+}
+
+/* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
+void imode_small_matmul_f(const float* a, ptrdiff_t an, ptrdiff_t ak, const float* b,
+                          ptrdiff_t bk, ptrdiff_t bm, float* c, ptrdiff_t n, ptrdiff_t k,
+                          ptrdiff_t m);
+void imode_small_matmul_d(const double* a, ptrdiff_t an, ptrdiff_t ak, const double* b,
+                          ptrdiff_t bk, ptrdiff_t bm, double* c, ptrdiff_t n, ptrdiff_t k,
+                          ptrdiff_t m);
+
+/* c (n, m), contiguous, = alpha * c + beta * addend; the addend's strides are in elements. */
+void imode_add_scaled_f(float* c, ptrdiff_t n, ptrdiff_t m, const float* addend, ptrdiff_t rows,
+                        ptrdiff_t columns, double beta, double alpha);
+void imode_add_scaled_d(double* c, ptrdiff_t n, ptrdiff_t m, const double* addend,
+                        ptrdiff_t rows, ptrdiff_t columns, double beta, double alpha);
+
+#endif

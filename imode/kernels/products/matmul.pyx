@@ -1,0 +1,389 @@
+"""Matrix products as compiled kernels.
+
+Every product is a product of matrices: a vector is a row on the left and a column on the right; a
+stack of contiguous matrices times one matrix is a taller matrix. A transposed operand is only a
+pair of strides, which both the C loops and the BLAS accept. The rest (other dtypes, shapes that
+raise, nothing to multiply) is left to the operator's Python function over ndarrays.
+"""
+import numpy as np
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport empty
+from imode._core.dispatch cimport INPLACE, CKernel, Operator
+from imode._core.dtype cimport (
+    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
+from imode._core.keyset cimport keyset_t
+from imode._core.loops cimport find_loop, loop_t
+from imode._core.parallel cimport num_threads, parallel_for
+from imode._core.tensor cimport Tensor, storage
+from imode.kernels.fast_guards cimport _real
+from numpy cimport ndarray, npy_intp
+
+from imode.kernels.products.blas import thread_functions
+
+cnp.import_array()
+
+cdef enum:
+    GIL_FREE = 32768              # from so many multiplications on, the GIL is released
+    SHARED = 4194304              # from so many on, rows are shared between threads
+    ROWS = 64                     # fewest rows per thread
+
+cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
+cdef void* _loop_data[N_DTYPES]
+cdef object _ufunc = np.matmul    # keeps the loops alive
+
+cdef int _code
+cdef int _ignored
+for _code in range(N_DTYPES):
+    if _code == BOOL or _code == FLOAT16 or not find_loop(
+            _ufunc, _code, &_loop[_code], &_loop_data[_code], &_ignored):
+        _loop[_code] = NULL
+
+
+# ---- the threads of the BLAS ----
+
+ctypedef int (*get_threads_t)() noexcept nogil
+ctypedef void (*set_threads_t)(int) noexcept nogil
+
+cdef size_t _get_address, _set_address
+_get_address, _set_address = thread_functions()
+cdef get_threads_t _get_threads = <get_threads_t>_get_address
+cdef set_threads_t _set_threads = <set_threads_t>_set_address
+
+
+cdef inline int _one_thread() noexcept nogil:
+    """Restrict the BLAS to the calling thread; returns how many threads it used before.
+
+    Its own threads wait for each other in busy loops: if another process uses the cores, a product
+    of 20 µs takes milliseconds. Large products are shared by rows in our own pool instead.
+    """
+    cdef int before
+    if _get_threads == NULL:
+        return 0
+    before = _get_threads()
+    if before != 1:
+        _set_threads(1)
+    return before
+
+
+cdef inline void _restore_threads(int before) noexcept nogil:
+    if before > 1:
+        _set_threads(before)
+
+
+ctypedef struct Product:          # one product, shared by rows
+    int code
+    npy_intp dims[4]              # batch (1), rows, inner, columns
+    npy_intp steps[9]
+    char* args[3]
+
+
+cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Product* whole = <Product*>context
+    cdef npy_intp[4] dims = [1, end - begin, whole.dims[2], whole.dims[3]]
+    cdef char* args[3]
+    args[0] = whole.args[0] + begin * whole.steps[3]
+    args[1] = whole.args[1]
+    args[2] = whole.args[2] + begin * whole.steps[7]
+    _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
+
+
+# ---- the product of two matrices ----
+
+cdef Matrix matrix(ndarray x):
+    """A 2-D array as a matrix, a 1-D array as a row; borrows the array's memory."""
+    cdef Matrix m
+    cdef int last = x.ndim - 1
+    m.data = <char*>cnp.PyArray_DATA(x)
+    m.columns = x.shape[last]
+    m.column_stride = x.strides[last]
+    m.rows = x.shape[last - 1] if last else 1
+    m.row_stride = x.strides[last - 1] if last else m.columns * m.column_stride
+    return m
+
+
+cdef Matrix folded(ndarray x):
+    """A contiguous stack as one taller matrix. Strides of dimensions of size 1 are ignored."""
+    cdef Matrix m
+    m.data = <char*>cnp.PyArray_DATA(x)
+    m.columns = x.shape[x.ndim - 1]
+    m.rows = cnp.PyArray_SIZE(x) // m.columns
+    m.column_stride = cnp.PyArray_ITEMSIZE(x)
+    m.row_stride = m.columns * m.column_stride
+    return m
+
+
+cdef Matrix transposed(Matrix m) noexcept nogil:
+    cdef Matrix t
+    t.data = m.data
+    t.rows, t.columns = m.columns, m.rows
+    t.row_stride, t.column_stride = m.column_stride, m.row_stride
+    return t
+
+
+cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil:
+    """Whether one of the dimensions is contiguous and the other does not overlap it."""
+    return (m.column_stride == item and (m.rows == 1 or m.row_stride >= m.columns * item)) or (
+        m.row_stride == item and (m.columns == 1 or m.column_stride >= m.rows * item))
+
+
+cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_step,
+                    Matrix* b, npy_intp b_step, char* out) noexcept nogil:
+    """`batch` products of matrices; steps: bytes to the next matrix; `out` is contiguous."""
+    cdef npy_intp n = a.rows
+    cdef npy_intp k = a.columns
+    cdef npy_intp m = b.columns
+    cdef npy_intp[4] dims = [batch, n, k, m]
+    cdef npy_intp[9] steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride,
+                              b.row_stride, b.column_stride, m * item, item]
+    cdef char* args[3]
+    cdef npy_intp i
+    cdef int blas_threads
+    cdef Product whole
+    args[0], args[1], args[2] = a.data, b.data, out
+    if code == FLOAT32 and imode_small_product(n, k, m, b.column_stride // 4):
+        for i in range(batch):
+            imode_small_matmul_f(
+                <float*>(a.data + i * a_step), a.row_stride // 4, a.column_stride // 4,
+                <float*>(b.data + i * b_step), b.row_stride // 4, b.column_stride // 4,
+                <float*>(out + i * n * m * 4), n, k, m)
+    elif code == FLOAT64 and imode_small_product(n, k, m, b.column_stride // 8):
+        for i in range(batch):
+            imode_small_matmul_d(
+                <double*>(a.data + i * a_step), a.row_stride // 8, a.column_stride // 8,
+                <double*>(b.data + i * b_step), b.row_stride // 8, b.column_stride // 8,
+                <double*>(out + i * n * m * 8), n, k, m)
+    else:
+        blas_threads = _one_thread()
+        if batch == 1 and n >= 2 * ROWS and n * k * m >= SHARED:
+            whole.code, whole.dims, whole.steps, whole.args = code, dims, steps, args
+            parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
+        else:
+            _loop[code](args, dims, steps, _loop_data[code])
+        _restore_threads(blas_threads)
+
+
+cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
+                     npy_intp a_step=0, npy_intp b_step=0):
+    """A new array of shape `dims` with the products."""
+    cdef ndarray out
+    cdef npy_intp item
+    out = empty(typenum_of[code], nd, dims)
+    item = cnp.PyArray_ITEMSIZE(out)
+    if batch * a.rows * a.columns * b.columns < GIL_FREE:
+        _multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
+    else:
+        with nogil:
+            _multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
+    return out
+
+
+cdef ndarray for_blas(ndarray x):
+    """The same matrix or vector, copied if the BLAS does not accept its strides."""
+    cdef Matrix m = matrix(x)
+    if blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64:
+        return x
+    return x.copy("C")
+
+
+cdef int common_code(ndarray x, ndarray y) noexcept:
+    """The Code of both, if there is a loop for it and something to multiply; else -1."""
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    if cnp.PyArray_TYPE(y) != cnp.PyArray_TYPE(x) or _loop[code] == NULL or (
+            cnp.PyArray_SIZE(x) == 0 or cnp.PyArray_SIZE(y) == 0):
+        return -1
+    return code
+
+
+# ---- mm, mv, dot, bmm ----
+
+cdef ndarray _mm_arrays(ndarray x, ndarray y):
+    """The product of two 2-D arrays; None: for the Python function."""
+    cdef int code = common_code(x, y)
+    cdef npy_intp[2] dims
+    if code < 0 or x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        return None
+    dims = [x.shape[0], y.shape[1]]
+    x, y = for_blas(x), for_blas(y)
+    return product(code, matrix(x), matrix(y), 2, dims)
+
+
+cdef ndarray _mv_arrays(ndarray x, ndarray v):
+    cdef int code = common_code(x, v)
+    if code < 0 or x.ndim != 2 or v.ndim != 1 or x.shape[1] != v.shape[0]:
+        return None
+    x = for_blas(x)
+    # Computed as the transposed product, which has the same elements: v as a row times x.T.
+    return product(code, matrix(v), transposed(matrix(x)), 1, x.shape)
+
+
+cdef ndarray _dot_arrays(ndarray x, ndarray y):
+    cdef int code = common_code(x, y)
+    if code < 0 or x.ndim != 1 or y.ndim != 1 or x.shape[0] != y.shape[0]:
+        return None
+    return product(code, matrix(x), transposed(matrix(y)), 0, x.shape)
+
+
+cdef ndarray _bmm_arrays(ndarray x, ndarray y):
+    cdef int code = common_code(x, y)
+    cdef npy_intp[3] dims
+    cdef Matrix a
+    cdef Matrix b
+    if code < 0 or x.ndim != 3 or y.ndim != 3 or (
+            x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]):
+        return None
+    dims = [x.shape[0], x.shape[1], y.shape[2]]
+    a, b = matrix(x), matrix(y)
+    if not blas_takes(&a, cnp.PyArray_ITEMSIZE(x)):
+        x = x.copy("C")
+        a = matrix(x)
+    if not blas_takes(&b, cnp.PyArray_ITEMSIZE(y)):
+        y = y.copy("C")
+        b = matrix(y)
+    return product(code, a, b, 3, dims, dims[0], x.strides[0], y.strides[0])
+
+
+cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** args):
+    """The result as a new tensor, or in the target of an in-place or out= call. out None: run the
+    general case."""
+    if out is None or op.role == INPLACE and not cnp.PyArray_SAMESHAPE(
+            out, storage(<Tensor>args[0])):
+        return run_general(op, keys, args)
+    return deliver(op, out, args)
+
+
+cdef object mm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _deliver(op, keys, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+
+
+cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _deliver(op, keys, _mv_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+
+
+cdef object _dot_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _deliver(op, keys, _dot_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+
+
+cdef object _vdot_kernel(Operator op, keyset_t keys, PyObject** args):
+    # The conjugate of a real vector is the vector.
+    if cnp.PyArray_ISCOMPLEX(storage(<Tensor>args[0])):
+        return run_general(op, keys, args)
+    return _dot_kernel(op, keys, args)
+
+
+cdef object bmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _deliver(op, keys, _bmm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+
+
+# ---- addmm(self, mat1, mat2, *, beta, alpha), baddbmm, addmv ----
+
+cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* rows,
+                  npy_intp* columns) noexcept:
+    """Whether `addend` expands to (n, m), and if so, its strides in elements."""
+    cdef int nd = addend.ndim
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(addend)
+    cdef npy_intp size
+    rows[0] = columns[0] = 0
+    if code_of[cnp.PyArray_TYPE(addend)] != code or nd > 2:
+        return False
+    if nd > 0:
+        size = addend.shape[nd - 1]
+        if size != m and size != 1:
+            return False
+        if size != 1 or m == 1:
+            columns[0] = addend.strides[nd - 1] // item
+    if nd > 1:
+        size = addend.shape[0]
+        if size != n and size != 1:
+            return False
+        if size != 1:
+            rows[0] = addend.strides[0] // item
+    return True
+
+
+cdef bint _add_scaled(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend,
+                      npy_intp rows, npy_intp columns, double beta, double alpha) noexcept:
+    """out = beta * addend + alpha * out, for n x m numbers; False for other dtypes."""
+    if code == FLOAT32:
+        imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
+                           <float*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)
+    elif code == FLOAT64:
+        imode_add_scaled_d(<double*>cnp.PyArray_DATA(out), n, m,
+                           <double*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)
+    else:
+        return False
+    return True
+
+
+cdef bint add_into(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend, double beta,
+                   double alpha) noexcept:
+    """out = beta * addend + alpha * out; False: for the general case."""
+    cdef npy_intp rows, columns
+    return addable(addend, code, n, m, &rows, &columns) and _add_scaled(
+        out, code, n, m, addend, rows, columns, beta, alpha)
+
+
+cdef bint _factors(PyObject** args, int code, double* beta, double* alpha) except -1:
+    """Whether beta (not 0) and alpha are numbers that the dtype holds, which scales."""
+    return (code == FLOAT32 or code == FLOAT64) and (
+        _real(args[3], beta) and _real(args[4], alpha)) and beta[0] != 0
+
+
+cdef inline object _added_product(Operator op, keyset_t keys, PyObject** args, bint vector):
+    """addmm; or addmv, where the vector counts as a row."""
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray y = storage(<Tensor>args[2])
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef ndarray out
+    cdef double beta, alpha
+    cdef npy_intp n, m, rows, columns
+    if _factors(args, code, &beta, &alpha) and x.ndim == 2 and (
+            addend.ndim == 1 if vector else y.ndim == 2):
+        n = 1 if vector else x.shape[0]
+        m = x.shape[0] if vector else y.shape[1]
+        if addable(addend, code, n, m, &rows, &columns):
+            out = _mv_arrays(x, y) if vector else _mm_arrays(x, y)
+            if out is not None:
+                _add_scaled(out, code, n, m, addend, rows, columns, beta, alpha)
+                return _deliver(op, keys, out, args)
+    return run_general(op, keys, args)
+
+
+cdef object addmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _added_product(op, keys, args, False)
+
+
+cdef object _addmv_kernel(Operator op, keyset_t keys, PyObject** args):
+    return _added_product(op, keys, args, True)
+
+
+cdef object _baddbmm_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray addend = storage(<Tensor>args[0])
+    cdef ndarray x = storage(<Tensor>args[1])
+    cdef ndarray y = storage(<Tensor>args[2])
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef ndarray out
+    cdef double beta, alpha
+    cdef npy_intp m
+    if _factors(args, code, &beta, &alpha) and x.ndim == 3 and y.ndim == 3 and (
+            code_of[cnp.PyArray_TYPE(addend)] == code and addend.ndim == 3) and (
+            cnp.PyArray_IS_C_CONTIGUOUS(addend) and addend.shape[0] == x.shape[0]) and (
+            addend.shape[1] == x.shape[1] and addend.shape[2] == y.shape[2]):
+        out = _bmm_arrays(x, y)
+        if out is not None:
+            m = y.shape[2]
+            _add_scaled(out, code, x.shape[0] * x.shape[1], m, addend, m, 1, beta, alpha)
+            return _deliver(op, keys, out, args)
+    return run_general(op, keys, args)
+
+
+mm = CKernel.new(mm_kernel)
+bmm = CKernel.new(bmm_kernel)
+mv = CKernel.new(_mv_kernel)
+dot = CKernel.new(_dot_kernel)
+vdot = CKernel.new(_vdot_kernel)
+addmm = CKernel.new(addmm_kernel)
+addmv = CKernel.new(_addmv_kernel)
+baddbmm = CKernel.new(_baddbmm_kernel)

@@ -1,0 +1,219 @@
+/* Inner loops of the reductions that NumPy lacks or does slowly.
+
+   A sum has WIDTH independent partial sums, which vectorise without reordering additions, over
+   blocks of BLOCK elements, whose sums are added in double: the sum of a million float32 elements
+   is as accurate as that of a few thousand. */
+#include "reduce.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "vmath.h"
+
+#define WIDTH 32
+#define BLOCK 4096
+
+/* ---- sums of a term of each element ---- */
+
+#define RUN_OF(NAME, T, TERM)                                                                  \
+    V_CLONES static double NAME##_run(const T* x, ptrdiff_t n) {                               \
+        double total = 0;                                                                      \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                 \
+            ptrdiff_t i = start, end = n - start < BLOCK ? n : start + BLOCK;                  \
+            T acc[WIDTH] = {0};                                                                \
+            for (; i + WIDTH <= end; i += WIDTH)                                               \
+                for (int j = 0; j < WIDTH; j++) {                                              \
+                    T v = x[i + j];                                                            \
+                    acc[j] += TERM;                                                            \
+                }                                                                              \
+            for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
+            for (; i < end; i++) {                                                             \
+                T v = x[i];                                                                    \
+                total += TERM;                                                                 \
+            }                                                                                  \
+        }                                                                                      \
+        return total;                                                                          \
+    }
+
+#define SUM_OF(NAME, T, TERM, FINISH)                                                          \
+    RUN_OF(NAME, T, TERM)                                                                      \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            double total = 0;                                                                  \
+            if (steps[2] == sizeof(T) && dims[1] >= WIDTH) {                                   \
+                total = NAME##_run((const T*)in, dims[1]);                                     \
+            } else {                                                                           \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) {                                      \
+                    T v = *(const T*)(in + i * steps[2]);                                      \
+                    total += TERM;                                                             \
+                }                                                                              \
+            }                                                                                  \
+            *(T*)(args[1] + lane * steps[1]) = (T)FINISH(total);                               \
+        }                                                                                      \
+    }
+
+#define SAME(x) (x)
+SUM_OF(imode_nansum_f, float, (v == v ? v : 0), SAME)
+SUM_OF(imode_nansum_d, double, (v == v ? v : 0), SAME)
+SUM_OF(imode_norm1_f, float, fabsf(v), SAME)
+SUM_OF(imode_norm1_d, double, fabs(v), SAME)
+SUM_OF(norm2_narrow, float, v* v, SAME)
+SUM_OF(imode_norm2_d, double, v* v, sqrt)
+
+/* Products, as WIDTH independent partial products. */
+#define PRODUCT_OF(NAME, T)                                                                    \
+    V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
+        T acc[WIDTH], total = 1;                                                               \
+        ptrdiff_t i = 0;                                                                       \
+        for (int j = 0; j < WIDTH; j++) acc[j] = 1;                                            \
+        for (; i + WIDTH <= n; i += WIDTH)                                                     \
+            for (int j = 0; j < WIDTH; j++) acc[j] *= x[i + j];                                \
+        for (int j = 0; j < WIDTH; j++) total *= acc[j];                                       \
+        for (; i < n; i++) total *= x[i];                                                      \
+        return total;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            T total = 1;                                                                       \
+            if (steps[2] == sizeof(T) && dims[1] >= WIDTH)                                     \
+                total = NAME##_run((const T*)in, dims[1]);                                     \
+            else                                                                               \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) total *= *(const T*)(in + i * steps[2]); \
+            *(T*)(args[1] + lane * steps[1]) = total;                                          \
+        }                                                                                      \
+    }
+PRODUCT_OF(imode_prod_f, float)
+PRODUCT_OF(imode_prod_d, double)
+
+/* Squares of large or tiny float32 leave its range: then the lane is summed again in double. */
+void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
+    norm2_narrow(args, dims, steps, data);
+    for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {
+        float* out = (float*)(args[1] + lane * steps[1]);
+        if (isfinite(*out) && *out > 1e-30f) {
+            *out = sqrtf(*out);
+            continue;
+        }
+        const char* in = args[0] + lane * steps[0];
+        double total = 0;
+        for (ptrdiff_t i = 0; i < dims[1]; i++) {
+            double v = *(const float*)(in + i * steps[2]);
+            total += v * v;
+        }
+        *out = (float)sqrt(total);
+    }
+}
+
+#define COUNT(NAME, T)                                                                         \
+    V_CLONES void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) { \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            int64_t total = 0;                                                                 \
+            if (steps[2] == sizeof(T))                                                         \
+                for (ptrdiff_t i = 0; i < dims[1]; i++) total += ((const T*)in)[i] != 0;       \
+            else                                                                               \
+                for (ptrdiff_t i = 0; i < dims[1]; i++)                                        \
+                    total += *(const T*)(in + i * steps[2]) != 0;                              \
+            *(int64_t*)(args[1] + lane * steps[1]) = total;                                    \
+        }                                                                                      \
+    }
+COUNT(imode_count_b, char)
+COUNT(imode_count_f, float)
+COUNT(imode_count_d, double)
+COUNT(imode_count_l, int64_t)
+
+/* ---- any and all: searched in blocks, so that the search vectorises and still ends early ---- */
+
+#define TRUTH(NAME, T, STOP)                                                                   \
+    V_CLONES static char NAME##_run(const T* x, ptrdiff_t n) {                                 \
+        ptrdiff_t i = 0;                                                                       \
+        for (; i + 256 <= n; i += 256) {                                                       \
+            int found = 0;                                                                     \
+            for (int j = 0; j < 256; j++) found |= (x[i + j] != 0) == STOP;                    \
+            if (found) return STOP;                                                            \
+        }                                                                                      \
+        for (; i < n; i++)                                                                     \
+            if ((x[i] != 0) == STOP) return STOP;                                              \
+        return !STOP;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            char* out = args[1] + lane * steps[1];                                             \
+            if (steps[2] == sizeof(T)) {                                                       \
+                *out = NAME##_run((const T*)in, dims[1]);                                      \
+                continue;                                                                      \
+            }                                                                                  \
+            *out = !STOP;                                                                      \
+            for (ptrdiff_t i = 0; i < dims[1] && *out != STOP; i++)                            \
+                *out = *(const T*)(in + i * steps[2]) != 0;                                    \
+        }                                                                                      \
+    }
+TRUTH(imode_any_f, float, 1)
+TRUTH(imode_any_d, double, 1)
+TRUTH(imode_any_l, int64_t, 1)
+TRUTH(imode_all_f, float, 0)
+TRUTH(imode_all_d, double, 0)
+TRUTH(imode_all_l, int64_t, 0)
+
+/* ---- variance and mean: first the mean, then the squares of the differences ----
+
+   A lane of equal numbers has exactly that number as its mean, and no variance: the rounded
+   quotient of sum and length would leave differences, and a tiny variance has a huge gradient of
+   its square root. */
+
+RUN_OF(sum_f, float, v)
+RUN_OF(sum_d, double, v)
+
+#define MOMENTS(NAME, T, SUM)                                                                  \
+    V_CLONES static double NAME##_squares(const T* x, ptrdiff_t n, T mean) {                   \
+        double total = 0;                                                                      \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                 \
+            ptrdiff_t i = start, end = n - start < BLOCK ? n : start + BLOCK;                  \
+            T acc[WIDTH] = {0};                                                                \
+            for (; i + WIDTH <= end; i += WIDTH)                                               \
+                for (int j = 0; j < WIDTH; j++) {                                              \
+                    T away = x[i + j] - mean;                                                  \
+                    acc[j] += away * away;                                                     \
+                }                                                                              \
+            for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
+            for (; i < end; i++) total += (double)(x[i] - mean) * (x[i] - mean);               \
+        }                                                                                      \
+        return total;                                                                          \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        ptrdiff_t n = dims[1];                                                                 \
+        double freedom = (double)n - *(const double*)data;                                     \
+        freedom = freedom > 0 ? freedom : 0;                                                   \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            double total = 0, mean;                                                            \
+            ptrdiff_t same = 0;                                                                \
+            while (same < n && *(const T*)(in + same * steps[3]) == *(const T*)in) same++;     \
+            if (n > 0 && same == n) {                                                          \
+                mean = *(const T*)in;                                                          \
+                total = mean - mean; /* NaN if it is infinite */                               \
+            } else if (steps[3] == sizeof(T) && n >= WIDTH) {                                  \
+                mean = SUM##_run((const T*)in, n) / n;                                         \
+                total = NAME##_squares((const T*)in, n, (T)mean);                              \
+            } else {                                                                           \
+                for (ptrdiff_t i = 0; i < n; i++) total += *(const T*)(in + i * steps[3]);     \
+                mean = total / n;                                                              \
+                total = 0;                                                                     \
+                for (ptrdiff_t i = 0; i < n; i++) {                                            \
+                    double away = *(const T*)(in + i * steps[3]) - mean;                       \
+                    total += away * away;                                                      \
+                }                                                                              \
+            }                                                                                  \
+            *(T*)(args[1] + lane * steps[1]) = (T)(total / freedom);                           \
+            *(T*)(args[2] + lane * steps[2]) = (T)mean;                                        \
+        }                                                                                      \
+    }
+MOMENTS(imode_moments_f, float, sum_f)
+MOMENTS(imode_moments_d, double, sum_d)

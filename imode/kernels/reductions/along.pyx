@@ -1,0 +1,449 @@
+"""Compiled kernels of operators along one dimension that give an index or a whole lane.
+
+The tensor is seen as (outer, n, inner), copied first if it is not contiguous. With inner == 1 each
+lane is contiguous and used directly. Otherwise lanes lie side by side: a few at a time are gathered
+into a buffer, processed, and scattered back.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport empty
+from imode._core.dispatch cimport INPLACE, CKernel, Operator, kernel_t
+from imode._core.dtype cimport (
+    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum, is_complex,
+    is_integral, typenum_of)
+from imode._core.iterate cimport raise_left
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.loops cimport find_loop, loop_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
+from imode.kernels.reductions import rows as row_loops
+from imode.kernels.reductions.reduce cimport ALL, BAD, NDIM, axes_of
+from libc.stdint cimport int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+from imode._core.dtype import as_numpy
+from imode._core.type_names import c_name
+from imode import errors
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    PyObject* Py_True
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef int (*find_t "PyArray_ArgFunc *")(void* data, npy_intp n, npy_intp* index,
+                                               void* array) noexcept
+    ctypedef struct ArrFuncs "PyArray_ArrFuncs":
+        find_t argmax
+        find_t argmin
+    ArrFuncs* PyDataType_GetArrFuncs(cnp.PyArray_Descr*)
+    cnp.PyArray_Descr* PyArray_DESCR(ndarray)
+
+cdef extern from "lanes.h" nogil:
+    void imode_gather(char* rows, const char* data, npy_intp n, npy_intp stride, npy_intp lanes,
+                      npy_intp lane_stride, npy_intp item) noexcept
+    void imode_scatter(const char* rows, char* data, npy_intp n, npy_intp stride, npy_intp lanes,
+                       npy_intp lane_stride, npy_intp item) noexcept
+
+cdef enum:
+    GIL_FREE = 32768              # from so many elements on, the GIL is released
+    SIDE_BY_SIDE = 16             # lanes gathered at a time
+    SMALL = 8192                  # most bytes of a buffer on the stack
+
+
+cdef inline int _axis(PyObject* dim, int nd) noexcept:
+    """The axis that an int argument names; BAD if out of range."""
+    cdef long long axes = axes_of(dim, nd)
+    cdef int axis = 0
+    if axes == BAD or axes == ALL:
+        return BAD
+    while not axes >> axis & 1:
+        axis += 1
+    return axis
+
+
+cdef inline ndarray _contiguous(ndarray x):
+    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else x.copy("C")
+
+
+ctypedef struct Block:            # a contiguous array seen as (outer, n, inner)
+    npy_intp outer
+    npy_intp n
+    npy_intp inner
+    npy_intp item                 # bytes of an element
+
+
+cdef inline Block _block(ndarray x, int axis) noexcept:
+    cdef Block block
+    cdef int d
+    block.outer = block.inner = 1
+    for d in range(axis):
+        block.outer *= x.shape[d]
+    for d in range(axis + 1, x.ndim):
+        block.inner *= x.shape[d]
+    block.n = x.shape[axis]
+    block.item = cnp.PyArray_ITEMSIZE(x)
+    return block
+
+
+# ---- argmax(self, dim, keepdim), max.dim(self, dim, keepdim) ----
+
+cdef class _Extremum:
+    cdef bint least               # min, not max
+
+
+cdef CKernel _extremum(kernel_t fn, bint least):
+    cdef _Extremum self = _Extremum()
+    self.least = least
+    return CKernel.new(fn, self)
+
+
+cdef inline bint _has_order(ndarray x) noexcept:
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    return code != BOOL and not is_complex(code)
+
+
+cdef int _find(ndarray x, bint least, Block* block, int64_t* found, char* values) except -1:
+    """Find the extremum of each lane of a contiguous array: index and, unless NULL, value."""
+    cdef ArrFuncs* functions = PyDataType_GetArrFuncs(PyArray_DESCR(x))
+    cdef find_t find = functions.argmin if least else functions.argmax
+    cdef char* data = <char*>cnp.PyArray_DATA(x)
+    cdef npy_intp item = block.item
+    cdef npy_intp step = block.n * item
+    cdef char[SMALL] small
+    cdef char* rows = data
+    cdef char* buffer = NULL
+    cdef npy_intp _o, b, first, count, index, j
+    if block.inner > 1:
+        buffer = small
+        if SIDE_BY_SIDE * step > SMALL:
+            buffer = <char*>malloc(SIDE_BY_SIDE * step)
+            if buffer == NULL:
+                raise MemoryError()
+        rows = buffer
+    for _o in range(block.outer):
+        for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
+            first = b * SIDE_BY_SIDE
+            count = min(block.inner - first, SIDE_BY_SIDE)
+            if block.inner == 1:
+                rows = data
+            else:
+                imode_gather(rows, data + first * item, block.n, block.inner * item, count, item,
+                             item)
+            for j in range(count):
+                find(rows + j * step, block.n, &index, <void*>x)
+                found[0] = index
+                found += 1
+                if values != NULL:
+                    memcpy(values, rows + j * step + index * item, item)
+                    values += item
+        data += step * block.inner
+    if block.inner > 1 and buffer != small:
+        free(buffer)
+    return 0
+
+
+cdef int _result_dims(ndarray x, int axis, bint keepdim, npy_intp* dims) noexcept:
+    cdef int d
+    cdef int nd = 0
+    for d in range(x.ndim):
+        if d != axis:
+            dims[nd] = x.shape[d]
+            nd += 1
+        elif keepdim:
+            dims[nd] = 1
+            nd += 1
+    return nd
+
+
+cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef npy_intp[NDIM] dims
+    cdef Block block
+    cdef bint keepdim = args[2] == Py_True
+    cdef int d, nd, axis
+    if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not _has_order(x):
+        return run_general(op, keys, args)
+    if args[1] == <PyObject*>None:
+        for d in range(x.ndim):
+            dims[d] = 1
+        nd = x.ndim if keepdim else 0
+        block.outer = block.inner = 1
+        block.n, block.item = cnp.PyArray_SIZE(x), cnp.PyArray_ITEMSIZE(x)
+    else:
+        axis = _axis(args[1], x.ndim)
+        if axis == BAD or x.ndim == 0:
+            return run_general(op, keys, args)
+        nd = _result_dims(x, axis, keepdim, dims)
+        block = _block(x, axis)
+    out = empty(cnp.NPY_INT64, nd, dims)
+    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(out), NULL)
+    return deliver(op, out, args)
+
+
+cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Extremum self = <_Extremum>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray values
+    cdef ndarray indices
+    cdef npy_intp[NDIM] dims
+    cdef Block block
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef int nd
+    if x.ndim > NDIM or x.ndim == 0 or axis == BAD or (
+            cnp.PyArray_SIZE(x) == 0 or not _has_order(x)):
+        return run_general(op, keys, args)
+    nd = _result_dims(x, axis, args[2] == Py_True, dims)
+    values = empty(cnp.PyArray_TYPE(x), nd, dims)
+    indices = empty(cnp.NPY_INT64, nd, dims)
+    block = _block(x, axis)
+    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(indices),
+          <char*>cnp.PyArray_DATA(values))
+    return deliver(op, (values, indices), args)
+
+
+argmax = _extremum(_arg_kernel, False)
+argmin = _extremum(_arg_kernel, True)
+max_dim = _extremum(_extremum_kernel, False)
+min_dim = _extremum(_extremum_kernel, True)
+
+
+# ---- softmax(self, dim), log_softmax, and their gradients (grad_output, output, dim) ----
+
+cdef class _Softmax:
+    cdef loop_t loop[N_DTYPES]    # NULL: not served
+    cdef void* data[N_DTYPES]
+    cdef scan_t columns[N_DTYPES]  # for lanes side by side; NULL: use `loop`, lane by lane
+    cdef object ufunc             # keeps the loops alive
+
+
+cdef CKernel _softmax(ufunc, scan_t floats, scan_t doubles):
+    cdef _Softmax self = _Softmax()
+    cdef int ignored
+    cdef int code
+    self.ufunc = ufunc
+    for code in (FLOAT16, FLOAT32, FLOAT64):
+        find_loop(ufunc, code, &self.loop[code], &self.data[code], &ignored)
+    self.columns[<int>FLOAT32], self.columns[<int>FLOAT64] = floats, doubles
+    return CKernel.new(_softmax_kernel, self)
+
+
+cdef CKernel _softmax_backward(loop_t floats, loop_t doubles):
+    cdef _Softmax self = _Softmax()
+    self.loop[<int>FLOAT32], self.loop[<int>FLOAT64] = floats, doubles
+    return CKernel.new(_softmax_backward_kernel, self)
+
+
+cdef void _run_lanes(loop_t loop, void* data, int nargs, Block* block, char** args,
+                     char* buffer) noexcept nogil:
+    """Run a loop over the lanes of contiguous arrays, the last of which is the result."""
+    cdef npy_intp[2] dims
+    cdef npy_intp[6] steps
+    cdef char* rows[3]
+    cdef npy_intp n = block.n
+    cdef npy_intp item = block.item
+    cdef npy_intp o, b, first, offset
+    cdef int i
+    for i in range(nargs):
+        steps[i] = n * item
+        steps[nargs + i] = item
+        rows[i] = buffer + i * SIDE_BY_SIDE * n * item
+    dims[1] = n
+    if block.inner == 1:
+        dims[0] = block.outer
+        loop(args, dims, steps, data)
+        return
+    for o in range(block.outer):
+        for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
+            first = b * SIDE_BY_SIDE
+            offset = (o * n * block.inner + first) * item
+            dims[0] = min(block.inner - first, SIDE_BY_SIDE)
+            for i in range(nargs - 1):
+                imode_gather(rows[i], args[i] + offset, n, block.inner * item, dims[0], item, item)
+            loop(rows, dims, steps, data)
+            imode_scatter(rows[nargs - 1], args[nargs - 1] + offset, n, block.inner * item,
+                          dims[0], item, item)
+
+
+cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) except -1:
+    """As `_run_lanes`, with a buffer and without the GIL if that pays."""
+    cdef npy_intp size = nargs * SIDE_BY_SIDE * block.n * block.item
+    cdef char[SMALL] small
+    cdef char* buffer = small
+    if block.inner > 1 and size > SMALL:
+        buffer = <char*>malloc(size)
+        if buffer == NULL:
+            raise MemoryError()
+    if block.outer * block.n * block.inner < GIL_FREE:
+        _run_lanes(loop, data, nargs, block, args, buffer)
+    else:
+        with nogil:
+            _run_lanes(loop, data, nargs, block, args, buffer)
+    if buffer != small:
+        free(buffer)
+    return raise_left()
+
+
+cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef Block block
+    cdef char* pointers[2]
+    if self.loop[code] == NULL or axis == BAD or (
+            cnp.PyArray_SIZE(x) == 0 or x.ndim == 0):
+        return run_general(op, keys, args)
+    block = _block(x, axis)
+    x = _contiguous(x)
+    out = empty(typenum_of[code], x.ndim, x.shape)
+    pointers[0] = <char*>cnp.PyArray_DATA(x)
+    pointers[1] = <char*>cnp.PyArray_DATA(out)
+    if block.inner == 1 or self.columns[code] == NULL:
+        _lanes(self.loop[code], self.data[code], 2, &block, pointers)
+    elif block.outer * block.n * block.inner < GIL_FREE:
+        self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
+    else:
+        with nogil:
+            self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
+    return deliver(op, out, args)
+
+
+cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef ndarray grad = storage(<Tensor>args[0])
+    cdef ndarray y = storage(<Tensor>args[1])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(y)]
+    cdef int axis = _axis(args[2], y.ndim)
+    cdef Block block
+    cdef char* pointers[3]
+    if self.loop[code] == NULL or axis == BAD or (
+            cnp.PyArray_SIZE(y) == 0 or y.ndim == 0
+            or cnp.PyArray_TYPE(grad) != cnp.PyArray_TYPE(y)
+            or not cnp.PyArray_SAMESHAPE(grad, y)):
+        return run_general(op, keys, args)
+    block = _block(y, axis)
+    grad, y = _contiguous(grad), _contiguous(y)
+    out = empty(typenum_of[code], y.ndim, y.shape)
+    pointers[0] = <char*>cnp.PyArray_DATA(grad)
+    pointers[1] = <char*>cnp.PyArray_DATA(y)
+    pointers[2] = <char*>cnp.PyArray_DATA(out)
+    _lanes(self.loop[code], NULL, 3, &block, pointers)
+    return deliver(op, out, args)
+
+
+softmax = _softmax(row_loops.softmax, imode_softmax_f, imode_softmax_d)
+log_softmax = _softmax(row_loops.log_softmax, imode_log_softmax_f, imode_log_softmax_d)
+softmax_backward = _softmax_backward(imode_softmax_backward_f, imode_softmax_backward_d)
+log_softmax_backward = _softmax_backward(imode_log_softmax_backward_f, imode_log_softmax_backward_d)
+
+
+# ---- cumsum(self, dim, *, dtype), cumprod ----
+
+cdef class _Scan:
+    cdef scan_t loop[N_DTYPES]    # index: Code of the result; NULL: not served
+
+
+cdef CKernel _scan(scan_t floats, scan_t doubles, scan_t integers):
+    cdef _Scan self = _Scan()
+    self.loop[<int>FLOAT32], self.loop[<int>FLOAT64] = floats, doubles
+    self.loop[<int>INT64] = integers
+    return CKernel.new(_scan_kernel, self)
+
+
+cdef int _refuse_other_dtype(ndarray target, object dtype) except -1:
+    if target.dtype != dtype:
+        raise errors.out.inplace_dtype(c_name(target.dtype), c_name(dtype))
+    return 0
+
+
+cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
+    cdef _Scan self = <_Scan>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef ndarray out
+    cdef int code = code_of[cnp.PyArray_TYPE(x)]
+    cdef int axis = _axis(args[1], x.ndim)
+    cdef Block block
+    cdef char* source
+    cdef char* target
+    cdef PyObject* own[4]
+    if op.role == INPLACE and args[2] != <PyObject*>None and axis != BAD:
+        _refuse_other_dtype(x, as_numpy(<object>args[2]))
+    if op.role == INPLACE and args[2] == <PyObject*>None and code == BOOL:
+        dtype = dtype_from_typenum(cnp.PyArray_TYPE(x))     # not int64, which would not fit
+        own[0], own[1], own[2], own[3] = args[0], args[1], <PyObject*>dtype, args[3]
+        return run_general(op, keys, own)
+    if is_integral(code):
+        code = INT64
+    if self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
+            args[2] != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
+        return run_general(op, keys, args)
+    if cnp.PyArray_TYPE(x) != typenum_of[code]:
+        x = cnp.PyArray_Cast(x, typenum_of[code])
+    block = _block(x, axis)
+    x = _contiguous(x)
+    out = empty(typenum_of[code], x.ndim, x.shape)
+    source = <char*>cnp.PyArray_DATA(x)
+    target = <char*>cnp.PyArray_DATA(out)
+    if cnp.PyArray_SIZE(x) < GIL_FREE:
+        self.loop[code](source, target, block.outer, block.n, block.inner)
+    else:
+        with nogil:
+            self.loop[code](source, target, block.outer, block.n, block.inner)
+    return deliver(op, out, args)
+
+
+cumsum = _scan(imode_cumsum_f, imode_cumsum_d, imode_cumsum_l)
+cumprod = _scan(imode_cumprod_f, imode_cumprod_d, imode_cumprod_l)
+
+
+# ---- along the diagonal --------------------------------------------------------------------------
+
+ctypedef fused summand:
+    float
+    double
+    int64_t
+
+
+cdef void _sum(summand* first, npy_intp step, npy_intp n, summand* out) noexcept:
+    """The sum of numbers at a stride: in double precision as in PyTorch; int64 wraps around."""
+    cdef double total = 0
+    cdef uint64_t whole = 0
+    cdef npy_intp i
+    for i in range(n):
+        if summand is int64_t:
+            whole += <uint64_t>(<int64_t*>(<char*>first + i * step))[0]
+        else:
+            total += (<summand*>(<char*>first + i * step))[0]
+    out[0] = <summand>whole if summand is int64_t else <summand>total
+
+
+cdef object _trace(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray x = storage(<Tensor>args[0])
+    cdef int typenum = cnp.PyArray_TYPE(x)
+    cdef npy_intp n, step
+    cdef ndarray out
+    cdef void* to
+    if args[op.nargs] != NULL or x.ndim != 2 or typenum not in (
+            cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64):
+        return run_general(op, keys, args)
+    n, step = min(x.shape[0], x.shape[1]), x.strides[0] + x.strides[1]
+    out = empty(typenum, 0, NULL)
+    to = cnp.PyArray_DATA(out)
+    if typenum == cnp.NPY_FLOAT32:
+        _sum(<float*>cnp.PyArray_DATA(x), step, n, <float*>to)
+    elif typenum == cnp.NPY_FLOAT64:
+        _sum(<double*>cnp.PyArray_DATA(x), step, n, <double*>to)
+    else:
+        _sum(<int64_t*>cnp.PyArray_DATA(x), step, n, <int64_t*>to)
+    return wrap(out)
+
+
+trace = CKernel.new(_trace)

@@ -1,0 +1,254 @@
+"""The fast case of sort, unique, nonzero and masked_select.
+
+It serves row order, float32, float64 and int64, and lines so short that insertion sort is fastest.
+The general case, the operator's function over ndarrays, serves everything else.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.allocator cimport view as array_view
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport empty_like
+from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
+from imode._core.tensor cimport Tensor, storage
+from imode.kernels.fast_guards cimport _array, _count, _dim, _item, _row_major, _same_shape
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    SHORT = 32                    # most elements of a line
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+
+cdef inline bint before(number a, number b, bint largest) noexcept nogil:
+    """Whether a comes before b; NaN counts as the largest."""
+    if number is int64_t:
+        return a > b if largest else a < b
+    else:
+        if largest:
+            return a > b or (a != a and b == b)
+        return a < b or (b != b and a == a)
+
+
+cdef void _insert(const number* x, npy_intp n, npy_intp step, bint falling, number* values,
+                  int64_t* indices) noexcept nogil:
+    """Sort a line by insertion; equal elements keep their order."""
+    cdef number ordered[SHORT]
+    cdef int64_t at[SHORT]
+    cdef npy_intp i, j
+    cdef number each
+    for i in range(n):
+        each = x[i * step]
+        j = i
+        while j and before(each, ordered[j - 1], falling):
+            ordered[j], at[j] = ordered[j - 1], at[j - 1]
+            j -= 1
+        ordered[j], at[j] = each, i
+    for i in range(n):
+        values[i * step] = ordered[i]
+        if indices != NULL:
+            indices[i * step] = at[i]
+
+
+cdef void _lines(const number* x, npy_intp outer, npy_intp n, npy_intp inner, bint falling,
+                 number* values, int64_t* indices) noexcept nogil:
+    cdef npy_intp o, i, first
+    for o in range(outer):
+        for i in range(inner):
+            first = o * n * inner + i
+            _insert(x + first, n, inner, falling, values + first, indices + first)
+
+
+cdef object _pair(Operator op, ndarray values, ndarray indices):
+    cdef tuple both = (wrap(values), wrap(indices))
+    return both if op.result_type is None else op.result_type(both)
+
+
+cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, PyObject* order):
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int dim = _dim(at, a.nd) if a.nd else -1
+    cdef bint falling = <object>order is True
+    cdef npy_intp outer, inner, n
+    cdef ndarray values, indices
+    cdef int64_t* to
+    if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or a.dimensions[dim] > SHORT or (
+            kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64) or (
+            _count(a, 0, a.nd) == 0):
+        return run_general(op, keys, args)
+    outer, n, inner = _count(a, 0, dim), a.dimensions[dim], _count(a, dim + 1, a.nd)
+    values = empty_like(storage(<Tensor>args[0]), kind)
+    indices = empty_like(storage(<Tensor>args[0]), cnp.NPY_INT64)
+    to = <int64_t*>cnp.PyArray_DATA(indices)
+    if kind == cnp.NPY_FLOAT:
+        _lines(<float*>a.data, outer, n, inner, falling, <float*>cnp.PyArray_DATA(values), to)
+    elif kind == cnp.NPY_DOUBLE:
+        _lines(<double*>a.data, outer, n, inner, falling, <double*>cnp.PyArray_DATA(values), to)
+    else:
+        _lines(<int64_t*>a.data, outer, n, inner, falling, <int64_t*>cnp.PyArray_DATA(values), to)
+    return _pair(op, values, indices)
+
+
+cdef object _sort(Operator op, keyset_t keys, PyObject** args):
+    """sort(self, dim, descending)."""
+    return _sorted(op, keys, args, args[1], args[2])
+
+
+cdef object _sort_stable(Operator op, keyset_t keys, PyObject** args):
+    """sort(self, stable, dim, descending)."""
+    return _sorted(op, keys, args, args[2], args[3])
+
+
+cdef npy_intp _distinct(number* x, npy_intp n) noexcept nogil:
+    """Move the first of each run of equal elements to the front; return the number of runs."""
+    cdef npy_intp i, found = 0
+    for i in range(n):
+        if found == 0 or x[i] != x[found - 1]:
+            x[found] = x[i]
+            found += 1
+    return found
+
+
+cdef npy_intp _sort_distinct(const number* x, npy_intp n, number* out) noexcept nogil:
+    _insert(x, n, 1, False, out, NULL)
+    return _distinct(out, n)
+
+
+cdef object _unique(Operator op, keyset_t keys, PyObject** args):
+    """_unique2(self, sorted, return_inverse, return_counts), with the last two False."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef npy_intp n = _count(a, 0, a.nd), found, zero = 0
+    cdef char[SHORT * 8] buffer
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _row_major(a) or n > SHORT or (
+            <object>args[2] is not False or <object>args[3] is not False) or (
+                kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64):
+        return run_general(op, keys, args)
+    if kind == cnp.NPY_FLOAT:
+        found = _sort_distinct(<float*>a.data, n, <float*>buffer)
+    elif kind == cnp.NPY_DOUBLE:
+        found = _sort_distinct(<double*>a.data, n, <double*>buffer)
+    else:
+        found = _sort_distinct(<int64_t*>a.data, n, <int64_t*>buffer)
+    out = empty(kind, 1, &found)
+    memcpy(cnp.PyArray_DATA(out), buffer, found * _item(args[0]))
+    return (wrap(out), wrap(empty(cnp.NPY_INT64, 1, &zero)), wrap(empty(cnp.NPY_INT64, 1, &zero)))
+
+
+ctypedef fused tested:
+    uint8_t
+    float
+    double
+    int64_t
+
+
+cdef npy_intp _where(const tested* x, npy_intp n, int nd, const npy_intp* dims, int64_t* out,
+                     npy_intp stride) noexcept nogil:
+    """Count the nonzero elements; `out`: store their d-th coordinates at out + d * stride."""
+    cdef npy_intp i = 0, rest, found = 0
+    cdef int d
+    if out == NULL:
+        for i in range(n):
+            found += x[i] != 0
+    elif nd == 1:
+        while found < stride:         # no branch on the elements, which are hard to predict
+            out[found] = i
+            found += x[i] != 0
+            i += 1
+    else:
+        for i in range(n):
+            if x[i] != 0:
+                rest = i
+                for d in range(nd - 1, -1, -1):
+                    out[d * stride + found] = rest % dims[d]
+                    rest //= dims[d]
+                found += 1
+    return found
+
+
+cdef npy_intp _find(Fields* a, npy_intp n, int64_t* out, npy_intp stride) noexcept nogil:
+    cdef int kind = a.descr.type_num
+    if kind == cnp.NPY_FLOAT:
+        return _where(<float*>a.data, n, a.nd, a.dimensions, out, stride)
+    if kind == cnp.NPY_DOUBLE:
+        return _where(<double*>a.data, n, a.nd, a.dimensions, out, stride)
+    if kind == cnp.NPY_INT64:
+        return _where(<int64_t*>a.data, n, a.nd, a.dimensions, out, stride)
+    return _where(<uint8_t*>a.data, n, a.nd, a.dimensions, out, stride)
+
+
+cdef object _nonzero(Operator op, keyset_t keys, PyObject** args):
+    """nonzero(self): one row per element, stored column by column."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef npy_intp n = _count(a, 0, a.nd)
+    cdef npy_intp dims[2]
+    cdef npy_intp strides[2]
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _row_major(a) or a.nd == 0 or kind not in (
+            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64, cnp.NPY_BOOL):
+        return run_general(op, keys, args)
+    dims[0], dims[1] = a.nd, _find(a, n, NULL, 0)
+    out = empty(cnp.NPY_INT64, 2, dims)
+    _find(a, n, <int64_t*>cnp.PyArray_DATA(out), dims[1])
+    strides[0], strides[1] = sizeof(int64_t), dims[1] * sizeof(int64_t)
+    dims[0], dims[1] = dims[1], a.nd
+    return wrap(array_view(out, 2, dims, strides, <char*>cnp.PyArray_DATA(out)))
+
+
+ctypedef fused word:
+    uint32_t
+    uint64_t
+
+
+cdef void _compress(word* to, const word* x, const uint8_t* flags, npy_intp total) noexcept nogil:
+    """Store the `total` elements whose flags are set, without a branch on the flags."""
+    cdef npy_intp i = 0, found = 0
+    while found < total:
+        to[found] = x[i]
+        found += flags[i] != 0
+        i += 1
+
+
+cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
+    """masked_select(self, mask), both of one shape."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* mask = _array(args[1])
+    cdef npy_intp n = _count(a, 0, a.nd), item = _item(args[0]), found = 0, i
+    cdef uint8_t* flags = <uint8_t*>mask.data
+    cdef char* to
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _row_major(a) or not _row_major(mask) or mask.nd != a.nd or (
+            mask.descr.type_num != cnp.NPY_BOOL) or not _same_shape(mask, a, 0, a.nd):
+        return run_general(op, keys, args)
+    for i in range(n):
+        found += flags[i] != 0
+    out = empty(a.descr.type_num, 1, &found)
+    to = <char*>cnp.PyArray_DATA(out)
+    if item == 4:
+        _compress(<uint32_t*>to, <uint32_t*>a.data, flags, found)
+    elif item == 8:
+        _compress(<uint64_t*>to, <uint64_t*>a.data, flags, found)
+    else:
+        for i in range(n):
+            if flags[i]:
+                memcpy(to, a.data + i * item, item)
+                to += item
+    return wrap(out)
+
+
+sort = CKernel.new(_sort)
+sort_stable = CKernel.new(_sort_stable)
+unique = CKernel.new(_unique)
+nonzero = CKernel.new(_nonzero)
+masked_select = CKernel.new(_masked_select)

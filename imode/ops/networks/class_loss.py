@@ -1,0 +1,198 @@
+"""Losses of classes: from log-probabilities (nll_loss) and from logits (cross_entropy).
+
+As in `loss`, the public one hands its reduction's number to the private operator that is recorded.
+"""
+
+from imode import errors, ops
+from imode._core.type_names import scalar_name
+from imode.kernels.networks import loss as kernels
+from imode.ops.gradient_checks import expect, expect_float
+from imode.ops.networks import composites_fast
+from imode.ops.networks.reduction import MEAN, NONE, SUM, check_constant, reduction_number
+from imode.ops.pointwise.common import zeros
+from imode.ops.schema import composite, op
+
+
+def _nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight):
+    name = "_nll_loss_backward"
+    expect_float(name, "self", x, (1, 64))
+    each = x.shape[:1] + x.shape[2:] if x.ndim > 1 else ()
+    if x.ndim > 1 or target.ndim:  # one target for one row may also be a vector
+        expect(name, "target", target, each or (1,))
+    classes = x.shape[1 if x.ndim > 1 else 0]
+    if weight is not None:
+        expect(name, "weight", weight, (classes,), x.dtype)
+    expect(name, "grad_output", grad, () if reduction else target.shape, x.dtype)
+    expect(name, "total_weight", total_weight, ())
+    return kernels.nll_backward(grad, x, target, weight, reduction, ignore_index, total_weight)
+
+
+def _declare_nll(name):
+    """The negative log-likelihood and its gradient, as operators."""
+    backward = op(
+        f"{name}_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, "
+        "int reduction, int ignore_index, Tensor total_weight) -> Tensor",
+        _nll_backward,
+        derivative={
+            "grad_output": lambda grad, target, weight, reduction, ignore_index: getattr(ops, name)(
+                grad, target, weight, reduction, ignore_index
+            )[0],
+            "self": zeros,
+        },
+        variants="",
+    )
+    op(
+        f"{name}(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) "
+        "-> (Tensor result, Tensor total_weight)",
+        kernels.nll_loss,
+        derivative={"self": backward},
+        variants="",
+    )
+
+
+_declare_nll("_nll_loss")
+_declare_nll("_nll_loss2d")
+
+
+def _nll(input, target, weight, reduction, ignore_index):
+    """nll_loss over any number of dimensions, by the reduction's number."""
+    dim = input.dim()
+    if dim == 0:
+        raise errors.shapes.no_rows()
+    check_constant("nll_loss_forward" if dim <= 2 else "nll_loss2d_forward", "weight", weight)
+    if dim <= 2:
+        return ops._nll_loss(input, target, weight, reduction, ignore_index)[0]
+    if target.dim() == 0 or input.shape[0] != target.shape[0]:
+        raise errors.shapes.batch_sizes(input.shape, target.shape)
+    if dim == 4:
+        if target.dim() != 3:
+            raise RuntimeError(
+                "only batches of spatial targets supported (3D tensors) but got targets of "
+                f"dimension: {target.dim()}"
+            )
+        return ops._nll_loss2d(input, target, weight, reduction, ignore_index)[0]
+    n, classes, *places = input.shape
+    if list(target.shape[1:]) != places:
+        raise RuntimeError(f"Expected target size {[n, *places]}, got {list(target.shape)}")
+    flat = input.reshape(n, classes, 1, -1) if input.numel() else input.reshape(n, classes, 0, 0)
+    at = target.reshape(n, 1, -1) if target.numel() else target.reshape(n, 0, 0)
+    result = ops._nll_loss2d(flat, at, weight, reduction, ignore_index)[0]
+    return result.view(n, *places) if reduction == NONE else result
+
+
+@composite(
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, "
+    "int ignore_index=-100, any reduce=None, str reduction='mean') -> Tensor",
+    fast=composites_fast.nll_loss,
+    variants="nn",
+    checked_by="nll_loss_nd",
+)
+def nll_loss(input, target, weight, size_average, ignore_index, reduce, reduction):
+    """Return minus the log-probabilities of the target classes.
+
+    `input` is (classes) or (n, classes, ...) of log-probabilities, `target` () or (n, ...) of class
+    numbers; `weight` is per class, and the mean is weighted by it. Raises IndexError for a target
+    that is no class, ValueError or RuntimeError where shapes do not fit.
+
+    >>> logs = imode.tensor([[0.5, 0.25]]).log()
+    >>> round(imode.nn.functional.nll_loss(logs, imode.tensor([0])).item(), 4)
+    0.6931
+    """
+    number = reduction_number(size_average, reduce, reduction)
+    return _nll(input, target, weight, number, ignore_index)
+
+
+def _check_smoothing(label_smoothing):
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
+
+
+def _per_class(weight, log_probabilities):
+    """The weights of the classes, shaped to multiply."""
+    if log_probabilities.dim() > 1:
+        return weight.view([1, -1] + [1] * (log_probabilities.dim() - 2))
+    return weight
+
+
+def _probabilities_loss(input, target, weight, reduction, label_smoothing):
+    """Cross entropy with a probability for each class."""
+    dim = 0 if input.dim() == 1 else 1
+    classes = input.shape[dim] if input.dim() else 1
+    if weight is not None and tuple(weight.shape) != (classes,):
+        raise RuntimeError(
+            f"cross_entropy: weight tensor should be defined either for all {classes} classes or "
+            f"no classes but got weight tensor of shape: {list(weight.shape)}"
+        )
+    logs = ops.log_softmax(input, dim)
+    if label_smoothing > 0:
+        _check_smoothing(label_smoothing)
+        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
+    factors = None if weight is None else _per_class(weight, logs)
+    losses = logs * target
+    if weight is not None:
+        losses = losses * factors
+    if reduction == NONE:
+        return -losses.sum(dim)
+    if reduction == SUM:
+        return -losses.sum()
+    return -losses.sum() / (logs.numel() // classes if logs.numel() else 0)
+
+
+def _smoothed_loss(input, target, weight, reduction, ignore_index, label_smoothing):
+    """Cross entropy with class numbers, part of it spread over all classes."""
+    _check_smoothing(label_smoothing)
+    dim = 0 if input.dim() == 1 else 1
+    logs = ops.log_softmax(input, dim)
+    exact = _nll(logs, target, weight, reduction, ignore_index)
+    each = logs if weight is None else logs * _per_class(weight, logs)
+    ignored = target == ignore_index
+    smoothed = (-each.sum(dim)).masked_fill(ignored, 0.0)
+    if reduction == SUM:
+        smoothed = smoothed.sum()
+    elif reduction == MEAN and weight is None:
+        smoothed = smoothed.sum() / ops.logical_not(ignored).sum()
+    elif reduction == MEAN:
+        counted = target.masked_select(ops.logical_not(ignored)).flatten()
+        smoothed = smoothed.sum() / weight.gather(0, counted).sum()
+    smoothed = smoothed * (label_smoothing / input.shape[dim])  # first, as its node's number tells
+    return (1 - label_smoothing) * exact + smoothed
+
+
+@composite(
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, any size_average=None, "
+    "int ignore_index=-100, any reduce=None, str reduction='mean', float label_smoothing=0.0) "
+    "-> Tensor",
+    fast=composites_fast.cross_entropy,
+    variants="nn",
+    checked_by="cross_entropy_loss",
+)
+def cross_entropy(
+    input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing
+):
+    """Return the cross entropy of logits and target classes, or target probabilities.
+
+    `input` is (classes) or (n, classes, ...). A `target` of the same shape holds probabilities, one
+    without the class dimension class numbers. `label_smoothing` mixes in the uniform distribution.
+    Raises IndexError for a target that is no class, ValueError or RuntimeError where shapes or
+    dtypes do not fit.
+
+    >>> loss = imode.nn.functional.cross_entropy(imode.zeros(1, 2), imode.tensor([0]))
+    >>> round(loss.item(), 4)
+    0.6931
+    """
+    number = reduction_number(size_average, reduce, reduction)
+    if input.dim() == target.dim() and input.shape == target.shape:
+        if not target.is_floating_point():
+            raise RuntimeError(
+                "Expected floating point type for target with class probabilities, got "
+                f"{scalar_name(target.dtype)}"
+            )
+        if input.dim() == 0:
+            raise IndexError("Dimension specified as 1 but tensor has no dimensions")
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return _probabilities_loss(input, target, weight, number, label_smoothing)
+    if label_smoothing > 0:
+        return _smoothed_loss(input, target, weight, number, ignore_index, label_smoothing)
+    logs = ops.log_softmax(input, 0 if input.dim() == 1 else 1)
+    return _nll(logs, target, weight, number, ignore_index)

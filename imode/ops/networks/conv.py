@@ -1,0 +1,180 @@
+"""Convolution of one and two dimensions: schemas, derivatives, and what is composed of them.
+
+The kernels are `imode.kernels.networks.conv`'s. Shapes are (n, channels, height, width), or
+without n.
+
+Convolution is linear in its input and in its weight, so it and its gradients are each other's
+derivatives: two operators, differentiable as often as one likes.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from imode import errors, ops
+from imode._core.dispatch import is_grad_enabled
+from imode.kernels.networks import conv as kernels
+from imode.ops.gradient_checks import expect
+from imode.ops.networks import composites_fast
+from imode.ops.schema import composite, op
+
+
+def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
+    rest = (stride, padding, dilation, groups)
+    if is_grad_enabled():
+        return ops._convolution_backward(grad, input, weight, *rest, needs)
+    of_input, of_weight, _ = ops._convolution_backward(
+        grad, input, weight, *rest, (*needs[:2], False)
+    )
+    return of_input, of_weight, grad.sum([0, *range(2, grad.dim())]) if needs[2] else None
+
+
+def _conv_twice(grads, grad_output, input, weight, stride, padding, dilation, groups, needs):
+    rest = (stride, padding, dilation, groups)
+    to_input, to_weight, to_bias = grads
+    parts = []
+    if needs[0] and to_input is not None:
+        parts.append(ops._convolution(to_input, weight, None, *rest))
+    if needs[0] and to_weight is not None:
+        parts.append(ops._convolution(input, to_weight, None, *rest))
+    if needs[0] and to_bias is not None:
+        wide = to_bias.view([1, -1] + [1] * (grad_output.dim() - 2))
+        parts.append(wide.expand(grad_output.shape))
+    of_input = of_weight = None
+    if needs[1] and to_weight is not None:
+        of_input = _conv_backward(grad_output, input, to_weight, *rest, (True, False, False))[0]
+    if needs[2] and to_input is not None:
+        of_weight = _conv_backward(grad_output, to_input, weight, *rest, (False, True, False))[1]
+    return sum(parts[1:], parts[0]) if parts else None, of_input, of_weight
+
+
+_SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
+
+op(
+    f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_SHAPE}) -> Tensor",
+    kernels.convolution,
+    derivative={("input", "weight", "bias"): _conv_backward},
+    shows={
+        "bias_sym_sizes": None,
+        "bias_sym_sizes_opt": lambda bias_shape: bias_shape or (0,),
+        "output_padding": lambda stride: (0,) * len(stride),
+        "transposed": lambda: False,
+    },
+)
+
+
+@op(
+    f"_convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}, "
+    "any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
+    derivative={("grad_output", "input", "weight"): _conv_twice},
+)
+def _gradients(grad, input, weight, stride, padding, dilation, groups, output_mask):
+    given = (input, weight, stride, padding, dilation, groups)
+    shape = kernels.result_shape(*given)
+    expect("_convolution_backward", "grad_output", grad, shape, input.dtype)
+    return (
+        kernels.grad_input(grad, *given) if output_mask[0] else None,
+        kernels.grad_weight(grad, *given) if output_mask[1] else None,
+        np.add.reduce(grad, axis=(0, *range(2, grad.ndim))) if output_mask[2] else None,
+    )
+
+
+def _same(input, weight, bias, stride, dilation, groups):
+    """Convolve so that the size stays; an odd one of the padding goes to the end."""
+    if any(step > 1 for step in stride):
+        raise errors.arguments.same_padding()
+    if weight.dim() < 3:
+        raise errors.shapes.flat_weight()
+    if weight.dim() != input.dim():
+        raise RuntimeError(
+            f"Expected {weight.dim()}-dimensional input for {weight.dim()}-dimensional weight"
+            f"{list(weight.shape)}, but got {input.dim()}-dimensional input of size "
+            f"{list(input.shape)} instead"
+        )
+    n = weight.dim() - 2
+    for name, given in (("stride", stride), ("dilation", dilation)):
+        if len(given) not in (1, n):
+            raise RuntimeError(f"{name} cannot broadcast to {n} dimensions")
+    if len(dilation) == 1:
+        dilation = dilation * n
+    total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
+    extra = [n for k in reversed(total) for n in (0, k % 2)]
+    if any(extra):
+        input = ops.constant_pad_nd(input, extra, 0)
+    padding = tuple(k // 2 for k in total)
+    return ops._convolution(input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
+    if bias is not None and bias.dtype is not input.dtype and not isinstance(padding, str):
+        raise kernels.bias_dtype_error(input.dtype, bias.dtype)
+    single = input.dim() == n + 1
+    if single:
+        input = input.unsqueeze(0)
+    elif input.dim() != n + 2:
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, but got input "
+            f"of size: {list(input.shape)}"
+        )
+    if padding == "same":
+        convolve = partial(_same, stride=stride, dilation=dilation, groups=groups)
+    else:
+        if isinstance(padding, str):
+            if padding != "valid":
+                raise RuntimeError(f"Invalid padding string: '{padding}'")
+            padding = (0,) * n
+        convolve = partial(
+            ops._convolution, stride=stride, padding=padding, dilation=dilation, groups=groups
+        )
+    if input.is_complex() and input.dtype is weight.dtype:
+        result = _of_parts(convolve, input, weight, bias)
+    else:
+        result = convolve(input, weight, bias)
+    return result.squeeze(0) if single else result
+
+
+def _parts(pairs):
+    last = pairs.dim() - 1
+    return pairs.select(last, 0), pairs.select(last, 1)
+
+
+def _of_parts(convolve, input, weight, bias):
+    """A complex convolution in three real ones; the order is that of PyTorch's graph."""
+    (x, x_i), (w, w_i), (b, b_i) = (
+        (None, None) if t is None else _parts(ops.view_as_real(t)) for t in (input, weight, bias)
+    )
+    first, second = convolve(x, w, b), convolve(x_i, w_i, None)
+    total = None if bias is None else b + b_i
+    both = w + w_i
+    third = convolve(x + x_i, both, total)
+    imaginary = (third - first - second) * 1j
+    return first - second + imaginary
+
+
+_CONV1D = """Convolve a signal (n, channels, length) or (channels, length).
+
+    `weight` is (out_channels, channels / groups, kernel); `padding` is a number, "valid" or "same".
+    Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv1d(imode.ones(1, 1, 5), imode.ones(2, 1, 3), padding=1).shape
+    imode.Size([1, 2, 5])
+    """
+
+_CONV2D = """Convolve an image (n, channels, height, width) or (channels, height, width).
+
+    `weight` is (out_channels, channels / groups, height, width); `padding` is one or two numbers,
+    "valid" or "same". Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv2d(imode.ones(1, 1, 4, 4), imode.ones(1, 1, 3, 3)).tolist()
+    [[[[9.0, 9.0], [9.0, 9.0]]]]
+    """
+
+for _n, _doc in ((1, _CONV1D), (2, _CONV2D)):
+    for _overload, _padding in (("", f"int[{_n}] padding=0"), (".padding", "str padding='valid'")):
+        composite(
+            f"conv{_n}d{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
+            f"int[{_n}] stride=1, {_padding}, int[{_n}] dilation=1, int groups=1) -> Tensor",
+            variants="function nn",
+            fast=None if _overload else composites_fast.convolution,
+            doc=_doc,
+        )(partial(_convolve, _n))

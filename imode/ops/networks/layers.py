@@ -1,0 +1,489 @@
+"""Dropout, embeddings, padding, and what is made of norms.
+
+Operators whose signature in `imode.nn.functional` is not that of `imode.<name>` have a function of
+their own for it, as in PyTorch.
+"""
+
+import warnings
+
+import numpy as np
+
+from imode import errors, ops
+from imode._core import layout
+from imode._core.numbers import number_as
+from imode._core.promotion import promote_types
+from imode._core.type_names import scalar_name
+from imode.autograd.views import write_as
+from imode.kernels.networks import embedding as kernels
+from imode.kernels.networks import pad as borders
+from imode.kernels.random import choices, distributions_fast
+from imode.kernels.shapes import rearrange
+from imode.ops.gradient_checks import expect
+from imode.ops.pointwise.common import zeros
+from imode.ops.schema import composite, functional, inplace_doc, op
+
+# ---- dropout ------------------------------------------------------------------------------------
+
+
+op(
+    "_dropout_mask(Tensor self, float p) -> Tensor",
+    lambda self, p: choices.dropout_mask(self, p),
+    fast=distributions_fast.dropout_mask,
+    differentiable=False,
+)
+
+
+def _refuse(input):
+    if input.is_complex():
+        raise errors.dtypes.not_implemented("bernoulli_scalar_cpu_", input.dtype)
+    raise errors.dtypes.cannot_cast("Float", input.dtype)
+
+
+def _drop(input, p, shape, inplace):
+    """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
+    if p == 1:
+        noise = ops.zeros((), dtype=input.dtype)
+    else:
+        if not input.is_floating_point():
+            _refuse(input)
+        noise = ops._dropout_mask(input if shape is None else input.new_empty(shape), p)
+    if inplace:
+        return write_as("dropout_" if shape is None else "feature_dropout_", ops.mul_, input, noise)
+    return input * noise
+
+
+def _dropout(input, p, train, inplace, features):
+    if not 0 <= p <= 1:
+        raise errors.numbers.dropout_probability(f"{p:g}", RuntimeError)
+    if p == 0 or not train or not input.numel():
+        return input
+    shape = None
+    if features:
+        if input.dim() < 2:
+            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+        shape = [*input.shape[:2], *[1] * (input.dim() - 2)]
+    return _drop(input, p, shape, inplace)
+
+
+for _name, _features, _text in (
+    ("dropout", False, "elements"),
+    ("feature_dropout", True, "channels of (n, channels, ...)"),
+):
+    _doc = f"""Zero {_text} with probability `p` where `train`; scale the others by 1 / (1 - p).
+
+    Raises RuntimeError unless `p` is within [0, 1].
+
+    >>> imode.{_name}(imode.ones(2, 2), 0.5, False).tolist()
+    [[1.0, 1.0], [1.0, 1.0]]
+    """
+    _schema = "(Tensor input, float p, bool train) -> Tensor"
+
+    def _outside(input, p, train, features=_features):
+        return _dropout(input, p, train, False, features)
+
+    def _inside(input, p, train, features=_features):
+        return _dropout(input, p, train, True, features)
+
+    composite(_name + _schema, variants="function", doc=_doc)(_outside)
+    composite(
+        _name + "_" + _schema.replace("Tensor input", "Tensor self"),
+        variants="function",
+        doc=inplace_doc(_name) + f"\n    >>> imode.{_name}_(imode.ones(2, 2), 0.0, True)."
+        "sum().item()\n    4.0\n    ",
+    )(_inside)
+
+
+def _check_probability(p):
+    if p < 0.0 or p > 1.0:
+        raise errors.numbers.dropout_probability(p)
+
+
+@functional("dropout")
+def dropout_functional(input, p=0.5, training=True, inplace=False):
+    """Zero elements with probability `p` in training; scale the others by 1 / (1 - p).
+
+    Raises ValueError unless `p` is within [0, 1].
+
+    >>> imode.nn.functional.dropout(imode.ones(2), 0.5, training=False).tolist()
+    [1.0, 1.0]
+    """
+    _check_probability(p)
+    return _dropout(input, p, training, inplace, False)
+
+
+@functional("dropout1d")
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zero channels of (n, channels, length) or (channels, length); otherwise as `dropout`.
+
+    >>> imode.nn.functional.dropout1d(imode.ones(1, 2), 0.5, training=False).tolist()
+    [[1.0, 1.0]]
+    """
+    _check_probability(p)
+    if input.dim() not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
+            "Note that dropout1d exists to provide channel-wise dropout on inputs with 1 spatial "
+            "dimension, a channel dimension, and an optional batch dimension."
+        )
+    if input.dim() == 3:
+        return _dropout(input, p, training, inplace, True)
+    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    result = _dropout(batch, p, training, inplace, True)
+    return result.squeeze_(0) if inplace else result.squeeze(0)
+
+
+@functional("dropout2d")
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zero channels of (n, channels, height, width); otherwise as `dropout`.
+
+    >>> imode.nn.functional.dropout2d(imode.ones(1, 1, 1, 2), 0.5, training=False).tolist()
+    [[[[1.0, 1.0]]]]
+    """
+    _check_probability(p)
+    if input.dim() not in (3, 4):
+        warnings.warn(
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
+            "will result in an error in a future release. To drop elements one by one, use "
+            "dropout.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif input.dim() == 3:
+        warnings.warn(
+            "dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D "
+            "dropout behavior is desired - input is interpreted as shape (N, C, L). Use dropout1d "
+            "to say so.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _dropout(input, p, training, inplace, True)
+
+
+# ---- embedding ----------------------------------------------------------------------------------
+
+
+def _embedding_again(grad, indices, padding_idx, scale_grad_by_freq):
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding: no second derivative with scale_grad_by_freq=True")
+    rows = grad.index_select(0, indices.reshape(-1))
+    if padding_idx >= 0:
+        rows.masked_fill_((indices == padding_idx).reshape((-1, 1)), 0)
+    return rows.view((*indices.shape, grad.size(1)))
+
+
+op(
+    "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
+    kernels.embedding,
+    derivative={
+        "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq: (
+            ops._embedding_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+        ),
+    },
+    real_only="embedding",
+    shows={
+        "sparse": lambda: False,
+        "weight_sym_sizes": None,
+        "weight_sym_argsize_0": lambda weight_shape: weight_shape[0],
+    },
+    variants="function",
+    doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
+
+    The row `padding_idx` gets no gradient; with `scale_grad_by_freq` each gradient is divided by
+    how often its row was taken. Gradients are dense whatever `sparse` says. Raises IndexError for
+    an index that is no row.
+
+    >>> imode.embedding(imode.tensor([[1.0], [2.0]]), imode.tensor([1, 1])).tolist()
+    [[2.0], [2.0]]
+    """,
+)
+
+
+@op(
+    "_embedding_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, "
+    "bool scale_grad_by_freq) -> Tensor",
+    derivative={"grad_output": _embedding_again},
+    name="EmbeddingDenseBackwardBackward0",
+)
+def _embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq):
+    expect("_embedding_backward", "grad_output", grad, indices.shape + grad.shape[indices.ndim :])
+    if grad.ndim != indices.ndim + 1 or num_weights < 0:
+        raise RuntimeError(
+            "_embedding_backward(): expected one row of gradients per index and a number of rows, "
+            f"but got the shape {list(grad.shape)} and {num_weights}"
+        )
+    return kernels.embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
+
+
+def _renorm(weight, indices, max_norm, norm_type):
+    """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
+    table = weight.detach()
+    if table.dim() != 2:
+        raise RuntimeError(
+            f"Expected 2-dimensional tensor, but got {table.dim()}-dimensional tensor for argument "
+            "#1 'self' (while checking arguments for embedding_renorm_)"
+        )
+    if indices.dtype.numpy not in (np.int64, np.int32):
+        raise kernels.wrong_indices(indices.dtype, 2, "embedding_renorm_")
+    taken = ops.unique(indices.flatten()).long()
+    outside = taken[(taken < -len(table)) | (taken >= len(table))]
+    if outside.numel():
+        table.select(0, outside[0].item())  # raises
+    if not (table.is_floating_point() or table.is_complex()):
+        raise errors.dtypes.norm_of(table.dtype.numpy)
+    rows = table.index_select(0, taken)
+    norms = rows.norm(norm_type, 1, True)
+    factor = ops.where(norms > max_norm, max_norm / (norms + 1e-7), ops.ones_like(norms))
+    table.index_copy_(0, taken, rows * factor)
+
+
+@functional("embedding")
+def embedding_functional(
+    input,
+    weight,
+    padding_idx=None,
+    max_norm=None,
+    norm_type=2.0,
+    scale_grad_by_freq=False,
+    sparse=False,
+):
+    """Return the rows of `weight` at the indices `input`.
+
+    As `imode.embedding`; `max_norm` scales the rows that are taken down to that norm, in place.
+    Raises AssertionError for a `padding_idx` that is no row.
+
+    >>> table = imode.tensor([[1.0], [2.0]])
+    >>> imode.nn.functional.embedding(imode.tensor([1, 0]), table).tolist()
+    [[2.0], [1.0]]
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        n = weight.shape[0]
+        if not -n <= padding_idx < max(n, 1):
+            raise errors.arguments.padding_index()
+        padding_idx = padding_idx + n if padding_idx < 0 else padding_idx
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
+    return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# ---- padding ------------------------------------------------------------------------------------
+
+
+def _check_lengths(name, pad, dim):
+    if len(pad) % 2:
+        raise RuntimeError(
+            "Padding length must be divisible by 2"
+            if name == "pad"
+            else f"Length of pad must be even but instead it equals {len(pad)}"
+        )
+    if len(pad) > 2 * dim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {dim}"
+            if name == "pad"
+            else "Length of pad should be no more than twice the number of dimensions of the input."
+            f" Pad length is {len(pad)} while the input has {dim} dimensions."
+        )
+
+
+def _constant_pad(self, pad, value):
+    _check_lengths("constant_pad_nd", pad, self.ndim)
+    if any(n > 0 for n in pad):
+        return borders.constant(self, pad, number_as(value, self.dtype))
+    return _laid_out(self, pad, borders.constant(self, pad, 0))
+
+
+def _laid_out(self, pad, cropped):
+    """What is only cropped keeps the memory order of the part that is left."""
+    part = [slice(None)] * self.ndim
+    for k in range(len(pad) // 2):
+        low, high = -pad[2 * k], self.shape[-1 - k] + pad[2 * k + 1]
+        part[-1 - k] = slice(low, high)
+    made = layout.empty_like(self[(..., *part)])
+    made[...] = cropped
+    return made
+
+
+op(
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    _constant_pad,
+    fast=rearrange.constant_pad,
+    derivative={"self": lambda grad, pad: ops.constant_pad_nd(grad, [-n for n in pad], 0)},
+    variants="function",
+    doc="""Put `value` around the last dimensions; negative widths crop.
+
+    `pad` holds (before, after) for the last dimension, then for the one before it, and so on.
+    Raises RuntimeError for more pairs than dimensions.
+
+    >>> imode.constant_pad_nd(imode.ones(2), (1, 2)).tolist()
+    [0.0, 1.0, 1.0, 0.0, 0.0]
+    """,
+)
+
+
+def _check_border(kernel, n, x, padding):
+    if len(padding) != 2 * n or x.ndim not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"{kernel}(): expected {2 * n} numbers and {n + 1} or {n + 2} dimensions, but got "
+            f"{list(padding)} and the shape {list(x.shape)}"
+        )
+
+
+def _declare_borders(mode, n):
+    """Two operators: padding by one of the border modes, and its gradient."""
+    mirrored = mode == "reflection"
+    forward, backward = f"_{mode}_pad{n}d", f"_{mode}_pad{n}d_backward"
+
+    def pad(x, padding):
+        _check_border(forward, n, x, padding)
+        if x.dtype.kind == "b":
+            last = "_channels_last" if n > 1 and layout.is_channels_last(x) else ""
+            raise errors.dtypes.not_implemented(f"{forward[1:]}{last}", x.dtype)
+        return borders.border(x, padding, mirrored)
+
+    def pad_backward(grad, x, padding):
+        _check_border(backward, n, x, padding)
+        added = [before + after for before, after in zip(padding[::2], padding[1::2], strict=True)]
+        wide = [size + more for size, more in zip(x.shape[-n:], reversed(added), strict=True)]
+        expect(backward, "grad_output", grad, [*x.shape[:-n], *wide])
+        return borders.border_backward(grad, x, padding, mirrored)
+
+    again = op(
+        f"{forward}(Tensor self, int[] padding) -> Tensor",
+        pad,
+        derivative={
+            "self": lambda grad, self, padding: getattr(ops, backward)(grad, self, padding),
+        },
+        variants="",
+    )
+    op(
+        f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
+        pad_backward,
+        derivative={
+            "grad_output": lambda grad, padding: getattr(ops, forward)(grad, padding),
+            "self": zeros,
+        },
+        variants="",
+    )
+    return again
+
+
+_BORDERS = {
+    (name, n): _declare_borders(mode, n)
+    for name, mode in (("reflect", "reflection"), ("replicate", "replication"))
+    for n in (1, 2, 3)
+}
+
+
+def _pad_circular(self, pad):
+    """Copy the tensor into the middle of a larger one, then each side from the opposite one."""
+    shape, n = list(self.shape), len(pad) // 2
+    for k in range(n):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        if low > shape[dim] or high > shape[dim]:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
+        shape[dim] += low + high
+        if shape[dim] < 0:
+            raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    result = self.new_empty(shape)
+    inner, source = result, self
+    for k in range(n):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        kept = shape[dim] - max(low, 0) - max(high, 0)
+        inner = inner.narrow(dim, max(low, 0), kept)
+        source = source.narrow(dim, max(-low, 0), kept)
+    inner.copy_(source)
+    for k in range(n):
+        dim, low, high = self.dim() - 1 - k, pad[2 * k], pad[2 * k + 1]
+        if low > 0:
+            start = shape[dim] - low - max(high, 0)
+            result.narrow(dim, 0, low).copy_(result.narrow(dim, start, low))
+        if high > 0:
+            opposite = result.narrow(dim, max(low, 0), high)
+            result.narrow(dim, shape[dim] - high, high).copy_(opposite)
+    return result
+
+
+@composite(
+    "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", variants="nn"
+)
+def pad(self, pad, mode, value):
+    """Pad the last dimensions: with `value`, or by mode "reflect", "replicate" or "circular".
+
+    `pad` holds (before, after) for the last dimension, then for the one before it, and so on;
+    negative widths crop. Modes other than "constant" take the last one to three dimensions of a
+    tensor with channels before them. Raises RuntimeError or NotImplementedError otherwise.
+
+    >>> imode.nn.functional.pad(imode.arange(3.0).view(1, 3), (1, 1), "reflect").tolist()
+    [[1.0, 0.0, 1.0, 2.0, 1.0]]
+    """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    _check_lengths("pad", pad, self.dim())
+    if mode == "constant":
+        return ops.constant_pad_nd(self, pad, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    n = len(pad) // 2
+    if n not in (1, 2, 3) or self.dim() not in (n + 1, n + 2):
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode == "circular":
+        return _pad_circular(self, pad)
+    return _BORDERS[mode, n](self, pad)
+
+
+# ---- what is made of norms ----------------------------------------------------------------------
+
+
+@functional("normalize")
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """Divide by the `p`-norms along `dim`, or by `eps` where they are smaller.
+
+    >>> imode.nn.functional.normalize(imode.tensor([[3.0, 4.0]])).tolist()
+    [[0.6000000238418579, 0.800000011920929]]
+    """
+    norms = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / norms if out is None else ops.div(input, norms, out=out)
+
+
+def _clamped_norm(x, dim, eps):
+    """The norms along dim, at least eps; the bound passes gradients on, as in PyTorch."""
+    norm = x.norm(2, dim, True).clone()
+    norm.detach().clamp_min_(eps)
+    return norm
+
+
+@composite(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    variants="function nn",
+)
+def cosine_similarity(x1, x2, dim, eps):
+    """Return the cosines of the angles between vectors along `dim`; the tensors broadcast.
+
+    Norms below `eps` count as `eps`. Raises RuntimeError for tensors of integers.
+
+    >>> imode.cosine_similarity(imode.tensor([[1.0, 0.0]]), imode.tensor([[2.0, 0.0]])).tolist()
+    [1.0]
+    """
+    common = promote_types(x1.dtype, x2.dtype)
+    if not common.is_floating_point:
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is "
+            f"{scalar_name((x1 if x1.dtype == common else x2).dtype)}"
+        )
+    if x1.shape != x2.shape:
+        shape = ops.broadcast_tensors([x1.detach(), x2.detach()])[0].shape
+        x2 = x2.expand(shape)
+        x1 = x1.expand(shape)
+    x1, x2 = (x if x.is_floating_point() else x.to(common) for x in (x1, x2))
+    length = _clamped_norm(x1, dim, eps)
+    second = x2 / _clamped_norm(x2, dim, eps)  # first, as its node's number tells
+    return (x1 / length * second).sum(dim)

@@ -1,0 +1,422 @@
+"""Normalisation over batches, layers and groups of channels.
+
+The kernels are `imode.kernels.networks.norm`'s. Their gradients are operators with derivatives of
+their own, written in differentiable operators; of groups they are composed of these from the
+start, as in PyTorch.
+"""
+
+from math import prod
+
+import numpy as np
+
+from imode import errors, ops
+from imode._core.dispatch import is_grad_enabled
+from imode._core.internals import array_of
+from imode._core.layout import is_channels_last
+from imode.kernels.networks import norm
+from imode.ops.composites_fast import passed_on
+from imode.ops.gradient_checks import expect, expect_float
+from imode.ops.networks import composites_fast
+from imode.ops.networks.reduction import check_constant
+from imode.ops.reductions.variance import var_mean_backward
+from imode.ops.schema import composite, functional, op
+
+# ---- second derivatives -------------------------------------------------------------------------
+
+
+def _through(grad, hat, rstd, dims):
+    """The gradient through (x - mean) * rstd, where `hat` is that result and both depend on x."""
+    common = grad.mean(dims, keepdim=True) + hat * (grad * hat).mean(dims, keepdim=True)
+    return (grad - common) * rstd
+
+
+def _standardise(x, dims, eps):
+    """Return (x - mean) * rstd and rstd over `dims`."""
+    centered = x - x.mean(dims, keepdim=True)
+    rstd = (centered.square().mean(dims, keepdim=True) + eps).rsqrt()
+    return centered * rstd, rstd
+
+
+def _twice(grads, grad, hat, rstd, dims, scale, other):
+    """The gradients of a normalisation's gradients: by `grad`, by x, and by the scale, or None.
+
+    `grads` are those that arrive for the gradients of x, of the scale and of the shift; scale and
+    shift lie along the dimensions that are not in `other`. `hat` is (x - mean) * rstd, over `dims`,
+    or by statistics that do not depend on x: then `dims` is None.
+    """
+    to_x, to_scale, to_shift = grads
+    scaled = grad if scale is None else grad * scale
+    of_grad = of_x = of_scale = None
+    if to_x is not None:
+        passed = to_x * rstd if dims is None else _through(to_x, hat, rstd, dims)
+        of_grad = passed if scale is None else passed * scale
+        of_scale = None if scale is None else _over(grad * passed, other)
+    if to_x is not None and dims is not None:
+        along = (to_x * hat).mean(dims, keepdim=True)
+        weight = (scaled * hat).mean(dims, keepdim=True)
+        both = to_x * (scaled - scaled.mean(dims, keepdim=True))
+        bend = both.mean(dims, keepdim=True) - along * weight
+        of_x = -_through(rstd * (weight * to_x + along * scaled), hat, rstd, dims)
+        of_x = of_x - rstd * rstd * bend * hat
+    if to_scale is not None:
+        of_grad = _plus(of_grad, hat * to_scale)
+        part = grad * to_scale
+        of_x = _plus(of_x, part * rstd if dims is None else _through(part, hat, rstd, dims))
+    if to_shift is not None:
+        of_grad = _plus(of_grad, to_shift.expand(grad.shape))
+    return of_grad, of_x, of_scale
+
+
+def _plus(a, b):
+    return b if a is None else a + b
+
+
+def _over(x, dims):
+    return x.sum(dims) if dims else x
+
+
+# ---- batch norm ---------------------------------------------------------------------------------
+
+
+def _batch_norm_twice(grads, grad_out, input, weight, running_mean, running_var, train, eps):
+    dims = [d for d in range(input.dim()) if d != 1]
+    shape = [1, -1] + [1] * (input.dim() - 2)
+    if train:
+        hat, rstd = _standardise(input, dims, eps)
+    else:
+        rstd = (running_var.view(shape) + eps).rsqrt()
+        hat = (input - running_mean.view(shape)) * rstd
+    to_input, *others = grads
+    wide = [None if t is None else t.view(shape) for t in (weight, *others)]
+    of_grad, of_input, of_weight = _twice(
+        (to_input, *wide[1:]), grad_out, hat, rstd, dims if train else None, wide[0], dims
+    )
+    return of_grad, of_input, of_weight, None, None
+
+
+def _expect_same(kernel, grad, x, **statistics):
+    """A gradient like x, and one-dimensional statistics {name: (array or None, their number)}."""
+    expect_float(kernel, "input", x, (1, 64))
+    expect(kernel, "grad_output", grad, x.shape, x.dtype)
+    for name, (array, count) in statistics.items():
+        if array is None:
+            continue
+        expect(kernel, name, array.reshape(-1), (count,))
+        if array.dtype != x.dtype and (x.dtype, array.dtype) != (np.float16, np.float32):
+            expect(kernel, name, array, array.shape, x.dtype)
+
+
+def _expect_channels(kernel, x):
+    if x.ndim < 2:
+        raise RuntimeError(f"{kernel}(): expected channels, but got the shape {list(x.shape)}")
+
+
+def _batch_norm_backward(
+    grad, input, weight, running_mean, running_var, training, eps, result1, result2, needs
+):
+    return ops._native_batch_norm_backward(
+        grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs
+    )
+
+
+op(
+    "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    norm.native_batch_norm,
+    derivative={("input", "weight", "bias"): _batch_norm_backward},
+)
+
+
+@op(
+    "_native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, "
+    "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
+    "bool train, float eps, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
+    derivative={("grad_out", "input", "weight", "save_mean", "save_invstd"): _batch_norm_twice},
+    shows={"save_mean": True, "save_invstd": True},
+)
+def _native_batch_norm_backward(
+    grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
+):
+    name = "_native_batch_norm_backward"
+    _expect_channels(name, x)
+    c = x.shape[1]
+    if training:
+        _expect_same(name, grad, x, weight=(weight, c), mean=(mean, c), invstd=(invstd, c))
+    elif running_mean is None or running_var is None:
+        raise RuntimeError(f"{name}(): expected running statistics outside of training")
+    else:
+        running = {"running_mean": (running_mean, c), "running_var": (running_var, c)}
+        _expect_same(name, grad, x, weight=(weight, c), **running)
+    return norm.batch_norm_backward(
+        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
+    )
+
+
+@composite(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    fast=composites_fast.batch_norm,
+    variants="function",
+)
+def batch_norm(
+    input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled
+):
+    """Normalise each channel of (n, channels, ...), then scale and shift it.
+
+    In training by the batch's own mean and variance, towards which the running ones move;
+    otherwise by the running ones. `cudnn_enabled` has no effect. Raises RuntimeError where lengths
+    do not fit.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.batch_norm(x, None, None, None, None, True, 0.1, 0.0, False).tolist()
+    [[-1.0], [1.0]]
+    """
+    if input.numel() == 0:  # of any shape: one number of each is enough to record them
+        result = input.clone()
+        result = result if weight is None else result * weight[0]
+        return result if bias is None else result + bias[0]
+    check_constant("native_batch_norm", "running_mean", running_mean)
+    check_constant("native_batch_norm", "running_var", running_var)
+    if training and not (input.is_floating_point() or input.is_complex() or _in_order(input)):
+        input.mean()  # raises: of what lies in another order PyTorch takes the mean on its own
+    return ops._native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )[0]
+
+
+_CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
+
+
+def _in_order(x):
+    return x.is_contiguous() or (
+        x.dim() in _CHANNELS_LAST and x.is_contiguous(memory_format=_CHANNELS_LAST[x.dim()])
+    )
+
+
+def _check_batch(size):
+    """Refuse to normalise single values: their variance is zero."""
+    if size[0] * prod(size[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {size}"
+        )
+
+
+@functional("batch_norm")
+def batch_norm_functional(
+    input,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-5,
+):
+    """Normalise each channel of (n, channels, ...), then scale and shift it.
+
+    As `imode.batch_norm`. Raises ValueError for a training batch of single values, and for an `eps`
+    below 0, or that is 0 in training.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.nn.functional.batch_norm(x, None, None, training=True).round().tolist()
+    [[-1.0], [1.0]]
+    """
+    if training and input.shape[0] == 1:
+        _check_batch(input.shape)
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+    return ops.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+    )
+
+
+# ---- layer norm ---------------------------------------------------------------------------------
+
+
+def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, result1, result2, needs):
+    return ops._native_layer_norm_backward(
+        grad, input, normalized_shape, result1, result2, weight, bias, eps, needs
+    )
+
+
+def _layer_norm_twice(grads, grad_output, input, normalized_shape, weight, eps):
+    rows = list(range(input.dim() - len(normalized_shape)))
+    dims = list(range(len(rows), input.dim()))
+    hat, rstd = _standardise(input, dims, eps)
+    of_grad, of_input, of_weight = _twice(grads, grad_output, hat, rstd, dims, weight, rows)
+    return of_grad, of_input, None, None, of_weight, None
+
+
+op(
+    "_native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "float eps) -> (Tensor result, Tensor result1, Tensor result2)",
+    norm.native_layer_norm,
+    derivative={("input", "weight", "bias"): _layer_norm_backward},
+    shows={"eps": None},
+)
+
+
+@op(
+    "_native_layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, "
+    "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, float eps, any output_mask) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    derivative={
+        ("grad_output", "input", "mean", "rstd", "weight", "bias"): _layer_norm_twice,
+    },
+)
+def _native_layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, eps, needs):
+    name = "_native_layer_norm_backward"
+    size = prod(shape)
+    if not shape or x.shape[-len(shape) :] != shape:
+        raise RuntimeError(f"{name}(): {list(shape)} are not the last sizes of {list(x.shape)}")
+    rows = prod(x.shape[: -len(shape)])
+    _expect_same(name, grad, x, mean=(mean, rows), rstd=(rstd, rows), weight=(weight, size))
+    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, needs)
+
+
+@composite(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    fast=passed_on("_native_layer_norm"),
+    variants="function nn",
+)
+def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
+    """Normalise the last dimensions, then scale and shift them.
+
+    `normalized_shape` is the shape of these dimensions, of `weight` and of `bias`. `cudnn_enable`
+    has no effect. Raises RuntimeError where the shapes differ.
+
+    >>> imode.layer_norm(imode.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
+    [-1.0, 1.0]
+    """
+    return ops._native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+# ---- group norm ---------------------------------------------------------------------------------
+
+
+def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, needs):
+    grad, to_mean, to_rstd = grads
+    if not is_grad_enabled() and to_mean is None and to_rstd is None:
+        return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
+    n, channels = input.shape[:2]
+    each = channels // groups
+    inner = (n, groups, each, input.numel() // max(n * channels, 1))
+    x, mean, rstd = (
+        input.reshape(inner),
+        *(t.reshape((n, groups, 1, 1)) for t in (result1, result2)),
+    )
+    scale = None if weight is None else weight.reshape((1, groups, each, 1))
+    of_input = of_weight = of_bias = None
+    if grad is not None:
+        wide = grad.reshape(inner)
+        dot, total = ((wide * x).sum(3).unsqueeze_(-1), wide.sum(3).unsqueeze_(-1))
+    if needs[0] and grad is not None:
+        of_input = _group_slope(wide, x, mean, rstd, scale, dot, total)
+    if needs[0] and (to_mean is not None or to_rstd is not None):
+        moments = [None if t is None else t.view((n, groups, 1, 1)) for t in (to_rstd, to_mean)]
+        if to_rstd is not None:
+            moments[0] = rstd * rstd * rstd * -0.5 * moments[0]
+        of_input = _plus(of_input, var_mean_backward(moments, x, (2, 3), 0, True))
+    if of_input is not None:
+        of_input = of_input.reshape(input.shape)
+    if needs[1] and grad is not None:
+        of_weight = ((dot - total * mean) * rstd).sum(0).reshape(weight.shape)
+    if needs[2] and grad is not None:
+        of_bias = total.sum(0).reshape((channels,))
+    return of_input, of_weight, of_bias
+
+
+def _group_slope(grad, x, mean, rstd, scale, dot, total):
+    """The input's gradient; `dot` and `total`: the sums of grad * x and of grad per channel."""
+    cube = rstd * rstd * rstd
+    by_grad = rstd if scale is None else rstd * scale
+    parts = [(t if scale is None else t * scale).sum(2).unsqueeze_(-2) for t in (dot, total)]
+    share = 1.0 / (x.size(2) * x.size(3))
+    by_x = (parts[1] * mean - parts[0]) * cube * share
+    shift = -by_x * mean - parts[1] * rstd * share
+    return by_grad * grad + by_x * x + shift
+
+
+op(
+    "_native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
+    norm.native_group_norm,
+    derivative={("input", "weight", "bias"): _group_norm_backward},
+    shows={
+        "eps": True,
+        "groups": None,
+        "input_sym_sizes": None,
+        "group": lambda groups: groups,
+        "N": lambda input_shape: input_shape[0],
+        "C": lambda input_shape: input_shape[1],
+        "HxW": lambda input_shape: prod(input_shape[2:]),
+    },
+)
+
+
+@op(
+    "_native_group_norm_backward(Tensor grad_output, Tensor input, Tensor mean, Tensor rstd, "
+    "Tensor? weight, int groups, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
+    differentiable=False,
+)
+def _native_group_norm_backward(grad, x, mean, rstd, weight, groups, needs):
+    name = "_native_group_norm_backward"
+    _expect_channels(name, x)
+    channels = x.shape[1]
+    if groups <= 0 or channels % groups:
+        raise RuntimeError(f"{name}(): {channels} channels are not {groups} groups")
+    each = x.shape[0] * groups
+    _expect_same(name, grad, x, mean=(mean, each), rstd=(rstd, each), weight=(weight, channels))
+    return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, needs)
+
+
+def _group_norm(input, groups, weight, bias, eps):
+    if not _in_order(input):  # packed, in the order of dimensions that it has
+        last = is_channels_last(array_of(input))
+        order = _CHANNELS_LAST[input.dim()] if last else "contiguous_format"
+        input = input.contiguous(memory_format=order)
+    if weight is not None and not _in_order(weight):
+        weight = weight.contiguous()
+    if bias is not None and not _in_order(bias):
+        bias = bias.contiguous()
+    return ops._native_group_norm(input, weight, bias, groups, eps)[0]
+
+
+@composite(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+    variants="function",
+)
+def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
+    """Normalise groups of channels of each sample, then scale and shift each channel.
+
+    `input` is (n, channels, ...). `cudnn_enabled` has no effect. Raises RuntimeError where the
+    channels do not divide into the groups.
+
+    >>> imode.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    return _group_norm(input, num_groups, weight, bias, eps)
+
+
+@functional("group_norm")
+def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Normalise groups of channels of each sample, then scale and shift each channel.
+
+    As `imode.group_norm`. Raises ValueError where a group is a single value.
+
+    >>> imode.nn.functional.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
+    if input.dim() < 2:
+        raise errors.shapes.needs_channels(input.dim())
+    if num_groups <= 0 or input.numel() < 2 * num_groups:  # else there is more than one value
+        n, channels, *rest = input.shape
+        _check_batch([n * channels // num_groups, num_groups, *rest])
+    return _group_norm(input, num_groups, weight, bias, eps)

@@ -1,0 +1,425 @@
+"""The largest and the mean of windows of signals and images: schemas, derivatives, compositions.
+
+The kernels are `imode.kernels.networks.pool`'s. Shapes are (n, channels, height, width), or
+without n.
+"""
+
+from imode import errors, ops
+from imode._core.dispatch import is_grad_enabled
+from imode._core.internals import array_of
+from imode._core.layout import is_channels_last
+from imode.kernels.networks import pool
+from imode.ops.gradient_checks import expect, expect_float
+from imode.ops.networks import composites_fast
+from imode.ops.pointwise.common import zeros
+from imode.ops.schema import Out, composite, op
+
+# ---- the largest of a window --------------------------------------------------------------------
+
+
+def _at_maxima(x, indices):
+    """The elements of the planes of x at `indices`, positions in each plane."""
+    if indices.numel() == 0:
+        return ops.empty_like(indices, dtype=x.dtype)
+    last = indices.dim() == 4 and is_channels_last(array_of(indices))
+    x = x.contiguous(memory_format="channels_last" if last else "contiguous_format")
+    planes = (*indices.shape[:-2], -1)
+    return x.view(planes).gather(-1, indices.view(planes)).view(indices.shape)
+
+
+op(
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor result1)",
+    pool.max_pool2d_with_indices,
+    derivative={
+        "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
+    },
+    shows={
+        "kernel_size": True,
+        "stride": lambda stride: stride or (),
+        "padding": True,
+        "dilation": True,
+        "ceil_mode": True,
+    },
+    variants="nn",
+    doc="""Return the largest element of each window and its position in its plane.
+
+    Positions are int64, `row * width + column`. NaN counts as largest. Raises RuntimeError for
+    windows that do not fit.
+
+    >>> imode.nn.functional.max_pool2d_with_indices(imode.arange(4.0).view(1, 2, 2), 2)[1].item()
+    3
+    """,
+)
+
+
+def _max_pool2d_backward(grad, x, indices):
+    _expect_pooled("_max_pool2d_backward", grad, x)
+    expect("_max_pool2d_backward", "indices", indices, grad.shape, "int64")
+    return pool.max_pool2d_backward(grad, x, indices)
+
+
+def _expect_pooled(kernel, grad, x):
+    """A gradient of one number per window of x."""
+    expect_float(kernel, "self", x, (3, 4))
+    expect(kernel, "grad_output", grad, x.shape[:-2] + grad.shape[-2:], x.dtype)
+
+
+def _expect_nonempty(kernel, name, shape):
+    """Of adaptive windows: nothing but the batch may be empty."""
+    for dim in range(1, len(shape)):
+        if shape[dim] == 0:
+            raise RuntimeError(
+                f"{kernel}(): Expected {name} to have non-zero size for non-batch dimensions, "
+                f"but {name} has sizes {list(shape)} with dimension {dim} being empty"
+            )
+
+
+def _adaptive_max_pool2d_backward(grad, x, indices):
+    _expect_nonempty("adaptive_max_pool2d_backward", "grad_output", grad.shape)
+    return _max_pool2d_backward(grad, x, indices)
+
+
+for _name, _node, _kernel in (
+    ("max_pool2d", "MaxPool2DWithIndices", _max_pool2d_backward),
+    ("adaptive_max_pool2d", "AdaptiveMaxPool2D", _adaptive_max_pool2d_backward),
+):
+    op(
+        f"_{_name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+        _kernel,
+        derivative={
+            "grad_output": lambda grad, indices: _at_maxima(grad, indices),
+            "self": zeros,
+        },
+        name=f"{_node}BackwardBackward0",
+    )
+
+
+@composite(
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2]? stride=None, int[2] padding=0, "
+    "int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    fast=composites_fast.max_pool2d,
+    variants="function nn",
+)
+def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    """Return the largest element of each window of (n, channels, height, width).
+
+    `stride` is the kernel's size unless given. NaN counts as largest. `return_indices` also gives
+    the positions in each plane. Raises RuntimeError for windows that do not fit.
+
+    >>> imode.max_pool2d(imode.arange(16.0).view(1, 1, 4, 4), 2).tolist()
+    [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
+    both = ops.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+@op(
+    "_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride, int[1] padding, int[1] dilation, "
+    "bool ceil_mode) -> Tensor",
+    differentiable=False,
+)
+def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
+    k, s, p, d = (1, *kernel_size), (1, *stride), (0, *padding), (1, *dilation)
+    return pool.max_pool2d(self[..., None, :], k, s, p, d, ceil_mode)[0].squeeze(-2)
+
+
+def _check_1d(name, self, **sizes):
+    """Of operators over one dimension that are computed as over two."""
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            f"'self' (while checking arguments for {name})"
+        )
+    for size, given in sizes.items():
+        if given is not None and len(given) != 1:
+            raise RuntimeError(
+                f"{name}() argument '{size}' should contain one int (got {len(given)})"
+            )
+
+
+def _check_pool1d(name, self, kernel_size, stride, padding, dilation, ceil_mode):
+    """max_pool1d's own checks, in its own words."""
+    shape = list(self.shape)
+    if self.dim() not in (2, 3) or 0 in shape[-2:]:
+        raise RuntimeError(
+            f"{name}: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size for "
+            f"input, but got:{shape}"
+        )
+    for given, size, may_be in (
+        ("kernel_size", kernel_size, "an int, list of ints"),
+        ("stride", stride, "None, an int, list of ints,"),
+        ("padding", padding, "an int, list of ints,"),
+        ("dilation", dilation, "an int, list of ints"),
+    ):
+        if len(size) != 1:
+            raise RuntimeError(
+                f"{name}() {given} must be {may_be} or tuple of ints of size 1 but got size "
+                f"{len(size)}"
+            )
+    (k,), (s,), (p,), (d,) = kernel_size, stride, padding, dilation
+    if k <= 0:
+        raise RuntimeError(f"{name}() kernel_size must be greater than zero, but got {k}")
+    if s <= 0:
+        raise RuntimeError(f"{name}() stride must be greater than zero, but got {s}")
+    if p < 0:
+        raise RuntimeError(f"{name}() padding must be non-negative, but got {p}")
+    if p > k // 2:
+        raise RuntimeError(
+            f"{name}() padding should be at most half of kernel size, but got padding={p} and "
+            f"kernel_size={k}"
+        )
+    if d <= 0:
+        raise RuntimeError(f"{name}() dilation must be greater than zero, but got {d}")
+    span = shape[-1] + 2 * p - d * (k - 1) - 1
+    size = (span + (s - 1) * ceil_mode) // s + 1
+    if ceil_mode and (size - 1) * s >= shape[-1] + p:  # as the kernel counts them
+        size -= 1
+    if size <= 0:
+        raise RuntimeError(f"{name}() Invalid computed output size: {size}")
+
+
+@composite(
+    "max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+    "int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    variants="function nn",
+)
+def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+    """Return the largest element of each window of (n, channels, length) or (channels, length).
+
+    As `max_pool2d`, over one dimension.
+
+    >>> imode.max_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[1.0, 3.0]]
+    """
+    stride = stride or kernel_size
+    if return_indices:
+        _check_1d(
+            "max_pool1d",
+            self,
+            kernel_size=kernel_size,
+            stride=stride,
+            padding=padding,
+            dilation=dilation,
+        )
+    else:
+        _check_pool1d("max_pool1d", self, kernel_size, stride, padding, dilation, ceil_mode)
+    if not return_indices and not (self.requires_grad and is_grad_enabled()):
+        if not self.is_floating_point():
+            raise errors.dtypes.not_implemented("max_pool1d_impl", self.dtype)
+        return ops._max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode)
+    values, indices = ops.max_pool2d_with_indices(
+        self.unsqueeze(-2),
+        (1, *kernel_size),
+        (1, *stride),
+        (0, *padding),
+        (1, *dilation),
+        ceil_mode,
+    )
+    values = values.squeeze(-2)
+    return (values, indices.squeeze(-2)) if return_indices else values
+
+
+# ---- the mean of a window -----------------------------------------------------------------------
+
+
+def _avg_backward_backward(
+    grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    return ops.avg_pool2d(
+        grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
+
+
+_WINDOW = "int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_mode=False, "
+_COUNTED = "bool count_include_pad=True, int? divisor_override=None"
+
+_AVG_BACKWARD = op(
+    f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
+    pool.avg_pool2d_backward,
+    derivative={"grad_output": _avg_backward_backward, "self": zeros},
+)
+
+op(
+    f"avg_pool2d(Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
+    pool.average_pool2d,
+    out=Out("same"),
+    derivative={"self": _AVG_BACKWARD},
+    shows={"stride": lambda stride: stride or ()},
+    variants="nn out",
+    compiled=True,
+    doc="""Return the mean of each window of (n, channels, height, width).
+
+    The padding's zeros count unless `count_include_pad` is false; `divisor_override` replaces the
+    number of elements. Raises RuntimeError for windows that do not fit.
+
+    >>> imode.nn.functional.avg_pool2d(imode.arange(4.0).view(1, 2, 2), 2).tolist()
+    [[[1.5]]]
+    """,
+)
+
+
+@composite(
+    "avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
+    "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+    variants="function nn",
+)
+def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
+    """Return the mean of each window of (n, channels, length) or (channels, length).
+
+    As `avg_pool2d`, over one dimension.
+
+    >>> imode.avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[0.5, 2.5]]
+    """
+    _check_1d("avg_pool1d", self, kernel_size=kernel_size, stride=stride or None, padding=padding)
+    result = ops.avg_pool2d(
+        self.unsqueeze(-2),
+        (1, *kernel_size),
+        (1, *(stride or kernel_size)),
+        (0, *padding),
+        ceil_mode,
+        count_include_pad,
+    )
+    return result.squeeze(-2)
+
+
+# ---- windows that follow from the output's size -------------------------------------------------
+
+
+def _of_size(kernel, function):
+    def checked(x, size):
+        if len(size) != 2:
+            raise RuntimeError(f"{kernel}(): expected two sizes, but got {list(size)}")
+        return function(x, size)
+
+    return checked
+
+
+op(
+    "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
+    _of_size("_adaptive_avg_pool2d", pool.adaptive_avg_pool2d),
+    derivative={"self": lambda grad, self: ops._adaptive_avg_pool2d_backward(grad, self)},
+    real_only="_adaptive_avg_pool2d",
+)
+
+
+@op(
+    "_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
+    derivative={
+        "grad_output": lambda grad, grad_output_shape: ops._adaptive_avg_pool2d(
+            grad, tuple(grad_output_shape[-2:])
+        ),
+        "self": zeros,
+    },
+)
+def _adaptive_avg_pool2d_backward(grad, x):
+    _expect_nonempty("adaptive_avg_pool2d_backward", "grad_output", grad.shape)
+    _expect_pooled("_adaptive_avg_pool2d_backward", grad, x)
+    return pool.adaptive_avg_pool2d_backward(grad, x)
+
+
+op(
+    "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor result1)",
+    _of_size("_adaptive_max_pool2d", pool.adaptive_max_pool2d),
+    derivative={
+        "self": lambda grad, self, result1: ops._adaptive_max_pool2d_backward(grad, self, result1),
+    },
+)
+
+
+def _sizes(name, self, output_size):
+    """The output's two sizes; None keeps the input's."""
+    if not isinstance(output_size, (tuple, list)):
+        if output_size is None:
+            raise TypeError("object of type 'NoneType' has no len()")
+        if isinstance(output_size, bool) or not isinstance(output_size, int):
+            raise TypeError(
+                f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not "
+                f"{type(output_size).__name__}"
+            )
+        return (output_size,) * 2
+    if self.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+    return tuple(
+        size if given is None else given
+        for given, size in zip(
+            output_size, self.shape[self.dim() - len(output_size) :], strict=True
+        )
+    )
+
+
+@composite("adaptive_avg_pool2d(Tensor self, any output_size) -> Tensor", variants="nn")
+def adaptive_avg_pool2d(self, output_size):
+    """Return the means of windows that cover each plane evenly, `output_size` of them.
+
+    `output_size` is one number, or two of which None keeps the input's size.
+
+    >>> imode.nn.functional.adaptive_avg_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
+    [[[1.5]]]
+    """
+    size = _sizes("adaptive_avg_pool2d", self, output_size)
+    if len(size) != 2:
+        raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
+    if size == (1, 1):
+        return self.mean((-1, -2), keepdim=True)
+    return ops._adaptive_avg_pool2d(self, size)
+
+
+@composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", variants="function nn")
+def adaptive_avg_pool1d(self, output_size):
+    """Return the means of windows that cover (n, channels, length) evenly.
+
+    >>> imode.adaptive_avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[0.5, 2.5]]
+    """
+    _check_1d("adaptive_avg_pool1d", self, output_size=output_size)
+    size = (1, *output_size)
+    return ops.adaptive_avg_pool2d(self.unsqueeze(-2), size).squeeze(-2)
+
+
+@composite(
+    "adaptive_max_pool2d(Tensor self, any output_size, bool return_indices=False) -> Tensor",
+    variants="nn",
+    counted_by="_adaptive_max_pool2d",
+)
+def adaptive_max_pool2d(self, output_size, return_indices):
+    """Return the largest elements of windows that cover each plane evenly.
+
+    As `adaptive_avg_pool2d`; `return_indices` also gives the positions in each plane.
+
+    >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
+    [[[3.0]]]
+    """
+    size = _sizes("adaptive_max_pool2d", self, output_size)
+    if len(size) != 2:
+        raise RuntimeError("adaptive_max_pool2d(): internal error: output_size.size() must be 2")
+    both = ops._adaptive_max_pool2d(self, size)
+    return both if return_indices else both[0]
+
+
+@composite(
+    "adaptive_max_pool1d(Tensor self, int[1] output_size, bool return_indices=False) -> Tensor",
+    variants="nn",
+    counted_by="_adaptive_max_pool1d",
+)
+def adaptive_max_pool1d(self, output_size, return_indices):
+    """Return the largest elements of windows that cover (n, channels, length) evenly.
+
+    >>> imode.nn.functional.adaptive_max_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
+    [[1.0, 3.0]]
+    """
+    if self.dim() not in (2, 3):
+        raise RuntimeError(
+            f"Expected 2 to 3 dimensions, but got {self.dim()}-dimensional tensor for argument #1 "
+            "'self' (while checking arguments for adaptive_max_pool1d)"
+        )
+    if len(output_size) != 1:
+        raise RuntimeError(
+            "adaptive_max_pool1d() argument 'output_size' should contain one int "
+            f"(got {len(output_size)})"
+        )
+    _expect_nonempty("adaptive_max_pool1d", "input", self.shape)
+    values, indices = ops._adaptive_max_pool2d(self.unsqueeze(-2), (1, *output_size))
+    values = values.squeeze(-2)
+    return (values, indices.squeeze(-2)) if return_indices else values

@@ -1,0 +1,52 @@
+"""How losses reduce their elements: by name, as older programs said it, by the name's number."""
+
+import warnings
+
+from imode import errors
+from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
+from imode.kernels.networks.loss import Reduction
+
+NONE, MEAN, SUM = Reduction.NONE.value, Reduction.MEAN.value, Reduction.SUM.value
+_NUMBERS = {each.name.lower(): each.value for each in Reduction}
+
+
+def older_reduction(size_average, reduce, stacklevel):
+    """The name that the two older booleans stand for; None means True. Warns (0: does not)."""
+    mean = size_average is None or size_average
+    name = ("mean" if mean else "sum") if reduce is None or reduce else "none"
+    if stacklevel:
+        warnings.warn(
+            "size_average and reduce args will be deprecated, "
+            f"please use reduction='{name}' instead.",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+    return name
+
+
+def reduction_number(size_average, reduce, reduction):
+    """The number of a reduction; the two older booleans outrank its name."""
+    if size_average is not None or reduce is not None:
+        reduction = older_reduction(size_average, reduce, 3)
+    try:
+        return _NUMBERS[reduction]
+    except KeyError:
+        raise errors.arguments.reduction(reduction) from None
+
+
+def reduce_losses(losses, reduction):
+    """The losses' mean, sum, or themselves."""
+    if reduction == NONE:
+        return losses
+    return losses.mean() if reduction == MEAN else losses.sum()
+
+
+def check_constant(function, argument, tensor):
+    """Refuse what requires grad where a function is recorded that has no derivative by it."""
+    if tensor is None or not tensor.requires_grad:
+        return
+    if is_grad_enabled() and not is_inference_mode_enabled():
+        raise RuntimeError(
+            f"The function '{function}' is not differentiable with respect to argument "
+            f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
+        )

@@ -1,0 +1,177 @@
+"""Fast cases of composite views, see `imode/ops/composites_fast.pyx`."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
+from imode._core.dispatch cimport Operator, call1, call2, call3
+from imode._core.geometry cimport shape_of
+from imode._core.keyset cimport keyset_t
+from imode._core.subscript_fast cimport slice_dim
+from imode._core.tensor cimport Tensor, storage
+from imode.ops.composites_fast cimport callee, calling
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLong(PyObject*) except? -1
+    object PyLong_FromSsize_t(Py_ssize_t)
+
+
+cdef inline int _set(tuple sizes, Py_ssize_t i, npy_intp n) except -1:
+    """Put an int into a new tuple."""
+    size = PyLong_FromSsize_t(n)
+    Py_INCREF(size)                        # PyTuple_SET_ITEM takes over one reference
+    PyTuple_SET_ITEM(sizes, i, size)
+    return 0
+
+
+cdef object _reshape(Operator op, keyset_t keys, PyObject** args):
+    if not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
+        return NotImplemented
+    return call2(callee(op, 0), <object>args[0], <object>args[1])
+
+
+cdef object _view_as(Operator op, keyset_t keys, PyObject** args):
+    """view_as(self, other) and expand_as."""
+    return call2(callee(op, 0), <object>args[0], shape_of(<Tensor>args[1]))
+
+
+cdef object _reshape_as(Operator op, keyset_t keys, PyObject** args):
+    if not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
+        return NotImplemented
+    return call2(callee(op, 0), <object>args[0], shape_of(<Tensor>args[1]))
+
+
+cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long start = PyLong_AsLongLong(args[1])
+    cdef long long end = PyLong_AsLongLong(args[2])
+    cdef int nd = a.ndim
+    cdef int i
+    cdef npy_intp merged = 1
+    cdef tuple sizes
+    start += nd if start < 0 else 0
+    end += nd if end < 0 else 0
+    if not (0 <= start < end < nd) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        return NotImplemented
+    sizes = PyTuple_New(nd - (end - start))
+    for i in range(nd):
+        if start <= i <= end:
+            merged *= a.shape[i]
+        else:
+            _set(sizes, i if i < start else i - (end - start), a.shape[i])
+    _set(sizes, start, merged)
+    return call2(callee(op, 0), <object>args[0], sizes)
+
+
+cdef object _unflatten(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long dim = PyLong_AsLongLong(args[1])
+    cdef int nd = a.ndim
+    cdef int i
+    cdef npy_intp product = 1
+    cdef Py_ssize_t more = PyTuple_GET_SIZE(<object>args[2])
+    cdef long long n
+    cdef tuple sizes
+    dim += nd if dim < 0 else 0
+    if not 0 <= dim < nd:
+        return NotImplemented
+    for i in range(more):
+        n = PyLong_AsLongLong(PyTuple_GET_ITEM(<object>args[2], i))
+        if not 0 < n < 1 << 31:
+            return NotImplemented
+        product *= n
+        if product > a.shape[dim]:
+            return NotImplemented
+    if product != a.shape[dim]:
+        return NotImplemented
+    sizes = PyTuple_New(nd - 1 + more)
+    for i in range(nd):
+        if i != dim:
+            _set(sizes, i if i < dim else i - 1 + more, a.shape[i])
+    for i in range(more):
+        size = <object>PyTuple_GET_ITEM(<object>args[2], i)
+        Py_INCREF(size)
+        PyTuple_SET_ITEM(sizes, dim + i, size)
+    return call2(callee(op, 0), <object>args[0], sizes)
+
+
+cdef object _movedim(Operator op, keyset_t keys, PyObject** args):
+    """movedim.int: one dimension moves."""
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long source = PyLong_AsLongLong(args[1])
+    cdef long long target = PyLong_AsLongLong(args[2])
+    cdef int nd = a.ndim
+    cdef int i, from_
+    cdef tuple order
+    source += nd if source < 0 else 0
+    target += nd if target < 0 else 0
+    if not (0 <= source < nd and 0 <= target < nd):
+        return NotImplemented
+    order = PyTuple_New(nd)
+    from_ = 0
+    for i in range(nd):
+        if i == target:
+            _set(order, i, source)
+            continue
+        if from_ == source:
+            from_ += 1
+        _set(order, i, from_)
+        from_ += 1
+    return call2(callee(op, 0), <object>args[0], order)
+
+
+cdef object _narrow(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long dim = PyLong_AsLongLong(args[1])
+    cdef long long start = PyLong_AsLongLong(args[2])
+    cdef long long length = PyLong_AsLongLong(args[3])
+    dim += a.ndim if dim < 0 else 0
+    if not 0 <= dim < a.ndim or start < 0 or length < 0 or start > a.shape[dim] or (
+            length > a.shape[dim] - start):
+        return NotImplemented
+    return slice_dim(<Tensor>args[0], <object>args[1], start, start + length, 1)
+
+
+cdef object _chunk(Operator op, keyset_t keys, PyObject** args):
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long chunks = PyLong_AsLongLong(args[1])
+    cdef long long dim = PyLong_AsLongLong(args[2])
+    cdef npy_intp length
+    dim += a.ndim if dim < 0 else 0
+    if chunks <= 0 or not 0 <= dim < a.ndim or a.shape[dim] == 0:
+        return NotImplemented
+    length = a.shape[dim]
+    return call3(callee(op, 0), <object>args[0], (length + chunks - 1) // chunks, dim)
+
+
+cdef object _part(Operator op, keyset_t keys, PyObject** args):
+    """real and imag of a complex tensor."""
+    cdef Tensor self = <Tensor>args[0]
+    if not cnp.PyArray_ISCOMPLEX(storage(self)):
+        return NotImplemented
+    return call3(
+        callee(op, 1), call1(callee(op, 0), self), storage(self).ndim,
+        0 if op.name == "real" else 1)
+
+
+cdef object _contiguous(Operator op, keyset_t keys, PyObject** args):
+    if args[1] != <PyObject*>None:
+        return NotImplemented
+    if cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
+        return <object>args[0]
+    return call2(callee(op, 0), <object>args[0], "contiguous_format")
+
+
+reshape = calling(_reshape, ["view"])
+view_as = calling(_view_as, ["view"])
+reshape_as = calling(_reshape_as, ["view"])
+expand_as = calling(_view_as, ["expand"])
+flatten = calling(_flatten, ["view"])
+unflatten = calling(_unflatten, ["view"])
+movedim = calling(_movedim, ["permute"])
+narrow = calling(_narrow, [])
+chunk = calling(_chunk, ["split"])
+part = calling(_part, ["view_as_real", "select"])
+contiguous = calling(_contiguous, ["clone"])

@@ -1,0 +1,53 @@
+"""What is not there."""
+
+from . import Shown
+
+
+def absent(entry, *programs):
+    """The rules of an entry: each of some programs raises here only."""
+    return [Shown(entry, "outcome", here=r"\w*Error: .*", there="ok", witness=p) for p in programs]
+
+
+RULES = [
+    *absent(
+        "Devices, layouts and dtypes",
+        "lib.ones(2, device='meta')",
+        "lib.sparse_coo_tensor",
+        "lib.quantize_per_tensor",
+        "lib.nested.nested_tensor",
+        "lib.bfloat16",
+        "lib.complex32",
+        "lib.uint16",
+        "class T(lib.Tensor):\n    pass",
+    ),
+    *absent(
+        "Compilers and distribution",
+        "lib.jit.script",
+        "lib.compile",
+        "lib.distributed",
+        "lib.func.vmap",
+    ),
+    *absent(
+        "Decompositions of matrices",
+        "lib.linalg.svd",
+        "lib.linalg.matrix_norm(lib.eye(2), 2)",
+        "lib.linalg.matrix_norm(lib.eye(2), 'nuc')",
+    ),
+    *absent("Gradients of another dtype", "lib.ones(2).grad_dtype"),
+    *absent("Forward mode and `vmap`", "lib.autograd.forward_ad.dual_level", "lib.vmap"),
+    *absent(
+        "Hooks for all modules and on steps",
+        "lib.nn.modules.module.register_module_forward_hook",
+        "lib.optim.SGD([lib.ones(2)], 0.1).register_step_post_hook(lambda *a: None)",
+    ),
+    Shown(
+        "Forward mode and `vmap`",
+        "log",
+        witness="""
+            v0 = lib.ones(2, requires_grad=True); v1 = v0 * 2; n = []
+            v1.register_hook(lambda g: n.append(g))
+            lib.autograd.grad(v1, v0, lib.ones(3, 2), is_grads_batched=True)
+            log.append(len(n))
+        """,
+    ),
+]

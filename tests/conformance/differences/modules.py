@@ -1,0 +1,78 @@
+"""Modules, optimizers and data."""
+
+from . import Shown
+
+RULES = [
+    Shown(
+        "A model made in inference mode can be trained",
+        "is_inference version",
+        witness="""
+            with lib.inference_mode():
+                v0 = lib.nn.Linear(2, 2).weight
+        """,
+    ),
+    Shown(
+        "A failed `load_state_dict` writes nothing",
+        "log",
+        witness="""
+            state = {"weight": lib.zeros(2, 3), "bias": lib.zeros(7)}
+            L.load_state_dict(state)
+            log.append(bool((L.weight == 0).all()))
+        """,
+    ),
+    Shown(
+        "Parameters, buffers and children stand in `__dict__`",
+        "log",
+        witness="""
+            log.append("weight" in L.__dict__)
+        """,
+    ),
+    Shown(
+        "A registered name wins over a class attribute",
+        "log",
+        witness="""
+            class M(lib.nn.Linear):
+                pass
+            m = M(2, 2)
+            M.weight = 3
+            log.append(type(m.weight).__name__)
+        """,
+    ),
+    Shown(
+        "`Sequential` calls `forward`",
+        "log",
+        witness="""
+            class M(lib.nn.Module):
+                def forward(self, x):
+                    return x
+            s = lib.nn.Sequential(M())
+            M.__call__ = lambda self, x: 3
+            log.append(type(s(lib.ones(2))).__name__)
+        """,
+    ),
+    Shown(
+        "Optimizers have one implementation",
+        "outcome",
+        witness="""
+            v0 = lib.ones(2, requires_grad=True)
+            lib.optim.SGD([v0], lr=0.1, differentiable=True)
+        """,
+    ),
+    Shown(
+        "`DataLoader` loads in the calling thread",
+        "log",
+        witness="""
+            import importlib
+            data = importlib.import_module(lib.__name__ + ".utils.data")
+            class D(data.IterableDataset):
+                def __iter__(self):
+                    return iter([1])
+            log.append(len(list(data.DataLoader(D(), num_workers=2))))
+        """,
+    ),
+    Shown(
+        "`Embedding(sparse=True)` is refused",
+        "outcome",
+        witness="lib.nn.Embedding(2, 2, sparse=True)",
+    ),
+]

@@ -1,0 +1,83 @@
+"""Samples of `imode/ops/creation/exchange.py`: memory that others own."""
+
+import array
+
+import numpy as np
+
+from tests.samples import D, S, T
+
+SAMPLES = {
+    "from_numpy": [
+        S(np.arange(3)),
+        S(np.zeros((2, 3), np.float32).T),
+        S(np.zeros((2, 6))[:, ::2]),
+        S(np.array(3.0)),
+        S(np.zeros((0, 3), np.float16)),
+        S(np.ones(2, bool)),
+        S(np.ones(2, np.complex64)),
+        S([1], raises=TypeError),
+        S(np.float32(1), raises=TypeError),
+        S(None, raises=TypeError),
+        S(T(2), raises=TypeError),
+        S(np.array("a"), raises=TypeError),
+        S(np.zeros(3, "g"), raises=TypeError),
+        S(np.zeros(3, "m8"), raises=TypeError),
+        S(np.zeros(3)[::-1], raises=ValueError),
+        S(np.zeros(3, ">f4"), raises=ValueError),
+        S(np.zeros(3, [("a", "f4"), ("b", "i1")])["a"], raises=ValueError),
+    ],
+    "frombuffer": [
+        S(bytearray(b"abcdefgh"), dtype=D("int32")),
+        S(bytearray(b"abcdefgh"), dtype=D("int32"), count=1, offset=4),
+        S(bytearray(b"abcdefgh"), dtype=D("uint8"), count=-2),
+        S(bytearray(8), dtype=D("int32"), count=3, raises=ValueError),
+        S(bytearray(8), dtype=D("int32"), offset=8, raises=ValueError),
+        S(bytearray(8), dtype=D("int32"), offset=3, raises=ValueError),
+        S(bytearray(8), dtype=D("int32"), offset=-3, raises=ValueError),
+        S(bytearray(8), dtype=D("int32"), count=0, raises=ValueError),
+        S(bytearray(9), dtype=D("int32"), raises=ValueError),
+        S(bytearray(), dtype=D("int32"), raises=ValueError),
+        S([1], dtype=D("int32"), raises=ValueError),
+        S(bytearray(8), raises=TypeError),
+        S(np.arange(4), dtype=D("int64"), requires_grad=True, raises=RuntimeError),
+    ],
+    "from_dlpack": [
+        S(np.arange(3)),
+        S(np.zeros((2, 6))[:, ::2]),
+        S(np.ones(2, bool)),
+        S(T(2, 3, view="transposed"), grad=False),
+        S(np.ones(2), copy=True),
+        S([1], raises=RuntimeError),
+        S(None, raises=RuntimeError),
+        S(np.array(["a"]), raises=BufferError),
+    ],
+    "as_tensor": [
+        S([1, 2]),
+        S(5),
+        S(np.arange(3)),
+        S(np.arange(3), dtype=D("float32")),
+        S(np.arange(3), D("int32"), raises=TypeError),
+        S(np.float32(3)),
+        S(T(2, 3), dtype=D("float32")),
+        S([1.5, 2], dtype=D("int64"), device="cpu"),
+        S(None, raises=RuntimeError),
+        S("a", raises=TypeError),
+        S([[1], [2, 3]], raises=ValueError),
+        S(np.zeros(3)[::-1], raises=ValueError),
+        S([1], dtype="x", raises=TypeError),
+    ],
+    "asarray": [
+        S([1, 2]),
+        S(3.5),
+        S(np.arange(3), dtype=D("float32")),
+        S(np.arange(3), copy=True),
+        S(bytearray(b"abcd"), dtype=D("uint8")),
+        S(array.array("i", [1, 2]), dtype=D("int32")),
+        S(np.float32(2)),
+        S(np.arange(3), copy=False, dtype=D("float32"), raises=ValueError),
+        S([1, 2], copy=False, raises=ValueError),
+        S("abc", raises=TypeError),
+        S(None, raises=RuntimeError),
+        S([1, 2], requires_grad=True, raises=RuntimeError),
+    ],
+}

@@ -1,0 +1,218 @@
+"""Each fast case and the general case beside it, on every sample: the same results and errors.
+
+A fast case runs with the general one counted, which it must not always hand over to; then the
+general one runs alone. In the normal mode and in inference mode, where some are fast only. Both
+cases of a ufunc are compiled, and not counted.
+"""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import imode
+from imode._core import loops
+from imode._core.adapter import general_case
+from imode._core.dispatch import CKernel, all_operators
+from imode._core.keyset import DispatchKey
+from imode.kernels.creation.from_data_fast import borrowing
+from tests.samples import D, S, T, load
+
+ALL = all_operators()
+SAMPLES = load()
+CPU = DispatchKey.CPU
+
+# What no sample calls by its own name, or not where a fast case serves.
+_PLACES = T(values=[2, 0], dtype="int64")
+MORE = {
+    "_index": [S(T(3, 4), (_PLACES,)), S(T(2), (T(values=[True, False], dtype="bool"),))],
+    "_index_backward": [S(None, T(2, 4), (3, 4), (_PLACES,), None)],
+    "_to_copy": [
+        S(T(2, 3), D("float64")),
+        S(T(300), D("float16")),
+        S(T(2, 3, dtype="int64"), D("bool")),
+    ],
+    "_softmax_backward_data": [S(T(2, 3), T(2, 3), 1, D("float32"))],
+    "_log_softmax_backward_data": [S(T(2, 3), T(2, 3), 0, D("float32"))],
+    "_unique2": [S(T(values=[3, 1, 3, 2], dtype="int64")), S(T(5)), S(T(2, 2), True, True)],
+    "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
+}
+
+# Sizes on both sides of where a fast case hands over to the general one.
+SIZES = {
+    "sort": [S(T(2, 32)), S(T(2, 33)), S(T(33, dtype="int64"))],
+    "sort.stable": [S(T(2, 32), stable=True), S(T(33, 2), stable=True, dim=0, descending=True)],
+    "_unique2": [S(T(32)), S(T(33))],
+    "tensor": [S([0.5] * 1024), S([0.5] * 1025), S([3] * 1025)],
+    "zeros": [S(65536), S(65537)],
+    "eye": [S(127), S(128)],
+    "eye.m": [S(127, 3), S(3, 128)],
+    "rand": [S(4096), S(4097)],
+    "randn": [S(15), S(16), S(4096), S(4097)],
+    "randint": [S(9, (4096,)), S(9, (4097,))],
+    "randperm": [S(4096), S(4097)],
+    "rand_like": [S(T(4096)), S(T(4097))],
+    "bernoulli": [S(T(4096, low=0, high=1)), S(T(4097, low=0, high=1))],
+    "uniform_": [S(T(4096)), S(T(4097))],
+    "normal_": [S(T(4096)), S(T(4097, dtype="float64"))],
+    "multinomial": [S(T(64, low=0.1), 3), S(T(65, low=0.1), 3), S(T(2, 40, low=0.1), 1)],
+    "sum": [S(T(32767)), S(T(32769, dtype="float64")), S(T(200, 200, view="transposed"))],
+    "sum.dim": [S(T(3, 5), 0), S(T(200, 200), 0), S(T(200, 200), 1), S(T(4, 90, 100), (0, 2))],
+    "mean.dim": [S(T(300, 120), 0), S(T(300, 120), 1, True)],
+    "amax": [S(T(300, 120), 0), S(T(300, 120), 1)],
+    "argmax": [S(T(40, 33, distinct=True), 0), S(T(40, 33, distinct=True), 1)],
+    "softmax": [S(T(300, 120), 0), S(T(300, 120), 1), S(T(3, 5, 7), 1)],
+    "log_softmax": [S(T(300, 120), 0), S(T(300, 120), 1)],
+    "cumsum": [S(T(30, 12), 0), S(T(30, 12), 1), S(T(300, 120, dtype="float64"), 0)],
+    "mm": [S(T(33, 34), T(34, 35)), S(T(7, 9, view="transposed"), T(9, 8))],
+    "matmul": [S(T(4, 33, 34), T(34, 35)), S(T(4, 5, 6), T(4, 6, 7)), S(T(6), T(6, 7))],
+    "linear": [S(T(33, 34), T(35, 34), T(35)), S(T(2, 3, 34), T(5, 34), T(5))],
+    "addmm": [S(T(35), T(33, 34), T(34, 35)), S(T(33, 35), T(33, 34), T(34, 35), beta=2, alpha=3)],
+    "copy_": [S(T(255), T(255, dtype="float16")), S(T(257), T(257, dtype="float16"))],
+    "cat": [S((T(300, 2), T(300, 3)), 1), S((T(2, 300), T(3, 300)))],
+    "gather": [S(T(70, 90), 1, T(70, 90, dtype="int64", low=0, high=89))],
+    "index_select": [S(T(70, 90), 1, T(40, dtype="int64", low=0, high=89))],
+    "nonzero": [S(T(300, 7)), S(T(2100, dtype="bool"))],
+    "topk": [S(T(64, distinct=True), 3), S(T(65, distinct=True), 3), S(T(700, distinct=True), 5)],
+}
+# Those that samples can call: out= forms run their operator's kernels.
+FAST = sorted(
+    name
+    for name, op in ALL.items()
+    if op.entry is not None and op.entry.fast is not None and not op.overload.endswith("out")
+)
+UFUNCS = sorted(
+    name
+    for name, op in ALL.items()
+    if not op.is_composite
+    and not op.overload.endswith("out")
+    and isinstance(getattr(op.kernel_of(CPU), "config", None), loops._Config)
+)
+UNINITIALISED = ("empty", "empty_like", "new_empty")
+
+
+def samples(name):
+    """Return the calls of an operator; of an in-place form, those of the functional one."""
+    found = SAMPLES.get(name, []) + MORE.get(name, []) + SIZES.get(name, [])
+    if not found and ALL[name].functional is not None:
+        base = ALL[name].functional.qualified_name
+        found = [s for s in SAMPLES.get(base, []) + SIZES.get(base, []) if s.variants]
+    return found
+
+
+@contextmanager
+def run_by(op, fast, general):
+    """Let an operator run these cases: a CKernel or None, and a function (or a CKernel)."""
+    if op.is_composite:
+        before = op._swap_cases(fast, general)
+    elif fast is not None:
+        before = op.register(CPU, fast.beside(general, "test"))
+    else:
+        alone = isinstance(general, CKernel)
+        before = op.register(CPU, general if alone else general_case.beside(general, "test"))
+    try:
+        yield
+    finally:
+        if op.is_composite:
+            op._swap_cases(*before)
+        else:
+            op.register(CPU, before)
+
+
+def cases(op, calls):
+    """Return an operator's fast and general case; the latter notes its calls."""
+    general = op.kernel_of(CPU).general if not op.is_composite else op.entry.kernel
+    function = general.config if isinstance(general, CKernel) else general
+
+    def counted(*args):
+        calls.append(args)
+        return function(*args)
+
+    return op.entry.fast, borrowing(counted) if function is not general else counted
+
+
+def outcome(op, sample):
+    """Return what a call gives and leaves in its arguments, or what it raises, and its warnings."""
+    imode.manual_seed(0)
+    args, kwargs, tensors = sample.make(imode)
+    try:
+        result = op(*args, **kwargs)
+    except Exception as error:
+        return type(error), str(error), [described(t) for t in tensors]
+    results = result if isinstance(result, (tuple, list)) else [result]
+    return [described(t) for t in [*results, *tensors]]
+
+
+def described(value):
+    if not isinstance(value, imode.Tensor):
+        return value
+    return value.dtype, value.shape, value.stride(), value.is_inference(), np.array(value.tolist())
+
+
+def check_same(a, b, sample, values=True):
+    """Compare outcomes; floats as far as sums in another order agree."""
+    assert type(a) is type(b) and len(a) == len(b), (a, b)
+    for x, y in zip(a, b, strict=True):
+        if not isinstance(x, tuple) or not isinstance(x[-1], np.ndarray):
+            if isinstance(x, list):
+                check_same(x, y, sample, values)
+            else:
+                assert x == y or x != x, (x, y)
+            continue
+        assert x[:-1] == y[:-1]
+        if values:
+            half = x[0] == imode.float16
+            rtol, atol = sample.tol or ((2e-3, 2e-3) if half else (1e-5, 1e-5))
+            np.testing.assert_allclose(x[-1], y[-1], rtol, atol, equal_nan=True)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FAST)
+def test_fast_and_general_case_agree(name):
+    op, calls, served = ALL[name], [], 0
+    fast, general = cases(op, calls)
+    values = name not in UNINITIALISED
+    for sample in samples(name):
+        for mode in (imode.enable_grad, imode.inference_mode):
+            with mode():
+                with run_by(op, fast, general):
+                    tried = outcome(op, sample)
+                served += not calls
+                with run_by(op, None, general):
+                    check_same(tried, outcome(op, sample), sample, values)
+                calls.clear()
+    assert served, f"{name}: no sample is served by the fast case"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", UFUNCS)
+def test_both_cases_of_a_ufunc_agree(name):
+    op, before = ALL[name], ALL[name].kernel_of(CPU)
+    for sample in samples(name):
+        for mode in (imode.enable_grad, imode.inference_mode):
+            with mode():
+                tried = outcome(op, sample)
+                with run_by(op, None, loops.general_case(before)):
+                    check_same(tried, outcome(op, sample), sample)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [n for n in UFUNCS if ALL[n].functional is None and n in SAMPLES])
+def test_loops_over_rows_and_over_strides_agree(name):
+    """`ufunc_kernel` serves contiguous operands itself, and leaves others to its general case."""
+    op = ALL[name]
+    for sample in SAMPLES[name]:
+        args, kwargs, tensors = sample.make(imode)
+        if sample.raises or not all(t.is_contiguous() and t.dim() for t in tensors):
+            continue
+        result = described(op(*args, **kwargs))
+        apart = [strided(a) if isinstance(a, imode.Tensor) else a for a in args]
+        again = described(op(*apart, **kwargs))
+        check_same([(result[0], result[1], result[-1])], [(again[0], again[1], again[-1])], sample)
+
+
+def strided(tensor):
+    """The same elements, every other one of a longer last dimension."""
+    wide = tensor.new_zeros((*tensor.shape[:-1], 2 * tensor.shape[-1]))
+    wide[..., ::2] = tensor
+    return wide[..., ::2]
