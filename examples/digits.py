@@ -1,10 +1,11 @@
 """Train on handwritten digits, serve in each mode, and see what the guard saves and refuses.
 
-    python examples/digits.py
+    PYTHONPATH=. .venv/bin/python examples/digits.py
 
-Trains a small convolutional network on four fifths of 1 797 real digits (examples/data), then
-answers the other fifth one image at a time: with recording on, under no_grad and under
-inference_mode. The answers are the same to the last bit; the work behind them is not.
+In a clone, after `make demo`, which runs it, too. Trains a small convolutional network on four
+fifths of 1 797 real digits (examples/data), then answers the other fifth one image at a time: with
+recording on, under no_grad and under inference_mode. The answers are the same to the last bit; the
+work behind them is not.
 """
 
 import gzip

@@ -1,4 +1,9 @@
-"""The shortest whole program: fit a line, then serve it."""
+"""The shortest whole program: fit a line, then serve it.
+
+    PYTHONPATH=. .venv/bin/python examples/hello.py
+
+In a clone, after `make build`.
+"""
 
 import imode
 from imode import nn

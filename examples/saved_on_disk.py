@@ -1,4 +1,9 @@
-"""What a model saves for backward, kept in memory, and on disk where tensors are large."""
+"""What a model saves for backward, kept in memory, and on disk where tensors are large.
+
+In a clone, after `make build`:
+
+    PYTHONPATH=. .venv/bin/python examples/saved_on_disk.py
+"""
 
 import os
 import tempfile
