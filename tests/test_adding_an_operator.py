@@ -106,8 +106,9 @@ def test_the_fast_case_of_the_page_compiles_and_agrees(tmp_path):
         "      include_dirs=[numpy.get_include(), core])]))\n"
     )
     env = {**os.environ, "PYTHONPATH": str(Path(imode.__file__).parents[1])}
-    subprocess.run(
+    built = subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=tmp_path, env=env, check=True, capture_output=True,
+        cwd=tmp_path, env=env, capture_output=True, text=True,
     )  # fmt: skip
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
     run(["tests/test_ops.py", "tests/test_fast_cases.py", "-k", "sincos"], [tmp_path], True)
