@@ -194,17 +194,23 @@ cdef dict NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a"
                          "x1": "input", "x2": "other"}
 
 
+cdef str _out_name = "out"        # interned, as the names in a caller's code are
+
+
 cdef int _find(Operator op, PyObject* keyword, bint is_method) except -3:
     """The argument of a keyword; -2: out, -1: none."""
     cdef int i
     for i in range(op.nargs):
         if PyTuple_GET_ITEM(op.names, i) == keyword:
             return i
+    cdef bint has_out = not is_method and (op.out is not None or op.role == OUT)
+    if has_out and keyword == <PyObject*>_out_name:
+        return -2
     for i in range(op.nargs):
         if PyUnicode_Compare(<object>PyTuple_GET_ITEM(op.names, i), <object>keyword) == 0:
             return i
     name = NUMPY_NAMES.get(<object>keyword, <object>keyword)
-    if name == "out" and not is_method and (op.out is not None or op.role == OUT):
+    if has_out and name == _out_name:
         return -2
     if name == "input" and not is_method and "self" in op.names:
         name = "self"

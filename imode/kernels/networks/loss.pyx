@@ -361,7 +361,7 @@ cdef object _of_halves(int kind, a, b, double param):
         return np.where(away < beta, half * away * away / beta, away - half * beta)
 
 
-cpdef object pairwise(int kind, x, y, double param, long reduction):
+cdef object pairwise(int kind, x, y, double param, long reduction):
     """Return the losses of corresponding elements of x and y, their mean or their sum."""
     cdef cnp.ndarray a, b, out
     cdef int typenum
@@ -413,6 +413,16 @@ cdef object squared(x, y, long reduction):
     """Squared differences; warns if the sizes differ."""
     _warn_of_sizes(x, y)
     return pairwise(SQUARED, x, y, 0.0, reduction)
+
+
+def entropy(x, y, long reduction):
+    """Binary cross entropy of the probabilities `x`; logarithms end at -100."""
+    return pairwise(ENTROPY, x, y, 0.0, reduction)
+
+
+def entropy_of_logits(x, y, long reduction):
+    """Binary cross entropy of the logits `x`."""
+    return pairwise(LOGITS, x, y, 0.0, reduction)
 
 
 def smooth_l1(x, y, long reduction, double beta):

@@ -57,18 +57,19 @@ def _check_same_dtype(self, target):
 
 def _slope_operator(kind, name, bend):
     """The gradient of a loss of differences as an operator; `bend`: by its second derivative."""
+    number, is_huber = kind.value, kind == Pairwise.HUBER
 
     def of_grad_output(grad, grad_output, self, target, reduction, parameter):
         # Else the engine sums what has more elements.
-        whole = kind == Pairwise.HUBER and reduction != NONE
+        whole = is_huber and reduction != NONE
         given = ops.ones_like(grad_output) if whole else grad
         slope = getattr(ops, name)(given, self, target, reduction, parameter)
         return (slope * grad).sum() if whole else slope
 
     def kernel(grad_output, self, target, reduction, parameter):
-        if kind == Pairwise.HUBER:
+        if is_huber:
             _check_same_dtype(self, target)
-        return kernels.pairwise_backward(kind, grad_output, self, target, parameter, reduction)
+        return kernels.pairwise_backward(number, grad_output, self, target, parameter, reduction)
 
     op(
         f"{name}(Tensor grad_output, Tensor self, Tensor target, int reduction, float parameter) "
@@ -344,9 +345,9 @@ def _entropy(self, target, weight, reduction):
         if array.dtype.kind == "f" and not kernels.within_unit(array):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     if weight is None and reduction != NONE:
-        return kernels.pairwise(Pairwise.ENTROPY, self, target, 0.0, reduction)
+        return kernels.entropy(self, target, reduction)
     losses = empty_like(self)
-    losses[...] = kernels.pairwise(Pairwise.ENTROPY, self, target, 0.0, NONE)
+    losses[...] = kernels.entropy(self, target, NONE)
     if weight is not None:
         np.multiply(losses, weight, out=losses, casting="same_kind")
     return _reduce_array(losses, reduction)
@@ -412,8 +413,8 @@ def _logits(self, target, weight, pos_weight, reduction):
         raise errors.dtypes.cannot_cast(self.dtype, target.dtype)
     plain = pos_weight is None and weight is None and self.dtype == target.dtype
     if plain and self.flags.c_contiguous and target.flags.c_contiguous:
-        return kernels.pairwise(Pairwise.LOGITS, self, target, 0.0, reduction)
-    factor = kernels.pairwise(Pairwise.LOGITS, self, np.ones_like(self), 0.0, NONE)
+        return kernels.entropy_of_logits(self, target, reduction)
+    factor = kernels.entropy_of_logits(self, np.ones_like(self), NONE)
     if pos_weight is not None:
         factor = ((pos_weight - 1) * target + 1) * factor
     losses = empty_like(target)  # of the target's dtype, too
