@@ -68,7 +68,7 @@ wheel: .venv/.dev        ## dist/*.whl and dist/*.tar.gz
 	$(PYTHON) -m build --outdir dist .
 
 AWAY := build/away
-away: .venv/.dev         ## the sdist, installed into an empty environment, passes the tests there
+away: .venv/.dev         ## the sdist, installed into an empty environment, passes the tests there; a package builds on it
 	rm -rf $(AWAY) && mkdir -p $(AWAY)/run
 	$(PYTHON) -m build --sdist --outdir $(AWAY) .
 	tar -xzf $(AWAY)/imode-*.tar.gz -C $(AWAY)/run --strip-components=1
@@ -78,6 +78,8 @@ away: .venv/.dev         ## the sdist, installed into an empty environment, pass
 		"$$(ls $(AWAY)/imode-*.tar.gz)[test]"
 	cd $(AWAY)/run && PYTHONPATH= ../env/bin/python -m pytest -q tests --ignore=tests/conformance \
 		-m 'not slow'
+	cd $(AWAY)/run/examples/roi_align && export PYTHONPATH= && ../../../env/bin/python -m pip install \
+		--disable-pip-version-check --no-build-isolation . && ../../../env/bin/python -m pytest -q tests
 
 clean:                   ## remove what was built, the environment too
 	rm -rf build dist .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks

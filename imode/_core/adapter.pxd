@@ -11,5 +11,7 @@ cdef object run_numpy(Operator op, object function, PyObject** args)
 cdef object run_general(Operator op, keyset_t keys, PyObject** args)
 # Results of a compiled kernel, new arrays: as tensors, or in those of an in-place or out= call.
 cdef object deliver(Operator op, object result, PyObject** args)
+# Results of any function, which may be views of arguments or of other dtypes, too: looked at first.
+cdef object deliver_any(Operator op, object result, PyObject** args)
 cdef str type_str(int code)                    # "Float", as messages name dtypes
 cdef str c_type_str(int code)                  # "float", as a few of them do

@@ -77,6 +77,10 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
                 refuse_self_overlap(storage(<Tensor>args[0]))
             _refuse_shapes(op, args)
         raise
+    return deliver_any(op, result, args)
+
+
+cdef object deliver_any(Operator op, object result, PyObject** args):
     if op.role == VIEW:
         return _deliver_views(op, result, <Tensor>args[op.tensors[0]])
     if args[op.nargs] != NULL:
