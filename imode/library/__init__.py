@@ -1,0 +1,18 @@
+"""Operators, kernels and derivatives from outside, with PyTorch's names; all can be taken back."""
+
+from .callables import CustomOpDef, OpOverloadPacket
+from .infer import infer_schema
+from .libraries import Library, fallthrough_kernel
+from .registering import custom_op, register_autograd, register_fake, register_kernel
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "OpOverloadPacket",
+    "custom_op",
+    "fallthrough_kernel",
+    "infer_schema",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+]
