@@ -104,11 +104,24 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
         if op.closed is not None:
             raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
-        wanted = key_object(highest_key(asked)).name if asked else "none"
+        asked = asked or _backends(op, args)
+        wanted = key_object(highest_key(asked)).name
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
     return op.table[key](op, keys, args)
+
+
+cdef keyset_t _backends(Operator op, PyObject** args):
+    """The backends of a call's tensors, CPU where it has none."""
+    cdef keyset_t keys = 0
+    cdef int i
+    for i in range(op.n_tensors):
+        if is_tensor(args[op.tensors[i]]):
+            keys |= (<Tensor>args[op.tensors[i]]).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            keys |= _list_keys(args[op.tensors[i]])
+    return keys & BACKENDS or BIT_CPU
 
 
 cdef object _call_composite(Operator op, PyObject** args):

@@ -173,6 +173,18 @@ def drop_formula(Operator op not None, formula):
     signature.formulas = tuple([other for other in signature.formulas if other is not formula])
 
 
+def check_calls(bint on):
+    """Refuse undeclared writes and views at the call, as debug builds do; returns what was set."""
+    global _debug
+    before, _debug = _debug, on
+    return before
+
+
+def shares_memory(Tensor a not None, Tensor b not None):
+    """Whether two tensors lie in the same memory."""
+    return share_memory(a, b)
+
+
 def signature(Operator op not None):
     """The Signature of an operator."""
     return signature_of(op)

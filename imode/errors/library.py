@@ -256,3 +256,33 @@ def wrong_gradient(op, where, name, value):
         f"The backward of {op.namespace}::{op.name}, at {where}, returned {class_name(value)} for "
         f"the argument '{name}', where a tensor, or None, is expected; a list of them for a list."
     )
+
+
+# ---- opcheck ----
+
+
+def recorded_below(op, layer):
+    """A kernel for a backend that records what only one for Autograd may."""
+    return AssertionError(
+        f"{op.qualified_name}: at least one output of this operator has requires_grad=True but the "
+        "operator does not have an autograd kernel defined at an autograd key (e.g. "
+        f"DispatchKey::Autograd).\n{_kernel(layer)}\n"
+        "Ways out: register_autograd; or the key Autograd for the autograd.Function; or, for a "
+        "function of other operators, CompositeImplicitAutograd."
+    )
+
+
+def no_fake(op):
+    """An operator without a kernel for shapes alone."""
+    return RuntimeError(
+        f"There was no fake impl registered for {op.qualified_name}. This is necessary for "
+        "operators to work without data. Give it one by imode.library.register_fake."
+    )
+
+
+def wrong_fake(op, layer, what, fake, real):
+    """A fake kernel whose results are not like the operator's."""
+    return AssertionError(
+        f"{op.qualified_name}: its fake kernel gives the {what} {fake}, the operator {real}.\n"
+        f"{_kernel(layer)}"
+    )

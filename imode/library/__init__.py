@@ -3,15 +3,18 @@
 from .callables import CustomOpDef, OpOverloadPacket
 from .infer import infer_schema
 from .libraries import Library, fallthrough_kernel
+from .opcheck import OpCheckError, opcheck
 from .registering import custom_op, register_autograd, register_fake, register_kernel
 
 __all__ = [
     "CustomOpDef",
     "Library",
+    "OpCheckError",
     "OpOverloadPacket",
     "custom_op",
     "fallthrough_kernel",
     "infer_schema",
+    "opcheck",
     "register_autograd",
     "register_fake",
     "register_kernel",

@@ -3,6 +3,7 @@
 from imode import errors
 from imode._core.dispatch import Kind
 from imode._core.layers import signature
+from imode._core.tensor import Tensor
 from imode.autograd.function import Function
 from imode.guards import AutoDispatchBelowAutograd
 
@@ -23,10 +24,12 @@ class Formula:
 class _Call:
     """One call that is recorded: what its node needs besides the tensors."""
 
-    __slots__ = ("args", "formula", "keys", "op")
+    __slots__ = ("args", "formula", "keys", "lengths", "op")
 
     def __init__(self, op, keys, args):
         self.op, self.keys, self.args = op, keys, args
+        kinds = zip(op.kinds, args, strict=True)
+        self.lengths = [len(value) if kind == Kind.TENSOR_LIST else None for kind, value in kinds]
         formulas = signature(op).formulas
         self.formula = formulas[-1] if formulas else None
 
@@ -44,9 +47,9 @@ class _Call:
         """One item per positional argument, from one per item of `tensors()`: for those that are
         no tensors False."""
         items, nested = iter(flat), []
-        for kind, value in zip(self.op.kinds, self.args, strict=True):
-            if kind == Kind.TENSOR_LIST:
-                nested.append([next(items) for _ in value])
+        for kind, length in zip(self.op.kinds, self.lengths, strict=True):
+            if length is not None:
+                nested.append([next(items) for _ in range(length)])
             else:
                 nested.append(next(items) if kind <= Kind.OPERAND else False)
         return tuple(nested[: self.op.n_positional])
@@ -60,19 +63,19 @@ class _Call:
         if len(given) != n:
             raise errors.library.wrong_gradients(op, self.formula.where, n, len(given))
         flat = []
-        for i, (kind, value) in enumerate(zip(op.kinds, self.args, strict=True)):
+        for i, (kind, length) in enumerate(zip(op.kinds, self.lengths, strict=True)):
             gradient = given[i] if i < n else None
-            if kind == Kind.TENSOR_LIST:
-                if gradient is None:
-                    gradient = [None] * len(value)
-                if not isinstance(gradient, (list, tuple)) or len(gradient) != len(value):
-                    raise errors.library.wrong_gradient(
-                        op, self.formula.where, op.names[i], gradient
-                    )
-                flat.extend(gradient)
+            if length is not None:
+                several = [None] * length if gradient is None else gradient
+                fits = isinstance(several, (list, tuple)) and len(several) == length
+                flat.extend(several if fits else ())
+                fits = fits and all(item is None or type(item) is Tensor for item in several)
             elif kind <= Kind.OPERAND:
                 flat.append(gradient)
-            elif gradient is not None:
+                fits = gradient is None or type(gradient) is Tensor
+            else:
+                fits = gradient is None
+            if not fits:
                 raise errors.library.wrong_gradient(op, self.formula.where, op.names[i], gradient)
         return flat
 
@@ -87,10 +90,11 @@ def record(op, keys, args):
 def _forward(ctx, call, *tensors):
     with AutoDispatchBelowAutograd():
         result = run_below(call.op, call.keys, call.args)
-        ctx.call = call
+        ctx._call = call
         ctx.needs_input_grad = call.nested(ctx.needs_input_grad[1:])
         if call.formula is not None and call.formula.setup_context is not None:
             _set_up(ctx, call, result)
+    call.args = None  # what backward needs is saved, and checked for writes
     return tuple(result) if isinstance(result, list) else result
 
 
@@ -103,7 +107,7 @@ def _set_up(ctx, call, result):
 
 
 def _backward(ctx, *grads):
-    call = ctx.call
+    call = ctx._call
     if call.formula is None:
         raise RuntimeError(errors.library.no_formula(call.op))
     if signature(call.op).listed:
