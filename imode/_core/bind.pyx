@@ -464,6 +464,8 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     cdef Mismatch why
     cdef Operator op
     given, names = _given(args, n, keywords)
+    if first.namespace:
+        raise _misfit_outside(first, args, n, keywords, bound)
     own = (<object>self,) if self != NULL else ()
     result = call_in_older_order(first, own, given, names)
     if result is not None:
@@ -476,6 +478,22 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     missing = errors.arguments.missing_first(
         op, self != NULL, n, names, why.problem, why.argument)
     raise missing or _refusal(op, &why, self != NULL, keywords != NULL)
+
+
+cdef object _misfit_outside(Operator first, PyObject** args, Py_ssize_t n, PyObject* keywords,
+                            Bound* bound):
+    """The error of a call that fits no overload of a library's operator."""
+    cdef Mismatch why
+    cdef Operator op = first
+    reasons = []
+    while op is not None:
+        if not bind(op, NULL, args, n, keywords, bound, &why):
+            value = <object>why.value if why.problem in (
+                WRONG_TYPE, WRONG_ELEMENT, WRONG_SIZE, UNEXPECTED_KEYWORD) else None
+            reasons.append(errors.library.misfit(op, why.problem, why.argument, why.given, value))
+        _release(bound)
+        op = op.next_overload
+    return errors.library.no_overload(first, reasons)
 
 
 # ---- the call ----
@@ -600,6 +618,9 @@ cdef object bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs
     cdef PyObject* keywords = <PyObject*>names if names else NULL
     try:
         if not bind(op, NULL, values, n, keywords, &bound, &why):
+            if op.namespace:
+                _release(&bound)
+                raise _misfit_outside(op, values, n, keywords, &bound)
             raise _refusal(op, &why, False, keywords != NULL)
         if bound.out != NULL or op.role == OUT:
             op = _bind_out(op, &bound)

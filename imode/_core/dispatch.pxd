@@ -75,13 +75,14 @@ cdef class CKernel:
     cdef readonly object general  # used where `fn` does not apply: a function over ndarrays
     cdef kernel_t inner           # of an out= form: what `fn` calls, once out= is looked at
     cdef readonly str where       # where it was registered, for messages
+    cdef readonly object outside  # of a library's: the layers.Layer that it runs
 
     @staticmethod
     cdef CKernel new(kernel_t fn, object config=*, void* data=*, str where=*)
 
 
 cdef class Operator:
-    # One operator (one overload). Created once, at import; after that only its kernels may change.
+    # One operator (one overload). Created once; after that only its kernels may change.
     cdef readonly str name        # "add", "add_", "max"
     cdef readonly str overload    # "", "dim", "out"
     cdef readonly str schema      # as declared
@@ -117,6 +118,13 @@ cdef class Operator:
     cdef readonly Operator inplace      # None: no such variant
     cdef readonly Operator out
     cdef readonly Operator next_overload  # tried when the arguments don't bind to this one
+    # Registered from outside; see layers.pxd
+    cdef readonly str namespace   # of an operator of a library; "" for one of imode's own
+    cdef readonly str closed      # the library that took it back, for messages; None: it is there
+    cdef object signature         # layers.Signature; None: not yet needed
+    cdef list own                 # its own CKernel per key; None: `kernels` is that
+    cdef list layers              # per key, a tuple of Layers on top; None: none at all
+    cdef tuple cases              # COMPOSITE: its own (fast, function), while a library replaces it
 
 
 cdef TLS* tls() noexcept nogil                            # this thread's state
@@ -127,6 +135,9 @@ cdef object call1(Operator op, object a)                  # other arguments: the
 cdef object call2(Operator op, object a, object b)
 cdef object call3(Operator op, object a, object b, object c)
 cdef Operator operator(str qualified_name)                # by "name" or "name.overload"
+cdef bint enter_outside(Operator op)
+cdef int leave_outside(Operator op) except -1
+cdef list declared_now()
 
 
 cdef inline bint inference_mode_on(TLS* state) noexcept nogil:

@@ -24,6 +24,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.keyset cimport (
     DispatchKeySet, key_index, key_object)
+from imode._core.layers cimport has_fallbacks, refresh
 from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
 from imode import errors
@@ -100,12 +101,27 @@ cdef keyset_t _out_keys(PyObject* out) noexcept:
 cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t asked):
     """Enter a kernel with the trace on, or raise if there is no kernel for the call."""
     if keys == 0:
+        if op.closed is not None:
+            raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
-        wanted = key_object(highest_key(asked)).name if asked else "none"
+        asked = asked or _backends(op, args)
+        wanted = key_object(highest_key(asked)).name
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
     return op.table[key](op, keys, args)
+
+
+cdef keyset_t _backends(Operator op, PyObject** args):
+    """The backends of a call's tensors, CPU where it has none."""
+    cdef keyset_t keys = 0
+    cdef int i
+    for i in range(op.n_tensors):
+        if is_tensor(args[op.tensors[i]]):
+            keys |= (<Tensor>args[op.tensors[i]]).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            keys |= _list_keys(args[op.tensors[i]])
+    return keys & BACKENDS or BIT_CPU
 
 
 cdef object _call_composite(Operator op, PyObject** args):
@@ -116,9 +132,10 @@ cdef object _call_composite(Operator op, PyObject** args):
                 _name_results(op, result)
             return result
     cdef int before = imode_state.numbers_are_scalars
+    cdef object function = op.function     # a library may take it back meanwhile
     imode_state.numbers_are_scalars = True
     try:
-        result = PyObject_Vectorcall(<PyObject*>op.function, args, op.nargs, NULL)
+        result = PyObject_Vectorcall(<PyObject*>function, args, op.nargs, NULL)
     finally:
         imode_state.numbers_are_scalars = before
     if unrecorded(&imode_state):
@@ -249,7 +266,8 @@ cdef extern from *:
     void imode_enable_vectorcall(object cls, Py_ssize_t offset)
 
 
-cdef dict _registry = {}          # qualified name -> Operator
+cdef dict _registry = {}          # qualified name -> Operator, of imode's own
+cdef dict _outside = {}           # likewise, of libraries: "mylib::mul"
 
 
 cdef object _find = None          # find(name) imports the module that declares an operator
@@ -267,6 +285,23 @@ cdef Operator operator(str qualified_name):
     if qualified_name not in _registry and _find is not None:
         _find(qualified_name)
     return <Operator>_registry[qualified_name]
+
+
+cdef bint enter_outside(Operator op):
+    """Add a library's operator to the table; False if its name is taken."""
+    return _outside.setdefault(op.qualified_name, op) is op
+
+
+cdef int leave_outside(Operator op) except -1:
+    """Take a library's operator from the table, if it is the one of that name there."""
+    if _outside.get(op.qualified_name) is op:
+        del _outside[op.qualified_name]
+    return 0
+
+
+cdef list declared_now():
+    """All operators that are declared now, imode's own and libraries'."""
+    return [*_registry.values(), *_outside.values()]
 
 
 def count_operators():
@@ -294,13 +329,13 @@ cdef class Operator:
 
     def __cinit__(self, str name, str overload, str schema, *, object entry, list arguments,
                   int n_positional, int role, int n_results, object result_type=None,
-                  object function=None):
+                  object function=None, str namespace=""):
         cdef int i
         if len(arguments) > MAX_ARGS:
             raise ValueError(f"{name}: {len(arguments)} arguments, at most {MAX_ARGS}")
         # Interned, like the names in a caller's code: so a look-up compares pointers.
         self.name, self.overload, self.schema = intern(name), overload, schema
-        self.entry, self.accepts = entry, entry.out
+        self.entry, self.accepts, self.namespace = entry, entry.out, namespace
         self.role, self.function = role, function
         self.nargs, self.n_positional = len(arguments), n_positional
         self.n_results, self.result_type = n_results, result_type
@@ -323,22 +358,28 @@ cdef class Operator:
             if argument == "requires_grad":
                 self.requires_grad_arg = i
         self.names, self.defaults = tuple(names), tuple(defaults)
-        if self.qualified_name in _registry:
+        if not namespace and self.qualified_name in _registry:
             raise ValueError(f"operator {self.qualified_name!r} is declared twice")
         shown = name.lstrip("_")
+        if namespace:
+            shown = f"{namespace}::{shown}"
         self.id = operator_id(f"{shown}(out=)" if role == OUT else shown)
         if not _registry:
             _enable_vectorcall(self)
         self.vectorcall = <void*>vectorcall_entry
-        _registry[self.qualified_name] = self
+        if not namespace:
+            _registry[self.qualified_name] = self
+        if has_fallbacks():
+            refresh(self)
 
     def __init__(self, *args, **kwargs):
         pass
 
     @property
     def qualified_name(self):
-        """`name` or `name.overload`."""
-        return f"{self.name}.{self.overload}" if self.overload else self.name
+        """`name` or `name.overload`; of a library's, `namespace::` before it."""
+        name = f"{self.name}.{self.overload}" if self.overload else self.name
+        return f"{self.namespace}::{name}" if self.namespace else name
 
     @property
     def kinds(self):
@@ -377,10 +418,16 @@ cdef class Operator:
 
         A backend's kernel gets the arguments in the schema's order, as tensors and Python values; a
         kernel of a higher key gets before them the DispatchKeySet to redispatch with. None removes
-        the kernel: a fallthrough.
+        the kernel: a fallthrough. It is the operator's own; those of libraries stay on top of it.
         """
         cdef int i = key_index(key)
         cdef CKernel compiled
+        if self.own is not None:
+            before = self.own[i]
+            self.own[i] = kernel if kernel is None or isinstance(kernel, CKernel) else (
+                CKernel.new(_python_kernel, kernel, NULL, where))
+            refresh(self)
+            return before
         before = self.kernels[i]
         if kernel is None:
             self.kernels[i] = None
@@ -422,6 +469,10 @@ cdef class Operator:
         if derivative is not None:
             self.derivative = derivative
 
+    def _chain(self, Operator next_overload):
+        """Set, or take back, the overload that is tried next; for libraries."""
+        self.next_overload = next_overload
+
     def kernel_of(self, key):
         """The kernel that is registered for a key, or None."""
         return self.kernels[key_index(key)]
@@ -434,21 +485,23 @@ cdef class Operator:
 
     def __getattr__(self, name):
         # pickle refers to the built-in function imode.add as attribute `add` of its operator.
-        if name == self.name:
+        if name == self.name and not self.namespace:
             import imode
             return getattr(imode, name)
         raise errors.no_attribute(type(self).__name__, name)
 
     def __repr__(self):
-        return f"<operator {self.schema}>"
+        return f"<operator {self.namespace}::{self.schema}>" if self.namespace else (
+            f"<operator {self.schema}>")
 
     def __reduce__(self):
         return get_operator, (self.qualified_name,)
 
 
 def get_operator(name):
-    """The operator of a qualified name ("add", "max.dim"); KeyError if there is none."""
-    return operator(name)
+    """The operator of a qualified name ("add", "max.dim", "mylib::mul"); KeyError if there is none.
+    """
+    return _outside[name] if "::" in name else operator(name)
 
 
 def all_operators():

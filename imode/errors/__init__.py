@@ -28,6 +28,7 @@ THEMES = {
     "graph": "saved tensors, graphs that are run twice, tensors without history, .grad",
     "guards": "guards that are used wrongly, in the wrong thread or twice",
     "dispatcher": "kernels that are missing, local keys that cannot be",
+    "library": "operators from outside: schemas, kernels, results, libraries that are closed",
 }
 
 

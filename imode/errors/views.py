@@ -22,6 +22,8 @@ def _spelled(name, target):
     name = name.lstrip("_")
     if name.endswith(".apply"):
         return f"{name}({target}, ...)"
+    if "::" in name:  # of a library
+        return f"imode.ops.{name.replace('::', '.')}({target}, ...)"
     if hasattr(Tensor, name):
         return f"{target}.{name}(...)"
     return f"imode.nn.functional.{name.rstrip('_')}({target}, ..., inplace=True)"

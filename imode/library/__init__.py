@@ -1,13 +1,23 @@
-"""Operators and kernels of your own."""
+"""Operators, kernels and derivatives from outside, with PyTorch's names; all can be taken back."""
 
-import os
+from .callables import CustomOpDef, OpOverloadPacket
+from .headers import get_include
+from .infer import infer_schema
+from .libraries import Library, fallthrough_kernel
+from .opcheck import OpCheckError, opcheck
+from .registering import custom_op, register_autograd, register_fake, register_kernel
 
-
-def get_include():
-    """The folder of `imode_kernel.h`, for compiling kernels in C and Cython.
-
-    >>> import os
-    >>> os.path.exists(os.path.join(imode.library.get_include(), "imode_kernel.h"))
-    True
-    """
-    return os.path.dirname(__file__)
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "OpCheckError",
+    "OpOverloadPacket",
+    "custom_op",
+    "fallthrough_kernel",
+    "get_include",
+    "infer_schema",
+    "opcheck",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+]

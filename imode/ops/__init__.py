@@ -204,6 +204,8 @@ def __getattr__(name):
         find(name)
         if name in globals():
             return globals()[name]
+        if name in ("aten", "imode"):  # the operators again, by PyTorch's overloads
+            return import_late(".namespaces", "imode.library").namespace(name)
     raise errors.no_such_name(__name__, name)
 
 
