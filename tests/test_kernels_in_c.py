@@ -74,23 +74,23 @@ def test_a_view_is_tracked_and_a_write_counted(ops):
     assert x._version == row._version == 1
     with imode.inference_mode():
         inside = imode.ones(2)
-    with pytest.raises(RuntimeError, match="^Inplace update to inference tensor outside"):
+    with pytest.raises(RuntimeError, match=r"^Inplace update to inference tensor outside"):
         ops.zero_(inside)
     leaf = imode.ones(2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="^a leaf Variable that requires grad"):
+    with pytest.raises(RuntimeError, match=r"^a leaf Variable that requires grad"):
         ops.zero_(leaf)
     assert leaf.tolist() == [1, 1]
 
 
 def test_what_a_kernel_raises_reaches_the_caller(ops):
-    with pytest.raises(ValueError, match="^the kernel's own words$"):
+    with pytest.raises(ValueError, match=r"^the kernel's own words$"):
         ops.fails(imode.ones(2))
     with pytest.raises(TypeError, match="expected float32 in rows"):
         ops.halve(imode.ones(2, dtype=imode.int64))
 
 
 def test_what_is_no_array_is_refused(ops):
-    with pytest.raises((TypeError, RuntimeError), match="str|U8|dtype"):
+    with pytest.raises((TypeError, RuntimeError), match=r"str|U8|dtype"):
         ops.words(imode.ones(2))
 
 

@@ -1,7 +1,8 @@
-import imode
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+
+import imode
 
 kernels = Extension(
     "roi_align.kernels",

@@ -1,6 +1,6 @@
 # Kernels for imode in a Cython module of another package: `from imode.library.kernel cimport ...`.
-# Compile with the folders of `imode.library.get_include()` and `numpy.get_include()`. What each does
-# is said in imode_kernel.h.
+# Compile with the folders of `imode.library.get_include()` and `numpy.get_include()`. What each
+# does is said in imode_kernel.h.
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from numpy cimport ndarray

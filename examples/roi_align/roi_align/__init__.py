@@ -55,9 +55,7 @@ def _backward_again(ctx, grad):  # the gradient is linear in `grad`: its own is 
     return imode.ops.vision.roi_align(grad, boxes, ctx.size, *ctx.how), None, None, None, None, None
 
 
-imode.library.register_autograd(
-    "vision::roi_align", _backward, setup_context=_keep, lib=library
-)
+imode.library.register_autograd("vision::roi_align", _backward, setup_context=_keep, lib=library)
 imode.library.register_autograd(
     "vision::_roi_align_backward", _backward_again, setup_context=_keep_again, lib=library
 )
@@ -72,8 +70,8 @@ def roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1, a
     or one int for both. sampling_ratio: samples by height and width of each bin; -1: as many as it
     has pixels. aligned: pixels are points in the middle of their squares.
 
-    Gives (K, C, *output_size), differentiable twice by `input`. Raises RuntimeError for other dtypes
-    and shapes, IndexError for an image that is not there.
+    Gives (K, C, *output_size), differentiable twice by `input`. Raises RuntimeError for other
+    dtypes and shapes, IndexError for an image that is not there.
 
     >>> x = imode.arange(16.0).view(1, 1, 4, 4)
     >>> roi_align(x, [imode.tensor([[0.0, 0.0, 3.0, 3.0]])], 1, aligned=True)

@@ -1,9 +1,9 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """ROIAlign and its gradient, for float32 and float64.
 
-Source: He, Gkioxari, Dollár, Girshick, "Mask R-CNN" (2017), section 3. Each bin of a box is the mean
-of samples on a regular grid in it, each of them interpolated between the four pixels around it. The
-gradient adds to the same four pixels, with the same weights.
+Source: He, Gkioxari, Dollár, Girshick, "Mask R-CNN" (2017), section 3. Each bin of a box is the
+mean of samples on a regular grid in it, each of them interpolated between the four pixels around
+it. The gradient adds to the same four pixels, with the same weights.
 """
 from cpython.object cimport PyObject
 from imode.library.kernel cimport array_of, deliver, empty, keyset_t, new_kernel
@@ -47,7 +47,8 @@ cdef inline int _corners(double y, double x, Plan* plan, Corner* corners) noexce
     return 4
 
 
-cdef void _run(real* image, const real* boxes, real* bins, Plan* plan, bint backward) noexcept nogil:
+cdef void _run(real* image, const real* boxes, real* bins, Plan* plan,
+               bint backward) noexcept nogil:
     """Sample `image` into `bins`; or, backward, spread `bins` over `image`."""
     cdef Corner[4] corners
     cdef Py_ssize_t box, channel, sample, plane = plan.height * plan.width
@@ -89,7 +90,7 @@ cdef void _run(real* image, const real* boxes, real* bins, Plan* plan, bint back
 
 
 cdef int _of_arrays(ndarray image, ndarray boxes, ndarray bins, Plan* plan, bint backward,
-                    real* of=NULL) except -1:
+                    real* of=NULL) except -1:    # `of` tells their dtype
     cdef real* pixels = <real*>PyArray_DATA(image)
     cdef real* rows = <real*>PyArray_DATA(boxes)
     cdef real* values = <real*>PyArray_DATA(bins)
@@ -110,7 +111,6 @@ cdef ndarray _rows(PyObject* tensor, str name, int nd):
 
 cdef int _check(ndarray boxes, ndarray like, Plan* plan) except -1:
     """Refuse what would be read or written outside of the images."""
-    cdef double image
     if PyArray_TYPE(boxes) != PyArray_TYPE(like):
         raise RuntimeError("roi_align: boxes and input have one dtype, not "
                            f"{boxes.dtype} and {like.dtype}")
@@ -121,7 +121,8 @@ cdef int _check(ndarray boxes, ndarray like, Plan* plan) except -1:
         raise RuntimeError(f"roi_align: spatial_scale is positive, at most 16, not {plan.scale}")
     if plan.bins_y < 1 or plan.bins_x < 1:
         raise RuntimeError(f"roi_align: output_size is positive, not {(plan.bins_y, plan.bins_x)}")
-    if plan.boxes and not (((<object>boxes)[:, 0] >= 0) & ((<object>boxes)[:, 0] < plan.images)).all():
+    numbers = (<object>boxes)[:, 0]
+    if not ((numbers >= 0) & (numbers < plan.images)).all():
         raise IndexError(f"roi_align: boxes name images from 0 to {plan.images - 1}")
     if not (abs((<object>boxes)[:, 1:]) <= 1e6).all():
         raise RuntimeError("roi_align: boxes have finite sizes of at most 10^6 pixels")

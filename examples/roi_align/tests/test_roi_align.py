@@ -2,10 +2,11 @@
 
 import math
 
-import imode
 import numpy as np
 import pytest
 from roi_align import library, roi_align
+
+import imode
 
 BOXES = [[0, 0.3, 0.7, 5.2, 4.9], [1, -3.0, 1.0, 2.5, 9.0], [1, 2.0, 2.0, 2.2, 2.1]]
 
