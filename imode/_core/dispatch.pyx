@@ -422,25 +422,23 @@ cdef class Operator:
         """
         cdef int i = key_index(key)
         cdef CKernel compiled
-        if self.own is not None:
-            before = self.own[i]
-            self.own[i] = kernel if kernel is None or isinstance(kernel, CKernel) else (
-                CKernel.new(_python_kernel, kernel, NULL, where))
-            refresh(self)
-            return before
-        before = self.kernels[i]
-        if kernel is None:
-            self.kernels[i] = None
-            self.table[i] = NULL
-            self.mask &= ~(<keyset_t>1 << i)
-            return before
-        if isinstance(kernel, CKernel):
+        if kernel is None or isinstance(kernel, CKernel):
             compiled = kernel
         elif callable(kernel):
             compiled = CKernel.new(_python_kernel, kernel, NULL, where)
         else:
             raise TypeError(f"register(): expected a callable, got {type(kernel).__name__}")
+        if self.own is not None:
+            before = self.own[i]
+            self.own[i] = compiled
+            refresh(self)
+            return before
+        before = self.kernels[i]
         self.kernels[i] = compiled
+        if compiled is None:
+            self.table[i] = NULL
+            self.mask &= ~(<keyset_t>1 << i)
+            return before
         self.table[i] = compiled.fn
         self.mask |= <keyset_t>1 << i
         return before

@@ -396,10 +396,11 @@ cdef Signature signature_of(Operator op):
         return <Signature>op.signature
     if op.role == INPLACE:
         found = Signature((0,), ("Tensor",), (0,), (True,))
-    elif op.role == VIEW and op.n_results == 1:       # one, or a tuple of any length
+    elif op.role == VIEW and op.n_results == 1 and "[]" in op.schema.rpartition("->")[2]:
         found = Signature((), ("views",), (op.tensors[0],), (False,))
     elif op.n_results == 1:
-        found = Signature((), ("Tensor",), (-1,), (False,))
+        at = op.tensors[0] if op.role == VIEW else -1
+        found = Signature((), ("Tensor",), (at,), (False,))
     elif op.n_results > 1:
         several = op.n_results
         at = op.tensors[0] if op.role == VIEW else -1

@@ -171,8 +171,10 @@ def _by_pytorch_name(name, packet, overload):
     known = list(packet.found.values())
     if len(known) == 1 and overload in (*_PLAIN, "default"):
         return known[0]
-    if overload in ("Tensor", "Scalar"):
-        fits = [op for op in known if _takes(op, overload)]
+    if overload == "dim_IntList" and "dim" in packet.found:
+        return packet.found["dim"]
+    if overload in ("Tensor", "Scalar", "Tensor_Scalar"):
+        fits = [op for op in known if _takes(op, overload.rpartition("_")[2])]
         return fits[0] if len(fits) == 1 else None
     return None
 

@@ -68,7 +68,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
 
 
 def _check_mutates(op, mutates_args, schema):
-    written = {op.names[i] for i in signature(op).written}
+    written = {op.names[i] for i in op.entry.signature.written}
     if written != set(mutates_args):
         raise ValueError(
             f"Attempted to create a custom op with `mutates_args={mutates_args}` and "
