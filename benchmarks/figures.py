@@ -271,6 +271,46 @@ def autograd_figures(times, name):
     return found
 
 
+# ---- operators from outside ----
+
+OUTSIDE = """
+def plain(x):
+    return x.clone()
+custom = lib.library.custom_op(
+    "bench::custom", plain, mutates_args=(), schema="(Tensor x) -> Tensor")
+mine = lib.library.Library("bench_mine", "DEF")
+mine.define("defined(Tensor x) -> Tensor")
+mine.impl("defined", plain, "CPU")
+defined = lib.ops.bench_mine.defined
+x = lib.ones(4)
+"""
+OUTSIDE_CALLS = {"custom_op": "custom(x)", "Library.define, impl": "defined(x)"}
+
+
+def outside(lib, torch):
+    """Return {what: {"imode": seconds, "torch": ...}}: what a call of an operator written in Python
+    costs more than one of its function."""
+    times = {}
+    spaces = {"imode": {"lib": lib}, "torch": {"lib": torch}}
+    for space in spaces.values():
+        exec(OUTSIDE, space)
+    for what, code in OUTSIDE_CALLS.items():
+        calls = best({key: (code, space) for key, space in spaces.items()}, rounds=31)
+        alone = best({key: ("plain(x)", space) for key, space in spaces.items()}, rounds=31)
+        times[what] = {key: max(calls[key] - alone[key], 1e-9) for key in calls}
+    return times
+
+
+def outside_figures(times):
+    """Return the Figures of `outside`."""
+    found = []
+    for what, t in times.items():
+        text = f"an operator in Python over its function, {what}"
+        text += f" (PyTorch {t['torch'] * 1e9:.0f} ns)"
+        found.append(Figure(text, t["imode"] * 1e9, 250, True, " ns"))
+    return found
+
+
 # ---- what it costs to name the culprit ----
 
 NAMED = (

@@ -125,9 +125,23 @@ def test_a_list_of_tensors_holds_tensors(lib, ops, value):
 
 
 BAD_SCHEMAS = (
-    *("", "f", "f(", "f()", "f(Tensor x)", "f(Tensor x) ->", "(Tensor x) -> Tensor", "f(Tensor) -> ()"),
+    *(
+        "",
+        "f",
+        "f(",
+        "f()",
+        "f(Tensor x)",
+        "f(Tensor x) ->",
+        "(Tensor x) -> Tensor",
+        "f(Tensor) -> ()",
+    ),
     *("f(Tensor x=3) -> ()", "f(int x='a') -> ()", "f(int x=1.5) -> ()", "f(int[] x=['a']) -> ()"),
-    *("f(int x=1, int y) -> ()", "f(*, *, int x) -> ()", "f(int x, int x) -> ()", "f(int x) -> int[]"),
+    *(
+        "f(int x=1, int y) -> ()",
+        "f(*, *, int x) -> ()",
+        "f(int x, int x) -> ()",
+        "f(int x) -> int[]",
+    ),
     *("f(Tensor?[] x) -> ()", "f(Tensor(a x) -> ()", "f(Tensor x) -> Tensor(a)", "f() -> () ()"),
     *("f(Tensor|Scalar x) -> ()", "f(Tensor(a!) x) -> Tensor(a)", "f;() -> ()", "f.() -> ()"),
     "f(" + ", ".join(f"int x{i}" for i in range(25)) + ") -> ()",
@@ -315,7 +329,9 @@ def test_a_kernel_of_imodes_own_is_replaced_for_a_block_in_all_threads():
         with Library(space, "IMPL") as lib:
             lib.impl("add.Tensor", lambda a, b, *, alpha=1: a * b, "CPU")
             elsewhere = []
-            thread = threading.Thread(target=lambda: elsewhere.append((x + x).tolist()))
+            thread = threading.Thread(
+                target=lambda found: found.append((x + x).tolist()), args=(elsewhere,)
+            )
             thread.start()
             thread.join()
             assert elsewhere == [[9, 16]] == [(x + x).tolist()]
@@ -393,7 +409,7 @@ def test_a_library_closed_while_its_operator_runs():
     lib = Library(space := next(ns), "DEF")
     lib.define("f(Tensor x) -> Tensor")
     lib.define("up_(Tensor(a!) x) -> Tensor(a!)")
-    running, closed, found = threading.Event(), threading.Event(), []
+    running, closed, found, holder = threading.Event(), threading.Event(), [], [lib]
 
     def slow(x):
         running.set()
@@ -401,14 +417,14 @@ def test_a_library_closed_while_its_operator_runs():
         return x * 2
 
     lib.impl("f", slow, "CPU")
-    lib.impl("up_", lambda x: (lib.close(), x.add_(1))[1], "CPU")
+    lib.impl("up_", lambda x: (holder[0].close(), x.add_(1))[1], "CPU")
     f, up_ = getattr(imode.ops, space).f, getattr(imode.ops, space).up_
     thread = threading.Thread(target=lambda: found.append(f(ones(requires_grad=True)).tolist()))
     thread.start()
     assert running.wait(10)
     x = ones()
     assert up_(x) is x and x._version == 1 and lib.closed
-    del slow, lib
+    del slow, lib, holder[0]
     gc.collect()
     closed.set()
     thread.join()
@@ -660,9 +676,20 @@ def test_a_custom_operator_that_is_wrong_leaves_nothing():
     with Library(space, "DEF") as lib:
         lib.define("taken() -> ()")
         for make, error in [
-            (lambda: custom_op(f"{space}::taken", print, mutates_args=(), schema="() -> ()"), RuntimeError),
-            (lambda: custom_op(f"{space}::f", print, mutates_args=(), schema="g() -> ()"), ValueError),
-            (lambda: custom_op(f"{space}::f", print, mutates_args=("x",), schema="(Tensor x) -> ()"), ValueError),
+            (
+                lambda: custom_op(f"{space}::taken", print, mutates_args=(), schema="() -> ()"),
+                RuntimeError,
+            ),
+            (
+                lambda: custom_op(f"{space}::f", print, mutates_args=(), schema="g() -> ()"),
+                ValueError,
+            ),
+            (
+                lambda: custom_op(
+                    f"{space}::f", print, mutates_args=("x",), schema="(Tensor x) -> ()"
+                ),
+                ValueError,
+            ),
             (
                 lambda: custom_op(
                     f"{space}::f", print, mutates_args=(), schema="() -> ()", device_types="cuda"
@@ -690,9 +717,12 @@ def test_results_share_no_memory_with_each_other():
         y = x * 2
         return y, y
 
-    with custom(twice, "(Tensor x) -> (Tensor, Tensor)") as f:
-        with pytest.raises(RuntimeError, match="A result has the memory of another of its results"):
-            f(ones())
+    said = "A result has the memory of another of its results"
+    with (
+        custom(twice, "(Tensor x) -> (Tensor, Tensor)") as f,
+        pytest.raises(RuntimeError, match=said),
+    ):
+        f(ones())
 
 
 def test_kernels_by_device():
@@ -729,7 +759,7 @@ def test_a_derivative_and_when_it_is_entered():
         ctx.n = inputs[1]
 
     def backward(ctx, grad):
-        x, output = ctx.saved_tensors
+        x, _ = ctx.saved_tensors
         assert ctx.needs_input_grad == (True, False)
         return grad * ctx.n * x ** (ctx.n - 1), None
 
@@ -793,7 +823,8 @@ def test_a_backward_that_raises_names_the_operator_and_the_line():
         line = backward.__code__.co_firstlineno
         with pytest.raises(ValueError, match="boom") as caught:
             f(ones(requires_grad=True)).sum().backward()
-        assert caught.value.__notes__ == [f"In the backward of {f._qualname}, at {__file__}:{line}."]
+        note = f"In the backward of {f._qualname}, at {__file__}:{line}."
+        assert caught.value.__notes__ == [note]
 
 
 @pytest.mark.parametrize("given", [(), (None, None, 1), (3, None), (None, 3), ([None], None), "ab"])
@@ -858,7 +889,8 @@ def test_opcheck_finds_what_the_schema_does_not_say(lib, ops):
     library.register_fake(ops.f, lambda x: imode.empty_like(x))
     names = ["test_schema", "test_autograd_registration", "test_faketensor"]
     assert opcheck(ops.f, (x,)) == dict.fromkeys(names, "SUCCESS")
-    assert opcheck(ops.f.default, (), {"x": x}, test_utils="test_schema") == {"test_schema": "SUCCESS"}
+    found = opcheck(ops.f.default, (), {"x": x}, test_utils="test_schema")
+    assert found == {"test_schema": "SUCCESS"}
     for kernel in (lambda x: x.view(-1), lambda x: x.add_(1) * 1):
         with contextlib.closing(Library(lib.ns, "IMPL")) as other:
             other.impl("f", kernel, "CPU")

@@ -104,8 +104,9 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
         if op.closed is not None:
             raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
-        asked = asked or _backends(op, args)
-        wanted = key_object(highest_key(asked)).name
+        if asked == 0 and op.namespace:         # the mask of a kernel above left it out
+            asked = _backends(op, args)
+        wanted = key_object(highest_key(asked)).name if asked else "none"
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))

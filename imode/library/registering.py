@@ -186,9 +186,7 @@ def _found(op, lib, what):
     if isinstance(op, Operator):
         op = op.qualified_name if op.namespace else f"aten::{op.qualified_name}"
     if not isinstance(op, str) or "::" not in op:
-        raise ValueError(
-            f"{what}: expected an operator, or its name 'namespace::name', got {op!r}"
-        )
+        raise ValueError(f"{what}: expected an operator, or its name 'namespace::name', got {op!r}")
     ns, _, name = op.partition("::")
     found = operator_of(ns, name, what)
     custom = _custom_ops.get(op)
