@@ -114,7 +114,7 @@ def main():
         small, recorded, programs, figures.origins(lib), large, imports, wheel
     )
     found += figures.autograd_figures(graphs, options.library)
-    found += outside.outside_figures(outside.outside(lib, torch))
+    found += outside.outside_figures(*outside.outside(lib, torch))
     took = ", ".join(f"{name} {seconds * 1e3:.0f} ms" for name, seconds in imports.items())
     parts += [f"Import times: {took}.", "## Figures", figures_table(found)]
     print("", *parts[-3:], sep="\n\n", flush=True)

@@ -1,6 +1,6 @@
 """What an operator from outside costs: in C beside one of imode's own, in Python beside a function.
 
-`python -m benchmarks.outside` prints nanoseconds a call, on 4 elements, best of interleaved rounds.
+`python -m benchmarks.outside` prints the figures: on 4 elements, best of interleaved rounds.
 """
 
 import importlib.util
@@ -62,43 +62,51 @@ def compiled(lib):
         return loaded.negate
 
 
-def twice(lib, tensor):
-    """An operator in Python of either library, and the function alone."""
+PYTHON = """
+def plain(x):
+    return x.clone()
 
-    def plain(x: tensor) -> tensor:
-        return x + x
-
-    return lib.library.custom_op("outside::twice", mutates_args=())(plain), plain
+custom = lib.library.custom_op(
+    "outside::custom", plain, mutates_args=(), schema="(Tensor x) -> Tensor")
+mine = lib.library.Library("outside", "FRAGMENT")
+mine.define("defined(Tensor x) -> Tensor")
+mine.impl("defined", plain, "CPU")
+defined = lib.ops.outside.defined
+x = lib.ones(4)
+"""
+CALLS = {"custom_op": "custom(x)", "Library.define, impl": "defined(x)"}
 
 
 def outside(lib, torch):
-    """Return {call: {"operator": seconds, "alone": ...}}; alone: what would be called otherwise."""
-    times = {}
-    mine = lib.library.Library("outside", "FRAGMENT")
-    mine.define("negate(Tensor self) -> Tensor")
-    mine.impl("negate", compiled(lib), "CPU")
-    names = {"a": lib.ones(4), "neg": lib.neg, "negate": lib.ops.outside.negate.default}
-    found = best({"theirs": ("negate(a)", names), "ours": ("neg(a)", names)}, rounds=31)
-    times["in C"] = {"operator": found["theirs"], "alone": found["ours"]}
-    mine.close()
-    for library, key in ((lib, "imode"), (torch, "torch")):
-        operator, plain = twice(library, library.Tensor)
-        names = {"a": library.ones(4), "operator": operator, "plain": plain}
-        found = best({"op": ("operator(a)", names), "plain": ("plain(a)", names)}, rounds=31)
-        times[f"in Python, {key}"] = {"operator": found["op"], "alone": found["plain"]}
-    return times
+    """Return what a call costs more than what would be called otherwise, in seconds.
+
+    (of an operator in C, over imode's `neg`; {of one in Python, over its function: {library: ...}})
+    """
+    with lib.library.Library("outside", "FRAGMENT") as mine:
+        mine.define("negate(Tensor self) -> Tensor")
+        mine.impl("negate", compiled(lib), "CPU")
+        names = {"a": lib.ones(4), "neg": lib.neg, "negate": lib.ops.outside.negate}
+        found = best({"theirs": ("negate(a)", names), "ours": ("neg(a)", names)}, rounds=31)
+    in_python = {}
+    spaces = {"imode": {"lib": lib}, "torch": {"lib": torch}}
+    for space in spaces.values():
+        exec(PYTHON, space)
+    for what, code in CALLS.items():
+        calls = best({key: (code, space) for key, space in spaces.items()}, rounds=31)
+        alone = best({key: ("plain(x)", space) for key, space in spaces.items()}, rounds=31)
+        in_python[what] = {key: max(calls[key] - alone[key], 1e-9) for key in calls}
+    return found["theirs"] - found["ours"], in_python
 
 
-def outside_figures(times):
-    """Return the Figures, in nanoseconds over what is called otherwise."""
-    over = {name: 1e9 * (t["operator"] - t["alone"]) for name, t in times.items()}
-    python, torch = over["in Python, imode"], over["in Python, torch"]
-    return [
-        Figure("an operator in C from another package, over imode's own `neg`", over["in C"], 10,
-               True, " ns"),
-        Figure(f"an operator in Python over the plain function (PyTorch's: {torch:,.0f} ns)",
-               python, 250, True, " ns"),
-    ]  # fmt: skip
+def outside_figures(in_c, in_python):
+    """Return the Figures, in nanoseconds."""
+    name = "an operator in C of another package over imode's own `neg`"
+    figures = [Figure(name, in_c * 1e9, 10, True, " ns")]
+    for what, t in in_python.items():
+        text = f"an operator in Python over its function, {what}"
+        text += f" (PyTorch {t['torch'] * 1e9:,.0f} ns)"
+        figures.append(Figure(text, t["imode"] * 1e9, 250, True, " ns"))
+    return figures
 
 
 if __name__ == "__main__":
@@ -107,8 +115,5 @@ if __name__ == "__main__":
     import imode
 
     torch.set_num_threads(1)
-    measured = outside(imode, torch)
-    for what, each in measured.items():
-        print(what, ", ".join(f"{key} {1e9 * seconds:,.0f} ns" for key, seconds in each.items()))
-    for figure in outside_figures(measured):
-        print(f"{figure.name}: {figure.value:.0f}{figure.unit}, at most {figure.target:.0f}")
+    for figure in outside_figures(*outside(imode, torch)):
+        print(f"{figure.name}: {figure.value:.1f}{figure.unit}, at most {figure.target:.0f}")

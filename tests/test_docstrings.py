@@ -18,7 +18,7 @@ PACKAGES = [imode.nn.modules, imode.nn.init, imode.nn.utils, imode.utils.data]
 PACKAGES += [imode.optim, imode.optim.lr_scheduler]
 
 SPACES = [imode, imode.nn.functional, imode.linalg, imode.autograd, imode.autograd.graph]
-SPACES += [imode.autograd.functional]
+SPACES += [imode.autograd.functional, imode.library]
 
 
 @pytest.fixture(autouse=True)

@@ -104,8 +104,9 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
         if op.closed is not None:
             raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
-        asked = asked or _backends(op, args)
-        wanted = key_object(highest_key(asked)).name
+        if asked == 0 and op.namespace:         # the mask of a kernel above left it out
+            asked = _backends(op, args)
+        wanted = key_object(highest_key(asked)).name if asked else "none"
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     cdef int key = highest_key(keys)
     PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
@@ -422,25 +423,23 @@ cdef class Operator:
         """
         cdef int i = key_index(key)
         cdef CKernel compiled
-        if self.own is not None:
-            before = self.own[i]
-            self.own[i] = kernel if kernel is None or isinstance(kernel, CKernel) else (
-                CKernel.new(_python_kernel, kernel, NULL, where))
-            refresh(self)
-            return before
-        before = self.kernels[i]
-        if kernel is None:
-            self.kernels[i] = None
-            self.table[i] = NULL
-            self.mask &= ~(<keyset_t>1 << i)
-            return before
-        if isinstance(kernel, CKernel):
+        if kernel is None or isinstance(kernel, CKernel):
             compiled = kernel
         elif callable(kernel):
             compiled = CKernel.new(_python_kernel, kernel, NULL, where)
         else:
             raise TypeError(f"register(): expected a callable, got {type(kernel).__name__}")
+        if self.own is not None:
+            before = self.own[i]
+            self.own[i] = compiled
+            refresh(self)
+            return before
+        before = self.kernels[i]
         self.kernels[i] = compiled
+        if compiled is None:
+            self.table[i] = NULL
+            self.mask &= ~(<keyset_t>1 << i)
+            return before
         self.table[i] = compiled.fn
         self.mask |= <keyset_t>1 << i
         return before

@@ -15,7 +15,6 @@ layer over it.
 Python: no thread, signal or finalizer sees half of a change. What was there is released last.
 """
 cimport cython
-from cpython.list cimport PyList_GET_SIZE
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport root
@@ -391,15 +390,15 @@ cdef object _call_function(Operator op, keyset_t keys, PyObject** args, Layer la
 cdef Signature signature_of(Operator op):
     """What an operator's schema says; of imode's own, found when first asked for."""
     cdef Signature found
-    cdef int i
     if op.signature is not None:
         return <Signature>op.signature
     if op.role == INPLACE:
         found = Signature((0,), ("Tensor",), (0,), (True,))
-    elif op.role == VIEW and op.n_results == 1:       # one, or a tuple of any length
+    elif op.role == VIEW and op.n_results == 1 and "[]" in op.schema.rpartition("->")[2]:
         found = Signature((), ("views",), (op.tensors[0],), (False,))
     elif op.n_results == 1:
-        found = Signature((), ("Tensor",), (-1,), (False,))
+        at = op.tensors[0] if op.role == VIEW else -1
+        found = Signature((), ("Tensor",), (at,), (False,))
     elif op.n_results > 1:
         several = op.n_results
         at = op.tensors[0] if op.role == VIEW else -1
@@ -417,7 +416,6 @@ cdef object _checked(Operator op, Layer layer, object result, PyObject** args, b
     """A kernel's result, if it is what the schema says."""
     cdef Signature signature = signature_of(op)
     cdef Py_ssize_t i, n
-    cdef PyObject* item
     if op.role == OUT:
         if <PyObject*>result != args[op.nargs] and not _same_items(result, args[op.nargs]):
             raise errors.library.not_the_argument(op, layer, "out", result)
@@ -464,7 +462,7 @@ cdef object _checked_one(Operator op, Layer layer, Signature signature, Py_ssize
             return _checked_alias(op, layer, signature, i, at, <Tensor>value, args)
         if backend:
             if op.namespace and not layer.exclusive and not _debug:
-                # What PyTorch allows: an argument as it came, which must not become its own history.
+                # PyTorch allows an argument as it came; it must not become its own history.
                 return new_alias(<Tensor>value) if _given(op, args, value) else value
             _refuse_memory(op, layer, <Tensor>value, args)
         return value

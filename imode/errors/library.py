@@ -1,4 +1,4 @@
-"""Operators from outside: schemas, kernels and results that are wrong, libraries that are closed."""
+"""Operators from outside: wrong schemas, kernels and results, libraries that are closed."""
 
 from imode._core.bind import Problem
 from imode._core.type_names import class_name
@@ -76,17 +76,31 @@ def no_such_op(ns, name):
     return AttributeError(f"'_OpNamespace' '{ns}' object has no attribute '{name}'")
 
 
+def _closed(name, library):
+    return f"{name} is not defined any more: {library} was closed."
+
+
 def closed_name(name, library):
     """A name that a library took back."""
-    return AttributeError(f"{name} is not defined any more: {library} was closed.")
+    return AttributeError(_closed(name, library))
 
 
 def closed(name, library):
     """A call, or a registration, after the library of an operator was closed."""
     return RuntimeError(
-        f"{name} is not defined any more: {library} was closed.\n"
+        f"{_closed(name, library)}\n"
         "Call it inside the library's with block, or close() the library later."
     )
+
+
+def not_callable(function):
+    """A kernel that is no function."""
+    return TypeError(f"Input function is required to be a callable but found type {type(function)}")
+
+
+def no_namespace(ns):
+    """What is no name of a namespace."""
+    return ValueError(f"Library(): expected the name of a namespace, got {ns!r}")
 
 
 # ---- keys and devices ----

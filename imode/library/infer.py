@@ -19,7 +19,7 @@ def _derived(base, name, listed, listed_optional, optional_list):
 
     def sequences(item):
         return (
-            typing.Sequence[item],  # noqa: UP006
+            typing.Sequence[item],
             typing.List[item],  # noqa: UP006
             types.GenericAlias(collections.abc.Sequence, (item,)),
             types.GenericAlias(list, (item,)),

@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport root
 from imode._core.dispatch cimport (
-    MAX_ARGS, OUT, TENSOR_LIST, TLS, CKernel, Operator, inplace_target, redispatch, tls)
+    MAX_ARGS, TENSOR_LIST, TLS, CKernel, Operator, inplace_target, redispatch, tls)
 from imode._core.dtype cimport FLOAT16, code_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.layers cimport Signature

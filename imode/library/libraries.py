@@ -14,7 +14,6 @@ from imode._core.layers import Layer, lay, lay_fallback, layers_of, lift, lift_f
 from . import schemas
 from .kernels import RECORD_OUTSIDE, WRITE_OR_VIEW
 from .namespaces import (
-    BUILT_IN,
     OpOverloadPacket,
     check_namespace,
     namespace,
@@ -69,7 +68,7 @@ class Library:
         if kind != "IMPL":
             check_namespace(ns)
         elif not isinstance(ns, str) or not (ns == "_" or ns.isidentifier()):
-            raise ValueError(f"Library(): expected the name of a namespace, got {ns!r}")
+            raise errors.library.no_namespace(ns)
         self.ns, self.kind = ns, kind
         self.dispatch_key = dispatch_key and read_key(dispatch_key)
         self._where = caller()
@@ -153,10 +152,12 @@ class Library:
         """
         self._impl(op_name, fn, dispatch_key, with_keyset=with_keyset, override=allow_override)
 
-    def _impl(self, op_name, fn, dispatch_key, *, with_keyset=False, override=True, exclusive=False):
+    def _impl(
+        self, op_name, fn, dispatch_key, *, with_keyset=False, override=True, exclusive=False
+    ):
         self._check_open()
         if not callable(fn) and fn is not fallthrough_kernel and not isinstance(fn, CKernel):
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise errors.library.not_callable(fn)
         op = self._find(op_name, "impl()")
         key = read_key(dispatch_key or self.dispatch_key)
         composite = key == _COMPOSITE[0]
@@ -207,13 +208,13 @@ class Library:
         key = read_key(dispatch_key or self.dispatch_key)
         if self.ns != "_":
             raise RuntimeError(
-                'Fallback can only be registered using library fallback on the global namespace "_" '
-                f"but it is {self.ns}"
+                "Fallback can only be registered using library fallback on the global namespace "
+                f'"_" but it is {self.ns}'
             )
         if key in _COMPOSITE:
             raise RuntimeError("A fallback needs a dispatch key: fallback(fn, 'Tracer').")
         if not callable(fn) and fn is not fallthrough_kernel:
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise errors.library.not_callable(fn)
         if fn is fallthrough_kernel:
             return  # without a fallback, a key that has no kernel is fallen through
         layer = Layer(fn, line_of(fn), key, with_keyset=with_keyset, fallback=True)

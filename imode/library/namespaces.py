@@ -56,14 +56,18 @@ def check_namespace(name):
     from imode import ops
 
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"Library(): expected the name of a namespace, got {name!r}")
+        raise errors.library.no_namespace(name)
     if name in BUILT_IN:
         raise errors.library.reserved(
             name, "It holds imode's own operators: kernels for them go in, Library(ns, 'IMPL')."
         )
     ops.find(name)
     taken = vars(ops).get(name)
-    if name == "prim" or name.startswith("_") or name in vars(ops) and _namespaces.get(name) is None:
+    if (
+        name == "prim"
+        or name.startswith("_")
+        or (name in vars(ops) and _namespaces.get(name) is None)
+    ):
         what = "a module" if isinstance(taken, ModuleType) else "a name"
         raise errors.library.reserved(name, f"imode.ops.{name} is {what} of imode's own.")
 
@@ -171,8 +175,10 @@ def _by_pytorch_name(name, packet, overload):
     known = list(packet.found.values())
     if len(known) == 1 and overload in (*_PLAIN, "default"):
         return known[0]
-    if overload in ("Tensor", "Scalar"):
-        fits = [op for op in known if _takes(op, overload)]
+    if overload == "dim_IntList" and "dim" in packet.found:
+        return packet.found["dim"]
+    if overload in ("Tensor", "Scalar", "Tensor_Scalar"):
+        fits = [op for op in known if _takes(op, overload.rpartition("_")[2])]
         return fits[0] if len(fits) == 1 else None
     return None
 

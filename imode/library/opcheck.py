@@ -179,8 +179,10 @@ def _test_autograd_registration(op, args, kwargs):
 
 
 def _test_faketensor(op, args, kwargs):
-    if not signature(op).results or not op.namespace or layers_of(
-        op, slot_of("CompositeImplicitAutograd")
+    if (
+        not signature(op).results
+        or not op.namespace
+        or layers_of(op, slot_of("CompositeImplicitAutograd"))
     ):
         return
     layers = layers_of(op, slot_of("Meta"))

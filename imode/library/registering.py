@@ -68,7 +68,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
 
 
 def _check_mutates(op, mutates_args, schema):
-    written = {op.names[i] for i in signature(op).written}
+    written = {op.names[i] for i in op.entry.signature.written}
     if written != set(mutates_args):
         raise ValueError(
             f"Attempted to create a custom op with `mutates_args={mutates_args}` and "
@@ -186,9 +186,7 @@ def _found(op, lib, what):
     if isinstance(op, Operator):
         op = op.qualified_name if op.namespace else f"aten::{op.qualified_name}"
     if not isinstance(op, str) or "::" not in op:
-        raise ValueError(
-            f"{what}: expected an operator, or its name 'namespace::name', got {op!r}"
-        )
+        raise ValueError(f"{what}: expected an operator, or its name 'namespace::name', got {op!r}")
     ns, _, name = op.partition("::")
     found = operator_of(ns, name, what)
     custom = _custom_ops.get(op)

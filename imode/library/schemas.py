@@ -198,10 +198,11 @@ def _default(reader, kind, length):
     elif kind.startswith("Tensor"):
         reader.next -= 1
         raise reader.error(f"expected None but found {reader.found()}")
-    elif "[]" in kind:
-        return _default_list(reader, kind, length, token_kind, token)
     else:
-        value = _literal(kind.removesuffix("?"), token_kind, token)
+        if "[]" in kind:
+            value = _default_list(reader, kind, length, token_kind, token)
+        else:
+            value = _literal(kind.removesuffix("?"), token_kind, token)
         if value is not None:
             return value
     reader.next -= 1
@@ -223,9 +224,7 @@ def _default_list(reader, kind, length, token_kind, token):
             reader.next += 1
         return tuple(values) if item == "int" else values
     value = _literal(item, token_kind, token)
-    if value is None:
-        raise reader.error(f"expected a default of type {kind} but found {reader.found()}", 0)
-    return (value,) * (length or 1)
+    return None if value is None else (value,) * (length or 1)
 
 
 def _literal(kind, token_kind, token):
@@ -243,7 +242,9 @@ def _literal(kind, token_kind, token):
             return token == "True" if kind in ("bool", "Scalar") else None
         if token in ("inf", "nan") and kind in ("float", "Scalar"):
             return float(token)
-        found = getattr(imode, token, None) if kind in ("ScalarType", "Layout", "MemoryFormat") else 0
+        found = (
+            getattr(imode, token, None) if kind in ("ScalarType", "Layout", "MemoryFormat") else 0
+        )
         return found or None
     return None
 
