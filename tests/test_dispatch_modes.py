@@ -200,6 +200,8 @@ def test_an_operator_says_its_name_as_in_pytorch():
 def test_an_argument_that_a_mode_does_not_take():
     with pytest.raises(TypeError, match="drop the argument _dispatch_key"):
         TorchDispatchMode(_dispatch_key="CPU")
-    with pytest.raises(NotImplementedError, match="has no method __torch_dispatch__"):
-        with TorchDispatchMode.push():
-            imode.ones(1)
+    with (
+        pytest.raises(NotImplementedError, match="has no method __torch_dispatch__"),
+        TorchDispatchMode.push(),
+    ):
+        imode.ones(1)
