@@ -85,7 +85,7 @@ cfloat, cdouble = complex64, complex128
 
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
-_MODULES_LATER = ("linalg", "nn", "optim", "return_types", "serialization", "utils")
+_MODULES_LATER = ("linalg", "nn", "optim", "overrides", "return_types", "serialization", "utils")
 _LATER = {
     "serialization": ("load", "save"),
     "_core.broadcast": ("broadcast_shapes",),
@@ -104,7 +104,7 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "cuda", "errors", "linalg", "nn", "ops", "optim", "return_types"),
+    *("autograd", "cuda", "errors", "linalg", "nn", "ops", "optim", "overrides", "return_types"),
     *("serialization", "utils"),
     # guards
     *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),

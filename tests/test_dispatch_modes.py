@@ -205,3 +205,19 @@ def test_an_argument_that_a_mode_does_not_take():
         TorchDispatchMode.push(),
     ):
         imode.ones(1)
+
+
+def test_a_view_that_is_replaced_is_no_view():
+    class Copies(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {})).clone()
+
+    x = imode.ones(4, requires_grad=True)
+    y = x * 2
+    with Copies():
+        z = y.view(2, 2)
+    assert z._base is None and z.grad_fn.name() == "ViewBackward0"
+    z.mul_(3)
+    assert y.tolist() == [2, 2, 2, 2] and y.grad_fn.name() == "MulBackward0"
+    z.sum().backward()
+    assert x.grad.tolist() == [6, 6, 6, 6]

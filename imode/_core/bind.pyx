@@ -460,11 +460,15 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
                          PyObject* keywords, Bound* bound):
     """A call that fits no overload: in the argument order of older scripts, or a TypeError."""
     from imode._core.legacy_orders import call_in_older_order
+    from imode._core.overriding import call_misfit
 
     cdef Mismatch why
     cdef Operator op
     given, names = _given(args, n, keywords)
     own = (<object>self,) if self != NULL else ()
+    overridden = call_misfit(first, own, given, names)
+    if overridden is not None:
+        return overridden[0]
     result = call_in_older_order(first, own, given, names)
     if result is not None:
         return result
@@ -476,6 +480,18 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     missing = errors.arguments.missing_first(
         op, self != NULL, n, names, why.problem, why.argument)
     raise missing or _refusal(op, &why, self != NULL, keywords != NULL)
+
+
+cdef object _call_wrong_out(TypeError error, Operator first, PyObject* self, PyObject** args,
+                            Py_ssize_t n, PyObject* keywords):
+    """A call whose out= is no tensor, or not as many as there are results."""
+    from imode._core.overriding import call_misfit
+
+    given, names = _given(args, n, keywords)
+    overridden = call_misfit(first, (<object>self,) if self != NULL else (), given, names)
+    if overridden is not None:
+        return overridden[0]
+    raise errors.arguments.wrong_out(error, first, self != NULL, given, names)
 
 
 # ---- the call ----
@@ -495,8 +511,7 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
             try:
                 op = _bind_out(op, &bound)
             except TypeError as error:
-                raise errors.arguments.wrong_out(
-                    error, first, self != NULL, *_given(args, n, keywords))
+                return _call_wrong_out(error, first, self, args, n, keywords)
             return call(op, bound.args)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (

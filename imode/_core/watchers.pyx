@@ -6,10 +6,10 @@ from cpython.object cimport PyObject
 from imode._core.dispatch cimport (
     INPLACE, OUT, TLS, VIEW, Operator, Watcher, proceed, set_watching, tls, unwatch, watch, watching)
 from imode._core.keyset cimport (
-    BACKENDS, BIT_AD, BIT_AUTOGRAD, highest_key, key_object, keyset_t)
+    AD_INPLACE_OR_VIEW, BACKENDS, BIT_AD, BIT_AUTOGRAD, highest_key, key_object, keyset_t)
 from imode._core.making cimport alias_of
 from imode._core.allocator cimport root
-from imode._core.tensor cimport Tensor, is_inference, is_tensor, requires_grad
+from imode._core.tensor cimport Tensor, is_tensor, requires_grad
 from imode._core.user_frames cimport here
 from libc.stdint cimport uint64_t
 
@@ -47,6 +47,21 @@ cdef class Trace(Watcher):
 
 @cython.binding(False)
 @cython.final
+cdef class _Result(Watcher):
+    """Gives a result that is known already."""
+
+    cdef object result
+
+    def __cinit__(self, result):
+        self.result = result
+
+    cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
+        return self.result
+
+
+
+@cython.binding(False)
+@cython.final
 cdef class _Entry(Watcher):
     """One `with` block of a dispatch mode."""
 
@@ -58,11 +73,33 @@ cdef class _Entry(Watcher):
         self.line = here()
 
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
+        cdef int key = highest_key(keys)
+        if key == AD_INPLACE_OR_VIEW and op.role == VIEW:
+            return self.view(op, keys, args)
+        if not BACKENDS >> key & 1:
+            return proceed(self.outer, op, keys, args)
+        return self.run(op, args)
+
+    cdef object view(self, Operator op, keyset_t keys, PyObject** args):
+        """A view operator above the kernel that records the view, which a result with memory of its
+        own must not reach: a write to one of the two would count as a write to both."""
+        cdef Tensor base = <Tensor>args[op.tensors[0]]
+        cdef Watcher before
+        result = self.run(op, args)
+        for item in result if type(result) is tuple else (result,):
+            if root((<Tensor>item).array) != root(base.array):
+                return result
+        before = set_watching(_Result(result))
+        try:
+            return op.table[<int>AD_INPLACE_OR_VIEW](op, keys, args)
+        finally:
+            set_watching(before)
+
+    cdef object run(self, Operator op, PyObject** args):
+        """Call the mode's method instead of a backend's kernel."""
         cdef TLS* state = tls()
         cdef uint64_t excluded = state.excluded
         cdef Watcher before
-        if not BACKENDS >> highest_key(keys) & 1:
-            return proceed(self.outer, op, keys, args)
         given, named = as_called(op, args)
         before = set_watching(self.outer)       # in its own method the mode is off
         state.excluded = excluded | BIT_AUTOGRAD | BIT_AD
@@ -102,10 +139,11 @@ cdef object _checked(Operator op, PyObject** args, object result, _Entry entry):
         return <object>args[op.nargs]
     if op.n_results == 0:
         return result
-    if op.n_results == 1:
+    if op.n_results == 1 and not (op.role == VIEW and op.schema.endswith("[]")):
         return _result(op, args, result, result, entry)
-    if not isinstance(result, (tuple, list)) or op.n_results not in (-1, len(result)):
-        wanted = "tuple of tensors" if op.n_results < 0 else f"tuple of {op.n_results} tensors"
+    if not isinstance(result, (tuple, list)) or op.n_results not in (
+            -1, 1, len(result)):
+        wanted = "tuple of tensors" if op.n_results < 2 else f"tuple of {op.n_results} tensors"
         raise errors.modes.wrong_result(op, entry.mode, entry.line, result, wanted)
     items = tuple([_result(op, args, item, result, entry) for item in result])
     return items if op.result_type is None else op.result_type(items)
@@ -119,10 +157,6 @@ cdef object _result(Operator op, PyObject** args, object item, object result, _E
     if not is_tensor(<PyObject*>item):
         raise errors.modes.wrong_result(op, entry.mode, entry.line, item, "Tensor")
     tensor = <Tensor>item
-    if op.role == VIEW:
-        base = <Tensor>args[op.tensors[0]]
-        if not is_inference(base) and root(base.array) != root(tensor.array):
-            raise errors.modes.not_a_view(op, entry.mode, entry.line)
     # The layers above give a result its history: a tensor that has one, or that the caller holds as
     # an argument, keeps its own.
     if tensor.grad_fn is not None or tensor.view is not None or requires_grad(tensor):

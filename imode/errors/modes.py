@@ -38,14 +38,11 @@ def wrong_result(op, mode, line, result, wanted):
     )
 
 
-def not_a_view(op, mode, line):
-    """__torch_dispatch__ returned other memory for an operator whose result is a view."""
-    method = f"{class_name(mode)}.__torch_dispatch__{entered(line)}"
-    return RuntimeError(
-        text(
-            f"The result of {op} has to be a view of its first argument.",
-            f"{method} returned a tensor with memory of its own: a later write to one of the two "
-            "would count as a write to both, and gradients would be wrong.",
-            "Return func(*args, **(kwargs or {})), or a view of it; in inference mode, anything.",
-        )
+def no_implementation(function, types):
+    """All that could override a function answered NotImplemented."""
+    module = getattr(function, "__module__", None) or "imode.Tensor"
+    name = f"{module}.{getattr(function, '__name__', function)}"
+    return TypeError(
+        f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned "
+        "NotImplemented:\n\n" + "\n".join(f"  - tensor subclass {cls}" for cls in types)
     )
