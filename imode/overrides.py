@@ -6,8 +6,6 @@ import types
 from imode import Tensor, nn, ops
 from imode._core.dispatch import Operator
 from imode._core.overriding import (
-    DisableTorchFunction,
-    DisableTorchFunctionSubclass,
     ask,
     enter_mode,
     function_modes,
@@ -81,7 +79,7 @@ def _get_current_function_mode_stack():
 
 
 def has_torch_function(relevant_args):
-    """Whether the class of one of the objects has `__torch_function__`, or a function mode is on."""
+    """Whether one of the objects has a class with `__torch_function__`, or a function mode is on."""
     return bool(function_modes()) or bool(overloaded(relevant_args))
 
 

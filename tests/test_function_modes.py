@@ -47,7 +47,7 @@ def test_all_ways_to_call():
     x = imode.ones(2)
     with Log() as mode:
         imode.add.__call__(x, x)
-        imode.add(*(x, x), **{"alpha": 2})
+        imode.add(*(x, x), alpha=2)
         imode.Tensor.add(x, x)
         x.add.__call__(x)
         (lambda f: f(x))(x.add)
@@ -129,9 +129,11 @@ def test_a_mode_without_a_method_and_one_that_does_not_answer():
             return NotImplemented
 
     x = imode.ones(1)
-    with pytest.raises(NotImplementedError, match="has no method __torch_function__"):
-        with overrides.TorchFunctionMode():  # noqa: SIM117
-            x + 1
+    with (
+        pytest.raises(NotImplementedError, match="has no method __torch_function__"),
+        overrides.TorchFunctionMode(),
+    ):
+        x + 1
     with pytest.raises(TypeError, match=r"failed for 'imode\.Tensor\.add'"), Silent():
         x + 1
 

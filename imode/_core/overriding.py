@@ -1,4 +1,4 @@
-"""`__torch_function__`: classes that take over calls in which their objects appear, and function modes.
+"""`__torch_function__`: classes that take over calls in which their objects appear; function modes.
 
 An operator looks for such objects only where its arguments do not bind, in the cold part of
 `bind.pyx`; for modes see Note [Function modes cost nothing while they are off] in callables.pyx.
@@ -93,7 +93,7 @@ def call_misfit(operator, own, given, names):
 
 
 def call_sign(operator, self, other):
-    """A sign between a tensor and another object; NotImplemented if its class does not take over."""
+    """A sign between a tensor and another object; NotImplemented if its class does not care."""
     found = overloaded((other,))
     return ask(function_of(operator, True), found, (self, other), {}) if found else NotImplemented
 
