@@ -85,7 +85,9 @@ cfloat, cdouble = complex64, complex128
 
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
-_MODULES_LATER = ("library", "linalg", "nn", "optim", "return_types", "serialization", "utils")
+_MODULES_LATER = (
+    *("library", "linalg", "nn", "optim", "overrides", "return_types", "serialization", "utils"),
+)
 _LATER = {
     "serialization": ("load", "save"),
     "_core.broadcast": ("broadcast_shapes",),
@@ -104,7 +106,8 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "cuda", "errors", "library", "linalg", "nn", "ops", "optim", "return_types"),
+    *("autograd", "cuda", "errors", "library", "linalg", "nn", "ops", "optim", "overrides"),
+    "return_types",
     *("serialization", "utils"),
     # guards
     *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),

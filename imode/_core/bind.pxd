@@ -18,7 +18,7 @@ cpdef enum Problem:                       # errors/arguments.py has the messages
 cdef class Alias:
     # A second name under which Python calls an operator. Immutable.
     cdef Operator operator
-    cdef str name                         # the operator's name in errors about the arguments
+    cdef readonly str name                # the operator's name in errors about the arguments
 
 # Entry points of an operator's call and of its `redispatch`, for dispatch.pyx.
 cdef object vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords)

@@ -460,13 +460,17 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
                          PyObject* keywords, Bound* bound):
     """A call that fits no overload: in the argument order of older scripts, or a TypeError."""
     from imode._core.legacy_orders import call_in_older_order
+    from imode._core.overriding import call_misfit
 
     cdef Mismatch why
     cdef Operator op
     given, names = _given(args, n, keywords)
+    own = (<object>self,) if self != NULL else ()
+    overridden = call_misfit(first, own, given, names)
+    if overridden is not None:
+        return overridden[0]
     if first.namespace:
         raise _misfit_outside(first, args, n, keywords, bound)
-    own = (<object>self,) if self != NULL else ()
     result = call_in_older_order(first, own, given, names)
     if result is not None:
         return result
@@ -496,6 +500,18 @@ cdef object _misfit_outside(Operator first, PyObject** args, Py_ssize_t n, PyObj
     return errors.library.no_overload(first, reasons)
 
 
+cdef object _call_wrong_out(TypeError error, Operator first, PyObject* self, PyObject** args,
+                            Py_ssize_t n, PyObject* keywords):
+    """A call whose out= is no tensor, or not as many as there are results."""
+    from imode._core.overriding import call_misfit
+
+    given, names = _given(args, n, keywords)
+    overridden = call_misfit(first, (<object>self,) if self != NULL else (), given, names)
+    if overridden is not None:
+        return overridden[0]
+    raise errors.arguments.wrong_out(error, first, self != NULL, given, names)
+
+
 # ---- the call ----
 
 cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -513,8 +529,7 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
             try:
                 op = _bind_out(op, &bound)
             except TypeError as error:
-                raise errors.arguments.wrong_out(
-                    error, first, self != NULL, *_given(args, n, keywords))
+                return _call_wrong_out(error, first, self, args, n, keywords)
             return call(op, bound.args)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (

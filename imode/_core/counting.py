@@ -1,6 +1,7 @@
 """What the dispatcher has done: exact counts, and a trace of the kernels entered."""
 
-from imode._core.dispatch import read_counters, swap_trace
+from imode._core.dispatch import read_counters
+from imode._core.watchers import Trace
 
 
 class counters:
@@ -70,12 +71,13 @@ class trace_dispatch:
     ('add', DispatchKey.CPU)
     """
 
-    __slots__ = ("_before",)
+    __slots__ = ("_trace",)
 
     def __enter__(self):
-        trace = []
-        self._before = swap_trace(trace)
-        return trace
+        entries = []
+        self._trace = Trace(entries)
+        self._trace.start()
+        return entries
 
     def __exit__(self, *exc_info):
-        swap_trace(self._before)
+        self._trace.stop()

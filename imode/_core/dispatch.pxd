@@ -20,7 +20,7 @@ cdef extern from "tls.h":
         uint64_t views            # view records made
         uint64_t bumps            # version bumps
         PyObject* guard_top       # the innermost guard that is on, a guard.Guard; NULL: none
-        PyObject* trace           # list that the dispatch trace appends to; NULL: off
+        PyObject* watcher         # the innermost Watcher that is on, owned; NULL: none
         PyObject* task            # the call of backward that runs here, autograd's Task; NULL: none
         PyObject* saving          # default hooks of saved tensors, autograd's Defaults; NULL: none
         int depth                 # how many nested calls of backward run here
@@ -126,6 +126,21 @@ cdef class Operator:
     cdef list layers              # per key, a tuple of Layers on top; None: none at all
     cdef tuple cases              # COMPOSITE: its own (fast, function), while a library replaces it
 
+
+cdef class Watcher:
+    # What sees each kernel that its thread enters: the dispatch trace, a mode, a profiler. Those that
+    # are on in a thread form a chain from TLS.watcher through `outer`. Used by its own thread only.
+    cdef Watcher outer            # the next to see a kernel; None: there is none
+    # Called instead of the kernel of the highest key in `keys`; gives the kernel's result. Mostly it
+    # gets it from `proceed(self.outer, op, keys, args)`.
+    cdef object enter(self, Operator op, keyset_t keys, PyObject** args)
+
+
+cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)  # None: the kernel
+cdef int watch(Watcher watcher) except -1                 # turn it on: it is the innermost now
+cdef bint unwatch(Watcher watcher) except -1              # turn it off; False: it was not on here
+cdef Watcher watching()                                   # the innermost that is on, or None
+cdef Watcher set_watching(Watcher watcher)                # set the chain; returns the previous one
 
 cdef TLS* tls() noexcept nogil                            # this thread's state
 cdef object call(Operator op, PyObject** args)            # dispatch on the arguments and the state

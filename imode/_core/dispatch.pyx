@@ -17,9 +17,8 @@ If no operator created the tensor, the same field says what did (`internals.wrap
 from sys import intern
 
 cimport cython
-from cpython.list cimport PyList_Append
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.keyset cimport (
@@ -68,7 +67,7 @@ cdef object call(Operator op, PyObject** args):
         keys |= BIT_CPU
     keys = (keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded
     state.hops += 1
-    if not keys & op.mask or state.trace != NULL:
+    if not keys & op.mask or state.watcher != NULL:
         return _slow_enter(op, keys & op.mask, args, keys & BACKENDS)
     keys &= op.mask
     return op.table[highest_key(keys)](op, keys, args)
@@ -77,7 +76,7 @@ cdef object call(Operator op, PyObject** args):
 cdef object redispatch(Operator op, keyset_t keys, PyObject** args):
     imode_state.hops += 1
     imode_state.operator_id = op.id
-    if not keys & op.mask or imode_state.trace != NULL:
+    if not keys & op.mask or imode_state.watcher != NULL:
         return _slow_enter(op, keys & op.mask, args, keys)
     keys &= op.mask
     return op.table[highest_key(keys)](op, keys, args)
@@ -99,7 +98,7 @@ cdef keyset_t _out_keys(PyObject* out) noexcept:
 
 
 cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t asked):
-    """Enter a kernel with the trace on, or raise if there is no kernel for the call."""
+    """Enter a kernel that is watched, or raise if there is no kernel for the call."""
     if keys == 0:
         if op.closed is not None:
             raise errors.library.closed(op.qualified_name, op.closed)
@@ -108,9 +107,63 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
             asked = _backends(op, args)
         wanted = key_object(highest_key(asked)).name if asked else "none"
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
-    cdef int key = highest_key(keys)
-    PyList_Append(<object>imode_state.trace, (op.qualified_name, key_object(key)))
-    return op.table[key](op, keys, args)
+    return proceed(watching(), op, keys, args)
+
+
+# ---- what watches ----
+
+# Note [Watchers]
+# `call` and `redispatch` test one pointer of the thread's state, the innermost watcher. If there is
+# one, it is called instead of the kernel, and calls the next outer one, the last of which runs the
+# kernel. So off, watchers cost nothing: the test that finds no kernel stands beside that one.
+# Composite operators have no kernels: a watcher sees the operators that they are made of.
+
+@cython.binding(False)
+cdef class Watcher:
+    """What sees each kernel that its thread enters; made by compiled modules only."""
+
+    cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
+        return proceed(self.outer, op, keys, args)
+
+
+cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args):
+    if watcher is not None:
+        return watcher.enter(op, keys, args)
+    return op.table[highest_key(keys)](op, keys, args)
+
+
+cdef Watcher watching():
+    return <Watcher>imode_state.watcher if imode_state.watcher != NULL else None
+
+
+cdef Watcher set_watching(Watcher watcher):
+    cdef Watcher before = watching()
+    cdef PyObject* old = imode_state.watcher
+    imode_state.watcher = NULL
+    if watcher is not None:
+        Py_INCREF(watcher)
+        imode_state.watcher = <PyObject*>watcher
+    Py_XDECREF(old)
+    return before
+
+
+cdef int watch(Watcher watcher) except -1:
+    watcher.outer = watching()
+    set_watching(watcher)
+    return 0
+
+
+cdef bint unwatch(Watcher watcher) except -1:
+    cdef Watcher inner = watching()
+    if inner is watcher:
+        set_watching(watcher.outer)
+        return True
+    while inner is not None:
+        if inner.outer is watcher:
+            inner.outer = watcher.outer
+            return True
+        inner = inner.outer
+    return False
 
 
 cdef keyset_t _backends(Operator op, PyObject** args):
@@ -383,6 +436,21 @@ cdef class Operator:
         return f"{self.namespace}::{name}" if self.namespace else name
 
     @property
+    def __name__(self):
+        """`add.default`, `max.dim`: as PyTorch names an overload."""
+        return f"{self.name}.{self.overload or 'default'}"
+
+    @property
+    def namespace(self):
+        """Whose operator it is: "aten", PyTorch's name for its own."""
+        return "aten"
+
+    @property
+    def overloadpacket(self):
+        """The operator that stands for all overloads of the name, `imode.ops.<name>`."""
+        return operator(self.name) if self.overload and self.name in _registry else self
+
+    @property
     def kinds(self):
         """What each argument accepts: Kind (dispatch.pxd)."""
         return [<Kind>self.kinds[i] for i in range(self.nargs)]
@@ -493,6 +561,9 @@ cdef class Operator:
         return f"<operator {self.namespace}::{self.schema}>" if self.namespace else (
             f"<operator {self.schema}>")
 
+    def __str__(self):
+        return f"{self.namespace}.{self.__name__}"
+
     def __reduce__(self):
         return get_operator, (self.qualified_name,)
 
@@ -579,18 +650,3 @@ def is_inference_mode_enabled():
 def read_counters():
     """This thread's running totals: (hops, nodes, views, version bumps)."""
     return imode_state.hops, imode_state.nodes, imode_state.views, imode_state.bumps
-
-
-def swap_trace(trace):
-    """Set the list (or None) to which this thread appends each kernel it enters; returns the
-    previous one."""
-    before = <object>imode_state.trace if imode_state.trace != NULL else None
-    if trace is not None and not isinstance(trace, list):
-        raise TypeError(f"swap_trace(): expected a list or None, got {type(trace).__name__}")
-    if imode_state.trace != NULL:
-        Py_DECREF(<object>imode_state.trace)
-    imode_state.trace = NULL
-    if trace is not None:
-        Py_INCREF(trace)
-        imode_state.trace = <PyObject*>trace
-    return before

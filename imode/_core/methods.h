@@ -29,15 +29,45 @@ static PyCFunction imode_method_table[IMODE_N_METHODS] = {B(N, 0x0) B(N, 0x1) B(
 #undef R
 #undef B
 
+/* A call of Tensor.add(x, ...): CPython refuses an `x` that is no tensor, but its class may have
+ * __torch_function__. CPython calls methods of tensors themselves without this function. */
+static PyObject *(*imode_method_of_other)(PyObject *method, PyObject *const *args, Py_ssize_t n,
+                                          PyObject *kwnames);
+static vectorcallfunc imode_method_vectorcall; /* CPython's */
+static PyObject *imode_call_method(PyObject *method, PyObject *const *args, size_t flagged,
+                                   PyObject *names) {
+    Py_ssize_t n = PyVectorcall_NARGS(flagged);
+    if (n && Py_IS_TYPE(args[0], ((PyDescrObject *)method)->d_type))
+        return ((_PyCFunctionFastWithKeywords)(void (*)(void))((PyMethodDescrObject *)method)
+                    ->d_method->ml_meth)(args[0], args + 1, n - 1, names);
+    if (n) return imode_method_of_other(method, args, n, names);
+    return imode_method_vectorcall(method, args, flagged, names);
+}
 static PyObject *imode_new_method(PyObject *type, PyMethodDef *def, int index) {
     def->ml_meth = imode_method_table[index];
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
-    return PyDescr_NewMethod((PyTypeObject *)type, def);
+    PyObject *method = PyDescr_NewMethod((PyTypeObject *)type, def);
+    if (method != NULL) {
+        imode_method_vectorcall = ((PyMethodDescrObject *)method)->vectorcall;
+        ((PyMethodDescrObject *)method)->vectorcall = imode_call_method;
+    }
+    return method;
 }
 static PyObject *imode_new_function(PyMethodDef *def, imode_entry entry, PyObject *op,
                                     PyObject *module) {
     def->ml_meth = (PyCFunction)(void (*)(void))entry;
     def->ml_flags = METH_FASTCALL | METH_KEYWORDS;
     return PyCFunction_NewEx(def, op, module);
+}
+
+/* Have a function call `seen` instead (NULL: itself again). Its C function stays, for a dict finds
+ * functions by it; the flag, which means nothing here, keeps CPython from calling that directly. */
+static vectorcallfunc imode_function_vectorcall; /* CPython's */
+static void imode_see_function(PyObject *function, void *seen) {
+    PyCFunctionObject *f = (PyCFunctionObject *)function;
+    if (imode_function_vectorcall == NULL) imode_function_vectorcall = f->vectorcall;
+    f->vectorcall = seen == NULL ? imode_function_vectorcall : (vectorcallfunc)seen;
+    if (seen == NULL) f->m_ml->ml_flags &= ~METH_COEXIST;
+    else f->m_ml->ml_flags |= METH_COEXIST;
 }
 #endif

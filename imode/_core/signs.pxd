@@ -27,6 +27,7 @@ cdef class Syntax:
 cdef Syntax syntax
 
 cdef Operator find_sign(Sign which)
+cdef object sign_of_other(Operator op, object self, object other)   # `other` is not a number
 cdef object equals_array(Tensor self, object other)  # `==` beside an ndarray
 
 
@@ -43,8 +44,8 @@ cdef inline bint is_number(object value):
 cdef inline object binary(Operator op, object self, object other):
     if type(other) is Tensor or is_number(other):
         return call2(op, self, other)
-    other = python_number(other)
-    return NotImplemented if other is None else call2(op, self, other)
+    number = python_number(other)
+    return sign_of_other(op, self, other) if number is None else call2(op, self, number)
 
 
 cdef inline object compared(Sign which, Sign mirrored, Tensor self, object other):
@@ -58,5 +59,5 @@ cdef inline object reflected(Operator op, Operator of_tensors, object self, obje
     """other <op> self; `other` is a number, or a tensor if the method is called by name."""
     if type(other) is Tensor:
         return call2(of_tensors, other, self)
-    other = python_number(other)
-    return NotImplemented if other is None else call2(op, other, self)
+    number = python_number(other)
+    return sign_of_other(op, self, other) if number is None else call2(op, number, self)

@@ -47,6 +47,15 @@ def fill_slots(**functions):
         setattr(syntax, name, function)
 
 
+cdef object sign_of_other(Operator op, object self, object other):
+    """A sign beside an object that is neither tensor nor number: its class may take it over."""
+    if not hasattr(type(other), "__torch_function__"):
+        return NotImplemented
+    from imode._core.overriding import call_sign
+
+    return call_sign(op, self, other)
+
+
 cdef object equals_array(Tensor self, object other):
     """self == other for an ndarray that a tensor can hold; NotImplemented for anything else.
 

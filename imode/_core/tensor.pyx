@@ -17,7 +17,7 @@ from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.keyset cimport DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
 from imode._core.signs cimport (
-    Sign, binary, compared, equals_array, reflected, sign, syntax)
+    Sign, binary, compared, equals_array, reflected, sign, sign_of_other, syntax)
 from imode._core.subscript_fast cimport get_item, set_item
 
 cnp.import_array()
@@ -396,7 +396,9 @@ cdef class Tensor:
         return binary(sign(Sign.POW).inplace, self, other)
 
     def __matmul__(self, other):
-        return call2(sign(Sign.MATMUL), self, other) if type(other) is Tensor else NotImplemented
+        if type(other) is Tensor:
+            return call2(sign(Sign.MATMUL), self, other)
+        return sign_of_other(sign(Sign.MATMUL), self, other)
 
     def __neg__(self):
         return call1(sign(Sign.NEG), self)

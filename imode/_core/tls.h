@@ -18,7 +18,7 @@ typedef struct {
     uint64_t views;       /* view records made */
     uint64_t bumps;       /* version bumps */
     PyObject *guard_top;  /* the innermost guard that is on, a guard.Guard; NULL: none */
-    PyObject *trace;      /* list that the dispatch trace appends to; NULL: off */
+    PyObject *watcher;    /* the innermost watcher of kernels, a dispatch.Watcher, owned; NULL: none */
     PyObject *task;       /* the call of backward that runs here, autograd's Task; NULL: none */
     PyObject *saving;     /* default hooks of saved tensors, autograd's Defaults; NULL: none */
     int depth;            /* how many nested calls of backward run here */

@@ -13,9 +13,9 @@ of the caller's dispatch state and adds its counters to the caller's.
 import _thread
 
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
 from imode._core.allocator cimport Fields, fields
-from imode._core.dispatch cimport TLS, Operator, call2, operator, tls
+from imode._core.dispatch cimport TLS, Operator, call2, operator, set_watching, tls
 from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
@@ -148,7 +148,9 @@ def _body(Task task, list roots, list grads, bint accumulate, size_t parent, lis
     cdef TLS* given = <TLS*>parent
     state.included, state.excluded = given.included, given.excluded
     state.no_grad, state.guard_id = given.no_grad, given.guard_id
-    state.trace, state.saving, state.sequence = given.trace, given.saving, given.sequence
+    state.saving, state.sequence = given.saving, given.sequence
+    state.watcher = given.watcher           # owned by both
+    Py_XINCREF(state.watcher)
     state.hops, state.nodes, state.views, state.bumps = (
         given.hops, given.nodes, given.views, given.bumps)
     try:
@@ -158,7 +160,8 @@ def _body(Task task, list roots, list grads, bint accumulate, size_t parent, lis
     finally:
         given.hops, given.nodes, given.views, given.bumps = (
             state.hops, state.nodes, state.views, state.bumps)
-        state.trace = state.saving = NULL
+        set_watching(None)
+        state.saving = NULL
         given.sequence = state.sequence
         lock.release()
 

@@ -27,6 +27,7 @@ THEMES = {
     "shapes": "shapes, dimensions, sizes and indices that do not fit",
     "graph": "saved tensors, graphs that are run twice, tensors without history, .grad",
     "guards": "guards that are used wrongly, in the wrong thread or twice",
+    "modes": "modes left out of order, and what their methods return",
     "dispatcher": "kernels that are missing, local keys that cannot be",
     "library": "operators from outside: schemas, kernels, results, libraries that are closed",
 }

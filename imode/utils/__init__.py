@@ -1,5 +1,5 @@
-"""Data loading, DLPack, hook handles, and checkpointing."""
+"""Data loading, DLPack, hook handles, checkpointing; dispatch modes, and trees of containers."""
 
-from . import checkpoint, data, dlpack, hooks
+from . import _python_dispatch, _pytree, checkpoint, data, dlpack, hooks
 
-__all__ = ["checkpoint", "data", "dlpack", "hooks"]
+__all__ = ["_python_dispatch", "_pytree", "checkpoint", "data", "dlpack", "hooks"]

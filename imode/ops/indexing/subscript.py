@@ -15,6 +15,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.internals import array_of, wrap_array
 from imode._core.numbers import scalar_as
+from imode._core.overriding import call_overridden
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
 from imode.kernels.creation import from_data
@@ -43,6 +44,10 @@ def getitem(self, index):
             return ops.unsqueeze(self, 0)
         if index is Ellipsis:
             return ops._alias(self)
+        if hasattr(kind, "__torch_function__"):
+            overridden = call_overridden(Tensor.__getitem__, (self, index), {})
+            if overridden is not None:
+                return overridden[0]
         index = _as_tuple(index)
     if kind is Tensor:
         index = (index,)

@@ -48,7 +48,7 @@ cdef bint _unwatched(Operator op, Tensor a, Tensor b, Tensor c) except -1:
         grad = grad or requires_grad(c)
     if grad and not (state.no_grad or state.excluded & BIT_AUTOGRAD):
         return False
-    return (state.trace == NULL and not keys & ~(BIT_CPU | BIT_AD | BIT_AUTOGRAD)
+    return (state.watcher == NULL and not keys & ~(BIT_CPU | BIT_AD | BIT_AUTOGRAD)
             and not (state.included ^ DEFAULT_INCLUDED) & ~BIT_AD
             and not state.excluded & BIT_CPU
             and _is_ours(callee(op, MM), mm_kernel) and _is_ours(callee(op, BMM), bmm_kernel)

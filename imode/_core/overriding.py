@@ -1,0 +1,181 @@
+"""`__torch_function__`: classes that take over calls in which their objects appear; function modes.
+
+An operator looks for such objects only where its arguments do not bind, in the cold part of
+`bind.pyx`; for modes see Note [Function modes cost nothing while they are off] in callables.pyx.
+"""
+
+import threading
+
+from imode import errors
+from imode._core.callables import count_modes, function_of, name_mode_runner, set_modes_on
+from imode._core.tensor import Tensor
+from imode._core.user_frames import line
+
+
+class _State(threading.local):
+    modes = ()  # (mode, line where it was entered) of this thread, the outermost first
+    disabled = False  # classes with __torch_function__ are not looked for
+    all_disabled = False  # nor are modes
+
+
+_state = _State()
+
+
+def has_override(value):
+    """Whether the class of an object, other than a plain tensor, has `__torch_function__`."""
+    cls = type(value)
+    return cls is not Tensor and hasattr(cls, "__torch_function__")
+
+
+def overloaded(values):
+    """The objects whose classes have `__torch_function__`, one of each class, in the order in which
+    they are asked: from left to right, but a subclass before its base."""
+    found, classes = [], set()
+    if _state.disabled:
+        return found
+    for value in values:
+        cls = type(value)
+        if cls in classes or not has_override(value):
+            continue
+        classes.add(cls)
+        at = len(found)
+        for i, other in enumerate(found):
+            if issubclass(cls, type(other)):
+                at = i
+                break
+        found.insert(at, value)
+    return found
+
+
+def _flat(args, kwargs):
+    for value in (*args, *kwargs.values()):
+        if type(value) in (list, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def find(args, kwargs):
+    """The overloaded objects among a call's arguments, and in its lists and tuples."""
+    return overloaded(_flat(args, kwargs))
+
+
+def ask(function, found, args, kwargs):
+    """Call `__torch_function__` of each of `found` until one answers. TypeError if none does."""
+    types = tuple(map(type, found))
+    for value in found:
+        result = _called(value.__torch_function__, function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise errors.modes.no_implementation(function, types)
+
+
+def _called(method, function, types, args, kwargs):
+    # PyTorch leaves out empty keywords: the method's default shows.
+    if kwargs:
+        return method(function, types, args, kwargs)
+    return method(function, types, args)
+
+
+def call_overridden(function, args, kwargs):
+    """What the arguments' `__torch_function__` gives, in a list; None if no argument has it."""
+    found = find(args, kwargs)
+    return [ask(function, found, args, kwargs)] if found else None
+
+
+def call_misfit(operator, own, given, names):
+    """`call_overridden` for a call that does not bind. `own`: the tensor whose method it is, or
+    nothing; `names`: of the last of `given`."""
+    n = len(given) - len(names)
+    args, kwargs = (*own, *given[:n]), dict(zip(names, given[n:], strict=True))
+    found = find(args, kwargs)
+    return [ask(function_of(operator, bool(own)), found, args, kwargs)] if found else None
+
+
+def call_sign(operator, self, other):
+    """A sign between a tensor and another object; NotImplemented if its class does not care."""
+    found = overloaded((other,))
+    return ask(function_of(operator, True), found, (self, other), {}) if found else NotImplemented
+
+
+# ---- function modes ----
+
+
+def _set_modes(modes):
+    _state.modes = modes
+    set_modes_on(0 if _state.all_disabled else len(modes))
+
+
+def run_modes(function, args, kwargs, found=None):
+    """Call the innermost mode of this thread; in its method it is off. `found`: the overloaded
+    objects, if they are known."""
+    modes = _state.modes
+    mode, _ = modes[-1]
+    found = find(args, kwargs) if found is None else found
+    _set_modes(modes[:-1])
+    try:
+        result = _called(mode.__torch_function__, function, tuple(map(type, found)), args, kwargs)
+    finally:
+        _set_modes(modes)
+    if result is NotImplemented:
+        if found:
+            return ask(function, found, args, kwargs)
+        raise errors.modes.no_implementation(function, (type(mode),))
+    return result
+
+
+name_mode_runner(run_modes)
+
+
+def enter_mode(mode):
+    """Turn a function mode on in this thread, as the innermost."""
+    count_modes(1)
+    _set_modes((*_state.modes, (mode, line())))
+
+
+def leave_mode(mode):
+    """Turn a mode's innermost entry off.
+
+    Raises RuntimeError if it is not on in this thread; or if another mode was entered later and is
+    still on, which stays on.
+    """
+    modes = _state.modes
+    for i in reversed(range(len(modes))):
+        if modes[i][0] is mode:
+            count_modes(-1)
+            _set_modes(modes[:i] + modes[i + 1 :])
+            if i + 1 < len(modes):
+                raise errors.modes.out_of_order(*modes[i], *modes[i + 1])
+            return
+    raise errors.modes.not_on(mode)
+
+
+def function_modes():
+    """The function modes that are on in this thread, the outermost first."""
+    return [mode for mode, _ in _state.modes]
+
+
+class DisableTorchFunctionSubclass:
+    """A block in which no object's `__torch_function__` is called: arguments have to be tensors."""
+
+    def __enter__(self):
+        self._before = _state.disabled
+        _state.disabled = True
+        return self
+
+    def __exit__(self, *exc_info):
+        _state.disabled = self._before
+
+
+class DisableTorchFunction:
+    """A block in which neither `__torch_function__` nor function modes are called."""
+
+    def __enter__(self):
+        self._before = _state.disabled, _state.all_disabled
+        _state.disabled = _state.all_disabled = True
+        _set_modes(_state.modes)
+        return self
+
+    def __exit__(self, *exc_info):
+        _state.disabled, _state.all_disabled = self._before
+        _set_modes(_state.modes)
