@@ -490,6 +490,24 @@ cdef class Operator:
         if derivative is not None:
             self.derivative = derivative
 
+    def explain(self, *args, **kwargs):
+        """Print what a call with these arguments would do, without making it.
+
+        The keys of each argument, the thread's sets, the mask, each kernel that would be entered
+        with its file and line, whether the fast case serves and if not why, and which copies would
+        be made. Returns the same facts: an `imode._core.explain.Explanation`.
+
+        >>> import imode
+        >>> facts = imode.ops.neg.explain(imode.ones(2))  # doctest: +ELLIPSIS
+        neg(Tensor self) -> Tensor
+        ...
+        >>> [step.key for step in facts.kernels]
+        [DispatchKey.Autograd, DispatchKey.CPU]
+        """
+        from imode._core.explain import explain
+
+        return explain(self, args, kwargs)
+
     def kernel_of(self, key):
         """The kernel that is registered for a key, or None."""
         return self.kernels[key_index(key)]
@@ -593,6 +611,89 @@ def is_inference_mode_enabled():
     True
     """
     return bool(inference_mode_on(&imode_state))
+
+
+# ---- for a look inside ----
+
+def keys_of_call(Operator op not None, list values not None, target):
+    """What `call` computes: the keys of each argument that counts, by position, and of all.
+
+    Returns (a dict from position, or "out", to DispatchKeySet; all of them together).
+    """
+    cdef keyset_t keys = 0
+    cdef keyset_t own
+    cdef PyObject* arg
+    cdef int i
+    cdef dict each = {}
+    for i in range(op.n_tensors):
+        value = values[op.tensors[i]]
+        arg = <PyObject*>value
+        if is_tensor(arg):
+            own = (<Tensor>arg).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            own = _list_keys(arg)
+        elif value is not None and not inference_mode_on(&imode_state):
+            own = BIT_AUTOGRAD | BIT_AD
+        else:
+            continue
+        each[op.tensors[i]] = DispatchKeySet.new(own)
+        keys |= own
+    if op.role == OUT and target is not None:
+        own = _out_keys(<PyObject*>target)
+        each["out"] = DispatchKeySet.new(own)
+        keys |= own
+    if not keys & BACKENDS:
+        keys |= BIT_CPU
+    return each, DispatchKeySet.new(keys)
+
+
+def mask_of(Operator op not None):
+    """The keys with a kernel that is not a fallthrough."""
+    return DispatchKeySet.new(op.mask)
+
+
+def function_of(op):
+    """The Python function of a composite operator, or of a kernel that was registered; or None."""
+    if isinstance(op, Operator):
+        return (<Operator>op).function
+    return (<CKernel?>op).config if (<CKernel>op).fn == _python_kernel else None
+
+
+def fast_case(Operator op not None):
+    """A composite operator's fast case, or None."""
+    return op.fast
+
+
+def try_fast(Operator op not None, list values not None):
+    """Run a composite operator's fast case; returns whether it serves."""
+    cdef PyObject* args[MAX_ARGS + 1]
+    cdef int i
+    for i in range(op.nargs):
+        args[i] = <PyObject*>values[i]
+    args[op.nargs] = inplace_target(op, args)
+    return op.fast.fn(op, 0, args) is not NotImplemented
+
+
+cdef class _Unseen:
+    """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
+
+    cdef TLS before
+
+    def __enter__(self):
+        self.before = imode_state
+        imode_state.trace = imode_state.saving = NULL
+
+    def __exit__(self, *exc_info):
+        imode_state.trace, imode_state.saving = self.before.trace, self.before.saving
+        imode_state.operator_id = self.before.operator_id
+        imode_state.hops, imode_state.nodes = self.before.hops, self.before.nodes
+        imode_state.views, imode_state.bumps = self.before.views, self.before.bumps
+        imode_state.sequence = self.before.sequence
+
+
+def unseen():
+    """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
+    return _Unseen()
 
 
 def read_counters():
