@@ -85,7 +85,7 @@ cfloat, cdouble = complex64, complex128
 
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
-_MODULES_LATER = ("linalg", "nn", "optim", "return_types", "serialization", "utils")
+_MODULES_LATER = ("linalg", "nn", "optim", "profiler", "return_types", "serialization", "utils")
 _LATER = {
     "serialization": ("load", "save"),
     "_core.broadcast": ("broadcast_shapes",),
@@ -104,8 +104,8 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "cuda", "errors", "linalg", "nn", "ops", "optim", "return_types"),
-    *("serialization", "utils"),
+    *("autograd", "cuda", "errors", "linalg", "nn", "ops", "optim", "profiler"),
+    *("return_types", "serialization", "utils"),
     # guards
     *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),
     *("is_grad_enabled", "is_inference", "is_inference_mode_enabled"),

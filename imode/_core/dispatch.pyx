@@ -111,7 +111,7 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
 # `call` and `redispatch` test one pointer of the thread's state, the innermost watcher. If there is
 # one, it is called instead of the kernel, and calls the next outer one, the last of which runs the
 # kernel. So off, watchers cost nothing: the test that finds no kernel stands beside that one.
-# Composite operators have no kernels: a watcher sees the operators that they are made of.
+# Composite operators have no kernels; a watcher that wants to sees their calls as well.
 
 @cython.binding(False)
 cdef class Watcher:
@@ -119,6 +119,19 @@ cdef class Watcher:
 
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
         return proceed(self.outer, op, keys, args)
+
+    cdef object compose(self, Operator op, PyObject** args):
+        return proceed_composite(self.outer, op, args)
+
+    cdef int before_node(self, str label) except -1:
+        return 0 if self.outer is None else self.outer.before_node(label)
+
+    cdef int after_node(self) except -1:
+        return 0 if self.outer is None else self.outer.after_node()
+
+
+cdef object proceed_composite(Watcher watcher, Operator op, PyObject** args):
+    return _run_composite(op, args) if watcher is None else watcher.compose(op, args)
 
 
 cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args):
@@ -162,6 +175,12 @@ cdef bint unwatch(Watcher watcher) except -1:
 
 
 cdef object _call_composite(Operator op, PyObject** args):
+    if imode_state.watcher != NULL:
+        return watching().compose(op, args)
+    return _run_composite(op, args)
+
+
+cdef inline object _run_composite(Operator op, PyObject** args):
     if op.fast is not None:
         result = op.fast.fn(op, 0, args)
         if result is not NotImplemented:
@@ -678,13 +697,16 @@ cdef class _Unseen:
     """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
 
     cdef TLS before
+    cdef Watcher watcher
 
     def __enter__(self):
         self.before = imode_state
-        imode_state.trace = imode_state.saving = NULL
+        self.watcher = set_watching(None)
+        imode_state.saving = NULL
 
     def __exit__(self, *exc_info):
-        imode_state.trace, imode_state.saving = self.before.trace, self.before.saving
+        set_watching(self.watcher)
+        imode_state.saving = self.before.saving
         imode_state.operator_id = self.before.operator_id
         imode_state.hops, imode_state.nodes = self.before.hops, self.before.nodes
         imode_state.views, imode_state.bumps = self.before.views, self.before.bumps
