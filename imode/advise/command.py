@@ -7,6 +7,7 @@ import os
 import runpy
 import sys
 import traceback
+import types
 import warnings
 
 from .conclude import findings
@@ -48,7 +49,7 @@ def main(arguments):
 
 def advise(script, arguments=()):
     """Run a script as `__main__`; returns the Findings. Its errors are printed as Python does."""
-    observer, unentered, names = Observer(), [], {}
+    observer, unentered, names = Observer(__file__), [], {}
     before = sys.argv, sys.path[:]
     sys.argv = [script, *arguments]
     sys.path[:1] = [os.path.dirname(os.path.abspath(script))]
@@ -71,12 +72,25 @@ def advise(script, arguments=()):
 
 
 def _print(error, script):
-    """Print the traceback of a script's error, from the script's first line on."""
-    frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename != script:
-        frames = frames.tb_next
-    shown = frames or error.__traceback__
+    """Print the traceback of a script's error as Python does: from the script's first line on, and
+    without what only watched."""
+    frames, trace = [], error.__traceback__
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    first = next(
+        (i for i, t in enumerate(frames) if t.tb_frame.f_code.co_filename == script), len(frames)
+    )
+    shown = None
+    for t in reversed(frames[first:]):
+        code = t.tb_frame.f_code
+        if code.co_filename.endswith(_WATCHING) or code.co_name in ("_slow_enter", "proceed"):
+            continue
+        shown = types.TracebackType(shown, t.tb_frame, t.tb_lasti, t.tb_lineno)
     traceback.print_exception(type(error), error, shown)
+
+
+_WATCHING = os.path.join("advise", "observer.pyx")
 
 
 @contextlib.contextmanager

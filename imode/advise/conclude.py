@@ -100,7 +100,7 @@ def _unused_region(seen, region, recorded):
     where = f"line {region.first}" if region.first == region.last else (
         f"lines {region.first} to {region.last}"
     )  # fmt: skip
-    training = sorted({e.by for e in recorded if e.training})
+    training = any(region.holds(lines) for lines, _, _ in seen.observer.training)
     do = f"put {where} (in {region.scope}) inside `with imode.inference_mode():`"
     if forbids:
         do = f"put {where} (in {region.scope}) inside `with imode.no_grad():`"
@@ -262,7 +262,9 @@ def _holders(names):
 
 def _training(seen):
     counts = {}
-    for (lines, by), calls in seen.observer.training.items():
+    for (lines, by, recording), calls in seen.observer.training.items():
+        if recording:
+            continue
         line = next((x for x in lines[::-1] if seen.shown(x[0]) == seen.name), lines[-1])
         layers, total = counts.setdefault(line, (set(), 0))
         counts[line] = layers | {_LAYERS.get(by, by)}, total + calls

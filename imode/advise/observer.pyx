@@ -51,7 +51,6 @@ cdef class Recorded:
     cdef readonly int64_t nbytes  # of the tensors that it saved, without parameters
     cdef readonly int64_t ns      # that recording it took
     cdef readonly bint used
-    cdef readonly bint training   # of a layer in training mode
     cdef readonly int run         # in which run of backward
     cdef readonly object node     # a weak reference
 
@@ -64,7 +63,7 @@ cdef class Observer(Watcher):
     `recorded`: every Recorded; `saved`, `written`, `required`: {(Made, lines, operator or None,
     guard): times}, of memory that others saved for backward, wrote, or made to require grad;
     `guards`: {line of a no_grad: [calls, nodes recorded inside, backward run inside]};
-    `training`: {(lines, layer's operator): calls} where nothing was recorded; `old`: {lines: most
+    `training`: {(lines, layer's operator, grad mode): calls}; `old`: {lines: most
     nodes alive that a backward before the last one had run}.
     """
 
@@ -75,12 +74,14 @@ cdef class Observer(Watcher):
     cdef dict nodes               # sequence number of a node -> Recorded
     cdef dict chains              # ((code, line), ...) -> tuple of (file, number)
     cdef str package
+    cdef str command
     cdef PyObject* inside         # as in the profiler's Recorder
     cdef int entered
     cdef int64_t below            # nanoseconds in the kernels below Autograd's
     cdef uint64_t task            # the last run of backward
 
-    def __cinit__(self):
+    def __cinit__(self, str command not None):
+        self.command = command        # the file that runs the script
         self.recorded, self.saved, self.written, self.required = [], {}, {}, {}
         self.guards, self.training, self.old = {}, {}, {}
         self.made, self.nodes, self.chains = {}, {}, {}
@@ -103,6 +104,8 @@ cdef class Observer(Watcher):
         cdef list found = []
         while frame is not None:
             file = frame.f_code.co_filename
+            if file == self.command:      # from here on it is not the script that runs
+                break
             if not file.startswith(self.package) and not file.startswith("<frozen"):
                 found.append((file, frame.f_lineno))
             frame = frame.f_back
@@ -152,8 +155,8 @@ cdef class Observer(Watcher):
             self.note(self.written, <PyObject*>args[0] if op.role == INPLACE else target,
                       lines, op.name, guard)
             return 0
-        if _trains(op, args) and (state.no_grad or inference):
-            place = lines, op.name
+        if _trains(op, args):
+            place = lines, op.name, not state.no_grad and not inference
             self.training[place] = self.training.get(place, 0) + 1
         for item in (result if isinstance(result, tuple) else (result,)):
             if is_tensor(<PyObject*>item) and owns_memory(<Tensor>item):
@@ -191,7 +194,6 @@ cdef class Observer(Watcher):
             return 0
         entry = Recorded()
         entry.lines, entry.by, entry.ns = self.lines(), op.name, ns
-        entry.training = _trains(op, args)
         entry.node = weakref.ref(node)
         guard = _no_grad_around(tls())
         if guard:
