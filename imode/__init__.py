@@ -86,7 +86,8 @@ cfloat, cdouble = complex64, complex128
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
 _MODULES_LATER = (
-    *("library", "linalg", "nn", "optim", "overrides", "return_types", "serialization", "utils"),
+    *("library", "linalg", "nn", "optim", "overrides", "profiler", "return_types"),
+    *("serialization", "utils"),
 )
 _LATER = {
     "serialization": ("load", "save"),
@@ -107,8 +108,7 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 __all__ = [
     # modules
     *("autograd", "cuda", "errors", "library", "linalg", "nn", "ops", "optim", "overrides"),
-    "return_types",
-    *("serialization", "utils"),
+    *("profiler", "return_types", "serialization", "utils"),
     # guards
     *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),
     *("is_grad_enabled", "is_inference", "is_inference_mode_enabled"),

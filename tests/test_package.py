@@ -209,7 +209,7 @@ def test_every_cited_note_is_written_somewhere():
 
 FLOORS = [
     *("imode", "imode/errors", "imode/_core", "imode/_tensor", "imode/autograd"),
-    "imode/serialization",
+    *("imode/serialization", "imode/profiler", "imode/advise"),
 ]
 
 
@@ -253,6 +253,7 @@ STOREYS = ["_core", "guards", "kernels", "autograd", "ops", "_tensor"]
 UPWARD = {  # what is imported from above, and why
     ("imode/_core/dispatch.pyx", "imode"): "a pickle names an operator by what users call",
     ("imode/autograd/__init__.py", "imode._tensor.legacy"): "Variable, an old name of Tensor",
+    ("imode/autograd/profiler.py", "imode.profiler"): "PyTorch's older names of it",
     ("imode/autograd/gradcheck.py", "imode"): "a program in public functions, as a user's",
     ("imode/autograd/functional.py", "imode"): "likewise",
 }

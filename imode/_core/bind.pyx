@@ -4,6 +4,8 @@ Python calls `function_entry` and `method_entry`, which bind, dispatch and clean
 tried in the order of registration; binding allocates nothing unless a value must be
 converted (a list of ints to a tuple, a NumPy number to a Python one).
 """
+from sys import intern
+
 from numpy import bool_ as _np_bool
 
 from imode._core.type_names import class_name
@@ -647,3 +649,45 @@ cdef object bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs
 cdef object vectorcall_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords):
     # The shifts drop the top bit of the count, a flag: args[-1] may be overwritten.
     return _call(<Operator>op, NULL, args, <Py_ssize_t>(n << 1 >> 1), keywords)
+
+
+# ---- for a look inside ----
+
+def bind_call(Operator first not None, tuple args, dict kwargs):
+    """The operator that a call would run and its arguments, of a call that is not made.
+
+    Returns (operator, arguments, out): the overload that fits, the values after normalising, and
+    the tensor, or tuple of them, to write to, or None. Raises what the call would raise.
+    """
+    from imode._core.legacy_orders import older_order
+
+    cdef Bound bound
+    cdef Mismatch why
+    cdef Operator op = first
+    cdef list given = [*args, *kwargs.values()]
+    cdef tuple names = tuple([intern(name) for name in kwargs])
+    cdef PyObject* values[3 * MAX_ARGS]
+    cdef PyObject* keywords = <PyObject*>names if names else NULL
+    cdef int i
+    if len(given) > 3 * MAX_ARGS:
+        raise errors.arguments.no_overload(first, first.name, False, given, names)
+    for i in range(len(given)):
+        values[i] = <PyObject*>given[i]
+    try:
+        while not bind(op, NULL, values, len(args), keywords, &bound, &why):
+            _release(&bound)
+            if op.next_overload is None:
+                older = older_order(first, (), given, names)
+                if older is not None:
+                    return bind_call(first, (), older)
+                return _call_misfit(first, NULL, values, len(args), keywords, &bound)
+            op = op.next_overload
+        if bound.out != NULL or op.role == OUT:
+            try:
+                op = _bind_out(op, &bound)
+            except TypeError as error:
+                raise errors.arguments.wrong_out(error, first, False, given, names)
+        target = <object>bound.args[op.nargs] if bound.args[op.nargs] != NULL else None
+        return op, [<object>bound.args[i] for i in range(op.nargs)], target
+    finally:
+        _release(&bound)

@@ -62,20 +62,47 @@ class counters:
         )
 
 
+class Entries(list):
+    """What `trace_dispatch` has recorded: a list of (operator, key), and a tree."""
+
+    def __init__(self):
+        self._steps = []
+
+    def tree(self):
+        """Return the same as a text in which what was entered within a kernel stands below it.
+
+        The calls of composite operators, which have no kernels, are lines without a key.
+        """
+        lines = []
+        for depth, name, key in self._steps:
+            lines.append(f"{'  ' * depth}{name}{'' if key is None else f': {key.name}'}")
+        return "\n".join(lines)
+
+
 class trace_dispatch:
     """Record every kernel that this thread enters in a `with` block: a list of (operator, key).
+
+    `print(trace.tree())` shows which was entered within which.
 
     >>> with imode.trace_dispatch() as trace:
     ...     y = imode.ones(2) + 1
     >>> trace[-1]
     ('add', DispatchKey.CPU)
+    >>> x = imode.ones(2, 2)
+    >>> with imode.inference_mode(), imode.trace_dispatch() as trace:
+    ...     y = imode.nn.functional.linear(x, x)
+    >>> print(trace.tree())
+    linear
+      t: ADInplaceOrView
+        t: CPU
+      mm: CPU
     """
 
     __slots__ = ("_trace",)
 
     def __enter__(self):
-        entries = []
-        self._trace = Trace(entries)
+        entries = Entries()
+        self._trace = Trace(entries, entries._steps)
         self._trace.start()
         return entries
 

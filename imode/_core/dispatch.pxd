@@ -134,9 +134,15 @@ cdef class Watcher:
     # Called instead of the kernel of the highest key in `keys`; gives the kernel's result. Mostly it
     # gets it from `proceed(self.outer, op, keys, args)`.
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args)
+    # Called instead of a composite operator, likewise; a mode does not ask for these.
+    cdef object compose(self, Operator op, PyObject** args)
+    # Called before and after a node runs in backward.
+    cdef int before_node(self, str label) except -1
+    cdef int after_node(self) except -1
 
 
 cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)  # None: the kernel
+cdef object proceed_composite(Watcher watcher, Operator op, PyObject** args)  # None: runs it
 cdef int watch(Watcher watcher) except -1                 # turn it on: it is the innermost now
 cdef bint unwatch(Watcher watcher) except -1              # turn it off; False: it was not on here
 cdef Watcher watching()                                   # the innermost that is on, or None

@@ -116,7 +116,7 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
 # `call` and `redispatch` test one pointer of the thread's state, the innermost watcher. If there is
 # one, it is called instead of the kernel, and calls the next outer one, the last of which runs the
 # kernel. So off, watchers cost nothing: the test that finds no kernel stands beside that one.
-# Composite operators have no kernels: a watcher sees the operators that they are made of.
+# Composite operators have no kernels; a watcher that wants to sees their calls as well.
 
 @cython.binding(False)
 cdef class Watcher:
@@ -124,6 +124,19 @@ cdef class Watcher:
 
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
         return proceed(self.outer, op, keys, args)
+
+    cdef object compose(self, Operator op, PyObject** args):
+        return proceed_composite(self.outer, op, args)
+
+    cdef int before_node(self, str label) except -1:
+        return 0 if self.outer is None else self.outer.before_node(label)
+
+    cdef int after_node(self) except -1:
+        return 0 if self.outer is None else self.outer.after_node()
+
+
+cdef object proceed_composite(Watcher watcher, Operator op, PyObject** args):
+    return _run_composite(op, args) if watcher is None else watcher.compose(op, args)
 
 
 cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args):
@@ -179,6 +192,12 @@ cdef keyset_t _backends(Operator op, PyObject** args):
 
 
 cdef object _call_composite(Operator op, PyObject** args):
+    if imode_state.watcher != NULL:
+        return watching().compose(op, args)
+    return _run_composite(op, args)
+
+
+cdef inline object _run_composite(Operator op, PyObject** args):
     if op.fast is not None:
         result = op.fast.fn(op, 0, args)
         if result is not NotImplemented:
@@ -540,6 +559,24 @@ cdef class Operator:
         """Set, or take back, the overload that is tried next; for libraries."""
         self.next_overload = next_overload
 
+    def explain(self, *args, **kwargs):
+        """Print what a call with these arguments would do, without making it.
+
+        The keys of each argument, the thread's sets, the mask, each kernel that would be entered
+        with its file and line, whether the fast case serves and if not why, and which copies would
+        be made. Returns the same facts: an `imode._core.explain.Explanation`.
+
+        >>> import imode
+        >>> facts = imode.ops.neg.explain(imode.ones(2))  # doctest: +ELLIPSIS
+        neg(Tensor self) -> Tensor
+        ...
+        >>> [step.key for step in facts.kernels]
+        [DispatchKey.Autograd, DispatchKey.CPU]
+        """
+        from imode._core.explain import explain
+
+        return explain(self, args, kwargs)
+
     def kernel_of(self, key):
         """The kernel that is registered for a key, or None."""
         return self.kernels[key_index(key)]
@@ -645,6 +682,92 @@ def is_inference_mode_enabled():
     True
     """
     return bool(inference_mode_on(&imode_state))
+
+
+# ---- for a look inside ----
+
+def keys_of_call(Operator op not None, list values not None, target):
+    """What `call` computes: the keys of each argument that counts, by position, and of all.
+
+    Returns (a dict from position, or "out", to DispatchKeySet; all of them together).
+    """
+    cdef keyset_t keys = 0
+    cdef keyset_t own
+    cdef PyObject* arg
+    cdef int i
+    cdef dict each = {}
+    for i in range(op.n_tensors):
+        value = values[op.tensors[i]]
+        arg = <PyObject*>value
+        if is_tensor(arg):
+            own = (<Tensor>arg).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            own = _list_keys(arg)
+        elif value is not None and not inference_mode_on(&imode_state):
+            own = BIT_AUTOGRAD | BIT_AD
+        else:
+            continue
+        each[op.tensors[i]] = DispatchKeySet.new(own)
+        keys |= own
+    if op.role == OUT and target is not None:
+        own = _out_keys(<PyObject*>target)
+        each["out"] = DispatchKeySet.new(own)
+        keys |= own
+    if not keys & BACKENDS:
+        keys |= BIT_CPU
+    return each, DispatchKeySet.new(keys)
+
+
+def mask_of(Operator op not None):
+    """The keys with a kernel that is not a fallthrough."""
+    return DispatchKeySet.new(op.mask)
+
+
+def function_of(op):
+    """The Python function of a composite operator, or of a kernel that was registered; or None."""
+    if isinstance(op, Operator):
+        return (<Operator>op).function
+    return (<CKernel?>op).config if (<CKernel>op).fn == _python_kernel else None
+
+
+def fast_case(Operator op not None):
+    """A composite operator's fast case, or None."""
+    return op.fast
+
+
+def try_fast(Operator op not None, list values not None):
+    """Run a composite operator's fast case; returns whether it serves."""
+    cdef PyObject* args[MAX_ARGS + 1]
+    cdef int i
+    for i in range(op.nargs):
+        args[i] = <PyObject*>values[i]
+    args[op.nargs] = inplace_target(op, args)
+    return op.fast.fn(op, 0, args) is not NotImplemented
+
+
+cdef class _Unseen:
+    """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
+
+    cdef TLS before
+    cdef Watcher watcher
+
+    def __enter__(self):
+        self.before = imode_state
+        self.watcher = set_watching(None)
+        imode_state.saving = NULL
+
+    def __exit__(self, *exc_info):
+        set_watching(self.watcher)
+        imode_state.saving = self.before.saving
+        imode_state.operator_id = self.before.operator_id
+        imode_state.hops, imode_state.nodes = self.before.hops, self.before.nodes
+        imode_state.views, imode_state.bumps = self.before.views, self.before.bumps
+        imode_state.sequence = self.before.sequence
+
+
+def unseen():
+    """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
+    return _Unseen()
 
 
 def read_counters():

@@ -16,6 +16,15 @@ def call_in_older_order(op, own, given, keywords):
 
     own: the tensor whose method was called, or nothing. keywords: the names of the last of `given`.
     """
+    named = older_order(op, own, given, keywords)
+    if named is None:
+        return None
+    _warn(op, [name for name in named if name != "out"], bool(own))
+    return op(*own, **named)
+
+
+def older_order(op, own, given, keywords):
+    """Return the arguments of such a call by their names, in the order given; None for others."""
     named = dict(zip(keywords, given[len(given) - len(keywords) :], strict=True))
     values = given[: len(given) - len(keywords)]
     if (own and "out" in named) or not named.keys() <= {"out"}:
@@ -23,9 +32,7 @@ def call_in_older_order(op, own, given, keywords):
     for order in op.entry.older if op.entry is not None else ():
         names = [name for name in order if not (own and name == op.names[0])]
         if len(names) == len(values) and all(map(_fits, names, values)):
-            _warn(op, names, bool(own))
-            named.update(zip(names, values, strict=True))
-            return op(*own, **named)
+            return dict(zip(names, values, strict=True)) | named
     return None
 
 

@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from imode._core.adapter cimport c_type_str, run_numpy, type_str
 from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.dispatch cimport INPLACE, OUT, CKernel, Operator
+from imode._core.dispatch cimport INPLACE, MAX_ARGS, OUT, CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, code_of,
     dtype_from_code, is_complex, is_float, is_integral, typenum_of)
@@ -24,7 +24,7 @@ from imode._core.making cimport hold, replace_array, wrap
 from imode._core.out cimport (
     SAME as OF_ITS_DTYPE, Out, check_dtype, check_writeable, copy_into, fit_target, in_rows)
 from imode._core.overlap cimport entangled, refuse_overlap
-from imode._core.tensor cimport Tensor, is_tensor, storage
+from imode._core.tensor cimport Tensor, is_tensor, storage, typenum as typenum_in
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 from numpy cimport ndarray, npy_intp
@@ -333,9 +333,19 @@ cdef object _general_kernel(Operator op, keyset_t keys, PyObject** args):
     return _general(op, kernel, loops, args, args[op.nargs], served)
 
 
+cdef unsigned long _runs = 0      # of `_general`, in this process
+
+
+def count_runs():
+    """How often the general case of a ufunc's kernel has run in this process."""
+    return _runs
+
+
 cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
                      PyObject* target, bint served=True):
     """`served`: by the loops, if there is one for the dtypes; else by the fallback."""
+    global _runs
+    _runs += 1
     cdef ResultType state = no_operands()
     cdef Operand operands[MAX_IN + 1]
     cdef char numbers[MAX_IN][16]
@@ -611,3 +621,174 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
                                       for i in range(nin) if is_tensor(args[i])])  # raises
                 dims[offset + d] = length
     return 0
+
+
+# ---- for a look inside ----
+
+cdef str _name(int code):
+    """A dtype's name, as in `imode.float32`."""
+    return str(dtype_from_code(code)).rpartition(".")[2]
+
+
+cdef tuple _given(Operator op, list values, object target, PyObject** args):
+    """The arguments as a kernel gets them, and the loops: (a _Config, or None; if they scale)."""
+    cdef CKernel kernel = <CKernel>op.kernels[0]
+    cdef _Config config
+    cdef bint scales = False
+    cdef int i
+    if kernel is None or not isinstance(kernel.config, _Config) or kernel.general is kernel:
+        return None, False
+    config = <_Config>kernel.config
+    for i in range(op.nargs):
+        args[i] = <PyObject*>values[i]
+    args[op.nargs] = NULL if target is None else <PyObject*>target
+    for i in range(config.loops.nin, op.nargs):
+        if args[i] != PyTuple_GET_ITEM(op.defaults, i):
+            scales = config.loops.scaled != NULL and _scales(&config.loops, args)
+            if not scales:
+                return config, None
+            break
+    return config, scales
+
+
+def why_general(Operator op not None, list values not None, target):
+    """Why `ufunc_kernel` would leave a call to its general case: its tests, one after another.
+
+    Returns (which argument, by its position, or -1; what about it); () if it would not; None if
+    the operator's kernel is no ufunc's.
+    """
+    cdef PyObject* args[MAX_ARGS + 1]
+    cdef int64_t number
+    cdef Fields* array
+    cdef Fields* model = NULL
+    cdef npy_intp n = 1
+    cdef char* data
+    cdef Loops* loops
+    cdef int code = NO_DTYPE
+    cdef npy_intp j
+    cdef int i, d, first = 0
+    config, scales = _given(op, values, target, args)
+    if config is None:
+        return None
+    loops = &(<_Config>config).loops
+    if scales is None:
+        i = next(i for i in range(loops.nin, op.nargs)
+                 if args[i] != PyTuple_GET_ITEM(op.defaults, i))
+        return i, "is not its default"
+    if scales:
+        loops = <Loops*>loops.scaled
+    for i in range(loops.nin):
+        if not is_tensor(args[i]):
+            if args[i] == <PyObject*>None and not (
+                    loops.bounds and args[3 - i] != <PyObject*>None):
+                return i, "is None"
+            continue
+        array = fields((<Tensor>args[i]).array)
+        if i == 0 and loops.ints == MASK:
+            if array.descr.type_num != cnp.NPY_BOOL:
+                return i, "is no bool tensor"
+        elif code == NO_DTYPE:
+            code, first = code_of[array.descr.type_num], i
+        elif code != code_of[array.descr.type_num]:
+            return i, f"is {_name(code_of[array.descr.type_num])} beside {_name(code)}"
+        if array.nd == 0:
+            continue
+        if not array.flags & C_CONTIGUOUS:
+            return i, "is not contiguous"
+        if model == NULL:
+            model = array
+        elif array.nd != model.nd:
+            return i, "has another number of dimensions: it is broadcast"
+        else:
+            for d in range(array.nd):
+                if array.dimensions[d] != model.dimensions[d]:
+                    return i, "has another shape: it is broadcast"
+    if code == NO_DTYPE:
+        return -1, "no operand is a tensor"
+    if loops.loop[code] == NULL:
+        return first, f"is {_name(code)}, for which there is no loop"
+    if loops.ints != SAME and loops.ints < ALIKE and is_integral(code):
+        return first, f"is {_name(code)}, and integers compute in floats, or not at all"
+    for i in range(loops.nin):
+        if (not is_tensor(args[i]) or fields((<Tensor>args[i]).array).nd == 0 or (
+                loops.layout == LIKE)) and model != NULL and target is None and (
+                not in_row_order(model, _sizes[code])):
+            return i, "stands beside a tensor whose strides are not in row order"
+        if not is_tensor(args[i]):
+            if not (_no_bound(i, code, <char*>&number) if args[i] == <PyObject*>None else
+                    store_small(args[i], code, <char*>&number)):
+                return i, f"is a number that {_name(code)} may not hold"
+    if target is None:
+        return ()
+    array = fields((<Tensor>target).array)
+    if not _takes(array, 0 if model == NULL else model.nd, model, loops.out[code]):
+        return -1, "the result's target has another shape, dtype or strides than the result"
+    for d in range(array.nd):
+        n *= array.dimensions[d]
+    for i in range(loops.nin):
+        if not is_tensor(args[i]) or args[i] == <PyObject*>target:
+            continue
+        data = fields((<Tensor>args[i]).array).data
+        # The bytes that it has, seen from the target's side; a 0-dim operand only where it begins.
+        j = 0 if fields((<Tensor>args[i]).array).nd == 0 else n * _sizes[code]
+        if data < array.data + n * _sizes[loops.out[code]] and (
+                array.data < data + j if j else array.nd and array.data <= data):
+            return i, "shares memory with the result's target"
+    return ()
+
+
+def copies_made(Operator op not None, list values not None, target):
+    """The copies that the general case of a ufunc's kernel makes: (which argument, why, bytes).
+
+    Argument -1 is the result. None if the kernel is no ufunc's, or a function takes its place.
+    """
+    cdef PyObject* args[MAX_ARGS + 1]
+    cdef ResultType state = no_operands()
+    cdef Loops* loops
+    cdef ndarray array
+    cdef int code, out_code, own, i
+    cdef list copies = []
+    config, scales = _given(op, values, target, args)
+    if config is None or scales is None:
+        return None
+    loops = &(<_Config>config).loops
+    if scales:
+        loops = <Loops*>loops.scaled
+    for i in range(loops.nin):
+        if is_tensor(args[i]):
+            if i or loops.ints != MASK:
+                add_tensor(&state, code_of[typenum_in(<Tensor>args[i])],
+                           storage(<Tensor>args[i]).ndim)
+        elif args[i] == <PyObject*>None:
+            return None
+        elif loops.ints != ALIKE and loops.ints != TENSORS:
+            add_number(&state, <object>args[i])
+    code = result_code(&state, loops.ints == Ints.FLOAT)
+    if loops.loop[code] == NULL or (loops.ints >= NOBOOL and _refused(
+            loops.ints, args, loops.nin)):
+        return None
+    out_code = loops.out[code]
+    wide = code == FLOAT16 and _widens(loops, args)
+    for i in range(loops.nin):
+        if not is_tensor(args[i]):
+            continue
+        array = storage(<Tensor>args[i])
+        own = code_of[cnp.PyArray_TYPE(array)]
+        if own != code and (i or loops.ints != MASK) and cnp.PyArray_SIZE(array) and not (
+                wide and own == FLOAT16):
+            copies.append((i, f"from {_name(own)} to {_name(code)}",
+                           cnp.PyArray_SIZE(array) * _sizes[code]))
+        elif target is not None and entangled(array, storage(<Tensor>target)):
+            copies.append((i, "it shares memory with what is written",
+                           cnp.PyArray_NBYTES(array)))
+    if target is not None and code_of[typenum_in(<Tensor>target)] != out_code:
+        array = storage(<Tensor>target)
+        own = code_of[cnp.PyArray_TYPE(array)]
+        copies.append((-1, f"from {_name(out_code)} to {_name(own)}, into what is written",
+                       cnp.PyArray_SIZE(array) * _sizes[out_code]))
+    return copies
+
+
+def loops_of(CKernel kernel not None):
+    """The ufunc whose loops a kernel runs, or None."""
+    return (<_Config>kernel.config).ufunc if isinstance(kernel.config, _Config) else None

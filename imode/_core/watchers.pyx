@@ -4,7 +4,8 @@ Note [Watchers] in dispatch.pyx says how they come to be called.
 """
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport (
-    INPLACE, OUT, TLS, VIEW, Operator, Watcher, proceed, set_watching, tls, unwatch, watch, watching)
+    INPLACE, OUT, TLS, VIEW, Operator, Watcher, proceed, proceed_composite, set_watching,
+    tls, unwatch, watch, watching)
 from imode._core.keyset cimport (
     AD_INPLACE_OR_VIEW, BACKENDS, BIT_AD, BIT_AUTOGRAD, highest_key, key_object, keyset_t)
 from imode._core.making cimport alias_of
@@ -23,16 +24,35 @@ from imode import errors
 @cython.binding(False)
 @cython.final
 cdef class Trace(Watcher):
-    """Writes each kernel entered into a list: (operator, key)."""
+    """Writes each kernel entered into a list: (operator, key).
 
-    cdef list entries
+    And into another one, with the calls of composite operators: (how deep, operator, key or None).
+    """
 
-    def __cinit__(self, list entries not None):
-        self.entries = entries
+    cdef object entries           # a list of a class of its own
+    cdef list steps
+    cdef int depth
+
+    def __cinit__(self, entries, list steps not None):
+        self.entries, self.steps = entries, steps
 
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
-        self.entries.append((op.qualified_name, key_object(highest_key(keys))))
-        return proceed(self.outer, op, keys, args)
+        key = key_object(highest_key(keys))
+        self.entries.append((op.qualified_name, key))
+        self.steps.append((self.depth, op.qualified_name, key))
+        self.depth += 1
+        try:
+            return proceed(self.outer, op, keys, args)
+        finally:
+            self.depth -= 1
+
+    cdef object compose(self, Operator op, PyObject** args):
+        self.steps.append((self.depth, op.qualified_name, None))
+        self.depth += 1
+        try:
+            return proceed_composite(self.outer, op, args)
+        finally:
+            self.depth -= 1
 
     def start(self):
         """Turn it on in this thread."""

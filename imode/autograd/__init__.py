@@ -24,6 +24,7 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "is_multithreading_enabled",
+    "profiler",
     "set_detect_anomaly",
     "set_multithreading_enabled",
 ]
@@ -39,7 +40,7 @@ _GUARDS = (
 
 
 def __getattr__(name):
-    if name in ("functional", "grad_mode", "graph"):  # imported when first used
+    if name in ("functional", "grad_mode", "graph", "profiler"):  # imported when first used
         return import_late(f".{name}", __name__)
     if name in _GUARDS:
         return getattr(import_late(".grad_mode", __name__), name)

@@ -15,7 +15,8 @@ import _thread
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF, Py_XINCREF
 from imode._core.allocator cimport Fields, fields
-from imode._core.dispatch cimport TLS, Operator, call2, operator, set_watching, tls
+from imode._core.dispatch cimport (
+    TLS, Operator, Watcher, call2, operator, set_watching, tls, watching)
 from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport is_dense
 from imode._core.tensor cimport Tensor, is_tensor, storage
@@ -109,7 +110,10 @@ cdef int _run(Task task, list roots, list grads, bint accumulate) except -1:
             task.node = node
             state.no_grad = not task.create_graph       # a hook may have set it
             try:
-                _step(task, <Node>node)
+                if state.watcher != NULL:
+                    _watched_step(task, <Node>node)
+                else:
+                    _step(task, <Node>node)
             except BaseException as error:
                 report(<Node>node, error)
                 raise
@@ -310,6 +314,15 @@ cdef int _look_ahead(Task task, Entry* entry) except -1:
 
 
 # ---- one node ----
+
+cdef int _watched_step(Task task, Node node) except -1:
+    cdef Watcher watcher = watching()
+    watcher.before_node(node.label())
+    try:
+        return _step(task, node)
+    finally:
+        watcher.after_node()
+
 
 cdef int _step(Task task, Node node) except -1:
     """Run one node and pass its gradients on."""

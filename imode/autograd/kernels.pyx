@@ -362,11 +362,11 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
 
 # ---- what the operator table registers ----
 
-RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, NULL, "autograd")
-RECORD_INPLACE = CKernel.new(_record_inplace, None, NULL, "autograd")
-FORGET_HISTORY = CKernel.new(_forget_history, None, NULL, "autograd")
-RECORD_METADATA = CKernel.new(_record_metadata, None, NULL, "autograd")
-REFUSE_OUT = CKernel.new(_refuse_out, None, NULL, "autograd")
-TRACK_VIEW = CKernel.new(_ad_view, None, NULL, "autograd")
-BUMP_INPLACE = CKernel.new(_ad_inplace, None, NULL, "autograd")
-BUMP_OUT = CKernel.new(_ad_out, None, NULL, "autograd")
+RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, NULL, f"{__name__}:_record_functional")
+RECORD_INPLACE = CKernel.new(_record_inplace, None, NULL, f"{__name__}:_record_inplace")
+FORGET_HISTORY = CKernel.new(_forget_history, None, NULL, f"{__name__}:_forget_history")
+RECORD_METADATA = CKernel.new(_record_metadata, None, NULL, f"{__name__}:_record_metadata")
+REFUSE_OUT = CKernel.new(_refuse_out, None, NULL, f"{__name__}:_refuse_out")
+TRACK_VIEW = CKernel.new(_ad_view, None, NULL, f"{__name__}:_ad_view")
+BUMP_INPLACE = CKernel.new(_ad_inplace, None, NULL, f"{__name__}:_ad_inplace")
+BUMP_OUT = CKernel.new(_ad_out, None, NULL, f"{__name__}:_ad_out")

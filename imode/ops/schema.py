@@ -232,12 +232,19 @@ def op(schema, kernel=None, **words):
     Without `kernel` it is a decorator of that, a Python function whose docstring is then the
     operator's documentation. The words are those of `_declare`.
     """
-    where = sys._getframe(1).f_globals["__name__"]
+    where = _line_of_declaration(sys._getframe(1))
     if kernel is None:
         return lambda function: _declare(
             schema, function, where, **{"doc": function.__doc__} | words
         )
     return _declare(schema, kernel, where, **words)
+
+
+def _line_of_declaration(frame):
+    """``module:line`` of the statement that declares an operator, perhaps through a function."""
+    while frame.f_code.co_name != "<module>" and frame.f_back.f_globals is frame.f_globals:
+        frame = frame.f_back
+    return f"{frame.f_globals['__name__']}:{frame.f_lineno}"
 
 
 def _declare(
@@ -262,7 +269,7 @@ def _declare(
     shows=None,
     **facts,
 ):
-    """Declare an operator, in the module `where`.
+    """Declare an operator, at `where`: ``module:line``.
 
     `fast`: the compiled case for few elements, tried first; `kernel` runs where it does not serve.
     `name`: its graph node's name where that is not CamelCase(op) + "Backward0". `tracked=False`: a

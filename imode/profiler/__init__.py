@@ -1,0 +1,29 @@
+"""Where the time goes: `with imode.profiler.profile() as prof:`, with PyTorch's names.
+
+`recorder` notes each call while a profile is on; `events` turns that into events and averages;
+`table`, `chrome` and `lines` show them; `session` is `profile` and its schedule.
+"""
+
+from .events import EventList, FunctionEvent, FunctionEventAvg
+from .session import (
+    ProfilerAction,
+    ProfilerActivity,
+    profile,
+    record_function,
+    schedule,
+    supported_activities,
+    tensorboard_trace_handler,
+)
+
+__all__ = [
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "ProfilerAction",
+    "ProfilerActivity",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
