@@ -3,6 +3,7 @@
 from tests.samples import S, T
 
 from .compare import test
+from .functions import unary
 
 SAMPLES = {
     "view_as_real": [
@@ -24,6 +25,7 @@ SAMPLES = {
     ],
     "real": [S(T(2, 3)), S(T(2, 3, dtype="complex64")), S(T(2, dtype="int64"))],
     "imag": [S(T(2, 3, dtype="complex64")), S(T(2, 3), raises=RuntimeError)],
+    "angle": unary(low=0.5),
     "isreal": test(),
     "conj": [S(T(2, 3)), S(T(2, dtype="int64"))],
     "conj_physical": [
@@ -56,3 +58,4 @@ SAMPLES = {
         S(T(2, dtype="float16"), T(2, dtype="float16"), raises=NotImplementedError),
     ],
 }
+SAMPLES["angle"][4].variants = False  # out= becomes contiguous here
