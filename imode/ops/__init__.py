@@ -35,6 +35,8 @@ MODULES = (
     "products.contract",
     "shapes.rearrange",
     "indexing.index",
+    "indexing.gather",
+    "indexing.index_slices",
     "creation.ranges",
     "pointwise.complex_numbers",
     "creation.exchange",
