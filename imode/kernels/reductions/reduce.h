@@ -28,8 +28,5 @@ IMODE_LANES(imode_any_l)
 IMODE_LANES(imode_all_f)
 IMODE_LANES(imode_all_d)
 IMODE_LANES(imode_all_l)
-/* (n)->(),(): variance and mean; data: the correction, a double. */
-IMODE_LANES(imode_moments_f)
-IMODE_LANES(imode_moments_d)
 
 #endif

@@ -26,13 +26,13 @@ cdef extern from "reduce.h" nogil:
     void imode_count_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_count_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_count_l(char**, const npy_intp*, const npy_intp*, void*) noexcept
-    void imode_moments_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
-    void imode_moments_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
 
 cdef enum:
     NDIM = 32                     # most dimensions that a plan serves
     ALL = -1                      # axes: every one
     BAD = -2                      # axes for which the Python kernel raises
+    GIL_FREE = 32768              # from so many elements on, the GIL is released
+    COPY = 16384                  # from so many elements on, strided lanes are copied into rows
 
 ctypedef struct Lanes:            # the inner loops for one dtype
     int compute                   # Code to convert the tensor to first; NO_DTYPE: not served
@@ -56,3 +56,9 @@ ctypedef struct Plan:             # one reduction: the dimensions of a lane, and
 
 # The bits of the axes that an argument names (None, a tuple, an int), or ALL, or BAD.
 cdef long long axes_of(PyObject* dim, int nd) noexcept
+# A Python int; one that does not fit becomes a number out of any range.
+cdef long long_of(PyObject* value) noexcept
+# How to reduce `x` along `axes`: what is a lane, what is kept, the result's shape.
+cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept
+# The same elements with the reduced dimensions last, C-contiguous.
+cdef ndarray lanes_last(ndarray x, long long axes)

@@ -26,7 +26,6 @@ from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.reductions import rows as row_loops
-from libc.math cimport sqrt
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
@@ -41,8 +40,6 @@ cdef extern from "Python.h":
     double PyFloat_AsDouble(PyObject*) except? -1
 
 cdef enum:
-    GIL_FREE = 32768              # from so many elements on, the GIL is released
-    COPY = 16384                  # from so many elements on, strided lanes are copied into rows
     SIDE_BY_SIDE = 4              # from so many lanes on, columns are faster than rows
 
 cdef enum Finish:                 # what is done with the folded values
@@ -228,7 +225,7 @@ cdef long long axes_of(PyObject* dim, int nd) noexcept:
     if dim == <PyObject*>None:
         return ALL
     if PyLong_CheckExact(dim):
-        axis = _long(dim)
+        axis = long_of(dim)
         if axis < -span or axis >= span:
             return BAD
         return <long long>1 << (axis + span if axis < 0 else axis)
@@ -240,7 +237,7 @@ cdef long long axes_of(PyObject* dim, int nd) noexcept:
         item = PyTuple_GET_ITEM(<object>dim, i)
         if not PyLong_CheckExact(item):
             return BAD
-        axis = _long(item)
+        axis = long_of(item)
         if axis < -span or axis >= span:
             return BAD
         if axis < 0:
@@ -251,8 +248,7 @@ cdef long long axes_of(PyObject* dim, int nd) noexcept:
     return axes
 
 
-cdef long _long(PyObject* value) noexcept:
-    """A Python int; one that does not fit becomes a number out of any range."""
+cdef long long_of(PyObject* value) noexcept:
     cdef long number
     try:
         number = PyLong_AsLong(value)
@@ -272,7 +268,7 @@ cdef inline void _push(Axes* axes, npy_intp size, npy_intp stride) noexcept:
         axes.n += 1
 
 
-cdef void _make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept:
+cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcept:
     cdef int d
     cdef int nd = x.ndim
     cdef npy_intp size
@@ -296,8 +292,7 @@ cdef void _make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexce
         _push(&plan.kept, 1, 0)
 
 
-cdef ndarray _lanes_last(ndarray x, long long axes):
-    """The same elements with the reduced dimensions last, C-contiguous."""
+cdef ndarray lanes_last(ndarray x, long long axes):
     cdef list order = [d for d in range(x.ndim) if not (axes == ALL or axes >> d & 1)]
     order += [d for d in range(x.ndim) if axes == ALL or axes >> d & 1]
     return np.array(x.transpose(order), order="C")
@@ -405,7 +400,7 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     cdef long long inner
     cdef char* data
     cdef char* result
-    _make_plan(x, axes, keepdim, &plan)
+    make_plan(x, axes, keepdim, &plan)
     while plan.lane.n > 1:
         if axes == ALL and cnp.PyArray_IS_F_CONTIGUOUS(x):
             x = cnp.PyArray_Transpose(x, NULL)    # the order of the elements does not matter
@@ -413,12 +408,12 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
             inner = _last_axes(x, axes)
             x = _folded(self, lanes, x, inner, True)
         else:
-            x = _lanes_last(x, axes)
+            x = lanes_last(x, axes)
             return _folded_last(self, lanes, x, &plan)
-        _make_plan(x, axes, keepdim, &plan)
+        make_plan(x, axes, keepdim, &plan)
     if not self.chains and (
             plan.lane.stride[0] != _itemsize[lanes.compute] and cnp.PyArray_SIZE(x) >= COPY):
-        return _folded_last(self, lanes, _lanes_last(x, axes), &plan)
+        return _folded_last(self, lanes, lanes_last(x, axes), &plan)
     out = empty(typenum_of[lanes.out], plan.nd, plan.dims)
     data = <char*>cnp.PyArray_DATA(x)
     result = <char*>cnp.PyArray_DATA(out)
@@ -512,89 +507,12 @@ cdef object _norm_kernel(Operator op, keyset_t keys, PyObject** args):
     if PyFloat_CheckExact(args[1]):
         order = PyFloat_AsDouble(args[1])
     elif PyLong_CheckExact(args[1]):
-        order = _long(args[1])
+        order = long_of(args[1])
     if order == 2:
         return _reduce(self, self.two, op, keys, args)
     if order == 1:
         return _reduce(self, self.one, op, keys, args)
     return run_general(op, keys, args)
-
-
-# ---- variance and mean: var.correction(self, dim, *, correction, keepdim) etc. ----
-
-cdef class _Moments:
-    cdef bint root                # std: take the square root
-    cdef bint with_mean           # return the mean as a second result
-
-
-cdef CKernel _moments(bint root, bint with_mean):
-    cdef _Moments self = _Moments()
-    self.root, self.with_mean = root, with_mean
-    return CKernel.new(_moments_kernel, self)
-
-
-cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
-    cdef _Moments self = <_Moments>(<CKernel>op.kernels[highest_key(keys)]).config
-    cdef ndarray x = storage(<Tensor>args[0])
-    cdef int code = code_of[cnp.PyArray_TYPE(x)]
-    cdef bint keepdim = args[3] == Py_True
-    cdef double correction = 1
-    cdef long long axes
-    cdef Plan plan
-    cdef ndarray var
-    cdef ndarray mean
-    if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not (
-            code == FLOAT32 or code == FLOAT64):
-        return run_general(op, keys, args)
-    axes = axes_of(args[1], x.ndim)
-    if axes == BAD:
-        return run_general(op, keys, args)
-    if PyLong_CheckExact(args[2]):
-        correction = _long(args[2])
-    elif PyFloat_CheckExact(args[2]):
-        correction = PyFloat_AsDouble(args[2])
-    elif args[2] != <PyObject*>None:
-        return run_general(op, keys, args)
-    _make_plan(x, axes, keepdim, &plan)
-    var = empty(typenum_of[code], plan.nd, plan.dims)
-    if cnp.PyArray_SIZE(x) <= correction * cnp.PyArray_SIZE(var):
-        return run_general(op, keys, args)       # warns
-    mean = empty(typenum_of[code], plan.nd, plan.dims)
-    if plan.lane.n > 1 or plan.kept.n > 1 or (
-            plan.lane.stride[0] != _itemsize[code] and cnp.PyArray_SIZE(x) >= COPY):
-        x = _lanes_last(x, axes)
-        plan.lane.size[0] = cnp.PyArray_SIZE(x) // cnp.PyArray_SIZE(var)
-        plan.lane.stride[0] = _itemsize[code]
-        plan.kept.size[0] = cnp.PyArray_SIZE(var)
-        plan.kept.stride[0] = plan.lane.size[0] * _itemsize[code]
-    _run_moments(code, &plan, x, var, mean, correction, self.root)
-    return deliver(op, (var, mean) if self.with_mean else var, args)
-
-
-cdef void _run_moments(int code, Plan* plan, ndarray x, ndarray var, ndarray mean,
-                       double correction, bint root) noexcept:
-    cdef npy_intp[2] dims = [plan.kept.size[0], plan.lane.size[0]]
-    cdef npy_intp item = _itemsize[code]
-    cdef npy_intp[4] steps = [plan.kept.stride[0], item, item, plan.lane.stride[0]]
-    cdef char* args[3]
-    cdef float* narrow = <float*>cnp.PyArray_DATA(var)
-    cdef double* wide = <double*>cnp.PyArray_DATA(var)
-    cdef npy_intp i
-    cdef loop_t loop = imode_moments_f if code == FLOAT32 else imode_moments_d
-    args[0] = <char*>cnp.PyArray_DATA(x)
-    args[1] = <char*>cnp.PyArray_DATA(var)
-    args[2] = <char*>cnp.PyArray_DATA(mean)
-    if dims[0] * dims[1] < GIL_FREE:
-        loop(args, dims, steps, &correction)
-    else:
-        with nogil:
-            loop(args, dims, steps, &correction)
-    if root:
-        for i in range(dims[0]):
-            if code == FLOAT32:
-                narrow[i] = <float>sqrt(narrow[i])
-            else:
-                wide[i] = sqrt(wide[i])
 
 
 # ---- the kernels ----
@@ -617,7 +535,3 @@ all_dim = _along(_all())
 count_nonzero = _along(_counts(), False, False)
 logsumexp = _along(_logarithms())
 vector_norm = CKernel.new(_norm_kernel, _norms())
-var = _moments(False, False)
-std = _moments(True, False)
-var_mean = _moments(False, True)
-std_mean = _moments(True, True)

@@ -5,13 +5,13 @@ import numpy as np
 from imode import ops
 from imode._core.broadcast import broadcast_shape
 from imode._core.type_names import scalar_name
-from imode.kernels.indexing import index as kernels
 from imode.kernels.indexing import index_fast, masks_fast
-from imode.kernels.indexing.index import check_index, check_written
+from imode.kernels.indexing.checks import check_index, check_written
+from imode.kernels.indexing.gather import write
+from imode.kernels.indexing.masks import masked_fill
 from imode.kernels.shapes import rearrange, storage_views, views
 from imode.kernels.sorting import sort_fast
 from imode.ops.indexing.inplace_first import written
-from imode.ops.pointwise import compare  # noqa: F401 - the first overload of `where`
 from imode.ops.schema import Out, composite, functions, op
 
 # ---- masked_fill, masked_select, masked_scatter --------------------------------------------------
@@ -26,7 +26,7 @@ def _common(self, mask, *rest):
 
 written(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    kernels.masked_fill,
+    masked_fill,
     fast=masks_fast.masked_fill,
     widen=_common,
     out=False,
@@ -45,7 +45,7 @@ written(
 )
 written(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
-    kernels.masked_fill,
+    masked_fill,
     fast=masks_fast.masked_fill,
     widen=_common,
     out=False,
@@ -226,7 +226,7 @@ def _put(self, index, source, accumulate):
     index = _from_front(index, self.size)
     if index.size:
         mode = "add" if accumulate else None
-        kernels.write(self, index.ravel(), source.ravel(), mode)
+        write(self, index.ravel(), source.ravel(), mode)
 
 
 written(

@@ -1,4 +1,4 @@
-"""Complex numbers: seen as pairs of real ones, conjugated, made of two tensors."""
+"""Complex numbers: parts as views, angles and conjugates, numbers made of two tensors."""
 
 import numpy as np
 
@@ -6,13 +6,14 @@ from imode import errors, ops
 from imode._core import layout
 from imode._core.broadcast import broadcast_shape
 from imode._core.type_names import scalar_name
+from imode.kernels.pointwise import loops
 from imode.kernels.shapes import storage_views
-from imode.ops.pointwise.common import OF_ITS_DTYPE
+from imode.ops.pointwise.common import OF_ITS_DTYPE, zeros
 from imode.ops.schema import Out, composite, op, ufunc
 from imode.ops.schema import conj as conjugate
 from imode.ops.shapes import composites_fast
 
-# ---- parts, and conjugates ----------------------------------------------------------------------
+# ---- parts, angle, conjugates -------------------------------------------------------------------
 
 op(
     "view_as_real(Tensor(a) self) -> Tensor(a)",
@@ -70,6 +71,25 @@ def isreal(self):
     """
     return imag(self) == 0 if self.is_complex() else ops.ones_like(self, dtype=bool)
 
+
+def _angle_backward(grad, self):
+    if not self.is_complex():
+        return zeros(self)
+    square = self.abs().square()
+    return ops.where(self == 0, 0, grad * self / square * 1j)
+
+
+op(
+    "angle(Tensor self) -> Tensor",
+    ufunc(loops.angle, ints="float", layout="parts"),
+    derivative={"self": _angle_backward},
+    variants="function method out",
+    doc="""Return the angle of every complex number; 0 or pi for real ones.
+
+>>> imode.angle(imode.tensor([1j]))
+tensor([1.5708])
+""",
+)
 
 op(
     "_conj(Tensor self) -> Tensor",

@@ -7,7 +7,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.type_names import scalar_name
-from imode.kernels.reductions import reduce as fast
+from imode.kernels.reductions import variance as fast
 from imode.ops.composites_fast import spread as spread_by_correction
 from imode.ops.reductions import dims
 from imode.ops.reductions.dims import FLOATING, reduced, restore

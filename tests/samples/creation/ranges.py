@@ -1,4 +1,4 @@
-"""Samples of `ops/creation/ranges.py`: ranges, identity, triangles, complex numbers from parts."""
+"""Samples of `ops/creation/ranges.py`: ranges, identity and triangles."""
 
 import numpy as np
 
@@ -176,27 +176,6 @@ SAMPLES = {
     "triu": _TRIANGLE,
     "tril_indices": _INDICES,
     "triu_indices": _INDICES,
-    "complex": [
-        S(T(2, 3), T(2, 3)),
-        S(T(2, 1), T(3)),
-        S(T(), T()),
-        S(T(0), T(0)),
-        S(T(2, dtype="float64"), T(2, dtype="float64")),
-        S(T(2, 3, view="transposed"), T(2, 3)),
-        S(T(2), T(2, dtype="float64"), raises=RuntimeError),
-        S(T(2, dtype="int64"), T(2, dtype="int64"), raises=RuntimeError),
-        S(T(2), T(3), raises=RuntimeError),
-        S(1.0, 2.0, raises=TypeError),
-    ],
-    "polar": [
-        S(T(2, 3, low=0.5), T(2, 3)),
-        S(T(2, 1, low=0.5), T(3)),
-        S(T(0), T(0)),
-        S(T(2, dtype="float64", low=0.5), T(2, dtype="float64")),
-        S(T(2), T(2, dtype="float64"), raises=RuntimeError),
-        S(T(2, dtype="int64"), T(2, dtype="int64"), raises=RuntimeError),
-        S(T(2, dtype="float16"), T(2, dtype="float16"), raises=NotImplementedError),
-    ],
     **{
         f"{name}.{overload}": [
             _f(start, end, 3, grad=False),

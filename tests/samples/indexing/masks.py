@@ -93,7 +93,6 @@ SAMPLES = {
         S(MASK, as_tuple=False, variants=False),
     ],
     "argwhere": [S(ZEROS, grad=False), S(MASK), S(T(values=3.0), grad=False)],
-    "where.condition": [S(ZEROS, grad=False), S(MASK), S(T(values=True, dtype="bool"))],
     "one_hot": [
         S(L(0, 2, 1)),
         S(T(values=[[0], [1]], dtype="int64"), 3),

@@ -1,4 +1,4 @@
-"""Samples of `ops/shapes/slicing.py`: parts, several views, raw geometry, complex parts."""
+"""Samples of `ops/shapes/slicing.py`: parts, several views and raw geometry."""
 
 from tests.samples import S, T
 
@@ -178,32 +178,4 @@ SAMPLES = {
     ],
     "detach_": [S(T(2, 3)), S(T(2, 3, dtype="int64"))],
     "detach": [S(T(2, 3)), S(T()), S(T(2, 3, dtype="int64")), S(T(2, 3, view="transposed"))],
-    "view_as_real": [
-        S(T(2, 3, dtype="complex64")),
-        S(T(dtype="complex128")),
-        S(T(2, 3), raises=RuntimeError),
-    ],
-    "view_as_complex": [
-        S(T(3, 2)),
-        S(T(3, 2, dtype="float64")),
-        S(T(2)),
-        S(T(3, 4, view=lambda t: t[:, 2:])),
-        S(T(3, 3), raises=RuntimeError),
-        S(T(), raises=RuntimeError),
-        S(T(3, 2, dtype="int32"), raises=RuntimeError),
-        S(T(2, 3, view="transposed"), raises=RuntimeError),
-        S(T(3, 3, view=lambda t: t[:, :2]), raises=RuntimeError),
-        S(T(5, view=lambda t: t[1:3]), raises=RuntimeError),
-    ],
-    "real": [S(T(2, 3)), S(T(2, 3, dtype="complex64")), S(T(2, dtype="int64"))],
-    "imag": [S(T(2, 3, dtype="complex64")), S(T(2, 3), raises=RuntimeError)],
-    "conj": [S(T(2, 3)), S(T(2, dtype="int64"))],
-    "conj_physical": [
-        S(T(2, 3), variants=False),
-        S(T(2, 3, dtype="complex64"), variants=False),
-        S(T(2, dtype="int64"), variants=False),
-    ],
-    "conj_physical_": [S(T(2, 3)), S(T(2, 3, dtype="complex64")), S(T(2, dtype="int64"))],
-    "resolve_conj": [S(T(2, 3)), S(T(2, 3, dtype="complex64"))],
-    "resolve_neg": [S(T(2, 3)), S(T(2, 3, dtype="complex64"))],
 }
