@@ -120,15 +120,16 @@ cdef class Operator:
 
 
 cdef class Watcher:
-    # What sees each kernel that its thread enters: the dispatch trace, a mode, a profiler. Those that
-    # are on in a thread form a chain from TLS.watcher through `outer`. Used by its own thread only.
+    # What sees each kernel that its thread enters: the dispatch trace, a mode, a profiler. Those
+    # that are on in a thread form a chain from TLS.watcher through `outer`. Used by its own thread.
     cdef Watcher outer            # the next to see a kernel; None: there is none
-    # Called instead of the kernel of the highest key in `keys`; gives the kernel's result. Mostly it
-    # gets it from `proceed(self.outer, op, keys, args)`.
+    # Called instead of the kernel of the highest key in `keys`; gives the kernel's result, which
+    # it mostly gets from `proceed(self.outer, op, keys, args)`.
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args)
 
 
-cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)  # None: the kernel
+# what the watcher gives, or for None the kernel
+cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)
 cdef int watch(Watcher watcher) except -1                 # turn it on: it is the innermost now
 cdef bint unwatch(Watcher watcher) except -1              # turn it off; False: it was not on here
 cdef Watcher watching()                                   # the innermost that is on, or None

@@ -18,7 +18,7 @@ from sys import intern
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.keyset cimport (
