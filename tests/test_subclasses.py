@@ -73,6 +73,19 @@ def test_gradients_and_history():
     assert type(leaf) is Named and leaf._version == 1
 
 
+def test_gradients_of_objects_of_subclasses():
+    leaf = imode.Tensor._make_subclass(Named, imode.ones(2), True)
+    (grad,) = imode.autograd.grad((leaf * 2).sum(), leaf)
+    assert grad.tolist() == [2, 2]
+    (grad,) = imode.autograd.grad([leaf * 2], [leaf], [named(2)])
+    assert grad.tolist() == [2, 2]
+    (grad,) = imode.autograd.grad(leaf * 2, leaf, named(2))
+    assert grad.tolist() == [2, 2]
+    imode.autograd.backward([(leaf * 3).sum()], inputs=[leaf])
+    imode.autograd.backward((leaf * 3).sum(), inputs=leaf)
+    assert leaf.grad.tolist() == [6, 6]
+
+
 def test_inference_mode():
     x = named(2)
     with imode.inference_mode():

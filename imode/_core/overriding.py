@@ -66,12 +66,13 @@ def name_holder(cls):
 
 def unwrapped(args, kwargs):
     """The arguments with the tensors that objects of subclasses hold in their place."""
-    return tuple(map(_unwrapped, args)), {name: _unwrapped(x) for name, x in kwargs.items()}
+    return tuple(map(held, args)), {name: held(value) for name, value in kwargs.items()}
 
 
-def _unwrapped(value):
+def held(value):
+    """The tensor that an object of a subclass holds; also in lists and tuples. Else the value."""
     if type(value) in (list, tuple):
-        return type(value)(map(_unwrapped, value))
+        return type(value)(map(held, value))
     return value._imode_tensor if isinstance(value, _Holder) else value
 
 
