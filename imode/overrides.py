@@ -6,6 +6,8 @@ import types
 from imode import Tensor, nn, ops
 from imode._core.dispatch import Operator
 from imode._core.overriding import (
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
     ask,
     enter_mode,
     function_modes,
@@ -14,13 +16,24 @@ from imode._core.overriding import (
     overloaded,
     run_modes,
 )
+from imode._tensor.subclass import NO_CLASS
 
 __all__ = [
-    *("BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass"),
-    *("TorchFunctionMode", "get_ignored_functions", "get_overridable_functions"),
-    *("handle_torch_function", "has_torch_function", "has_torch_function_unary"),
-    *("has_torch_function_variadic", "is_tensor_like", "is_tensor_method_or_property"),
-    *("resolve_name", "wrap_torch_function"),
+    "BaseTorchFunctionMode",
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "TorchFunctionMode",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
 ]
 
 
@@ -79,7 +92,7 @@ def _get_current_function_mode_stack():
 
 
 def has_torch_function(relevant_args):
-    """Whether one of the objects has a class with `__torch_function__`, or a function mode is on."""
+    """Whether the class of one of them has `__torch_function__`, or a function mode is on."""
     return bool(function_modes()) or bool(overloaded(relevant_args))
 
 
@@ -167,6 +180,11 @@ def get_overridable_functions():
     """From a namespace (`imode`, `imode.nn.functional`, `imode.Tensor`) to its functions that can
     be overridden."""
     return {space: list(functions) for space, functions in _tables()[0].items()}
+
+
+def get_default_nowrap_functions():
+    """The functions whose results `Tensor.__torch_function__` does not put into the class."""
+    return set(NO_CLASS)
 
 
 def get_ignored_functions():

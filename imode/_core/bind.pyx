@@ -471,7 +471,7 @@ cdef object _call_misfit(Operator first, PyObject* self, PyObject** args, Py_ssi
     overridden = call_misfit(first, own, given, names)
     if overridden is not None:
         return overridden[0]
-    if first.namespace:
+    if first.outside:
         raise _misfit_outside(first, args, n, keywords, bound)
     result = call_in_older_order(first, own, given, names)
     if result is not None:
@@ -635,7 +635,7 @@ cdef object bound_redispatch(Operator op, keyset_t keys, tuple args, dict kwargs
     cdef PyObject* keywords = <PyObject*>names if names else NULL
     try:
         if not bind(op, NULL, values, n, keywords, &bound, &why):
-            if op.namespace:
+            if op.outside:
                 _release(&bound)
                 raise _misfit_outside(op, values, n, keywords, &bound)
             raise _refusal(op, &why, False, keywords != NULL)

@@ -58,7 +58,8 @@ def make_function(Operator op, str name, doc, module):
     cdef PyMethodDef* definition = _definition(name, doc)
     called = op if name == op.name else Alias(op, name)
     function = imode_new_function(
-        definition, <void*>(function_entry if called is op else alias_function_entry), called, module)
+        definition, <void*>(function_entry if called is op else alias_function_entry), called,
+        module)
     _functions[<size_t><PyObject*>called] = function
     _made.append(function)
     if _n_modes:

@@ -119,7 +119,7 @@ cdef class Operator:
     cdef readonly Operator out
     cdef readonly Operator next_overload  # tried when the arguments don't bind to this one
     # Registered from outside; see layers.pxd
-    cdef readonly str namespace   # of an operator of a library; "" for one of imode's own
+    cdef readonly str outside     # the namespace of a library's operator; "" for one of imode's own
     cdef readonly str closed      # the library that took it back, for messages; None: it is there
     cdef object signature         # layers.Signature; None: not yet needed
     cdef list own                 # its own CKernel per key; None: `kernels` is that
@@ -128,11 +128,11 @@ cdef class Operator:
 
 
 cdef class Watcher:
-    # What sees each kernel that its thread enters: the dispatch trace, a mode, a profiler. Those that
-    # are on in a thread form a chain from TLS.watcher through `outer`. Used by its own thread only.
+    # What sees each kernel that its thread enters: the dispatch trace, a mode, a profiler. Those
+    # that are on in a thread form a chain from TLS.watcher through `outer`. Used by its own thread.
     cdef Watcher outer            # the next to see a kernel; None: there is none
-    # Called instead of the kernel of the highest key in `keys`; gives the kernel's result. Mostly it
-    # gets it from `proceed(self.outer, op, keys, args)`.
+    # Called instead of the kernel of the highest key in `keys`; gives the kernel's result, which
+    # it mostly gets from `proceed(self.outer, op, keys, args)`.
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args)
     # Called instead of a composite operator, likewise; a mode does not ask for these.
     cdef object compose(self, Operator op, PyObject** args)
@@ -141,8 +141,9 @@ cdef class Watcher:
     cdef int after_node(self) except -1
 
 
-cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)  # None: the kernel
-cdef object proceed_composite(Watcher watcher, Operator op, PyObject** args)  # None: runs it
+# what the watcher gives, or for None the kernel, the composite operator's function
+cdef object proceed(Watcher watcher, Operator op, keyset_t keys, PyObject** args)
+cdef object proceed_composite(Watcher watcher, Operator op, PyObject** args)
 cdef int watch(Watcher watcher) except -1                 # turn it on: it is the innermost now
 cdef bint unwatch(Watcher watcher) except -1              # turn it off; False: it was not on here
 cdef Watcher watching()                                   # the innermost that is on, or None

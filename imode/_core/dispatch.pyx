@@ -18,7 +18,7 @@ from sys import intern
 
 cimport cython
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.keyset cimport (
@@ -103,7 +103,7 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
         if op.closed is not None:
             raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
-        if asked == 0 and op.namespace:         # the mask of a kernel above left it out
+        if asked == 0 and op.outside:         # the mask of a kernel above left it out
             asked = _backends(op, args)
         wanted = key_object(highest_key(asked)).name if asked else "none"
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
@@ -408,7 +408,7 @@ cdef class Operator:
             raise ValueError(f"{name}: {len(arguments)} arguments, at most {MAX_ARGS}")
         # Interned, like the names in a caller's code: so a look-up compares pointers.
         self.name, self.overload, self.schema = intern(name), overload, schema
-        self.entry, self.accepts, self.namespace = entry, entry.out, namespace
+        self.entry, self.accepts, self.outside = entry, entry.out, namespace
         self.role, self.function = role, function
         self.nargs, self.n_positional = len(arguments), n_positional
         self.n_results, self.result_type = n_results, result_type
@@ -452,7 +452,7 @@ cdef class Operator:
     def qualified_name(self):
         """`name` or `name.overload`; of a library's, `namespace::` before it."""
         name = f"{self.name}.{self.overload}" if self.overload else self.name
-        return f"{self.namespace}::{name}" if self.namespace else name
+        return f"{self.outside}::{name}" if self.outside else name
 
     @property
     def __name__(self):
@@ -461,8 +461,8 @@ cdef class Operator:
 
     @property
     def namespace(self):
-        """Whose operator it is: "aten", PyTorch's name for its own."""
-        return "aten"
+        """Whose operator it is: a library's, or "aten", PyTorch's name for its own."""
+        return self.outside or "aten"
 
     @property
     def overloadpacket(self):
@@ -589,13 +589,13 @@ cdef class Operator:
 
     def __getattr__(self, name):
         # pickle refers to the built-in function imode.add as attribute `add` of its operator.
-        if name == self.name and not self.namespace:
+        if name == self.name and not self.outside:
             import imode
             return getattr(imode, name)
         raise errors.no_attribute(type(self).__name__, name)
 
     def __repr__(self):
-        return f"<operator {self.namespace}::{self.schema}>" if self.namespace else (
+        return f"<operator {self.outside}::{self.schema}>" if self.outside else (
             f"<operator {self.schema}>")
 
     def __str__(self):

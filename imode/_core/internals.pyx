@@ -129,3 +129,25 @@ cdef extern from *:
     """
     int _set_type_attribute "imode_set_type_attribute"(
         object cls, object name, object value) except -1
+
+
+cdef extern from *:
+    """
+    /* A metaclass without fields or slots of its own may take the place of `type`. */
+    static inline int imode_set_metaclass(PyObject* type, PyObject* meta) {
+        if (((PyTypeObject*)meta)->tp_basicsize != PyType_Type.tp_basicsize) {
+            PyErr_SetString(PyExc_TypeError, "a metaclass with fields");
+            return -1;
+        }
+        Py_INCREF(meta);
+        Py_SET_TYPE(type, (PyTypeObject*)meta);
+        PyType_Modified((PyTypeObject*)type);
+        return 0;
+    }
+    """
+    int _set_metaclass "imode_set_metaclass"(object cls, object meta) except -1
+
+
+def set_metaclass(meta):
+    """Set the class of the class Tensor: Note [Subclasses hold a tensor] in _tensor/subclass.py."""
+    _set_metaclass(Tensor, meta)

@@ -437,7 +437,7 @@ cdef object _checked(Operator op, Layer layer, object result, PyObject** args, b
         raise errors.library.wrong_number(op, layer, n, len(result))
     items = tuple([_checked_one(op, layer, signature, i, value, args, backend)
                    for i, value in enumerate(result)])
-    if backend and (layer.exclusive or not op.namespace or _debug):
+    if backend and (layer.exclusive or not op.outside or _debug):
         _refuse_shared(op, layer, items, args)
     if signature.result_type is not None:
         return signature.result_type(items)
@@ -461,7 +461,7 @@ cdef object _checked_one(Operator op, Layer layer, Signature signature, Py_ssize
         if at >= 0:
             return _checked_alias(op, layer, signature, i, at, <Tensor>value, args)
         if backend:
-            if op.namespace and not layer.exclusive and not _debug:
+            if op.outside and not layer.exclusive and not _debug:
                 # PyTorch allows an argument as it came; it must not become its own history.
                 return new_alias(<Tensor>value) if _given(op, args, value) else value
             _refuse_memory(op, layer, <Tensor>value, args)
@@ -473,9 +473,9 @@ cdef object _checked_one(Operator op, Layer layer, Signature signature, Py_ssize
             if not is_tensor(<PyObject*>item):
                 raise errors.library.wrong_result(op, layer, value, i)
             if backend and <int>signature.alias_of[i] < 0 and (
-                    layer.exclusive or not op.namespace or _debug):
+                    layer.exclusive or not op.outside or _debug):
                 _refuse_memory(op, layer, <Tensor>item, args)
-        return list(value) if op.namespace else tuple(value)
+        return list(value) if op.outside else tuple(value)
     if kind == "views" and isinstance(value, (list, tuple)):
         at = <int>signature.alias_of[i]
         for item in value:
@@ -500,7 +500,7 @@ cdef object _checked_alias(Operator op, Layer layer, Signature signature, Py_ssi
         if <PyObject*>value != args[at]:
             raise errors.library.not_the_argument(op, layer, op.names[at], value)
         return value
-    if op.namespace:
+    if op.outside:
         return value              # may be a copy, as that of contiguous(): then no view is recorded
     if not is_tensor(args[at]) or not share_memory(value, <Tensor>args[at]):
         raise errors.library.no_view(op, layer, op.names[at])

@@ -31,7 +31,7 @@ static PyCFunction imode_method_table[IMODE_N_METHODS] = {B(N, 0x0) B(N, 0x1) B(
 
 /* A call of Tensor.add(x, ...): CPython refuses an `x` that is no tensor, but its class may have
  * __torch_function__. CPython calls methods of tensors themselves without this function. */
-static PyObject *(*imode_method_of_other)(PyObject *method, PyObject *const *args, Py_ssize_t n,
+static PyObject *(*imode_method_of_other)(PyObject *method, PyObject **args, Py_ssize_t n,
                                           PyObject *kwnames);
 static vectorcallfunc imode_method_vectorcall; /* CPython's */
 static PyObject *imode_call_method(PyObject *method, PyObject *const *args, size_t flagged,
@@ -40,7 +40,7 @@ static PyObject *imode_call_method(PyObject *method, PyObject *const *args, size
     if (n && Py_IS_TYPE(args[0], ((PyDescrObject *)method)->d_type))
         return ((_PyCFunctionFastWithKeywords)(void (*)(void))((PyMethodDescrObject *)method)
                     ->d_method->ml_meth)(args[0], args + 1, n - 1, names);
-    if (n) return imode_method_of_other(method, args, n, names);
+    if (n) return imode_method_of_other(method, (PyObject **)args, n, names);
     return imode_method_vectorcall(method, args, flagged, names);
 }
 static PyObject *imode_new_method(PyObject *type, PyMethodDef *def, int index) {

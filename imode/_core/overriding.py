@@ -55,6 +55,31 @@ def _flat(args, kwargs):
             yield value
 
 
+_Holder = ()  # the class of objects that hold a tensor: subclasses of Tensor
+
+
+def name_holder(cls):
+    """Set the class of what holds a tensor, which a module above this one defines."""
+    global _Holder
+    _Holder = cls
+
+
+def unwrapped(args, kwargs):
+    """The arguments with the tensors that objects of subclasses hold in their place."""
+    return tuple(map(held, args)), {name: held(value) for name, value in kwargs.items()}
+
+
+def held(value):
+    """The tensor that an object of a subclass holds; also in lists and tuples. Else the value."""
+    if type(value) in (list, tuple):
+        return type(value)(map(held, value))
+    return value._imode_tensor if isinstance(value, _Holder) else value
+
+
+def _holds(args, kwargs):
+    return any(isinstance(value, _Holder) for value in _flat(args, kwargs))
+
+
 def find(args, kwargs):
     """The overloaded objects among a call's arguments, and in its lists and tuples."""
     return overloaded(_flat(args, kwargs))
@@ -80,7 +105,12 @@ def _called(method, function, types, args, kwargs):
 def call_overridden(function, args, kwargs):
     """What the arguments' `__torch_function__` gives, in a list; None if no argument has it."""
     found = find(args, kwargs)
-    return [ask(function, found, args, kwargs)] if found else None
+    if found:
+        return [ask(function, found, args, kwargs)]
+    if _holds(args, kwargs):  # nobody is asked here, but their tensors fit
+        args, kwargs = unwrapped(args, kwargs)
+        return [function(*args, **kwargs)]
+    return None
 
 
 def call_misfit(operator, own, given, names):
@@ -88,14 +118,15 @@ def call_misfit(operator, own, given, names):
     nothing; `names`: of the last of `given`."""
     n = len(given) - len(names)
     args, kwargs = (*own, *given[:n]), dict(zip(names, given[n:], strict=True))
-    found = find(args, kwargs)
-    return [ask(function_of(operator, bool(own)), found, args, kwargs)] if found else None
+    if not find(args, kwargs) and not _holds(args, kwargs):
+        return None
+    return call_overridden(function_of(operator, bool(own)), args, kwargs)
 
 
 def call_sign(operator, self, other):
     """A sign between a tensor and another object; NotImplemented if its class does not care."""
-    found = overloaded((other,))
-    return ask(function_of(operator, True), found, (self, other), {}) if found else NotImplemented
+    overridden = call_overridden(function_of(operator, True), (self, other), {})
+    return NotImplemented if overridden is None else overridden[0]
 
 
 # ---- function modes ----

@@ -4,8 +4,8 @@ Note [Watchers] in dispatch.pyx says how they come to be called.
 """
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport (
-    INPLACE, OUT, TLS, VIEW, Operator, Watcher, proceed, proceed_composite, set_watching,
-    tls, unwatch, watch, watching)
+    INPLACE, OUT, TLS, VIEW, Operator, Watcher, proceed, proceed_composite, set_watching, tls,
+    unwatch, watch, watching)
 from imode._core.keyset cimport (
     AD_INPLACE_OR_VIEW, BACKENDS, BIT_AD, BIT_AUTOGRAD, highest_key, key_object, keyset_t)
 from imode._core.making cimport alias_of
@@ -77,7 +77,6 @@ cdef class _Result(Watcher):
 
     cdef object enter(self, Operator op, keyset_t keys, PyObject** args):
         return self.result
-
 
 
 @cython.binding(False)

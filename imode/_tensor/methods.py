@@ -17,6 +17,7 @@ from imode._core.signs import fill_slots
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
 from imode._tensor import conversion
+from imode._tensor.subclass import install_subclasses
 from imode._tensor.unalias import normal
 from imode.autograd import hooks
 from imode.autograd.entry import backward as run_backward
@@ -410,6 +411,7 @@ def install_methods():
     """Put the methods of this module on Tensor; called once while the package is imported."""
     for name, function in _METHODS.items():
         install(name, function)
+    install_subclasses()
     fill_slots(**_SLOTS)
     for slot, where in _SLOTS_LATER.items():
         _fill_later(slot, *where)

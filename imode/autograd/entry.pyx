@@ -19,6 +19,7 @@ from imode.autograd.views cimport count_write
 from numpy cimport import_array, ndarray, npy_intp
 
 from imode._core.internals import origin_of
+from imode._core.overriding import held
 from imode._core.provenance import operator_id
 from imode.autograd.edges import GradientEdge
 from imode import errors
@@ -34,7 +35,8 @@ cdef tuple _outputs(object value):
     """The tensors and edges to start from."""
     if type(value) is Tensor or isinstance(value, GradientEdge):
         return (value,)
-    items = tuple(value)
+    value = held(value)
+    items = (value,) if type(value) is Tensor else tuple(value)
     for item in items:
         if type(item) is not Tensor and not isinstance(item, GradientEdge):
             raise AssertionError("Expected output to be a torch.Tensor: backward() and grad() "
@@ -51,7 +53,8 @@ cdef tuple _inputs(object value, str function):
     elif isinstance(value, Mapping):
         raise TypeError(f"`inputs` argument to `{function}()` must be a dict, not "
                         f"{type(value).__name__}. Other Mapping types are not supported.")
-    items = tuple(value)
+    value = held(value)
+    items = (value,) if type(value) is Tensor else held(tuple(value))
     if not items:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
     return items
@@ -111,7 +114,8 @@ cdef list _root_grads(tuple outputs, object grads, bint batched=False):
         grads = (None,) * len(outputs)
     elif type(grads) is Tensor:
         grads = (grads,)
-    grads = tuple(grads)
+    grads = held(grads)
+    grads = (grads,) if type(grads) is Tensor else tuple(grads)
     for index, (output, gradient) in enumerate(zip(outputs, grads)):
         if gradient is None:
             gradients.append(_implicit(output))

@@ -10,7 +10,7 @@ _SHARED = (
 
 
 def _named(op):
-    return f"{op.namespace or 'aten'}::{op.schema if op.namespace else op.name}"
+    return f"{op.outside or 'aten'}::{op.schema if op.outside else op.name}"
 
 
 def _kernel(layer):
@@ -138,7 +138,7 @@ def composite(op, key):
 
 def misfit(op, problem, argument, given, value):
     """The reason why a call does not fit a library's operator; PyTorch's sentence."""
-    name, declaration = f"{op.namespace}::{op.name}()", f"Declaration: {_named(op)}"
+    name, declaration = f"{op.outside}::{op.name}()", f"Declaration: {_named(op)}"
     if problem == Problem.MISSING:
         return f"{name} is missing value for argument '{op.names[argument]}'. {declaration}"
     if problem == Problem.TOO_MANY:
@@ -167,7 +167,7 @@ def no_overload(op, reasons):
 def wrong_list(op, argument, kind, value):
     """A list of numbers or strings that is none."""
     return RuntimeError(
-        f"{op.namespace}::{op.name}() Expected a value of type '{kind}' for argument "
+        f"{op.outside}::{op.name}() Expected a value of type '{kind}' for argument "
         f"'{op.names[argument]}' but instead found {value!r}. Declaration: {_named(op)}"
     )
 
@@ -213,7 +213,7 @@ def undeclared_alias(op, layer, name):
     """A result that has an argument's memory, or another result's, against the schema."""
     other = f"its argument '{name}'" if name else "another of its results"
     return RuntimeError(
-        f"{op.namespace or 'aten'}::{op.name}: {_SHARED}\n"
+        f"{op.outside or 'aten'}::{op.name}: {_SHARED}\n"
         f"A result has the memory of {other}. {_kernel(layer)}\n"
         "Ways out: return a clone; or declare the view, as in (Tensor(a) x) -> Tensor(a)."
     )
@@ -240,7 +240,7 @@ def view_of_another_dtype(op):
 
 def no_formula(op):
     """The text of a backward through an operator without a derivative."""
-    name = f"{op.namespace}.{op.name}.{op.overload or 'default'}"
+    name = f"{op.outside}.{op.name}.{op.overload or 'default'}"
     return (
         f"Trying to backward through {name} but no autograd formula was registered. "
         "Please use register_autograd to add one."
@@ -251,7 +251,7 @@ def not_functional(op):
     """A derivative for an operator that writes, or gives views."""
     return RuntimeError(
         "Cannot register autograd formula for non-functional operator "
-        f"{op.namespace}::{op.name} with schema {_named(op)}. Please create a functional operator "
+        f"{op.outside}::{op.name} with schema {_named(op)}. Please create a functional operator "
         "and register an autograd formula for that."
     )
 
@@ -259,7 +259,7 @@ def not_functional(op):
 def wrong_gradients(op, where, expected, given):
     """A backward that returns too many gradients or too few."""
     return RuntimeError(
-        f"The backward of {op.namespace}::{op.name}, at {where}, returned an incorrect number of "
+        f"The backward of {op.outside}::{op.name}, at {where}, returned an incorrect number of "
         f"gradients (expected {expected}, got {given}): one, or None, for each argument."
     )
 
@@ -267,7 +267,7 @@ def wrong_gradients(op, where, expected, given):
 def wrong_gradient(op, where, name, value):
     """A gradient that does not belong to its argument."""
     return RuntimeError(
-        f"The backward of {op.namespace}::{op.name}, at {where}, returned {class_name(value)} for "
+        f"The backward of {op.outside}::{op.name}, at {where}, returned {class_name(value)} for "
         f"the argument '{name}', where a tensor, or None, is expected; a list of them for a list."
     )
 

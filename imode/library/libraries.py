@@ -161,7 +161,7 @@ class Library:
         op = self._find(op_name, "impl()")
         key = read_key(dispatch_key or self.dispatch_key)
         composite = key == _COMPOSITE[0]
-        if op.is_composite != composite and not op.namespace:
+        if op.is_composite != composite and not op.outside:
             raise errors.library.composite(op, key)
         slot = slot_of(key)
         function = None if fn is fallthrough_kernel else fn

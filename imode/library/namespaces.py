@@ -79,7 +79,7 @@ def publish(op):
     """Make an operator known by its name; False if the name is taken."""
     if not enter(op, op_signature(op)):
         return False
-    packet_of(op.namespace, op.name).add(op)
+    packet_of(op.outside, op.name).add(op)
     return True
 
 
@@ -90,14 +90,14 @@ def op_signature(op):
 
 def withdraw(op, library):
     """Take an operator back, on behalf of a library that is being closed."""
-    space = namespace(op.namespace)
+    space = namespace(op.outside)
     packet = space.__dict__.get(op.name)
     if packet is not None:
         packet.remove(op, library)
         if not packet.found:
-            _closed[f"{op.namespace}::{op.name}"] = library
+            _closed[f"{op.outside}::{op.name}"] = library
             if space.__dict__.get(op.name) is packet and not packet.found:
-                _waiting[f"{op.namespace}::{op.name}"] = packet
+                _waiting[f"{op.outside}::{op.name}"] = packet
                 del space.__dict__[op.name]
     leave(op, library)
 

@@ -181,7 +181,7 @@ def _test_autograd_registration(op, args, kwargs):
 def _test_faketensor(op, args, kwargs):
     if (
         not signature(op).results
-        or not op.namespace
+        or not op.outside
         or layers_of(op, slot_of("CompositeImplicitAutograd"))
     ):
         return

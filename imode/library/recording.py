@@ -116,14 +116,14 @@ def _backward(ctx, *grads):
         given = call.formula.backward(ctx, *grads)
     except Exception as error:
         where = call.formula.where
-        error.add_note(f"In the backward of {call.op.namespace}::{call.op.name}, at {where}.")
+        error.add_note(f"In the backward of {call.op.outside}::{call.op.name}, at {where}.")
         raise
     return (None, *call.gradients(given))
 
 
 def _function_of(op):
     """The custom function whose node has the operator's name."""
-    name = f"GeneratedBackwardFor_{op.namespace}_{op.name}_{op.overload or 'default'}"
+    name = f"GeneratedBackwardFor_{op.outside}_{op.name}_{op.overload or 'default'}"
     found = _generated.get(name)
     if found is None:
         functions = {"forward": staticmethod(_forward), "backward": staticmethod(_backward)}

@@ -163,7 +163,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
                 f"{type(function).__name__}"
             )
     found, owner = _found(op, lib, "register_autograd()")
-    if not found.namespace:
+    if not found.outside:
         raise RuntimeError(
             f"register_autograd(): aten::{found.name} has a derivative of its own. To replace it, "
             "give the operator a kernel for the key Autograd."
@@ -184,7 +184,7 @@ def _found(op, lib, what):
     if isinstance(op, OpOverloadPacket):
         op = op._qualified_op_name
     if isinstance(op, Operator):
-        op = op.qualified_name if op.namespace else f"aten::{op.qualified_name}"
+        op = op.qualified_name if op.outside else f"aten::{op.qualified_name}"
     if not isinstance(op, str) or "::" not in op:
         raise ValueError(f"{what}: expected an operator, or its name 'namespace::name', got {op!r}")
     ns, _, name = op.partition("::")

@@ -1,0 +1,322 @@
+"""Subclasses of Tensor: `class Named(imode.Tensor)`, `tensor.as_subclass(Named)`.
+
+Note [Subclasses hold a tensor]
+Kernels test the exact type, and a dead tensor is used again for the next result: both would be
+wrong for objects of other classes, and testing for them would slow down everyone. So an object of a
+subclass is no compiled tensor but holds one, and `isinstance` with Tensor holds by Tensor's
+metaclass, which puts `TensorLike` in Tensor's place among the bases. An operator finds such an
+object where binding has failed, and asks its class's `__torch_function__`; that of TensorLike calls
+the function with the tensors held, and puts the results into the class. Tensor's other methods and
+its attributes go the same way.
+"""
+
+import copy
+import numbers
+import types
+
+import numpy as np
+
+from imode import ops
+from imode._core.internals import install, set_metaclass
+from imode._core.overriding import (
+    DisableTorchFunctionSubclass,
+    ask,
+    find,
+    function_modes,
+    has_override,
+    name_holder,
+    run_modes,
+    unwrapped,
+)
+from imode._core.tensor import Tensor
+
+
+class TensorMeta(type):
+    """The class of Tensor and its subclasses."""
+
+    def __new__(meta, name, bases, namespace, **kwargs):
+        _fill()
+        bases = tuple(TensorLike if base is Tensor else base for base in bases)
+        return super().__new__(meta, name, bases, namespace, **kwargs)
+
+
+class _SubclassedMeta(TensorMeta):
+    """The class of Tensor once it has subclasses."""
+
+    def __instancecheck__(cls, instance):
+        if cls is Tensor:
+            return type(instance) is Tensor or issubclass(type(instance), TensorLike)
+        return type.__instancecheck__(cls, instance)
+
+    def __subclasscheck__(cls, other):
+        if cls is Tensor:
+            return other is Tensor or TensorLike in getattr(other, "__mro__", ())
+        return type.__subclasscheck__(cls, other)
+
+
+class _Native:
+    """A method or attribute of Tensor that is no operator, as `__torch_function__` gets it: called
+    with objects of subclasses, it takes the tensors that they hold."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own):
+        self._own = own
+
+    def __call__(self, *args, **kwargs):
+        args, kwargs = unwrapped(args, kwargs)
+        return self._own(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def __eq__(self, other):
+        return self._own == (other._own if type(other) is _Native else other)
+
+    def __hash__(self):
+        return hash(self._own)
+
+    def __repr__(self):
+        return repr(self._own)
+
+
+def _call(function, args, kwargs):
+    """Call a function or method of Tensor with an object of a subclass among the arguments."""
+    if function_modes():
+        return run_modes(function, args, kwargs)
+    found = find(args, kwargs)
+    if found:
+        return ask(function, found, args, kwargs)
+    args, kwargs = unwrapped(args, kwargs)
+    return function(*args, **kwargs)
+
+
+def _in_class(result, cls, own):
+    """A result with its tensors in the class. `own`: from the id of a tensor that an argument
+    holds to the argument: an operator that writes returns its target."""
+    kind = type(result)
+    if kind is Tensor:
+        return own[id(result)] if id(result) in own else make(cls, result)
+    if kind in (tuple, list):
+        return kind(_in_class(item, cls, own) for item in result)
+    if isinstance(result, tuple) and kind.__module__ == "imode.return_types":
+        return kind([_in_class(item, cls, own) for item in result])
+    return result
+
+
+def make(cls, tensor):
+    """An object of a subclass that holds a tensor."""
+    if cls is Tensor:
+        return tensor
+    self = object.__new__(cls)
+    self._imode_tensor = tensor
+    return self
+
+
+def _plain(value, name):
+    if type(value) is Tensor:
+        return value
+    if isinstance(value, TensorLike):
+        return value._imode_tensor
+    raise TypeError(f"{name}(): expected a Tensor, got {type(value).__name__}")
+
+
+def _check_class(cls, name):
+    if cls is not Tensor and not (isinstance(cls, type) and issubclass(cls, TensorLike)):
+        raise TypeError(f"{name}(): expected a subclass of Tensor, got {cls!r}")
+
+
+class TensorLike:
+    """What subclasses of Tensor derive from; not visible from Python under this name."""
+
+    __slots__ = ("__dict__", "__weakref__", "_imode_tensor")
+
+    def __new__(cls, *args, **kwargs):
+        if len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, TensorLike)):
+            return make(cls, _plain(args[0], cls.__name__).detach())
+        return make(cls, Tensor(*args, **kwargs))
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Call the function with the tensors, and put the results into the class."""
+        if not all(issubclass(cls, kind) for kind in types):
+            return NotImplemented
+        kwargs = kwargs or {}
+        own = {
+            id(value._imode_tensor): value
+            for value in (*args, *kwargs.values())
+            if isinstance(value, TensorLike)
+        }
+        with DisableTorchFunctionSubclass():
+            args, kwargs = unwrapped(args, kwargs)
+            result = func(*args, **kwargs)
+        if func in NO_CLASS:
+            return result
+        return _in_class(result, cls, own)
+
+    def __repr__(self):
+        name = type(self).__name__
+        text = repr(self._imode_tensor)
+        if text.startswith("tensor("):
+            text = name + text.removeprefix("tensor")
+            text = text.replace("\n" + " " * 7, "\n" + " " * (len(name) + 1))
+        return text
+
+    def __deepcopy__(self, memo):
+        if id(self) in memo:
+            return memo[id(self)]
+        result = make(type(self), copy.deepcopy(self._imode_tensor, memo))
+        memo[id(self)] = result
+        result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return result
+
+    def __copy__(self):
+        result = make(type(self), copy.copy(self._imode_tensor))
+        result.__dict__.update(self.__dict__)
+        return result
+
+    def __reduce_ex__(self, protocol):
+        return make, (type(self), self._imode_tensor), self.__dict__ or None
+
+    def __hash__(self):
+        return id(self) >> 4
+
+    def __iter__(self):
+        iter(self._imode_tensor)  # raises for 0-dim tensors
+        return iter(self.unbind(0))
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+
+
+NO_CLASS = {Tensor.grad.__get__, Tensor._base.__get__}  # what these give stays as it is
+_SIGNS = {
+    **{f"__{name}__": name for name in ("mul", "matmul", "lt", "le", "ne", "gt", "ge", "abs")},
+    "__add__": "add",
+    "__radd__": "add",
+    "__sub__": "sub",
+    "__rmul__": "mul",
+    "__neg__": "neg",
+    "__truediv__": "div",
+    "__mod__": "remainder",
+    "__iadd__": "add_",
+    "__isub__": "sub_",
+    "__imul__": "mul_",
+    "__itruediv__": "div_",
+}
+_OF_OBJECTS = {
+    *vars(TensorLike),
+    *("__class__", "__getattribute__", "__setattr__", "__delattr__", "__init_subclass__"),
+    *("__subclasshook__", "__sizeof__", "__reduce__", "__dir__", "__array__", "__getstate__"),
+    *("as_subclass", "_make_subclass", "__buffer__", "__release_buffer__", "__array_priority__"),
+    *("__doc__", "__module__", "__torch_function__"),
+}
+
+
+_BINARY = [
+    f"__{side}{name}__"
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("and", "or", "xor", "lshift", "rshift"),
+    )
+    for side in ("", "r", "i")
+]
+_BINARY += [f"__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge")]
+
+
+def _is_operand(value):
+    return isinstance(value, (Tensor, numbers.Number, np.bool_))
+
+
+def _method(name):
+    sign = name in _BINARY
+
+    def method(self, *args, **kwargs):
+        if sign and not (_is_operand(args[0]) or has_override(args[0])):
+            return NotImplemented
+        own = getattr(Tensor, _SIGNS.get(name, name))
+        operator_of_its_own = isinstance(own, types.MethodDescriptorType) and not isinstance(
+            own, types.WrapperDescriptorType
+        )
+        function = own if operator_of_its_own and own.__name__ in _operators() else _Native(own)
+        return _call(function, (self, *args), kwargs)
+
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    return method
+
+
+def _operators():
+    from imode.ops.schema import methods
+
+    return methods
+
+
+def _attribute(name, own):
+    def get(self):
+        return _call(_Native(own.__get__), (self,), {})
+
+    def assign(self, value):
+        (value,), _ = unwrapped((value,), {})
+        setattr(self._imode_tensor, name, value)
+
+    def delete(self):
+        delattr(self._imode_tensor, name)
+
+    return property(get, assign, delete)
+
+
+def _fill():
+    """Give TensorLike what Tensor has; when the first subclass is defined."""
+    if type(Tensor) is _SubclassedMeta:
+        return
+    for name, own in list(vars(Tensor).items()):
+        if name in _OF_OBJECTS:
+            continue
+        data = isinstance(own, (types.GetSetDescriptorType, property))
+        if data:
+            setattr(TensorLike, name, _attribute(name, own))
+        elif callable(own) or type(own).__name__ == "DeferredMethod":
+            setattr(TensorLike, name, _method(name))
+    set_metaclass(_SubclassedMeta)
+
+
+def __array__(self, *args, **kwargs):
+    return self._imode_tensor.__array__(*args, **kwargs)
+
+
+def as_subclass(self, cls):
+    """The same tensor as an object of a subclass, connected by autograd.
+
+    Raises TypeError unless `cls` is Tensor or a subclass.
+
+    >>> class Named(imode.Tensor):
+    ...     pass
+    >>> imode.ones(2).as_subclass(Named) * 2
+    Named([2., 2.])
+    """
+    _check_class(cls, "as_subclass")
+    return make(cls, ops._alias(_plain(self, "as_subclass")))
+
+
+def _make_subclass(cls, data, require_grad=False):
+    """A leaf of a subclass that shares the memory of a tensor."""
+    _check_class(cls, "_make_subclass")
+    return make(cls, _plain(data, "_make_subclass").detach().requires_grad_(require_grad))
+
+
+TensorLike.__array__ = __array__
+TensorLike.as_subclass = as_subclass
+TensorLike._make_subclass = staticmethod(_make_subclass)
+
+
+def install_subclasses():
+    """Let Tensor have subclasses."""
+    name_holder(TensorLike)
+    set_metaclass(TensorMeta)
+    install("as_subclass", as_subclass)
+    install("_make_subclass", staticmethod(_make_subclass))
+    install("__torch_function__", classmethod(TensorLike.__torch_function__.__func__))

@@ -1,0 +1,195 @@
+"""Subclasses of Tensor here and in PyTorch: classes of results, what __torch_function__ sees."""
+
+import copy
+import pickle
+
+import pytest
+
+from .side_by_side import error, plain, same
+
+
+def described(value):
+    """A value with the names of the classes of its tensors."""
+    if hasattr(value, "detach"):
+        return [type(value).__name__, value.tolist(), value.requires_grad]
+    if isinstance(value, (list, tuple)):
+        return [described(item) for item in value]
+    return plain(value)
+
+
+def classes(lib):
+    class A(lib.Tensor):
+        pass
+
+    class B(A):
+        pass
+
+    class Other(lib.Tensor):
+        pass
+
+    class Logs(lib.Tensor):
+        calls = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            cls.calls.append([func.__name__, sorted(t.__name__ for t in types)])
+            return super().__torch_function__(func, types, args, kwargs)
+
+    class Refuses(lib.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    class Tagged(lib.Tensor):
+        def __new__(cls, data, tag):
+            self = lib.Tensor._make_subclass(cls, data)
+            self.tag = tag
+            return self
+
+        def __init__(self, data, tag):
+            pass
+
+        def doubled(self):
+            return super().add(self)
+
+    return {c.__name__: c for c in (A, B, Other, Logs, Refuses, Tagged)}
+
+
+def outcome(lib, program):
+    made = classes(lib)
+    t = lib.arange(4.0).view(2, 2)
+    names = {**made, "lib": lib, "t": t, "F": lib.nn.functional, "copy": copy, "pickle": pickle}
+    for name, cls in made.items():
+        if name != "Tagged":
+            names[name.lower()] = t.clone().as_subclass(cls)
+    names["tagged"] = made["Tagged"](t, "mine")
+    made["Logs"].calls.clear()
+    *before, last = program.split("; ")
+
+    def run():
+        for line in before:
+            exec(line, names)
+        names["y"] = eval(last, names)
+
+    found = error(run)
+    calls = list(made["Logs"].calls)
+    return plain([found[:1], described(names.get("y")), calls])
+
+
+PROGRAMS = """
+a + 1
+1 + a
+t + a
+a + t
+a - t
+t - a
+a @ t
+t @ a
+a * a
+2 - a
+-a
+a > 1
+a == a
+a[0]
+a[0, 1]
+a.add(1)
+a.sum()
+a.sum(dim=0, keepdim=True)
+a.max(dim=0)
+a.view(4)
+a.T
+a.mT
+a.clone()
+a.detach()
+a.data
+a.unbind(0)
+list(a)
+a.tolist()
+a.shape
+a.size(0)
+a.dim()
+a.numel()
+a.requires_grad
+a.is_leaf
+len(a)
+float(a.sum())
+bool(a.sum() > 1)
+int(a.sum())
+a.sum().item()
+a.numpy().sum()
+lib.add(a, t)
+lib.add(t, a)
+lib.cat([a, t])
+lib.stack([t, a])
+lib.ones_like(a)
+F.relu(a)
+F.linear(a, t)
+lib.einsum("ij,jk->ik", a, t)
+lib.exp(a)
+lib.Tensor.add(a, 1)
+lib.where(a > 1, a, t)
+a.add_(1)
+a.add_(1) is a
+b = a; b += 1; b is a
+a[0] = 5.0; a
+a.zero_(); a
+lib.add(t, t, out=a)
+lib.add(t, t, out=a) is a
+a + b
+b + a
+a + other
+isinstance(a, lib.Tensor)
+isinstance(t, A)
+isinstance(b, A)
+isinstance(3, lib.Tensor)
+issubclass(A, lib.Tensor)
+issubclass(int, lib.Tensor)
+issubclass(lib.Tensor, A)
+type(a) is A
+lib.is_tensor(a)
+refuses + 1
+refuses.add(t)
+lib.add(refuses, 1)
+logs + t
+logs.add(t)
+lib.cat([logs, t])
+logs[0]
+logs.sum(dim=0)
+logs - 1
+tagged.tag
+tagged.doubled()
+(tagged + 1).__dict__
+copy.copy(a)
+t.as_subclass(A)
+a.as_subclass(lib.Tensor)
+t.as_subclass(int)
+t.as_subclass(3)
+A([1.0, 2.0])
+A(t)
+A(2, 3).shape
+lib.Tensor._make_subclass(A, t)
+lib.Tensor._make_subclass(A, t, True)
+lib.Tensor._make_subclass(int, t)
+w = t.clone().requires_grad_(); (w.as_subclass(A) * 3).sum().backward(); w.grad
+w = lib.Tensor._make_subclass(A, t, True); (w * w).sum().backward(); w.grad
+w = lib.Tensor._make_subclass(A, t, True); v = (w * 1)[0]; v.mul_(2); v.sum().backward(); w.grad
+a.requires_grad_(); a.requires_grad
+a.requires_grad = True; (a * 2).requires_grad
+a.nosuch
+a.mine = 3; a.mine
+hash(a) == hash(a)
+1.0 in a
+a.to(lib.float64)
+a.long()
+a.type()
+a.new_zeros(2)
+a.is_contiguous()
+a.split(1)
+repr(a)
+str(t.as_subclass(Other)[0])
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_subclasses(lib, torch, program):
+    same(outcome(lib, program), outcome(torch, program))

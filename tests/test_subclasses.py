@@ -1,0 +1,180 @@
+"""Subclasses of Tensor: what they hold, copies, gradients, modes, errors, memory."""
+
+import copy
+import gc
+import pickle
+import subprocess
+import sys
+import weakref
+
+import pytest
+
+import imode
+from imode import overrides
+from imode.utils._python_dispatch import TorchDispatchMode
+
+
+class Named(imode.Tensor):
+    pass
+
+
+class Raw(imode.Tensor):
+    seen = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.seen.append(func)
+        with overrides.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+
+
+def named(*sizes):
+    return imode.ones(*sizes).as_subclass(Named)
+
+
+def test_copies_keep_class_and_attributes():
+    x = named(2)
+    x.label = ["a"]
+    for y in (copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))):
+        assert type(y) is Named and y.label == ["a"] and y.tolist() == [1, 1]
+    y = copy.deepcopy([x, x])
+    assert y[0] is y[1] and y[0].label is not x.label
+    assert y[0].data_ptr() != x.data_ptr()
+
+
+def test_functions_called_where_nobody_is_asked_give_tensors():
+    x = imode.ones(2, 2).as_subclass(Raw)
+    Raw.seen.clear()
+    for result in (x + 1, 1 + x, 2 - x, x.exp(), imode.cat([x, x]), x[0], x.T, -x, x @ x):
+        assert type(result) is imode.Tensor
+    assert x.shape == (2, 2) and x.dim() == 2 and float(x.sum()) == 4
+    assert imode.Tensor.add in Raw.seen and imode.Tensor.shape.__get__ in Raw.seen
+    assert imode.Tensor.add(x, 1).tolist() == [[2, 2], [2, 2]]
+
+
+def test_repr_names_the_class_and_keeps_columns():
+    assert repr(named(2)) == "Named([1., 1.])"
+    assert repr(named(2, 2)) == "Named([[1., 1.],\n       [1., 1.]])"
+
+
+def test_gradients_and_history():
+    w = imode.ones(2, requires_grad=True)
+    x = w.as_subclass(Named)
+    (x * x).sum().backward()
+    assert w.grad.tolist() == [2, 2]
+    leaf = imode.Tensor._make_subclass(Named, imode.ones(2), True)
+    base = leaf * 1
+    view = base[:1]
+    view.mul_(3)
+    base.sum().backward()
+    assert leaf.is_leaf and leaf.grad.tolist() == [3, 1]
+    with imode.no_grad():
+        leaf -= 0.5
+    assert type(leaf) is Named and leaf._version == 1
+
+
+def test_gradients_of_objects_of_subclasses():
+    leaf = imode.Tensor._make_subclass(Named, imode.ones(2), True)
+    (grad,) = imode.autograd.grad((leaf * 2).sum(), leaf)
+    assert grad.tolist() == [2, 2]
+    (grad,) = imode.autograd.grad([leaf * 2], [leaf], [named(2)])
+    assert grad.tolist() == [2, 2]
+    (grad,) = imode.autograd.grad(leaf * 2, leaf, named(2))
+    assert grad.tolist() == [2, 2]
+    imode.autograd.backward([(leaf * 3).sum()], inputs=[leaf])
+    imode.autograd.backward((leaf * 3).sum(), inputs=leaf)
+    assert leaf.grad.tolist() == [6, 6]
+
+
+def test_inference_mode():
+    x = named(2)
+    with imode.inference_mode():
+        y = x + 1
+    assert type(y) is Named and y.is_inference()
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside"):
+        y.add_(1)
+
+
+def test_modes_see_subclasses():
+    names = []
+
+    class Functions(overrides.BaseTorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            names.append((func.__name__, types))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    class Operators(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            names.append((func.__name__, type(args[0])))
+            return func(*args, **(kwargs or {}))
+
+    x = named(2)
+    with Functions():
+        y = x + 1
+    assert names == [("add", (Named,))] and type(y) is Named
+    names.clear()
+    with Operators():
+        y = x + 1
+    assert names == [("add.default", imode.Tensor)] and type(y) is Named
+
+
+def test_objects_are_freed():
+    x = named(2)
+    alive = weakref.ref(x)
+    y = x + 1
+    del x
+    gc.collect()
+    assert alive() is None and y.tolist() == [2, 2]
+
+
+def test_classes_of_classes_and_mixed_in():
+    class Mixin:
+        def __add__(self, other):
+            return "mixed"
+
+    class Mixed(Mixin, Named):
+        pass
+
+    x = imode.ones(1).as_subclass(Mixed)
+    assert x + 1 == "mixed" and type(x * 2) is Mixed and isinstance(x, (Named, imode.Tensor))
+    assert issubclass(Mixed, imode.Tensor) and not issubclass(Mixin, imode.Tensor)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: imode.ones(1).as_subclass(int),
+            "expected a subclass of Tensor, got <class 'int'>",
+        ),
+        (lambda: imode.ones(1).as_subclass(3), "expected a subclass of Tensor, got 3"),
+        (lambda: imode.Tensor._make_subclass(Named, [1.0]), "expected a Tensor, got list"),
+        (lambda: imode.nn.Parameter(named(1)), "expected a Tensor, got Named"),
+        (lambda: named(1) + object(), "unsupported operand"),
+        (lambda: imode.add(named(1), object()), "must be Tensor, not object"),
+        (lambda: imode.Tensor.add(object(), 1), "doesn't apply to a 'object' object"),
+    ],
+)
+def test_what_is_refused(call, sentence):
+    with pytest.raises(TypeError, match=sentence):
+        call()
+
+
+def test_an_object_whose_class_never_made_it():
+    x = object.__new__(Named)
+    for use in (lambda: x + 1, lambda: imode.exp(x), lambda: repr(x), lambda: x.shape):
+        with pytest.raises(AttributeError, match="_imode_tensor"):
+            use()
+
+
+def test_tensors_are_checked_as_before_until_there_is_a_subclass():
+    program = """
+import imode
+meta = type(imode.Tensor)
+assert isinstance(imode.ones(1), imode.Tensor) and not isinstance(3, imode.Tensor)
+assert "__instancecheck__" not in vars(meta)
+class Sub(imode.Tensor): pass
+assert type(imode.Tensor) is not meta and isinstance(imode.ones(1).as_subclass(Sub), imode.Tensor)
+assert isinstance(imode.ones(1), imode.Tensor) and not isinstance(3, imode.Tensor)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
