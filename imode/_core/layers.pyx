@@ -46,8 +46,8 @@ cdef bint _debug = alive() is not None    # undeclared writes and views are refu
 cdef class Signature:
     """What a schema says of memory and results."""
 
-    def __init__(self, tuple written, tuple results, tuple alias_of, tuple identical,
-                 tuple checked=(), bint listed=False, result_type=None):
+    def __cinit__(self, tuple written, tuple results, tuple alias_of, tuple identical,
+                  tuple checked=(), bint listed=False, result_type=None):
         self.written, self.results, self.alias_of = written, results, alias_of
         self.identical, self.checked, self.listed = identical, checked, listed
         self.result_type = result_type
@@ -60,8 +60,8 @@ cdef class Signature:
 cdef class Layer:
     """One kernel from outside."""
 
-    def __init__(self, function, str where, str key, *, bint with_keyset=False,
-                 bint fallback=False, bint exclusive=False):
+    def __cinit__(self, function, str where, str key, *, bint with_keyset=False,
+                  bint fallback=False, bint exclusive=False):
         self.function, self.where, self.key = function, where, key
         self.with_keyset, self.fallback, self.exclusive = with_keyset, fallback, exclusive
         self.implicit = key == "CompositeImplicitAutograd"
@@ -71,6 +71,9 @@ cdef class Layer:
 
 cdef list _fallbacks = [()] * N_KEYS      # per key, a tuple of Layers
 cdef bint _any_fallback = False
+
+
+cdef unsigned long _changes = 0           # so far: a finalizer may make one during a refresh
 
 
 cdef bint has_fallbacks() noexcept:
@@ -88,7 +91,9 @@ def slot_of(str key):
 
 def lay(Operator op not None, int slot, Layer layer not None):
     """Lay a kernel over those of a slot."""
+    global _changes
     cdef list layers
+    _check_slot(slot, N_SLOTS)
     if op.closed is not None:
         raise errors.library.closed(op.qualified_name, op.closed)
     if op.layers is None:
@@ -102,12 +107,21 @@ def lay(Operator op not None, int slot, Layer layer not None):
         if layers[slot] is before:
             break
     layers[slot] = after
+    _changes += 1
     refresh(op)
+
+
+cdef int _check_slot(int slot, int end) except -1:
+    if not 0 <= slot < end:
+        raise IndexError(slot)
+    return 0
 
 
 def lift(Operator op not None, int slot, Layer layer not None):
     """Take a kernel back; nothing if it is not there."""
+    global _changes
     cdef list layers = op.layers
+    _check_slot(slot, N_SLOTS)
     if layers is None:
         return
     while True:
@@ -116,22 +130,27 @@ def lift(Operator op not None, int slot, Layer layer not None):
         if layers[slot] is before:
             break
     layers[slot] = after
+    _changes += 1
     refresh(op)
 
 
 def lay_fallback(int slot, Layer layer not None):
     """Lay a kernel under those of all operators for a key, also of those declared later."""
-    global _any_fallback
+    global _any_fallback, _changes
+    _check_slot(slot, N_KEYS)
     _fallbacks[slot] = <tuple>_fallbacks[slot] + (layer,)
     _any_fallback = True
+    _changes += 1
     _refresh_all()
 
 
 def lift_fallback(int slot, Layer layer not None):
     """Take a fallback back; nothing if it is not there."""
-    global _any_fallback
+    global _any_fallback, _changes
+    _check_slot(slot, N_KEYS)
     _fallbacks[slot] = tuple([other for other in <tuple>_fallbacks[slot] if other is not layer])
     _any_fallback = any(_fallbacks)
+    _changes += 1
     _refresh_all()
 
 
@@ -149,7 +168,9 @@ def enter(Operator op not None, Signature signature not None):
 
 def leave(Operator op not None, str library not None):
     """Take a library's operator back: calls that run go on, later ones raise."""
+    global _changes
     op.closed = library
+    _changes += 1
     op.layers = None
     op.own = [None] * len(op.kernels)
     refresh(op)
@@ -158,6 +179,7 @@ def leave(Operator op not None, str library not None):
 
 def layers_of(Operator op not None, int slot):
     """The layers of a slot, the one that counts last."""
+    _check_slot(slot, N_SLOTS)
     return () if op.layers is None else op.layers[slot]
 
 
@@ -197,12 +219,17 @@ cdef int refresh(Operator op) except -1:
     cdef keyset_t mask = 0
     cdef list kernels, before
     cdef CKernel kernel
+    cdef unsigned long at
     cdef int i
     if op.role == COMPOSITE:
         return _refresh_composite(op)
     if op.own is None:
         op.own = list(op.kernels)
-    kernels = [_decide(op, i) for i in range(N_KEYS)]
+    while True:                   # until nothing has changed while the new table was made
+        at = _changes
+        kernels = [_decide(op, i) for i in range(N_KEYS)]
+        if at == _changes:
+            break
     for i in range(N_KEYS):
         kernel = <CKernel>kernels[i]
         table[i] = NULL

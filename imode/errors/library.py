@@ -143,12 +143,20 @@ def misfit(op, problem, argument, given, value):
         return f"{name} is missing value for argument '{op.names[argument]}'. {declaration}"
     if problem == Problem.TOO_MANY:
         most = op.n_positional
+        if most < op.nargs:
+            return (
+                f"{name} takes {most} positional argument(s) but {given} was/were given. "
+                f"{declaration}"
+            )
         return (
             f"{name} expected at most {most} argument(s) but received {given} argument(s). "
             f"{declaration}"
         )
     if problem == Problem.UNEXPECTED_KEYWORD:
-        return f"{name} got an unexpected keyword argument '{value}'. {declaration}"
+        return (
+            f"Unknown keyword argument '{value}' for operator '{op.namespace}::{op.name}'. "
+            f"Schema: {_named(op)}"
+        )
     if problem == Problem.TWICE:
         return f"{name} got several values for argument '{op.names[argument]}'. {declaration}"
     kind = op.kinds[argument].name.removesuffix("_OPT").lower()

@@ -4,6 +4,7 @@ from .callables import CustomOpDef, OpOverloadPacket
 from .headers import get_include
 from .infer import infer_schema
 from .libraries import Library, fallthrough_kernel
+from .libraries import _scoped_library as _scoped_library
 from .opcheck import OpCheckError, opcheck
 from .registering import custom_op, register_autograd, register_fake, register_kernel
 

@@ -41,7 +41,7 @@ cdef class OpOverloadPacket:
     cdef readonly object resolve      # finds overloads by PyTorch's names; None: these are all
     cdef readonly str closed          # the library that took the last one back
 
-    def __init__(self, str namespace not None, str name not None, resolve=None):
+    def __cinit__(self, str namespace not None, str name not None, resolve=None):
         _make_callable(OpOverloadPacket, <char*>&self.vectorcall - <char*><PyObject*>self)
         self.vectorcall = <void*>_packet_entry
         self.namespace, self.name, self.resolve = namespace, name, resolve
@@ -126,7 +126,7 @@ cdef class CustomOpDef:
     cdef readonly str _schema
     cdef object __weakref__
 
-    def __init__(self, lib, OpOverloadPacket packet not None, function, str schema not None):
+    def __cinit__(self, lib, OpOverloadPacket packet not None, function, str schema not None):
         _make_callable(CustomOpDef, <char*>&self.vectorcall - <char*><PyObject*>self)
         self.vectorcall = <void*>_custom_entry
         self._lib, self.packet, self._init_fn, self._schema = lib, packet, function, schema

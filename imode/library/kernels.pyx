@@ -131,6 +131,8 @@ def run_below(Operator op not None, uint64_t keys, tuple args not None):
     """Run the kernel of the highest of `keys` on arguments that are bound already."""
     cdef PyObject* values[MAX_ARGS + 1]
     cdef int i
+    if len(args) != op.nargs:
+        raise TypeError(f"run_below(): expected {op.nargs} arguments, got {len(args)}")
     for i in range(op.nargs):
         values[i] = PyTuple_GET_ITEM(args, i)
     values[op.nargs] = inplace_target(op, values)

@@ -251,6 +251,11 @@ class Library:
         return f"Library({self.ns!r}, {self.kind!r}) at {self._where}"
 
 
+def _scoped_library(ns, kind, dispatch_key=""):
+    """A Library for a with block: PyTorch's own is no context manager."""
+    return Library(ns, kind, dispatch_key)
+
+
 def _undo_all(undo):
     with uninterrupted:
         while undo:
