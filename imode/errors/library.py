@@ -154,7 +154,7 @@ def misfit(op, problem, argument, given, value):
         )
     if problem == Problem.UNEXPECTED_KEYWORD:
         return (
-            f"Unknown keyword argument '{value}' for operator '{op.namespace}::{op.name}'. "
+            f"Unknown keyword argument '{value}' for operator '{op.outside}::{op.name}'. "
             f"Schema: {_named(op)}"
         )
     if problem == Problem.TWICE:
