@@ -502,6 +502,15 @@ cdef object _misfit_outside(Operator first, PyObject** args, Py_ssize_t n, PyObj
     return errors.library.no_overload(first, reasons)
 
 
+cdef object _call_out(Operator first, Operator op, PyObject* self, PyObject** args, Py_ssize_t n,
+                      PyObject* keywords, Bound* bound):
+    try:
+        op = _bind_out(op, bound)
+    except TypeError as error:
+        return _call_wrong_out(error, first, self, args, n, keywords)
+    return call(op, bound.args)
+
+
 cdef object _call_wrong_out(TypeError error, Operator first, PyObject* self, PyObject** args,
                             Py_ssize_t n, PyObject* keywords):
     """A call whose out= is no tensor, or not as many as there are results."""
@@ -528,11 +537,7 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
                 return _call_misfit(first, self, args, n, keywords, &bound)
             op = op.next_overload
         if bound.out != NULL or op.role == OUT:
-            try:
-                op = _bind_out(op, &bound)
-            except TypeError as error:
-                return _call_wrong_out(error, first, self, args, n, keywords)
-            return call(op, bound.args)
+            return _call_out(first, op, self, args, n, keywords, &bound)
         result = call(op, bound.args)
         if op.requires_grad_arg >= 0 and op.role != COMPOSITE and (
                 <object>bound.args[op.requires_grad_arg] is True):

@@ -4,7 +4,7 @@ An operator looks for such objects only where its arguments do not bind, in the 
 `bind.pyx`; for modes see Note [Function modes cost nothing while they are off] in callables.pyx.
 """
 
-import threading
+from _thread import _local
 
 from imode import errors
 from imode._core.callables import count_modes, function_of, name_mode_runner, set_modes_on
@@ -12,7 +12,7 @@ from imode._core.tensor import Tensor
 from imode._core.user_frames import line
 
 
-class _State(threading.local):
+class _State(_local):
     modes = ()  # (mode, line where it was entered) of this thread, the outermost first
     disabled = False  # classes with __torch_function__ are not looked for
     all_disabled = False  # nor are modes
