@@ -111,8 +111,9 @@ def main():
     imports = figures.imports()
     wheel = None if options.no_wheel else figures.wheel_megabytes()
     found = figures.all_figures(
-        small, recorded, programs, figures.origins(lib), large, imports, wheel
-    )
+        small, recorded, programs, figures.origins(lib), large, imports, wheel,
+        figures.profiled(lib),
+    )  # fmt: skip
     found += figures.autograd_figures(graphs, options.library)
     found += outside.outside_figures(*outside.outside(lib, torch))
     took = ", ".join(f"{name} {seconds * 1e3:.0f} ms" for name, seconds in imports.items())

@@ -301,6 +301,19 @@ def origins(lib):
     return times
 
 
+def profiled(lib):
+    """Return {call: {"on": seconds, "off": ...}} of 200 calls, in a profile and without one."""
+    times = {}
+    for call in ("lib.add(a, b)", "a * b"):
+        code = f"for _ in calls: {call}"
+        names = {"lib": lib, "calls": range(200), "a": lib.ones(4), "b": lib.ones(4)}
+        inside = f"with lib.profiler.profile():\n    {code}"
+        empty = "with lib.profiler.profile(): pass"
+        statements = {"on": (inside, names), "off": (code, names), "empty": (empty, names)}
+        times[call] = best(statements, rounds=31)
+    return times
+
+
 # ---- large tensors ----
 
 LARGE = {
@@ -371,7 +384,7 @@ def wheel_megabytes():
         return max(p.stat().st_size for p in Path(folder).glob("imode-*.whl")) / 1e6
 
 
-def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel):
+def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel, profiled_):
     """Return the Figures, from what the functions above measured."""
     torch_small, numpy_small = ratio(small, "torch"), ratio(small, "numpy")
     slowest = min(torch_small, key=torch_small.get)
@@ -394,4 +407,6 @@ def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel):
         Figure("import imode / import numpy", imports_["imode"] / imports_["numpy"], 1.3, True)
     )
     found += [Figure(k, v, 0.9) for k, v in ratio(large_, "torch").items()]
+    more = [(t["on"] - t["empty"] - t["off"]) / 200 * 1e9 for t in profiled_.values()]
+    found.append(Figure("a call in a profile, more than without", max(more), 150, True, " ns"))
     return found + ([Figure("compiled wheel", wheel, 5, True, " MB")] if wheel else [])

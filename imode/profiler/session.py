@@ -188,7 +188,8 @@ class profile:
         self.with_stack = bool(with_stack)
         self.step_num = 0
         self.current_action = None
-        self._recorder = self._step = self._events = None
+        self._recorder = self._step = None
+        self._ended = self._events = None  # the record; what was made of it, when first asked for
 
     # ---- from start to stop ----
 
@@ -204,7 +205,7 @@ class profile:
         if self._recorder is not None:
             raise RuntimeError("profile: it is already on. Stop it first, or make another one")
         self.step_num = 0
-        self._events = None
+        self._ended = self._events = None
         self.current_action = self.schedule(0)
         self._begin()
 
@@ -263,7 +264,7 @@ class profile:
             )
         self._recorder = None
         if keep:
-            self._events = EventList.of(recorder, self)
+            self._ended, self._events = recorder, None
 
     def _ready(self):
         if self.on_trace_ready is not None:
@@ -272,11 +273,13 @@ class profile:
     # ---- what was recorded ----
 
     def _recorded(self, before):
-        if self._events is None:
+        if self._ended is None:
             raise AssertionError(
                 f"Profiler must be initialized before {before}: run something in its `with` block, "
                 "and leave that first"
             )
+        if self._events is None:
+            self._events = EventList.of(self._ended, self)
         return self._events
 
     def events(self):
@@ -306,4 +309,4 @@ class profile:
 
     def __repr__(self):
         state = "off" if self._recorder is None else "on"
-        return f"<profile, {state}, {len(self._events or ())} events>"
+        return f"<profile, {state}, {len(self._recorded('')) if self._ended else 0} events>"
