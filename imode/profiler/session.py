@@ -20,13 +20,8 @@ class ProfilerActivity(enum.Enum):
     CUDA = 2
 
 
-class ProfilerAction(enum.Enum):
-    """What a step of a schedule does."""
-
-    NONE = 0
-    WARMUP = 1
-    RECORD = 2
-    RECORD_AND_SAVE = 3
+ProfilerAction = enum.Enum("ProfilerAction", "NONE WARMUP RECORD RECORD_AND_SAVE", start=0)
+ProfilerAction.__doc__ = "What a step of a schedule does."
 
 
 def supported_activities():
