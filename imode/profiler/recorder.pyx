@@ -217,11 +217,11 @@ cdef class Recorder(Watcher):
 
     def rows(self):
         """The events, by their start: (what, kind, start, end, depth, location, bytes, shapes)."""
-        cdef Event* event
+        cdef Event event              # a copy: a finalizer that runs meanwhile may add events
         cdef Py_ssize_t i
         cdef list rows = []
         for i in range(self.n):
-            event = &self.events[i]
+            event = self.events[i]
             rows.append((
                 <object>event.what, event.kind, event.start, event.end, event.depth,
                 event.location, event.nbytes,
