@@ -14,6 +14,7 @@ from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, keyset_t
 from imode._core.tensor cimport Tensor
 
 import imode
+from imode import errors
 
 cnp.import_array()
 
@@ -48,8 +49,7 @@ cdef object _empty(int typenum, int nd, Py_ssize_t* shape):
         raise ValueError(f"a tensor has 0 to 64 dimensions, not {nd}")
     for i in range(nd):
         if shape[i] < 0:
-            raise RuntimeError(f"Trying to create tensor with negative dimension {shape[i]}: "
-                               f"{[shape[k] for k in range(nd)]}")
+            raise errors.shapes.negative_dimension(shape[i], [shape[k] for k in range(nd)])
     return allocator.empty(typenum, nd, <cnp.npy_intp*>shape)
 
 
