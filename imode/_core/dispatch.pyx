@@ -745,6 +745,8 @@ def try_fast(Operator op not None, list values not None):
     return op.fast.fn(op, 0, args) is not NotImplemented
 
 
+@cython.binding(False)
+@cython.final
 cdef class _Unseen:
     """A `with` block in which this thread's work is neither counted, traced nor given to hooks."""
 
