@@ -34,6 +34,8 @@ from imode._core.tensor import Tensor
 class TensorMeta(type):
     """The class of Tensor and its subclasses."""
 
+    __module__ = "imode"  # found for Tensor.__module__, too: a compiled class has none in its dict
+
     def __new__(meta, name, bases, namespace, **kwargs):
         _fill()
         bases = tuple(TensorLike if base is Tensor else base for base in bases)
@@ -42,6 +44,8 @@ class TensorMeta(type):
 
 class _SubclassedMeta(TensorMeta):
     """The class of Tensor once it has subclasses."""
+
+    __module__ = "imode"
 
     def __instancecheck__(cls, instance):
         if cls is Tensor:
