@@ -25,6 +25,34 @@ ONLY_HERE = {
     "a callback that is none": "PyTorch takes it, and fails where it calls it",
     "set_ to something else": "PyTorch says of each overload why it does not fit",
     "a gradient that is not of the windows": "PyTorch has the operator under another name",
+    "a library's operator, called after it was closed": "PyTorch ends the process",
+    "a library's kernel, the wrong number": "PyTorch ends the process",
+    "a function that nobody takes over": "PyTorch goes on about its logs",
+    "a library's derivative, the wrong kind": "PyTorch names no operator",
+    "a library's derivative, the wrong number": "PyTorch names no operator",
+    "a library's kernel of a view, a copy": "PyTorch takes it",
+    "a library's kernel, a view that it did not declare": "PyTorch names its own module",
+    "a library's kernel, a write that it did not declare": "PyTorch ends it with where to scroll",
+    "a library's kernel, not what it wrote": "PyTorch takes it",
+    "a library's kernel, the wrong kind": "PyTorch takes it",
+    "a library's operator that writes, a derivative": "PyTorch ends it with the schema",
+    "a library's operator, its name after it was closed": "PyTorch does not know that it was there",
+    "a library's operator, no derivative": "PyTorch takes it",
+    "a library's operator, no list of floats": "PyTorch says it with a type of its script language",
+    "a library's schema does not parse": "PyTorch reads on to the arrow",
+    "a library's schema, an unknown type": "the place is marked on lines of its own",
+    "a library's view of another dtype": "PyTorch takes it",
+    "a library, a composite kernel of an operator with kernels": "PyTorch takes it",
+    "a library, a device that is not registered": "PyTorch takes it",
+    "a library, a kernel for no operator": "PyTorch takes it",
+    "a library, a kernel of a composite operator": "PyTorch takes it",
+    "a library, a name of imode's own": "PyTorch takes it",
+    "a library, a namespace without a name": "PyTorch takes it",
+    "a mode left that is not on": "PyTorch fails in a list of its own",
+    "a mode's method returns one result of two": "PyTorch fails where it unpacks them",
+    "modes left out of order": "PyTorch takes it",
+    "opcheck, a wrong fake kernel": "PyTorch's fake tensors are on the meta device",
+    "opcheck, no fake kernel": "PyTorch ends it with where to scroll",
     "a result that was not saved, since its pack hook raised": "PyTorch names a place in a formula",
 }
 COMPARED = sorted(set(CASES) - set(ONLY_HERE))
@@ -38,14 +66,26 @@ def first_sentence(text):
     return line.rstrip(".")
 
 
+@pytest.fixture
+def libraries_close(monkeypatch):
+    """PyTorch's libraries end with a `with` block, as imode's do."""
+    library = torch.library.Library
+    monkeypatch.setattr(library, "__enter__", lambda self: self, raising=False)
+    monkeypatch.setattr(library, "__exit__", lambda self, *_: self._destroy(), raising=False)
+    custom = torch.library.CustomOpDef
+    monkeypatch.setattr(custom, "__enter__", lambda self: self, raising=False)
+    monkeypatch.setattr(custom, "__exit__", lambda *_: None, raising=False)
+
+
 @pytest.mark.parametrize("name", COMPARED)
-def test_first_sentence(name):
+def test_first_sentence(name, libraries_close):
     program, message = CASES[name]
-    source = program.replace("imode", "torch")
+    own = f"mylib{COMPARED.index(name)}"  # PyTorch keeps what custom_op has defined
+    source = program.replace("imode", "torch").replace("mylib", own)
     with pytest.raises(Exception) as caught:
         exec(compile(source, "program.py", "exec"), {"torch": torch})
     torch.set_grad_enabled(True)
-    cls, said = type(caught.value), str(caught.value)
+    cls, said = type(caught.value), str(caught.value).replace(own, "mylib")
     if cls is not RuntimeError:
         said = f"{cls.__name__}: {said}"
     ours, theirs = (re.sub(r"torch(\.|::)", r"imode\1", text) for text in (message, said))

@@ -18,7 +18,6 @@ RULES = [
         "lib.bfloat16",
         "lib.complex32",
         "lib.uint16",
-        "class T(lib.Tensor):\n    pass",
     ),
     *absent(
         "Compilers and distribution",
