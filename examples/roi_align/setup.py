@@ -6,7 +6,7 @@ import imode
 
 kernels = Extension(
     "roi_align.kernels",
-    ["roi_align/kernels.pyx"],
+    ["src/roi_align/kernels.pyx"],
     include_dirs=[imode.library.get_include(), numpy.get_include()],
     define_macros=[("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")],
 )

@@ -9,12 +9,6 @@ def typed(dtype, *shapes):
     return [T(*shape, dtype=dtype) for shape in shapes]
 
 
-def _cross(self, other, *, dim=-1):
-    import torch
-
-    return torch.linalg.cross(self, other, dim=dim)
-
-
 SAMPLES = {
     "mm": [
         S(T(2, 3), T(3, 4)),
@@ -139,29 +133,5 @@ SAMPLES = {
         S(*typed("int64", (3, 4), (3,), (4,))),
         S(T(3, 4), T(5), T(4), raises=RuntimeError),
         S(T(3, 4), T(2, 3), T(4), raises=RuntimeError),
-    ],
-    "trace": [
-        S(T(3, 3)),
-        S(T(2, 3)),
-        S(T(3, 2, view="transposed")),
-        S(T(0, 3)),
-        *(S(T(3, 3, dtype=dtype)) for dtype in ("float64", "complex64", "int64")),
-        S(T(3, 3, dtype="bool"), raises=NotImplementedError),
-        S(T(3), raises=RuntimeError),
-    ],
-    "linalg_cross": [
-        S(T(3), T(3), torch=_cross),
-        S(T(2, 3), T(2, 3), torch=_cross),
-        S(T(3, 2), T(3, 2), dim=0, torch=_cross),
-        S(T(2, 3), T(1, 3), torch=_cross),
-        S(T(2, 3, dtype="complex64"), T(2, 3, dtype="complex64"), torch=_cross),
-        S(T(2, 3, dtype="int64"), T(2, 3, dtype="int64"), torch=_cross),
-        S(T(2, 3), T(2, 4), torch=_cross, raises=RuntimeError),
-    ],
-    "cross": [
-        S(T(3), T(3)),
-        S(T(2, 3), T(2, 3)),
-        S(T(3, 2), T(3, 2), 0),
-        S(T(4, 2), T(4, 2), raises=RuntimeError),
     ],
 }

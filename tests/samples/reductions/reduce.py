@@ -73,6 +73,15 @@ ONE = [
 
 
 SAMPLES = {
+    "trace": [
+        S(T(3, 3)),
+        S(T(2, 3)),
+        S(T(3, 2, view="transposed")),
+        S(T(0, 3)),
+        *(S(T(3, 3, dtype=dtype)) for dtype in ("float64", "complex64", "int64")),
+        S(T(3, 3, dtype="bool"), raises=NotImplementedError),
+        S(T(3), raises=RuntimeError),
+    ],
     "sum": [
         *FLOATS,
         *INTEGERS,

@@ -1,4 +1,4 @@
-"""Samples of `view_copy.py` and `unsafe_split.py`: copies of views, pieces that are none."""
+"""Copies of views."""
 
 import copy
 
@@ -196,15 +196,5 @@ SAMPLES = {
         S(T(2, 2, dtype="complex64"), variants=False),
         S(T(), raises=IndexError),
         S(T(3), 1, raises=IndexError),
-    ],
-    "unsafe_split": _SPLIT,
-    "unsafe_split_with_sizes": _SPLIT_WITH_SIZES,
-    "unsafe_chunk": [
-        S(T(5, 2), 2),
-        S(T(5, 2), 7),
-        S(T(4, 3), chunks=2, dim=1),
-        S(T(0, 2), 3),
-        S(T(5), 0, raises=RuntimeError),
-        S(T(), 2, raises=RuntimeError),
     ],
 }
