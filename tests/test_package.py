@@ -1,6 +1,7 @@
 """What is shipped: the contents of the wheel, the stubs, cimport from outside, the README."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -359,6 +360,17 @@ def test_every_operator_has_a_row_in_the_benchmarks():
     from benchmarks import rows
 
     assert rows.missing() == []
+
+
+@from_source
+def test_samples_stand_in_the_file_of_their_operators_name():
+    load_all()
+    ops = pytest.importorskip("imode.ops.names", reason="the build writes it")
+    folder = Path(__file__).with_name("samples")
+    for path in sorted(folder.glob("*/[a-z]*.py")):
+        module = f"{path.parent.name}.{path.stem}"
+        for name in importlib.import_module(f"tests.samples.{module}").SAMPLES:
+            assert module in ops.DECLARED_IN[name.partition(".")[0]].split(), (module, name)
 
 
 def test_the_guards_under_their_older_names():
