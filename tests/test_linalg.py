@@ -263,3 +263,8 @@ def test_linear_into_out():
                 linear(x, weight, bias, out=imode.empty(0))
     with pytest.raises(RuntimeError, match=r"^addmv input tensors must have the same"):
         linear(imode.rand(2, 3), imode.rand(3), out=imode.empty(2).double())
+
+
+def test_addr_overflows_without_a_warning():
+    big = imode.tensor([1e38, 0.0])
+    assert imode.addr(imode.ones(2, 2), big, big).tolist() == [[float("inf"), 1], [1, 1]]

@@ -11,10 +11,6 @@ from imode._core.internals import array_of
 from imode.kernels.indexing import index as kernels
 from imode.kernels.indexing import index_fast
 from imode.ops.indexing.inplace_first import written
-from imode.ops.indexing.subscript import (  # noqa: F401 - what Tensor's brackets call
-    getitem,
-    setitem,
-)
 from imode.ops.schema import op
 
 

@@ -287,13 +287,13 @@ def _addmv(self, mat, vec, beta, alpha, inplace=False):
     return _add(_wide_product(mat, vec), addend, beta, alpha, _number)
 
 
-@dims.quiet
 def _check_vectors(self, vec1, vec2, *rest):
     for name, vec in (("vec1", vec1), ("vec2", vec2)):
         if vec.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vec.ndim}-D")
 
 
+@dims.quiet
 def _addr(self, vec1, vec2, beta, alpha, inplace=False):
     _check_vectors(self, vec1, vec2)
     if inplace and self.ndim != 2:
