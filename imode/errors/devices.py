@@ -1,0 +1,125 @@
+"""Devices: those that are not there, tensors of several, elements that do not exist."""
+
+from imode.errors.inference import INCOMPATIBLE
+
+
+def no_backend(name):
+    """A device whose name is known and where nothing can be."""
+    if name == "privateuseone":
+        way = "Give it one: imode.utils.rename_privateuse1_backend(name), imode.backends."
+    else:
+        way = "Ways out: device='cpu'; imode.backends.array_api(namespace, name) makes a device."
+    return NotImplementedError(
+        f"Could not run 'aten::empty.memory_format' with arguments from the {name.upper()!r} "
+        f"backend. Device {name!r} has no backend here.\n{way}"
+    )
+
+
+def mixed(op, expected, found):
+    """An operand on another device than the one before it."""
+    if "meta" in (expected.type, found.type):
+        first = f"Tensor on device {found} is not on the expected device {expected}!"
+    else:
+        first = (
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            f"{expected} and {found}!"
+        )
+    return RuntimeError(f"{first}\nIn {op}(). Move one of them: .to({str(expected)!r}).")
+
+
+def out(op, expected, found):
+    """An out= on another device than the operands."""
+    return RuntimeError(
+        f"Attempting to copy from device {expected} to device {found}, but cross-device copies are "
+        f"not allowed!\nIn {op}(out=). Make out= on {expected}."
+    )
+
+
+def no_elements(more=""):
+    """Elements were asked of a tensor on meta."""
+    return NotImplementedError(f"Cannot copy out of meta tensor; no data!{more}")
+
+
+def item():
+    """The only element was asked of a tensor on meta."""
+    return RuntimeError(
+        "Tensor.item() cannot be called on meta tensors\nThey have a shape, a dtype and strides "
+        "alone. Make the tensor on the device of your data."
+    )
+
+
+def by_values(op):
+    """The shape of the result depends on elements, and a tensor on meta has none."""
+    return NotImplementedError(
+        f"aten::{op}: attempted to run this operator with Meta tensors, but there was no fake impl "
+        "or Meta kernel registered.\nWhat it gives depends on the elements, which tensors on meta "
+        "do not have."
+    )
+
+
+def interleaved():
+    """repeat_interleave on meta, of counts that have no elements."""
+    return RuntimeError(
+        "cannot repeat_interleave a meta tensor without output_size\nGive output_size=, the number "
+        "of elements that the result has."
+    )
+
+
+def no_kernel(op, device):
+    """A device without a kernel for an operator, and told not to use the CPU's."""
+    return NotImplementedError(
+        f"Could not run 'aten::{op}' with arguments from the 'PrivateUse1' backend. "
+        f"Device {device!r} has no kernel for it.\n"
+        "Ways out: fallback=True, which runs it on the CPU; a kernel of imode.library's; .cpu()."
+    )
+
+
+def falls_back(op, device):
+    """The text of a warning: an operator ran on copies on the CPU."""
+    return (
+        f"The operator 'aten::{op}' is not currently supported on the {device} backend and will "
+        "fall back to run on the CPU.\nIts tensors are copied there, and its results back. "
+        "imode.backends.coverage() lists those that are."
+    )
+
+
+def to_numpy(device):
+    """NumPy was asked for an array over the memory of another device."""
+    return TypeError(
+        f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+        "to host memory first."
+    )
+
+
+def data(expected, found):
+    """`.data =` of a tensor on another device."""
+    return RuntimeError(
+        f"{INCOMPATIBLE}\nThe one is on {expected}, the other on {found}.\n"
+        "Ways out: a new tensor; Module.to() for the parameters of a module."
+    )
+
+
+def set_memory(expected, found):
+    """`set_` of a storage on another device."""
+    return RuntimeError(
+        f'Attempted to set the storage of a tensor on device "{expected}" to a storage on '
+        f'different device "{found}". This is no longer allowed; the devices must match.\n'
+        "A tensor's memory is on its device: t = u, or t.copy_(u), which copies the elements."
+    )
+
+
+def grad(expected, found):
+    """`.grad =` of a tensor on another device."""
+    return RuntimeError(
+        f"attempting to assign a gradient with device type '{found.type}' to a tensor with device "
+        f"type '{expected.type}'. Please ensure that the gradient and the tensor are on the same "
+        f"device\nx.grad = grad.to({str(expected)!r}) moves it."
+    )
+
+
+def moved_from_meta():
+    """A module with parameters on meta was moved to a device."""
+    return no_elements(
+        " Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module "
+        "from meta to a different device."
+    )
