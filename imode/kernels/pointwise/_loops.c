@@ -164,8 +164,31 @@ V_INLINE float hypot_of_f(float x, float y) {
 }
 MAP2(xlogy_e, float, float, y != y ? y : x == 0 ? 0 : x * AS_HALF(v_logf(y)))
 MAP2(xlogy_f, float, float, y != y ? y : x == 0 ? 0 : x * v_logf(y))
-MAP2(xlogy_d, double, double, y != y ? y : x == 0 ? 0 : x * v_log(y))
+MAP2(xlogy_d, double, double, pick(y != y, y, pick(x == 0, 0, x *v_log(y))))
 STEPWISE(2, xlogy)
+MAP2(xlog1py_e, float, float, y != y ? y : x == 0 ? 0 : x * AS_HALF(v_log1pf(y)))
+MAP2(xlog1py_f, float, float, y != y ? y : x == 0 ? 0 : x * v_log1pf(y))
+MAP2(xlog1py_d, double, double, pick(y != y, y, pick(x == 0, 0, x *v_log1p(y))))
+STEPWISE(2, xlog1py)
+/* x * 2^y: exact for a whole y. Its power is three factors, so that none leaves the range. */
+#define LN2 0.69314718055994530942
+#define LDEXP(S, T, I, EXP, RINT, MOST, BIAS, SHIFT)                                               \
+    V_INLINE T power_##S(T n) {                                                                    \
+        const I bits = ((I)n + BIAS) << SHIFT;                                                     \
+        T power;                                                                                   \
+        memcpy(&power, &bits, sizeof power);                                                       \
+        return power;                                                                              \
+    }                                                                                              \
+    V_INLINE T ldexp_of_##S(T x, T y) {                                                            \
+        T z = y > 3 * MOST ? 3 * MOST : y < -3 * MOST ? -3 * MOST : y;                             \
+        T n = RINT(z), third = RINT(n / 3), rest = n - third, half = RINT(rest / 2);               \
+        n = z == z ? n : 0, third = z == z ? third : 0, half = z == z ? half : 0;                  \
+        rest = n - third - half;                                                                   \
+        return x * EXP((z - n) * (T)LN2) * power_##S(third) * power_##S(half) * power_##S(rest);   \
+    }
+LDEXP(f, float, int32_t, v_expf, rintf, 120, 127, 23)
+LDEXP(d, double, int64_t, v_exp, rint, 1000, 1023, 52)
+FLOATS(2, ldexp, ldexp_of_f(x, y), ldexp_of_d(x, y))
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
 
 #define PI 3.14159265358979323846
@@ -174,6 +197,28 @@ FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
 FLOATS(1, erfc, erfcf(x), erfc(x))
 FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
        x == 0 ? 1 : sin(x * PI) / (x * PI))
+
+/* The next number after x towards y, of the bits of both: SIGN is their sign's, INF infinity's. */
+#define NEXT(NAME, T, I, SIGN, INF)                                                                \
+    V_INLINE T NAME##_of(T x, T y) {                                                               \
+        const T sign = (T)(SIGN), size = x & (T)~sign, size_of_y = y & (T)~sign;                   \
+        I from = x & sign ? -(I)size : (I)size, to = y & sign ? -(I)size_of_y : (I)size_of_y;      \
+        T next = (from < to) == !(x & sign) ? x + 1 : x - 1;                                       \
+        next = size ? next : (T)((y & sign) | 1);                                                  \
+        next = from == to ? y : next;                                                              \
+        return size > (INF) || size_of_y > (INF) ? (T)((INF) | (INF) >> 1) : next;                 \
+    }                                                                                              \
+    MAP2(NAME, T, T, NAME##_of(x, y))
+NEXT(nextafter_e, uint16_t, int16_t, 1u << 15, 0x7C00u)
+NEXT(nextafter_f, uint32_t, int32_t, 1u << 31, 0x7F800000u)
+NEXT(nextafter_d, uint64_t, int64_t, 1ull << 63, 0x7FF0000000000000ull)
+static loop_info nextafter_info[] = {INFO(2, nextafter_e, uint16_t, uint16_t),
+                                     INFO(2, nextafter_f, float, float),
+                                     INFO(2, nextafter_d, double, double)};
+static imode_loop nextafter_loops[] = {run_same, run_same, run_same};
+static void *nextafter_data[] = {&nextafter_info[0], &nextafter_info[1], &nextafter_info[2]};
+static const char nextafter_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT, NPY_FLOAT),
+                                       TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
 /* tests of floats, to bool */
 #define TEST(NAME, VALUE)                                                                          \
@@ -302,6 +347,7 @@ FLOAT_TABLE(2, floor_divide)
 REALS_SAME(1, relu, x < 0 ? 0 : x)
 REALS_SAME(1, relu6, x < 0 ? 0 : x > 6 ? 6 : x)
 REALS_SAME(1, sign, (x > 0) - (x < 0))
+REALS_SAME(2, heaviside, x == 0 ? y : x > 0)
 REALS_SAME(3, threshold, x <= y ? z : x)
 REALS_SAME(3, threshold_backward, x <= z ? 0 : y)
 #define AT_LEAST(x, y) ((x) < (y) || (y) != (y) ? (y) : (x))
@@ -528,9 +574,18 @@ static const char pow_types[] = {TYPES_2(NPY_HALF, NPY_HALF), TYPES_2(NPY_FLOAT,
                                  TYPES_2(NPY_DOUBLE, NPY_DOUBLE)};
 
 /* log(exp(x) + exp(y)); for equal infinities the result is the same infinity */
+V_INLINE double logaddexp_of(double x, double y, double base) { /* base: its logarithm */
+    double sum = pick(x > y, x, y) + v_log1p(v_exp(-fabs(x - y) * base)) / base;
+    return pick((x == y) & (fabs(x) == INFINITY), x, sum);
+}
 FLOATS(2, logaddexp,
        x == y && fabsf(x) == INFINITY ? x : (x > y ? x : y) + v_log1pf(v_expf(-fabsf(x - y))),
-       x == y && fabs(x) == INFINITY ? x : (x > y ? x : y) + v_log1p(v_exp(-fabs(x - y))))
+       logaddexp_of(x, y, 1))
+FLOATS(2, logaddexp2,
+       x == y && fabsf(x) == INFINITY
+           ? x
+           : (x > y ? x : y) + v_log1pf(v_expf(-fabsf(x - y) * (float)LN2)) * (float)(1 / LN2),
+       logaddexp_of(x, y, LN2))
 
 /* angle: 0, pi or NaN for real numbers; any for complex numbers */
 MAP1(angle_f, float, float, x != x ? x : (x < 0 ? (float)PI : 0))
@@ -575,5 +630,6 @@ const imode_ufunc imode_pointwise[] = {
     ROW(3, add_scaled), ROW(3, sub_scaled), ROW(2, add_complex), ROW(2, sub_complex),
     ROW(2, rsub_complex), ROW(2, pow_complex), ROW(3, logit_backward), ROW(2, log_sigmoid_backward),
     ROW(2, prelu_weight), ROW(3, glu_gate), ROW(1, halves), ROW(1, sgn_complex),
+    ROW(2, xlog1py), ROW(2, ldexp), ROW(2, logaddexp2), ROW(2, heaviside), ROW(2, nextafter),
     {NULL, NULL, 0, 0, NULL, NULL, NULL},
 };

@@ -19,7 +19,7 @@ typedef struct {
     void **data;           /* one per row */
 } imode_ufunc;
 
-extern const imode_ufunc imode_pointwise[], imode_rows[]; /* end with a NULL name */
+extern const imode_ufunc imode_pointwise[], imode_rows[], imode_special[]; /* end with a NULL name */
 
 /* A kernel over contiguous arrays: pointers to the operands and then to the result, all n long.
    The result may be one of the operands, but must not partly overlap one. */

@@ -34,6 +34,8 @@ V_SIMD double v_log(double) __asm__("log");
 V_SIMD double v_log1p(double) __asm__("log1p");
 V_SIMD double v_tanh(double) __asm__("tanh");
 V_SIMD double v_erf(double) __asm__("erf");
+V_SIMD double v_sin(double) __asm__("sin");
+V_SIMD double v_cos(double) __asm__("cos");
 V_SIMD double v_pow(double, double) __asm__("pow");
 V_SIMD float v_powf(float, float) __asm__("powf");
 #else
@@ -43,9 +45,21 @@ V_SIMD float v_powf(float, float) __asm__("powf");
 #define v_log1p log1p
 #define v_tanh tanh
 #define v_erf erf
+#define v_sin sin
+#define v_cos cos
 #define v_pow pow
 #define v_powf powf
 #endif
+
+/* a where the condition holds, else b, by masks: where it sees a branch, gcc does not vectorise. */
+V_INLINE double pick(int condition, double a, double b) {
+    uint64_t mask = -(uint64_t)condition, x, y;
+    memcpy(&x, &a, 8);
+    memcpy(&y, &b, 8);
+    x = (x & mask) | (y & ~mask);
+    memcpy(&a, &x, 8);
+    return a;
+}
 
 /* ---- float ---- */
 

@@ -15,8 +15,8 @@ from imode._core.numbers import number_as, scalar_as
 from imode._core.overlap import refuse_overlaps
 from imode.autograd.views import write_as
 from imode.kernels.pointwise import loops
-from imode.ops.pointwise.common import by_numpy, cast, refusing, with_numbers
-from imode.ops.schema import LINEAR, composite, conj, functional, op, ufunc
+from imode.ops.pointwise.common import OF_ITS_DTYPE, by_numpy, cast, refusing, with_numbers
+from imode.ops.schema import LINEAR, Out, composite, conj, functional, op, ufunc
 
 _GELU_BETA, _GELU_KAPPA = math.sqrt(2 / math.pi), 0.044715
 
@@ -91,8 +91,9 @@ _GELU_BACKWARD = op(
 op(
     'gelu(Tensor self, *, str approximate="none") -> Tensor',
     ufunc(loops.gelu, fallback=_gelu),
+    out=OF_ITS_DTYPE,
     derivative={"self": _GELU_BACKWARD},
-    variants="nn",
+    variants="nn out",
     doc="""Return every element times the normal distribution function at it.
 
 >>> imode.ops.gelu(imode.tensor([0., 1.]))
@@ -114,13 +115,15 @@ op(
     "_gelu_tanh(Tensor self) -> Tensor",
     ufunc(loops.gelu_tanh, fallback=refusing("GeluKernelImpl")),
     derivative={"self": _GELU_TANH_BACKWARD},
+    variants="out",
+    out=Out("same", errors.out.FOUND, name="gelu"),
     name="GeluBackward0",
     shows={"approximate": lambda: "tanh"},
 )
 
 
 @functional("gelu")
-def gelu(input, *, approximate="none"):
+def gelu(input, *, approximate="none", out=None):
     """Return every element times the normal distribution function at it.
 
     `approximate="tanh"` computes that function by tanh.
@@ -129,9 +132,9 @@ def gelu(input, *, approximate="none"):
     tensor([0.0000, 0.8413])
     """
     if approximate == "none":
-        return ops.gelu(input)
+        return ops.gelu(input) if out is None else ops.gelu(input, out=out)
     if approximate == "tanh":
-        return ops._gelu_tanh(input)
+        return ops._gelu_tanh(input) if out is None else ops._gelu_tanh(input, out=out)
     raise errors.arguments.approximate()
 
 
@@ -212,8 +215,9 @@ _SOFTPLUS_BACKWARD = op(
 op(
     "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
     with_numbers(loops.softplus, "softplus_cpu", "alike", "checked wide"),
+    out=OF_ITS_DTYPE,
     derivative={"self": _SOFTPLUS_BACKWARD},
-    variants="nn",
+    variants="nn out",
     compiled=True,
     doc="""Return ``log(1 + exp(beta * x)) / beta``, and x itself where ``beta * x > threshold``.
 
@@ -242,18 +246,20 @@ op(
     "_log_sigmoid(Tensor self) -> Tensor",
     ufunc(loops.log_sigmoid, fallback=refusing("log_sigmoid_cpu"), layout="rows"),
     derivative={"self": _LOG_SIGMOID_BACKWARD},
+    variants="out",
+    out=Out("same", errors.out.SCALAR_TYPE_OF, name="log_sigmoid_forward"),
     shows=_BUFFER,
 )
 
 
 @functional("logsigmoid")
-def logsigmoid(input):
+def logsigmoid(input, *, out=None):
     """Return the logarithm of the sigmoid of every element.
 
     >>> imode.nn.functional.logsigmoid(imode.zeros(1))
     tensor([-0.6931])
     """
-    return ops._log_sigmoid(input)
+    return ops._log_sigmoid(input) if out is None else ops._log_sigmoid(input, out=out)
 
 
 # ---- elu and kin --------------------------------------------------------------------------------

@@ -58,9 +58,19 @@ def no_derivative(name, namespace="aten::"):
     return refuse
 
 
+def not_differentiable(name):
+    """The formula of an input by which there is no derivative, though the others have one."""
+
+    def refuse(grad):
+        raise errors.graph.no_derivative(name)
+
+    return refuse
+
+
 def cast(operand, dtype):
     """An ndarray or number as an ndarray of the dtype, its axes in the order of the operand's."""
-    return layout.cast(np.asarray(operand), dtype)
+    array = operand if isinstance(operand, np.ndarray) else np.asarray(operand)
+    return layout.cast(array, dtype)
 
 
 def common(*operands):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from imode import ops
+from imode._core.dtype import bfloat16
+from imode._core.numbers import largest
 from imode._core.type_names import scalar_name
 from imode.kernels.pointwise import loops
 from imode.ops.composites_fast import where_unrecorded
@@ -104,6 +106,8 @@ def isfinite(self):
 def _nan_to_num(self, nan, posinf, neginf):
     if self.dtype.kind not in "fc":
         return copied(self)
+    if self.dtype == bfloat16:
+        return _nan_to_num_wide(self, nan, posinf, neginf)
     result = copied(self)
     parts = (result.real, result.imag) if self.dtype.kind == "c" else (result,)
     limits = np.finfo(parts[0].dtype)
@@ -116,6 +120,17 @@ def _nan_to_num(self, nan, posinf, neginf):
             for mask, value in zip(masks, (nan, posinf, neginf), strict=True):
                 part[mask] = value
     return result
+
+
+def _nan_to_num_wide(self, nan, posinf, neginf):
+    most = largest(self.dtype)
+    result = _nan_to_num(
+        self.astype(np.float32),
+        nan,
+        most if posinf is None else posinf,
+        -most if neginf is None else neginf,
+    )
+    return result.astype(self.dtype)
 
 
 op(

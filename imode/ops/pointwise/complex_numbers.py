@@ -187,7 +187,8 @@ _PAIRED = Out(
 
 def _complex(real, imag):
     made = _pair(real, imag)
-    made.real, made.imag = real, imag
+    np.copyto(made.real, real)
+    np.copyto(made.imag, imag)
     return made
 
 
@@ -195,7 +196,8 @@ def _polar(abs, angle):
     made = _pair(abs, angle)
     if abs.dtype.itemsize == 2:
         raise errors.dtypes.not_implemented("polar_cpu", abs.dtype)
-    made.real, made.imag = abs * np.cos(angle), abs * np.sin(angle)
+    np.copyto(made.real, abs * np.cos(angle))
+    np.copyto(made.imag, abs * np.sin(angle))
     return made
 
 

@@ -151,11 +151,13 @@ op(
     "_softshrink(Tensor self, Scalar lambd) -> Tensor",
     with_numbers(loops.softshrink, "softshrink_cpu", "alike", "checked wide"),
     derivative={"self": lambda grad, self, lambd: ops._softshrink_backward(grad, self, lambd)},
+    variants="out",
+    out=Out("same", errors.out.FOUND, name="softshrink"),
 )
 
 
-@composite("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="nn", compiled=True)
-def softshrink(self, lambd):
+@composite("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="nn out", compiled=True)
+def softshrink(self, lambd, out=None):
     """Return the elements moved toward 0 by `lambd`, not past it.
 
     >>> imode.nn.functional.softshrink(imode.tensor([0.2, 2.]))
@@ -169,7 +171,7 @@ def softshrink(self, lambd):
             f"lambda must be in range [0, {largest(self.dtype.numpy):g}] for input dtype "
             f"{scalar_name(self.dtype.numpy)}, but found {lambd:g}"
         )
-    return ops._softshrink(self, lambd)
+    return ops._softshrink(self, lambd) if out is None else ops._softshrink(self, lambd, out=out)
 
 
 # ---- leaky_relu, prelu --------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+/* What the loops of all element types and instruction sets share: the plan. */
+#ifndef IMODE_TRANSFORM_PLAN_H
+#define IMODE_TRANSFORM_PLAN_H
+
+#include "transform.h"
+
+enum {
+    MAX_RADIX = 31,  /* larger prime factors: by Bluestein's way */
+    LANES_MOST = 512 /* longer lines are transformed one by one, in two steps */
+};
+
+/* Lengths without large prime factors are transformed by Stockham's passes, many lines at once
+   beside each other in vectors. One line of n = n1 * n2 is such a bundle of n2 lines of length n1,
+   then of n1 lines of length n2, with a turn of each number between. */
+struct imode_plan {
+    long n;             /* complex numbers of a line: half of them in real ones of even length */
+    long real;          /* real numbers of a line; 0: complex */
+    int wide;
+    int radices[64];    /* of the passes, 0 at the end; the first is 0: no passes */
+    void *twiddles;     /* of the passes: pairs, in the order they are used */
+    void *roots;        /* of the passes with odd radices from 7 on: cos, sin of each k / radix */
+    long n1, n2;        /* of the two steps; n1 is 0: there are none */
+    imode_plan *first;  /* of length n1 */
+    imode_plan *second; /* of length n2 */
+    void *turns;        /* [k1][re, im][j2, rounded up to lanes] */
+    void *half_turns;   /* of real lines of even length: re of each k < n + LANES, then im */
+    imode_plan *around; /* of Bluestein's way: the longer plan, or NULL */
+    void *chirp;        /* pairs, n */
+    void *kernel;       /* pairs, around->n: its transform, scaled */
+    size_t bytes, work;
+};
+
+typedef struct {
+    int lanes;
+    void (*run)(const imode_plan *, int, int, int, double, const char *, const ptrdiff_t *,
+                ptrdiff_t, char *, const ptrdiff_t *, ptrdiff_t, int, void *);
+    void (*line)(const imode_plan *, const void *, void *, int, double, void *);
+} transform_set;
+
+#endif

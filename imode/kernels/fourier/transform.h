@@ -1,0 +1,29 @@
+/* Fourier transforms of lines of numbers. A plan has the tables for one length and one type; it does
+   not change, and any number of threads may use it. */
+#ifndef IMODE_TRANSFORM_H
+#define IMODE_TRANSFORM_H
+
+#include <stddef.h>
+
+enum { IMODE_C2C, IMODE_R2C, IMODE_C2R };
+enum { IMODE_LINES = 16 }; /* most lines of one call */
+
+typedef struct imode_plan imode_plan;
+
+/* Of complex transforms of length n, or of real ones (from or to n real numbers); `wide`: float64.
+   NULL: no memory. */
+imode_plan *imode_plan_new(long n, int wide, int real);
+void imode_plan_free(imode_plan *plan);
+size_t imode_plan_bytes(const imode_plan *plan); /* that it holds */
+size_t imode_plan_work(const imode_plan *plan);  /* that a call needs, aligned to 64 */
+
+/* Transform up to IMODE_LINES lines, those of the source that begin at src + src_at[i], with steps
+   between their elements in bytes. inverse: with the other sign. both: of R2C, the second half of
+   the result, too. Source and target may be the same lines. */
+void imode_transform(const imode_plan *plan, int kind, int inverse, int both, double scale,
+                     const char *src, const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,
+                     const ptrdiff_t *dst_at, ptrdiff_t dst_step, int lines, void *work);
+/* How many lines are best given at once. */
+int imode_lines(const imode_plan *plan);
+
+#endif

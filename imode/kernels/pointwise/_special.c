@@ -1,0 +1,142 @@
+/* Special functions as tables of loops for NumPy; see elementwise.h. */
+
+#include "elementwise.h"
+
+#include "bessel.h"
+#include "incomplete_gamma.h"
+#include "normal.h"
+
+/* ---- gamma ---- */
+
+/* Blocks without elements below LEAST are spared the reflection. */
+#define REFLECTED_LOOP(NAME, T, LEAST, ABOVE, ANYWHERE)                                            \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const T *a = (const T *)p[0];                                                              \
+        T *out = (T *)p[1];                                                                        \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            int above = 1;                                                                         \
+            for (npy_intp i = start; i < end; i++)                                                 \
+                above &= !(a[i] < LEAST);                                                          \
+            if (above) {                                                                           \
+                V_IVDEP for (npy_intp i = start; i < end; i++)                                     \
+                    out[i] = (T)ABOVE((double)a[i]);                                               \
+            } else {                                                                               \
+                V_IVDEP for (npy_intp i = start; i < end; i++)                                     \
+                    out[i] = (T)ANYWHERE((double)a[i]);                                            \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define REFLECTED(NAME, LEAST, ABOVE, ANYWHERE)                                                    \
+    REFLECTED_LOOP(NAME##_f, float, LEAST, ABOVE, ANYWHERE)                                        \
+    REFLECTED_LOOP(NAME##_d, double, LEAST, ABOVE, ANYWHERE)
+REFLECTED(lgamma, 0, lgamma_above, lgamma_anywhere)
+FLOAT_TABLE(1, lgamma)
+REFLECTED(trigamma, 0.5, trigamma_above, trigamma_anywhere)
+REFLECTED(digamma, 1e-300, digamma_above, digamma_anywhere)
+FLOAT_TABLE(1, digamma)
+
+/* Loops over what branches: compiled once. The limit is where sums may end in the type. */
+#define EACH2(NAME, T, LIMIT, VALUE)                                                               \
+    static void NAME(char *const *p, npy_intp n) {                                                 \
+        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
+        T *out = (T *)p[2];                                                                        \
+        const double limit = LIMIT;                                                                \
+        for (npy_intp i = 0; i < n; i++) {                                                         \
+            const double x = (double)a[i], y = (double)b[i];                                       \
+            out[i] = (T)(VALUE);                                                                   \
+        }                                                                                          \
+    }
+#define FLOATS_EACH2(NAME, VALUE)                                                                  \
+    EACH2(NAME##_f, float, 0x1p-30, VALUE) EACH2(NAME##_d, double, 0x1p-54, VALUE)                 \
+    FLOAT_TABLE(2, NAME)
+FLOATS_EACH2(zeta, zeta_of(x, y, limit))
+/* In float the density of a block is a loop of its own, which vectorises; its logarithms lose
+   digits that only double has. */
+V_CLONES static void densities(const float *a, const float *x, double *out, npy_intp n) {
+    for (npy_intp i = 0; i < n; i++)
+        out[i] = v_exp((double)a[i] * v_log((double)x[i]) - (double)x[i] -
+                       lgamma_above((double)a[i] + 1));
+}
+#define INCOMPLETE(NAME, UPPER)                                                                    \
+    static void NAME##_f(char *const *p, npy_intp n) {                                             \
+        const float *a = (const float *)p[0], *x = (const float *)p[1];                            \
+        float *out = (float *)p[2];                                                                \
+        double factors[BLOCK];                                                                     \
+        for (npy_intp i = 0; i < n; i++) {                                                         \
+            if (i % BLOCK == 0)                                                                    \
+                densities(a + i, x + i, factors, n - i < BLOCK ? n - i : BLOCK);                   \
+            out[i] = (float)incomplete_gamma(a[i], x[i], UPPER, 0x1p-30, factors + i % BLOCK);     \
+        }                                                                                          \
+    }                                                                                              \
+    EACH2(NAME##_d, double, 0x1p-54, incomplete_gamma(x, y, UPPER, limit, NULL))                   \
+    FLOAT_TABLE(2, NAME)
+INCOMPLETE(igamma, 0)
+INCOMPLETE(igammac, 1)
+
+/* n, one for all elements; x */
+EACH2(polygamma_from_2_f, float, 0x1p-30, polygamma_of(x, y, limit))
+EACH2(polygamma_from_2_d, double, 0x1p-54, polygamma_of(x, y, limit))
+#define POLYGAMMA(S, T)                                                                            \
+    static void polygamma_##S(char *const *p, npy_intp n) {                                        \
+        const T order = n ? *(const T *)p[0] : 0;                                                  \
+        if (order == 0)                                                                            \
+            digamma_##S(p + 1, n);                                                                 \
+        else if (order == 1)                                                                       \
+            trigamma_##S(p + 1, n);                                                                \
+        else                                                                                       \
+            polygamma_from_2_##S(p, n);                                                            \
+    }
+POLYGAMMA(f, float)
+POLYGAMMA(d, double)
+FLOAT_TABLE(2, polygamma)
+
+/* x; p, one for all elements: the sum of lgamma(x - k/2) for k below p, and a constant */
+#define MVLGAMMA(S, T)                                                                             \
+    V_CLONES static void mvlgamma_##S(char *const *p, npy_intp n) {                                \
+        const T *a = (const T *)p[0];                                                              \
+        T *out = (T *)p[2];                                                                        \
+        const double order = n ? (double)*(const T *)p[1] : 0;                                     \
+        double sums[BLOCK];                                                                        \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp m = n - start < BLOCK ? n - start : BLOCK;                                    \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                sums[i] = 0.25 * G_LOG_PI * order * (order - 1);                                   \
+            for (double k = 0; k < order; k++)                                                     \
+                for (npy_intp i = 0; i < m; i++)                                                   \
+                    sums[i] += lgamma_anywhere((double)a[start + i] - 0.5 * k);                    \
+            for (npy_intp i = 0; i < m; i++)                                                       \
+                out[start + i] = (T)sums[i];                                                       \
+        }                                                                                          \
+    }
+MVLGAMMA(f, float)
+MVLGAMMA(d, double)
+FLOAT_TABLE(2, mvlgamma)
+
+/* ---- Bessel ---- */
+
+FLOATS(1, i0e, i0_scaled_f(x, 1), i0_scaled_d(x, 1))
+FLOATS(1, i1e, i1_scaled_f(x, 1), i1_scaled_d(x, 1))
+FLOATS(1, i0, i0_scaled_f(x, v_expf(fabsf(x))), i0_scaled_d(x, v_exp(fabs(x))))
+FLOATS(1, i1, i1_scaled_f(x, v_expf(fabsf(x))), i1_scaled_d(x, v_exp(fabs(x))))
+V_INLINE double spherical_j0(double x) {
+    double y = pick(fabs(x) == INFINITY, 0, x);
+    return pick(x == y, pick(x == 0, 1, v_sin(y) / y), pick(x == x, 0, x));
+}
+FLOATS_SAME(1, spherical_bessel_j0, spherical_j0((double)x))
+
+/* ---- the normal distribution, entropy ---- */
+
+FLOATS(1, erfcx, erfcx_of_f(x), erfcx_of_d(x))
+FLOATS(1, log_ndtr, log_ndtr_of_f(x), log_ndtr_of_d(x))
+FLOATS(1, ndtri, NDTRI(f, float), NDTRI(d, double))
+FLOATS(1, erfinv, ERFINV(f, float, fabsf), ERFINV(d, double, fabs))
+FLOATS(1, entr, x > 0 ? -x * v_logf(x) : x == 0 ? 0 : x < 0 ? -INFINITY : x,
+       pick(x > 0, -x *v_log(x), pick(x == 0, 0, pick(x < 0, -INFINITY, x))))
+
+const imode_ufunc imode_special[] = {
+    ROW(1, lgamma), ROW(1, digamma), ROW(2, polygamma), ROW(2, mvlgamma), ROW(2, zeta),
+    ROW(2, igamma), ROW(2, igammac), ROW(1, i0), ROW(1, i0e), ROW(1, i1), ROW(1, i1e),
+    ROW(1, spherical_bessel_j0), ROW(1, erfcx), ROW(1, log_ndtr), ROW(1, ndtri), ROW(1, erfinv),
+    ROW(1, entr), {NULL, NULL, 0, 0, NULL, NULL, NULL},
+};
