@@ -1,5 +1,6 @@
 """The functions behind the layers: the operators that the table assigns to imode.nn.functional."""
 
+from imode.errors import names_of as _names_of
 from imode.ops import load_all as _load_all
 from imode.ops.schema import functions as _functions
 from imode.ops.schema import nn_functions as _nn_functions
@@ -11,3 +12,5 @@ _nn_functions = {**{name: _functions[name] for name in _shared}, **_nn_functions
 globals().update(_nn_functions)
 
 __all__ = sorted(_nn_functions)
+
+__getattr__ = _names_of(__name__)

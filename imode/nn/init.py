@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 
 from imode import ops
+from imode.errors import names_of as _names_of
 from imode.guards import no_grad
 
 __all__ = [
@@ -317,3 +318,34 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
         for column in range(columns):
             tensor[ops.randperm(rows)[:zeros], column] = 0
     return tensor
+
+
+# ---- older names ---------------------------------------------------------------------------------
+
+
+def _older(function):
+    """The function of the same name without the underscore at its end, which warns."""
+    name = function.__name__
+
+    def older(*args, **kwargs):
+        warnings.warn(
+            f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    older.__name__ = older.__qualname__ = name[:-1]
+    older.__doc__ = f"As `{name}`, by its older name."
+    return older
+
+
+constant, dirac, eye, normal, orthogonal = map(
+    _older, (constant_, dirac_, eye_, normal_, orthogonal_)
+)
+sparse, uniform = map(_older, (sparse_, uniform_))
+kaiming_normal, kaiming_uniform = map(_older, (kaiming_normal_, kaiming_uniform_))
+xavier_normal, xavier_uniform = map(_older, (xavier_normal_, xavier_uniform_))
+
+
+__getattr__ = _names_of(__name__)

@@ -4,27 +4,13 @@
 #include <string.h>
 
 #include "_conv.h"
-
-#define JOIN_(a, b) a##_##b
-#define JOIN(a, b) JOIN_(a, b)
+#include "levels.h"
 
 #if defined(__GNUC__)
-#define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 8")
-#define BYTES 16
 #else
-#define INLINE static inline
 #define UNROLL
-#define BYTES 0                                             /* no vector types: scalar tiles */
 #endif
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CHOOSE 1
-#else
-#define CHOOSE 0
-#endif
-
-#define NAME(x) JOIN(x, SUFFIX)
 
 #define T float
 #define LANES (BYTES ? BYTES / 4 : 1)
@@ -80,23 +66,6 @@
 #undef LANES
 #undef SUFFIX
 #pragma GCC pop_options
-#endif
-
-#if CHOOSE
-/* 0: any machine, 1: AVX2 and FMA, 2: AVX-512 */
-static int level(void)
-{
-    static int known = -1;
-    if (known < 0) {
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
-            known = 2;
-        else
-            known = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    }
-    return known;
-}
 #endif
 
 #if CHOOSE

@@ -1,16 +1,17 @@
-/* The C interface of the convolution kernels. Arrays are contiguous, (batch, channel, y, x). Every
-   function returns 0, or -1 if there is no memory for its scratch. `wide`: doubles, not floats. */
+/* The C interface of the convolution kernels. Arrays are contiguous, (batch, channel, z, y, x); an
+   image is a volume of depth 1. Every function returns 0, or -1 if there is no memory for its
+   scratch. `wide`: doubles, not floats. */
 
 #ifndef IMODE_CONV_H
 #define IMODE_CONV_H
 
 typedef struct {
-    long n, c, h, w;               /* input: batch, channels, height, width */
-    long oc, kh, kw;               /* output channels; kernel height, width */
-    long oh, ow;                   /* output height, width */
-    long sh, sw;                   /* stride */
-    long top, bottom, left, right; /* zero padding; negative: cropping */
-    long dh, dw;                   /* dilation */
+    long n, c, d, h, w;                         /* input: batch, channels, depth, height, width */
+    long oc, kd, kh, kw;                        /* output channels; the kernel's size */
+    long od, oh, ow;                            /* the output's size */
+    long sd, sh, sw;                            /* stride */
+    long front, back, top, bottom, left, right; /* zero padding; negative: cropping */
+    long dd, dh, dw;                            /* dilation */
     long groups;
 } conv_t;
 

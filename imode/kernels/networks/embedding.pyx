@@ -7,6 +7,7 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport _wrapped, array_of
 from libc.string cimport memcpy
 
@@ -72,6 +73,8 @@ cdef object _rows(cnp.ndarray weight, cnp.ndarray indices):
     row = cnp.PyArray_DIM(table, 1) * cnp.PyArray_ITEMSIZE(table)
     source = <char*>cnp.PyArray_DATA(table)
     to = <char*>cnp.PyArray_DATA(out)
+    if skipping():
+        return out
     with nogil:
         for i in range(count):
             memcpy(to + i * row, source + _wrapped(index[i], rows) * row, row)
@@ -125,6 +128,8 @@ def embedding_backward(
         rows = g.reshape(count, columns)
         keep = at.ravel() != padding_idx
         np.add.at(out, at.ravel()[keep], rows[keep])
+        return out
+    if skipping():
         return out
     with nogil:
         if kind == cnp.NPY_FLOAT:

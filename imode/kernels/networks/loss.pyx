@@ -8,6 +8,7 @@ from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
 from libc.math cimport exp, fabs
 
@@ -62,7 +63,7 @@ cdef int _check(cnp.ndarray x, cnp.ndarray target, weight) except -1:
             f"{cnp.PyArray_DIM(target, 0)}")
     if ndim <= 2:
         if cnp.PyArray_NDIM(target) > 1:
-            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+            raise errors.shapes.several_targets()
     else:
         shape = (<object>x).shape
         if (shape[0],) + shape[2:] != (<object>target).shape:
@@ -183,13 +184,17 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
     if reduction == NONE:
         out = empty(kind, cnp.PyArray_NDIM(at), cnp.PyArray_DIMS(at))
-        with nogil:
-            if kind == cnp.NPY_FLOAT:
-                _each(&p, <float*>cnp.PyArray_DATA(a), <float*>w, <float*>cnp.PyArray_DATA(out))
-            else:
-                _each(&p, <double*>cnp.PyArray_DATA(a), <double*>w,
-                      <double*>cnp.PyArray_DATA(out))
+        if not skipping():
+            with nogil:
+                if kind == cnp.NPY_FLOAT:
+                    _each(&p, <float*>cnp.PyArray_DATA(a), <float*>w,
+                          <float*>cnp.PyArray_DATA(out))
+                else:
+                    _each(&p, <double*>cnp.PyArray_DATA(a), <double*>w,
+                          <double*>cnp.PyArray_DATA(out))
         return out, _scalar(0, kind)
+    if skipping():
+        return _scalar(0, kind), _scalar(0, kind)
     with nogil:
         if kind == cnp.NPY_FLOAT:
             loss = _sum(&p, <float*>cnp.PyArray_DATA(a), <float*>w, &total)
@@ -223,6 +228,8 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
         w = cnp.PyArray_DATA(<cnp.ndarray>weight)
     if reduction == MEAN:
         factor = 1 / <double>total
+    if skipping():
+        return out
     with nogil:
         if kind == cnp.NPY_FLOAT:
             _spread(&p, <float*>cnp.PyArray_DATA(g), single, <float>factor, <float*>w,
@@ -376,21 +383,23 @@ cdef object pairwise(int kind, x, y, double param, long reduction):
         out = _of_halves(kind, a, b, param)
     elif reduction == NONE:
         out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
-        with nogil:
-            if typenum == cnp.NPY_FLOAT:
-                _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
-                        <float>param, <float*>cnp.PyArray_DATA(out))
-            else:
-                _values(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n,
-                        param, <double*>cnp.PyArray_DATA(out))
+        if not skipping():
+            with nogil:
+                if typenum == cnp.NPY_FLOAT:
+                    _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
+                            <float>param, <float*>cnp.PyArray_DATA(out))
+                else:
+                    _values(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n,
+                            param, <double*>cnp.PyArray_DATA(out))
     else:
-        with nogil:
-            if typenum == cnp.NPY_FLOAT:
-                total = _total(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
-                               <float>param)
-            else:
-                total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
-                               n, param)
+        if not skipping():
+            with nogil:
+                if typenum == cnp.NPY_FLOAT:
+                    total = _total(kind, <float*>cnp.PyArray_DATA(a),
+                                   <float*>cnp.PyArray_DATA(b), n, <float>param)
+                else:
+                    total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
+                                   n, param)
     if reduction != NONE:
         if reduction == MEAN:
             total = total / n                        # NaN if n is 0, as in PyTorch
@@ -458,6 +467,8 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
             share = np.float16(2.0 / n if reduction == MEAN and n else 2.0)
             away = a.astype(np.float16) - b.astype(np.float16)
             return np.asarray(away * share * grad.astype(np.float16))
+    if skipping():
+        return np.empty((<object>a).shape, x.dtype)
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
     with nogil:
         if typenum == cnp.NPY_FLOAT:

@@ -2,6 +2,7 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.parallel cimport skipping
 from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
 from imode._core.channels cimport (
@@ -193,6 +194,9 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     n = p.channels
     if cnp.PyArray_SIZE(a) == 0:                     # there are no statistics to update by
         return _back(out, last), np.zeros(n, a.dtype), np.zeros(n, a.dtype)
+    if skipping():
+        return (_back(out, last), _vector(n if training else 0, kind),
+                _vector(n if training else 0, kind))
     weight = _packed(weight)
     bias = _packed(bias)
     if n > FEW:
@@ -278,6 +282,9 @@ def batch_norm_backward(
     one = _vector(p.channels, kind)
     two = _vector(p.channels, kind)
     shift = _vector(p.channels, kind)
+    if skipping():
+        return (_back(_like(a), last) if needs[0] else None, dot if needs[1] else None,
+                total if needs[2] else None)
     with nogil:
         rc = norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                        cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
@@ -361,6 +368,8 @@ cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     bias = _packed(bias)
     cdef void* w = _data(weight)
     cdef void* b = _data(bias)
+    if skipping():
+        return out, mean, rstd
     with nogil:
         _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
                        cnp.PyArray_DATA(rstd))
@@ -393,6 +402,8 @@ def layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple needs):
     cdef void* to_x = _data(gx)
     cdef void* to_w = _data(gw)
     cdef void* to_b = _data(gb)
+    if skipping():
+        return gx, gw, gb
     with nogil:
         norm_rows_backward(rows, size, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                            cnp.PyArray_DATA(center), cnp.PyArray_DATA(inverse), w, to_x, to_w,
@@ -447,6 +458,8 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     bias = _packed(bias)
     cdef void* w = _data(weight)
     cdef void* b = _data(bias)
+    if skipping():
+        return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
     with nogil:
         _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
                        cnp.PyArray_DATA(rstd))
@@ -518,6 +531,9 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     gw = np.zeros(channels, a.dtype)
     gb = np.zeros(channels, a.dtype)
     out = _like(a)
+    gx = as_channels_last(out) if is_channels_last(x) else out
+    if skipping():
+        return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
     if norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
                  cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot)):
         raise MemoryError("group_norm: no memory for the scratch buffer")

@@ -1,6 +1,6 @@
 """Max and average pooling over ndarrays, fixed and adaptive windows, with their gradients.
 
-Halves are pooled as float32. The loops know only where a window begins and ends (`_span`), so they
+Halves are pooled as float32. The loops know only where a window begins and ends (`span`), so they
 serve fixed and adaptive windows alike. They take a copy of the geometry, which cannot be aliased.
 """
 
@@ -12,9 +12,9 @@ from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport cast
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport _inside, _wrapped, array_of
 from libc.limits cimport INT_MAX, INT_MIN
-from libc.math cimport INFINITY
 
 import numpy as np
 from imode import errors
@@ -22,21 +22,14 @@ from imode._core.numbers import overflow
 
 cnp.import_array()
 
-ctypedef fused real:
-    float
-    double
-
-ctypedef fused number:
-    float
-    double
-    cnp.int64_t
-    cnp.int32_t
-    cnp.int16_t
-    cnp.int8_t
-    cnp.uint8_t
-
-
 # ---- geometry and checks -------------------------------------------------------------------------
+
+
+cdef long integer(value) except? -1:
+    cdef long given = value
+    if not INT_MIN <= given <= INT_MAX:
+        raise overflow(np.dtype(np.int32))       # so that a product of two fits into a long
+    return given
 
 
 cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
@@ -45,12 +38,12 @@ cdef int _pair(str op, str name, str must, tuple values, long* first, long* seco
     first[0] = second[0] = values[0]
     if len(values) == 2:
         second[0] = values[1]
-    if not (INT_MIN <= first[0] <= INT_MAX and INT_MIN <= second[0] <= INT_MAX):
-        raise overflow(np.dtype(np.int32))       # so that a product of two fits into a long
+    integer(first[0])
+    integer(second[0])
     return 0
 
 
-cdef int _count(axis_t* a, bint ceil) except -1:
+cdef int count_windows(axis_t* a, bint ceil) except -1:
     """Fill in the number of windows."""
     cdef long span, reach = a.dilation * (a.kernel - 1) + 1
     if a.stride == 0:
@@ -92,9 +85,8 @@ cdef int _raise_bad_window(window_t* p, shape) except -1:
     if 0 in shape[len(shape) - 3:]:
         raise _wrong_input(shape)
     c = shape[len(shape) - 3]
-    raise RuntimeError(
-        f"Given input size: ({c}x{y.size}x{x.size}). Calculated output size: "
-        f"({c}x{y.count}x{x.count}). Output size is too small")
+    raise errors.shapes.output_too_small(
+        f": ({c}x{y.size}x{x.size})", f": ({c}x{y.count}x{x.count})")
 
 
 cdef int _raise_dims(str op, tuple shape) except -1:
@@ -132,8 +124,8 @@ cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, t
     if ndim != 3 and ndim != 4:
         _raise_dims(op, shape)
     _planes(p, shape)
-    _count(y, ceil)
-    _count(x, ceil)
+    count_windows(y, ceil)
+    count_windows(x, ceil)
     if (y.kernel <= 0 or x.kernel <= 0 or y.stride < 0 or x.stride < 0 or y.dilation <= 0
             or x.dilation <= 0 or y.size == 0 or x.size == 0 or shape[ndim - 3] == 0
             or y.count < 1 or x.count < 1):
@@ -145,20 +137,6 @@ cdef int _even(window_t* p, tuple shape, long rows, long columns) except -1:
     """Set rows x columns windows that share each plane evenly."""
     p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0)
     return _planes(p, shape)
-
-
-cdef inline void _span(const axis_t* a, long i, long* start, long* stop) noexcept nogil:
-    """Where window i begins and ends inside the plane."""
-    cdef long outside
-    if a.kernel == 0:
-        start[0] = i * a.size // a.count
-        stop[0] = ((i + 1) * a.size + a.count - 1) // a.count
-        return
-    start[0] = i * a.stride - a.padding
-    stop[0] = min(start[0] + (a.kernel - 1) * a.dilation + 1, a.size)
-    if start[0] < 0:
-        outside = (a.dilation - 1 - start[0]) // a.dilation
-        start[0] += outside * a.dilation
 
 
 # ---- arrays --------------------------------------------------------------------------------------
@@ -204,22 +182,6 @@ cdef object _as(cnp.ndarray out, given, x):
 # ---- max -----------------------------------------------------------------------------------------
 
 
-cdef inline bint _is_nan(number value) noexcept nogil:
-    if number is float or number is double:
-        return value != value
-    else:
-        return False
-
-
-cdef inline number _least(const number* like) noexcept nogil:
-    if number is float or number is double:
-        return -INFINITY
-    elif number is cnp.uint8_t:
-        return 0
-    else:
-        return <number>(<cnp.int64_t>-1 << (8 * sizeof(number) - 1))
-
-
 cdef void _max_loop(window_t p, const number* x, number* out,
                     cnp.int64_t* at) noexcept nogil:
     cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
@@ -227,18 +189,18 @@ cdef void _max_loop(window_t p, const number* x, number* out,
     cdef number top, value
     for _ in range(p.planes):
         for i in range(p.y.count):
-            _span(&p.y, i, &y0, &y1)
+            span(&p.y, i, &y0, &y1)
             for j in range(p.x.count):
-                _span(&p.x, j, &c0, &c1)
+                span(&p.x, j, &c0, &c1)
                 best = y0 * p.x.size + c0      # for an empty window, a position outside
-                top = x[best] if y0 < y1 and c0 < c1 else _least(x)
+                top = x[best] if y0 < y1 and c0 < c1 else least(x)
                 y = y0
                 while y < y1:
                     row = y * p.x.size
                     c = c0
                     while c < c1:
                         value = x[row + c]
-                        if value > top or _is_nan(value):          # the last NaN wins
+                        if value > top or is_nan(value):          # the last NaN wins
                             top = value
                             best = row + c
                         c += right
@@ -264,9 +226,9 @@ cdef void _max_pairs(const window_t* p, const number* x, number* out,
                 # the result of a comparison is used as an offset: no branch to mispredict
                 upper = x + first + 2 * j
                 lower = upper + p.x.size
-                best = (upper[1] > upper[0]) | _is_nan(upper[1])
-                below = (lower[1] > lower[0]) | _is_nan(lower[1])
-                take = (lower[below] > upper[best]) | _is_nan(lower[below])
+                best = (upper[1] > upper[0]) | is_nan(upper[1])
+                below = (lower[1] > lower[0]) | is_nan(lower[1])
+                take = (lower[below] > upper[best]) | is_nan(lower[below])
                 best += take * (p.x.size + below - best)
                 out[j] = upper[best]
                 at[j] = first + 2 * j + best
@@ -297,6 +259,8 @@ cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
     cdef const void* source = cnp.PyArray_DATA(a)
     cdef void* to = cnp.PyArray_DATA(out)
     cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
+    if skipping():
+        return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
     with nogil:
         if kind == cnp.NPY_DOUBLE:
             _max(p, <const double*>source, <double*>to, found)
@@ -334,24 +298,29 @@ cdef void _scatter(long planes, long size, long count, const real* grad, const c
         out += size
 
 
-def max_pool2d_backward(grad, x, indices):
-    """Add each gradient to the position that its maximum came from."""
-    cdef window_t p
-    cdef cnp.ndarray g = _ready("max_pool2d_backward", grad), at = contiguous(indices)
+def max_pool_backward(grad, x, indices, int space):
+    """Add each gradient to the position that its maximum came from; space: of 2 or 3 dimensions."""
+    cdef cnp.ndarray g = _ready(f"max_pool{space}d_backward", grad), at = contiguous(indices)
     cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
-    cdef long size, count
+    cdef long planes = 1, size = 1, count
+    cdef int k, ndim = cnp.PyArray_NDIM(<cnp.ndarray>x)
     cdef const cnp.int64_t* found = <const cnp.int64_t*>cnp.PyArray_DATA(at)
-    _planes(&p, (<object>x).shape)
-    size = p.y.size * p.x.size
-    count = cnp.PyArray_SIZE(g) // p.planes if p.planes else 0
+    for k in range(ndim):
+        if k < ndim - space:
+            planes *= cnp.PyArray_DIM(<cnp.ndarray>x, k)
+        else:
+            size *= cnp.PyArray_DIM(<cnp.ndarray>x, k)
+    count = cnp.PyArray_SIZE(g) // planes if planes else 0
+    if skipping():
+        return _as(out, grad, x)
     if not _inside(found, cnp.PyArray_SIZE(at), 0, size):      # also for a window of only padding
-        raise RuntimeError("max_pool2d_backward(): an index lies outside of the input")
+        raise RuntimeError(f"max_pool{space}d_backward(): an index lies outside of the input")
     with nogil:
         if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
-            _scatter(p.planes, size, count, <const float*>cnp.PyArray_DATA(g), found,
+            _scatter(planes, size, count, <const float*>cnp.PyArray_DATA(g), found,
                      <float*>cnp.PyArray_DATA(out))
         else:
-            _scatter(p.planes, size, count, <const double*>cnp.PyArray_DATA(g), found,
+            _scatter(planes, size, count, <const double*>cnp.PyArray_DATA(g), found,
                      <double*>cnp.PyArray_DATA(out))
     return _as(out, grad, x)
 
@@ -381,9 +350,9 @@ cdef void _avg(window_t p, const real* x, real* out) noexcept nogil:
     cdef real total
     for _ in range(p.planes):
         for i in range(p.y.count):
-            _span(&p.y, i, &y0, &y1)
+            span(&p.y, i, &y0, &y1)
             for j in range(p.x.count):
-                _span(&p.x, j, &c0, &c1)
+                span(&p.x, j, &c0, &c1)
                 total = 0
                 for y in range(y0, y1):
                     for c in range(c0, c1):
@@ -398,9 +367,9 @@ cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
     cdef real share
     for _ in range(p.planes):
         for i in range(p.y.count):
-            _span(&p.y, i, &y0, &y1)
+            span(&p.y, i, &y0, &y1)
             for j in range(p.x.count):
-                _span(&p.x, j, &c0, &c1)
+                span(&p.x, j, &c0, &c1)
                 share = _share(p, i, j, y1 - y0, c1 - c0, grad[0])
                 for y in range(y0, y1):
                     for c in range(c0, c1):
@@ -412,6 +381,8 @@ cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
 cdef object _mean(str kernel, const window_t* p, x, tuple shape):
     cdef cnp.ndarray a = _ready(kernel, x)
     cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    if skipping():
+        return _as(out, x, x)
     with nogil:
         if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
             _avg(p[0], <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
@@ -423,6 +394,8 @@ cdef object _mean(str kernel, const window_t* p, x, tuple shape):
 cdef object _mean_backward(const window_t* p, cnp.ndarray g, grad, x):
     """`g`: grad as the loops need it."""
     cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    if skipping():
+        return _as(out, grad, x)
     with nogil:
         if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
             _avg_backward(p[0], <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
@@ -438,7 +411,7 @@ cdef object avg_pool2d(
     cdef tuple shape = (<object>x).shape
     p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
     if divisor is not None and p.divisor == 0:
-        raise RuntimeError("divisor must be not zero")
+        raise errors.shapes.zero_divisor()
     _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
     if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_INT64:    # quotients are truncated
         means = _mean("avg_pool2d", &p, cast(x, np.float64), shape)
@@ -479,9 +452,7 @@ cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
             f"{{{size[0]}, {size[1]}}}")
     for d in range(1 if op == "adaptive_max_pool2d" else ndim - 2, ndim):
         if shape[d] == 0:
-            raise RuntimeError(
-                f"{op}(): Expected input to have non-zero size for non-batch dimensions, but "
-                f"input has sizes {list(shape)} with dimension {d} being empty")
+            raise errors.shapes.empty_part(op, "input", shape, d)
     return 0
 
 

@@ -47,6 +47,40 @@ def _rebuild(*tables):
     return hooks
 
 
+# PyTorch's dictionaries of a module, as its pickles have them: where each belongs, and whether an
+# entry of Hooks has options.
+_PYTORCH = {
+    "_backward_hooks": "backward",
+    "_backward_pre_hooks": "backward_pre",
+    "_forward_hooks": "forward",
+    "_forward_pre_hooks": "forward_pre",
+    "_load_state_dict_post_hooks": "load_post",
+    "_load_state_dict_pre_hooks": "load_pre",
+    "_state_dict_hooks": "state_post",
+    "_state_dict_pre_hooks": "state_pre",
+}
+_OPTIONS = (
+    "_forward_hooks_with_kwargs",
+    "_forward_hooks_always_called",
+    "_forward_pre_hooks_with_kwargs",
+    "_is_full_backward_hook",
+)
+
+
+def hooks_of_pytorch(state):
+    """Take PyTorch's dictionaries of hooks out of a module's state; return a Hooks, or None."""
+    tables = {kind: state.pop(name, None) or {} for name, kind in _PYTORCH.items()}
+    keywords, always, before, *_ = (state.pop(name, None) or {} for name in _OPTIONS)
+    if not any(tables.values()):
+        return None
+    hooks = Hooks()
+    for kind, table in tables.items():
+        for key, hook in table.items():
+            options = {"forward": (key in keywords, key in always), "forward_pre": (key in before,)}
+            getattr(hooks, kind)[key] = (hook, *options.get(kind, ()))
+    return hooks
+
+
 def call_with_hooks(module, args, kwargs):
     """`module(*args, **kwargs)` for a module with hooks, which run in PyTorch's order."""
     hooks = module._hooks

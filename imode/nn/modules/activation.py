@@ -22,6 +22,7 @@ __all__ = [
     "LogSoftmax",
     "Mish",
     "PReLU",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "SELU",
@@ -275,6 +276,22 @@ class Threshold(_Inplace):
 
 
 # ---- with other options ----
+
+
+class RReLU(_Inplace):
+    """The input where it is positive, else times a slope: in training one drawn for each element.
+
+    >>> imode.nn.RReLU(0.25, 0.75).eval()(imode.tensor([-1.0, 1.0]))
+    tensor([-0.5000,  1.0000])
+    """
+
+    _shown = "lower={lower}, upper={upper}"
+
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        super().__init__(lower=lower, upper=upper, inplace=inplace)
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class GELU(Layer):

@@ -5,7 +5,14 @@ from imode import errors
 from .. import functional as F
 from ._layer import Layer
 
-__all__ = ["Dropout", "Dropout1d", "Dropout2d"]
+__all__ = [
+    "AlphaDropout",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "FeatureAlphaDropout",
+]
 
 
 class _Dropout(Layer):
@@ -49,3 +56,36 @@ class Dropout2d(_Dropout):
 
     def forward(self, input):
         return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """Dropout of whole channels of a (N, C, D, H, W) or (C, D, H, W) input.
+
+    >>> imode.nn.Dropout3d().eval()(imode.ones(1, 1, 1, 1, 2)).shape
+    imode.Size([1, 1, 1, 1, 2])
+    """
+
+    def forward(self, input):
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(_Dropout):
+    """Dropout to the limit of SELU, which keeps mean and variance.
+
+    >>> imode.nn.AlphaDropout().eval()(imode.ones(2))
+    tensor([1., 1.])
+    """
+
+    def forward(self, input):
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """AlphaDropout of whole channels.
+
+    >>> imode.nn.FeatureAlphaDropout().eval()(imode.ones(1, 2))
+    tensor([[1., 1.]])
+    """
+
+    def forward(self, input):
+        return F.feature_alpha_dropout(input, self.p, self.training)

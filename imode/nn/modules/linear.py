@@ -30,11 +30,11 @@ class Affine(Module):
     """The base of layers with a weight and a bias (or None), both starting uniformly distributed
     in plus or minus 1 / sqrt(inputs)."""
 
-    def _make(self, shape, bias, device, dtype):
+    def _make(self, shape, bias, device, dtype, outputs=None):
         made = {"device": device, "dtype": dtype}
         self.weight = Parameter(ops.empty(shape, **made))
         if bias:
-            self.bias = Parameter(ops.empty(shape[:1], **made))
+            self.bias = Parameter(ops.empty((shape[0] if outputs is None else outputs,), **made))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

@@ -2,19 +2,21 @@
 
 from .. import _reduction
 from .. import functional as F
-from ._layer import Layer
 from .module import Module
 
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
-    "CosineSimilarity",
+    "CTCLoss",
     "CrossEntropyLoss",
+    "GaussianNLLLoss",
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
     "MSELoss",
     "NLLLoss",
+    "NLLLoss2d",
+    "PoissonNLLLoss",
     "SmoothL1Loss",
 ]
 
@@ -188,15 +190,80 @@ class KLDivLoss(_Loss):
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
-class CosineSimilarity(Layer):
-    """The cosine of the angle between vectors along dim.
+class NLLLoss2d(NLLLoss):
+    """NLLLoss under an older name, for (n, classes, height, width).
 
-    >>> imode.nn.CosineSimilarity()(imode.tensor([[1.0, 0.0]]), imode.tensor([[1.0, 1.0]]))
-    tensor([0.7071])
+    >>> imode.nn.NLLLoss2d()(imode.full((1, 2, 1, 1), -1.0), imode.tensor([[[1]]]))
+    tensor(1.)
     """
 
-    def __init__(self, dim=1, eps=1e-8):
-        super().__init__(dim=dim, eps=eps)
 
-    def forward(self, x1, x2):
-        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+class PoissonNLLLoss(_Loss):
+    """Minus the log-likelihood of counts under Poisson distributions, of the logs of their rates.
+
+    >>> imode.nn.PoissonNLLLoss()(imode.zeros(2), imode.ones(2))
+    tensor(1.)
+    """
+
+    def __init__(
+        self,
+        log_input=True,
+        full=False,
+        size_average=None,
+        eps=1e-8,
+        reduce=None,
+        reduction="mean",
+    ):
+        super().__init__(size_average, reduce, reduction)
+        self.log_input, self.full, self.eps = log_input, full, eps
+
+    def forward(self, log_input, target):
+        return F.poisson_nll_loss(
+            log_input,
+            target,
+            log_input=self.log_input,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """Minus the log-likelihood of targets under normal distributions with the variances `var`.
+
+    >>> imode.nn.GaussianNLLLoss()(imode.zeros(2), imode.full((2,), 2.0), imode.ones(2))
+    tensor(2.)
+    """
+
+    def __init__(self, *, full=False, eps=1e-6, reduction="mean"):
+        super().__init__(None, None, reduction)
+        self.full, self.eps = full, eps
+
+    def forward(self, input, target, var):
+        return F.gaussian_nll_loss(
+            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class CTCLoss(_Loss):
+    """Minus the log of the probability of target sequences, over all alignments with the input.
+
+    >>> logs = imode.full((2, 1, 2), 0.5).log()
+    >>> imode.nn.CTCLoss()(logs, imode.tensor([[1]]), (2,), (1,))
+    tensor(0.2877)
+    """
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(self, log_probs, targets, input_lengths, target_lengths):
+        return F.ctc_loss(
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            self.blank,
+            self.reduction,
+            self.zero_infinity,
+        )

@@ -2,15 +2,16 @@
 
 import warnings
 
-from imode import ops
+from imode import errors, ops
+from imode._core.device import device
 from imode._core.internals import is_parameter
 from imode._core.tensor import Tensor
 from imode.guards import no_grad, normal_mode
 from imode.utils.hooks import RemovableHandle
 
-from ..parameter import Buffer, as_normal
+from ..parameter import Buffer, Parameter, as_normal
 from . import _state
-from ._hooks import Hooks, call_with_hooks
+from ._hooks import Hooks, call_with_hooks, hooks_of_pytorch
 from ._registry import Registry
 
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
@@ -216,6 +217,12 @@ class Module:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
+        if "_hooks" not in state:  # a pickle of PyTorch's
+            hooks = hooks_of_pytorch(self.__dict__)
+            if hooks is None and type(self).__call__ is not straight_call:
+                hooks = Hooks()
+            self.__dict__["_hooks"] = hooks
+            self.__dict__.setdefault("_non_persistent_buffers_set", set())
         for table in _TABLES:
             self.__dict__[table] = Registry(self, self.__dict__[table])
 
@@ -368,11 +375,18 @@ class Module:
             child._apply(fn, recurse)
         # The results must be normal tensors even in inference mode.
         with normal_mode(), no_grad():
-            for param in self._parameters.values():
-                if param is not None:
-                    param.data = fn(param)
+            for name, param in self._parameters.items():
+                if param is None:
+                    continue
+                made = fn(param)
+                if made.device == param.device:
+                    param.data = made
                     if param.grad is not None:
                         param.grad.data = fn(param.grad)
+                else:  # a parameter stays on its device: another takes its place
+                    self._parameters[name] = Parameter(made, param.requires_grad)
+                    if param.grad is not None:
+                        self._parameters[name].grad = fn(param.grad)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = as_normal(fn(buffer))
@@ -390,7 +404,7 @@ class Module:
         if order is not None:
             self._apply(lambda t: t.to(memory_format=order) if t.dim() in (4, 5) else t)
         if dtype is None:
-            return self._apply(lambda t: t.to(*args, **kwargs))
+            return self._apply(lambda t: _moved(t, *args, **kwargs))
         if not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 "nn.Module.to only accepts floating point or complex dtypes, "
@@ -404,15 +418,16 @@ class Module:
                 stacklevel=2,
             )
         convertible = lambda t: t.is_floating_point() or t.is_complex()
-        return self._apply(lambda t: t.to(dtype) if convertible(t) else t)
+        place = _wanted_device(args, kwargs)
+        return self._apply(lambda t: _moved(t, place, dtype if convertible(t) else None))
 
     def to_empty(self, *, device, recurse=True):
         """Give parameters and buffers new, uninitialised memory; returns self."""
         return self._apply(lambda t: ops.empty_like(t, device=device), recurse)
 
     def cpu(self):
-        """Return self: everything is on the CPU already."""
-        return self._apply(lambda t: t.cpu())
+        """Move parameters and buffers to the CPU; returns self."""
+        return self.to("cpu")
 
     def cuda(self, device=None):
         """Raise, as a tensor's `cuda` does: there is only the CPU."""
@@ -433,6 +448,10 @@ class Module:
     def half(self):
         """Convert floating point parameters and buffers to float16; returns self."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
+
+    def bfloat16(self):
+        """Convert floating point parameters and buffers to bfloat16; returns self."""
+        return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     # ---- state ----
 
@@ -566,6 +585,24 @@ def clear_grad(param, set_to_none):
     else:
         grad.requires_grad_(False)
     grad.zero_()
+
+
+def _moved(tensor, *args, **kwargs):
+    if not tensor.is_meta:
+        return tensor.to(*args, **kwargs)
+    try:
+        return tensor.to(*args, **kwargs)
+    except NotImplementedError:
+        raise errors.devices.moved_from_meta() from None
+
+
+def _wanted_device(args, kwargs):
+    for arg in (*args, kwargs.get("tensor"), kwargs.get("other")):
+        if isinstance(arg, Tensor):
+            return arg.device
+        if isinstance(arg, (str, device)):
+            return arg
+    return kwargs.get("device")
 
 
 def _wanted_dtype(args, kwargs):

@@ -7,7 +7,7 @@ from .. import init
 from ..parameter import Parameter
 from .module import Module
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm", "RMSNorm"]
 
 
 class _Affine(Module):
@@ -25,22 +25,15 @@ class _Affine(Module):
             init.zeros_(self.bias)
 
 
-class _BatchNorm(_Affine):
+class Tracking(_Affine):
+    """The base of layers that keep the statistics of what they have seen."""
+
     # Entries in state dicts before version 2 lack num_batches_tracked.
     _version = 2
     _dims = ()  # the numbers of dimensions that an input may have
 
     def __init__(
-        self,
-        num_features,
-        eps=1e-5,
-        momentum=0.1,
-        affine=True,
-        track_running_stats=True,
-        device=None,
-        dtype=None,
-        *,
-        bias=True,
+        self, num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
     ):
         super().__init__()
         self.num_features = num_features
@@ -72,10 +65,44 @@ class _BatchNorm(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def forward(self, input):
+    def extra_repr(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+        version = local_metadata.get("version")
+        if (version is None or version < 2) and self.num_batches_tracked is not None:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    def _check_dims(self, input):
         if input.dim() not in self._dims:
             wanted = " or ".join(f"{dim}D" for dim in self._dims)
             raise ValueError(f"expected {wanted} input (got {input.dim()}D input)")
+
+
+class _BatchNorm(Tracking):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        *,
+        bias=True,
+    ):
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
+
+    def forward(self, input):
+        self._check_dims(input)
         mean, var = self.running_mean, self.running_var
         if not self.training:
             use_batch = mean is None and var is None
@@ -91,19 +118,6 @@ class _BatchNorm(_Affine):
                 momentum = 1.0 / self.num_batches_tracked.item()
         momentum = 0.0 if momentum is None else momentum
         return F.batch_norm(input, mean, var, self.weight, self.bias, True, momentum, self.eps)
-
-    def extra_repr(self):
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
-
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
-        version = local_metadata.get("version")
-        if (version is None or version < 2) and self.num_batches_tracked is not None:
-            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -127,6 +141,16 @@ class BatchNorm2d(_BatchNorm):
     """
 
     _dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Normalises each channel of a (N, C, D, H, W) input over batch and voxels; see BatchNorm1d.
+
+    >>> imode.nn.BatchNorm3d(3)(imode.zeros(2, 3, 4, 4, 4)).shape
+    imode.Size([2, 3, 4, 4, 4])
+    """
+
+    _dims = (5,)
 
 
 class LayerNorm(_Affine):
@@ -162,6 +186,42 @@ class LayerNorm(_Affine):
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        )
+
+
+class RMSNorm(Module):
+    """Divides each sample by the root of the mean square of its last dimensions.
+
+    >>> imode.nn.RMSNorm(4)(imode.randn(2, 4)).shape
+    imode.Size([2, 4])
+    """
+
+    def __init__(
+        self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None
+    ):
+        super().__init__()
+        if hasattr(normalized_shape, "__index__"):
+            normalized_shape = (normalized_shape,)
+        self.normalized_shape = tuple(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        weight = None
+        if elementwise_affine:
+            weight = Parameter(ops.empty(self.normalized_shape, device=device, dtype=dtype))
+        self.register_parameter("weight", weight)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Set weight to ones."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, input):
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 

@@ -7,14 +7,19 @@ from .utils import ntuple
 __all__ = [
     "CircularPad1d",
     "CircularPad2d",
+    "CircularPad3d",
     "ConstantPad1d",
     "ConstantPad2d",
+    "ConstantPad3d",
     "ReflectionPad1d",
     "ReflectionPad2d",
+    "ReflectionPad3d",
     "ReplicationPad1d",
     "ReplicationPad2d",
+    "ReplicationPad3d",
     "ZeroPad1d",
     "ZeroPad2d",
+    "ZeroPad3d",
 ]
 
 
@@ -62,6 +67,16 @@ class ConstantPad2d(_ConstantPad):
     _sides = 4
 
 
+class ConstantPad3d(_ConstantPad):
+    """Puts a value around the last three dimensions.
+
+    >>> imode.nn.ConstantPad3d(1, 7.0)(imode.ones(1, 2, 2, 2)).shape
+    imode.Size([1, 4, 4, 4])
+    """
+
+    _sides = 6
+
+
 class _ZeroPad(_ConstantPad):
     _shown = "{padding}"
 
@@ -89,6 +104,16 @@ class ZeroPad2d(_ZeroPad):
     _sides = 4
 
 
+class ZeroPad3d(_ZeroPad):
+    """Puts zeros around the last three dimensions.
+
+    >>> imode.nn.ZeroPad3d(1)(imode.ones(1, 2, 2, 2)).shape
+    imode.Size([1, 4, 4, 4])
+    """
+
+    _sides = 6
+
+
 class ReflectionPad1d(_Pad):
     """Continues the last dimension by its mirror image, the edge not repeated.
 
@@ -109,6 +134,16 @@ class ReflectionPad2d(_Pad):
     _sides, _mode = 4, "reflect"
 
 
+class ReflectionPad3d(_Pad):
+    """Continues the last three dimensions by their mirror image, the edges not repeated.
+
+    >>> imode.nn.ReflectionPad3d(1)(imode.ones(1, 2, 2, 2)).shape
+    imode.Size([1, 4, 4, 4])
+    """
+
+    _sides, _mode = 6, "reflect"
+
+
 class ReplicationPad1d(_Pad):
     """Continues the last dimension by its edge values.
 
@@ -127,6 +162,16 @@ class ReplicationPad2d(_Pad):
     """
 
     _sides, _mode = 4, "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """Continues the last three dimensions by their edge values.
+
+    >>> imode.nn.ReplicationPad3d(1)(imode.ones(1, 2, 2, 2)).shape
+    imode.Size([1, 4, 4, 4])
+    """
+
+    _sides, _mode = 6, "replicate"
 
 
 class _CircularPad(_Pad):
@@ -157,3 +202,13 @@ class CircularPad2d(_CircularPad):
     """
 
     _sides = 4
+
+
+class CircularPad3d(_CircularPad):
+    """Continues the last three dimensions from their other ends.
+
+    >>> imode.nn.CircularPad3d(1)(imode.ones(1, 2, 2, 2)).shape
+    imode.Size([1, 4, 4, 4])
+    """
+
+    _sides = 6

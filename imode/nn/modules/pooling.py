@@ -7,12 +7,16 @@ from .utils import ntuple
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
 ]
 
 
@@ -73,6 +77,16 @@ class MaxPool2d(_MaxPool):
     _pool = staticmethod(F.max_pool2d)
 
 
+class MaxPool3d(_MaxPool):
+    """The maximum of each window over a (N, C, D, H, W) or (C, D, H, W) input.
+
+    >>> imode.nn.MaxPool3d(2)(imode.zeros(1, 3, 8, 8, 8)).shape
+    imode.Size([1, 3, 4, 4, 4])
+    """
+
+    _pool = staticmethod(F.max_pool3d)
+
+
 class AvgPool1d(_Pool):
     """The mean of each window over a (N, C, L) or (C, L) input.
 
@@ -98,12 +112,8 @@ class AvgPool1d(_Pool):
         )
 
 
-class AvgPool2d(_Pool):
-    """The mean of each window over a (N, C, H, W) or (C, H, W) input.
-
-    >>> imode.nn.AvgPool2d(2)(imode.ones(1, 3, 8, 8)).shape
-    imode.Size([1, 3, 4, 4])
-    """
+class _AvgPool(_Pool):
+    _pool = None
 
     def __init__(
         self,
@@ -119,7 +129,7 @@ class AvgPool2d(_Pool):
         self.divisor_override = divisor_override
 
     def forward(self, input):
-        return F.avg_pool2d(
+        return self._pool(
             input,
             self.kernel_size,
             self.stride,
@@ -128,6 +138,26 @@ class AvgPool2d(_Pool):
             self.count_include_pad,
             self.divisor_override,
         )
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window over a (N, C, H, W) or (C, H, W) input.
+
+    >>> imode.nn.AvgPool2d(2)(imode.ones(1, 3, 8, 8)).shape
+    imode.Size([1, 3, 4, 4])
+    """
+
+    _pool = staticmethod(F.avg_pool2d)
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window over a (N, C, D, H, W) or (C, D, H, W) input.
+
+    >>> imode.nn.AvgPool3d(2)(imode.ones(1, 3, 8, 8, 8)).shape
+    imode.Size([1, 3, 4, 4, 4])
+    """
+
+    _pool = staticmethod(F.avg_pool3d)
 
 
 class _AdaptiveAvgPool(Layer):
@@ -159,6 +189,17 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """The means of as many windows as give an output of output_size; None keeps a dimension.
+
+    >>> imode.nn.AdaptiveAvgPool3d((None, 1, 1))(imode.ones(1, 3, 8, 8, 8)).shape
+    imode.Size([1, 3, 8, 1, 1])
+    """
+
+    def forward(self, input):
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
 class _AdaptiveMaxPool(_AdaptiveAvgPool):
     _pool = None
 
@@ -188,3 +229,13 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """
 
     _pool = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The maxima of as many windows as give an output of output_size; None keeps a dimension.
+
+    >>> imode.nn.AdaptiveMaxPool3d(1)(imode.ones(1, 3, 8, 8, 8)).shape
+    imode.Size([1, 3, 1, 1, 1])
+    """
+
+    _pool = staticmethod(F.adaptive_max_pool3d)

@@ -8,7 +8,8 @@ from imode import ops
 from imode._core.tensor import Tensor
 from imode.guards import no_grad
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"]
+__all__ += ["get_total_norm"]
 
 
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
@@ -78,6 +79,23 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
         factor = ops.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
         for grad in _grads(parameters):
             grad.mul_(factor)
+
+
+def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """As `clip_grad_norm_`, by its older name.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     imode.nn.utils.clip_grad_norm([], 1.0)
+    tensor(0.)
+    """
+    warnings.warn(
+        "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
+        "`torch.nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters, clip_value, foreach=None):

@@ -196,3 +196,76 @@ def cross_entropy(
         return _smoothed_loss(input, target, weight, number, ignore_index, label_smoothing)
     logs = ops.log_softmax(input, 0 if input.dim() == 1 else 1)
     return _nll(logs, target, weight, number, ignore_index)
+
+
+def _check_linear(input, linear_weight, target, linear_bias, ignore_index):
+    if not 1 <= input.dim() <= 2:
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(
+            "expected linear_weight with dimensionality at least 2, got " + str(linear_weight.dim())
+        )
+    if input.shape[-1] != linear_weight.shape[-1]:
+        raise RuntimeError(
+            "expected equal input and linear_weight last dimensions (in_features), got "
+            f"{input.shape[-1]} and {linear_weight.shape[-1]}, respectively"
+        )
+    classes, *more = linear_weight.shape[:-1]
+    if linear_bias is not None and tuple(linear_bias.shape) != (classes, *more):
+        raise RuntimeError(
+            f"expected linear_bias shape {(classes, *more)}, got {tuple(linear_bias.shape)}"
+        )
+    if more and input.dim() == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {tuple(linear_weight.shape)} "
+            f"requires batched input, (N, {input.shape[-1]}), got unbatched input with shape "
+            f"{tuple(input.shape)}"
+        )
+    shape = (*input.shape[:-1], classes, *more)
+    if target.shape == shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    return shape
+
+
+@composite(
+    "linear_cross_entropy(Tensor input, Tensor linear_weight, Tensor target, *, "
+    "Tensor? linear_bias=None, Tensor? weight=None, str reduction='mean', int? ignore_index=None, "
+    "float label_smoothing=0.0, any options=None) -> Tensor",
+    variants="nn",
+)
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    linear_bias,
+    weight,
+    reduction,
+    ignore_index,
+    label_smoothing,
+    options,
+):
+    """Return the cross entropy of a linear layer's results and target classes.
+
+    As `cross_entropy` of `linear(input, linear_weight, linear_bias)`. linear_weight: (classes, ...,
+    in_features), where more dimensions give logits of (n, classes, ...). Raises RuntimeError where
+    shapes do not fit. `options` change nothing: all logits are computed at once.
+
+    >>> weight, target = imode.zeros(2, 3), imode.tensor([0])
+    >>> loss = imode.nn.functional.linear_cross_entropy(imode.ones(1, 3), weight, target)
+    >>> round(loss.item(), 4)
+    0.6931
+    """
+    shape = _check_linear(input, linear_weight, target, linear_bias, ignore_index)
+    if linear_weight.dim() > 2:
+        linear_weight = linear_weight.reshape(-1, linear_weight.shape[-1])
+        linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = ops.linear(input, linear_weight, linear_bias).reshape(shape)
+    ignore = -100 if ignore_index is None else ignore_index
+    return ops.cross_entropy(
+        logits,
+        target,
+        weight=weight,
+        ignore_index=ignore,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )

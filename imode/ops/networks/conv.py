@@ -1,7 +1,7 @@
-"""Convolution of one and two dimensions: schemas, derivatives, and what is composed of them.
+"""Convolution of one to three dimensions, also transposed: schemas, derivatives, compositions.
 
-The kernels are `imode.kernels.networks.conv`'s. Shapes are (n, channels, height, width), or
-without n.
+The kernels are `imode.kernels.networks.conv`'s. Shapes are (n, channels, depth, height, width), or
+without n, and with fewer dimensions of space.
 
 Convolution is linear in its input and in its weight, so it and its gradients are each other's
 derivatives: two operators, differentiable as often as one likes.
@@ -14,13 +14,19 @@ import numpy as np
 from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels.networks import conv as kernels
+from imode.kernels.networks.conv_check import bias_dtype_error
 from imode.ops.gradient_checks import expect
 from imode.ops.networks import composites_fast
 from imode.ops.schema import composite, op
 
+_REST = "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+_REST += "int groups"
 
-def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs):
-    rest = (stride, padding, dilation, groups)
+
+def _conv_backward(
+    grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, needs
+):
+    rest = (stride, padding, dilation, transposed, output_padding, groups)
     if is_grad_enabled():
         return ops._convolution_backward(grad, input, weight, *rest, needs)
     of_input, of_weight, _ = ops._convolution_backward(
@@ -29,14 +35,17 @@ def _conv_backward(grad, input, weight, stride, padding, dilation, groups, needs
     return of_input, of_weight, grad.sum([0, *range(2, grad.dim())]) if needs[2] else None
 
 
-def _conv_twice(grads, grad_output, input, weight, stride, padding, dilation, groups, needs):
-    rest = (stride, padding, dilation, groups)
+def _conv_twice(
+    grads, grad_output, input, weight, stride, padding, dilation, transposed, output_padding,
+    groups, needs,
+):  # fmt: skip
+    rest = (stride, padding, dilation, transposed, output_padding, groups)
     to_input, to_weight, to_bias = grads
     parts = []
     if needs[0] and to_input is not None:
-        parts.append(ops._convolution(to_input, weight, None, *rest))
+        parts.append(ops.convolution(to_input, weight, None, *rest))
     if needs[0] and to_weight is not None:
-        parts.append(ops._convolution(input, to_weight, None, *rest))
+        parts.append(ops.convolution(input, to_weight, None, *rest))
     if needs[0] and to_bias is not None:
         wide = to_bias.view([1, -1] + [1] * (grad_output.dim() - 2))
         parts.append(wide.expand(grad_output.shape))
@@ -48,28 +57,36 @@ def _conv_twice(grads, grad_output, input, weight, stride, padding, dilation, gr
     return sum(parts[1:], parts[0]) if parts else None, of_input, of_weight
 
 
-_SHAPE = "int[] stride, int[] padding, int[] dilation, int groups"
-
 op(
-    f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_SHAPE}) -> Tensor",
+    f"convolution(Tensor input, Tensor weight, Tensor? bias, {_REST}) -> Tensor",
     kernels.convolution,
     derivative={("input", "weight", "bias"): _conv_backward},
     shows={
         "bias_sym_sizes": None,
         "bias_sym_sizes_opt": lambda bias_shape: bias_shape or (0,),
-        "output_padding": lambda stride: (0,) * len(stride),
-        "transposed": lambda: False,
     },
+    variants="function",
+    doc="""Convolve (n, channels, ...) of one to three dimensions of space with `weight`.
+
+    What `conv1d` and its kin end in, and `conv_transpose1d` and its kin if `transposed`; only then
+    `output_padding` is read. Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> x, weight = imode.ones(1, 1, 4), imode.ones(1, 1, 2)
+    >>> imode.convolution(x, weight, None, [1], [0], [1], False, [0], 1).tolist()
+    [[[2.0, 2.0, 2.0]]]
+    """,
 )
 
 
 @op(
-    f"_convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {_SHAPE}, "
+    f"_convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {_REST}, "
     "any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
     derivative={("grad_output", "input", "weight"): _conv_twice},
 )
-def _gradients(grad, input, weight, stride, padding, dilation, groups, output_mask):
-    given = (input, weight, stride, padding, dilation, groups)
+def _gradients(
+    grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, output_mask
+):
+    given = (input, weight, (stride, padding, dilation, transposed, output_padding, groups))
     shape = kernels.result_shape(*given)
     expect("_convolution_backward", "grad_output", grad, shape, input.dtype)
     return (
@@ -77,6 +94,11 @@ def _gradients(grad, input, weight, stride, padding, dilation, groups, output_ma
         kernels.grad_weight(grad, *given) if output_mask[1] else None,
         np.add.reduce(grad, axis=(0, *range(2, grad.ndim))) if output_mask[2] else None,
     )
+
+
+def _plain(input, weight, bias, stride, padding, dilation, groups):
+    unused = (0,) * len(padding)
+    return ops.convolution(input, weight, bias, stride, padding, dilation, False, unused, groups)
 
 
 def _same(input, weight, bias, stride, dilation, groups):
@@ -102,30 +124,33 @@ def _same(input, weight, bias, stride, dilation, groups):
     if any(extra):
         input = ops.constant_pad_nd(input, extra, 0)
     padding = tuple(k // 2 for k in total)
-    return ops._convolution(input, weight, bias, stride, padding, dilation, groups)
+    return _plain(input, weight, bias, stride, padding, dilation, groups)
+
+
+def _batch(name, n, input):
+    """The input as a batch, and whether it was a single one."""
+    if input.dim() == n + 1:
+        return input.unsqueeze(0), True
+    if input.dim() != n + 2:
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
+            f"of size: {list(input.shape)}"
+        )
+    return input, False
 
 
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
     if bias is not None and bias.dtype is not input.dtype and not isinstance(padding, str):
-        raise kernels.bias_dtype_error(input.dtype, bias.dtype)
-    single = input.dim() == n + 1
-    if single:
-        input = input.unsqueeze(0)
-    elif input.dim() != n + 2:
-        raise RuntimeError(
-            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, but got input "
-            f"of size: {list(input.shape)}"
-        )
+        raise bias_dtype_error(input.dtype, bias.dtype)
+    input, single = _batch(f"conv{n}d", n, input)
     if padding == "same":
         convolve = partial(_same, stride=stride, dilation=dilation, groups=groups)
     else:
         if isinstance(padding, str):
             if padding != "valid":
                 raise RuntimeError(f"Invalid padding string: '{padding}'")
-            padding = (0,) * n
-        convolve = partial(
-            ops._convolution, stride=stride, padding=padding, dilation=dilation, groups=groups
-        )
+            padding = (0,)
+        convolve = partial(_plain, stride=stride, padding=padding, dilation=dilation, groups=groups)
     if input.is_complex() and input.dtype is weight.dtype:
         result = _of_parts(convolve, input, weight, bias)
     else:
@@ -169,7 +194,16 @@ _CONV2D = """Convolve an image (n, channels, height, width) or (channels, height
     [[[[9.0, 9.0], [9.0, 9.0]]]]
     """
 
-for _n, _doc in ((1, _CONV1D), (2, _CONV2D)):
+_CONV3D = """Convolve a volume (n, channels, depth, height, width), or without n.
+
+    `weight` is (out_channels, channels / groups, depth, height, width); `padding` is one or three
+    numbers, "valid" or "same". Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv3d(imode.ones(1, 1, 2, 3, 3), imode.ones(1, 1, 2, 3, 3)).tolist()
+    [[[[[18.0]]]]]
+    """
+
+for _n, _doc in ((1, _CONV1D), (2, _CONV2D), (3, _CONV3D)):
     for _overload, _padding in (("", f"int[{_n}] padding=0"), (".padding", "str padding='valid'")):
         composite(
             f"conv{_n}d{_overload}(Tensor input, Tensor weight, Tensor? bias=None, "
@@ -178,3 +212,44 @@ for _n, _doc in ((1, _CONV1D), (2, _CONV2D)):
             fast=None if _overload else composites_fast.convolution,
             doc=_doc,
         )(partial(_convolve, _n))
+
+
+# ---- transposed ---------------------------------------------------------------------------------
+
+
+def _transposed(n, input, weight, bias, stride, padding, output_padding, groups, dilation):
+    input, single = _batch(f"conv_transpose{n}d", n, input)
+
+    def convolve(input, weight, bias):
+        return ops.convolution(
+            input, weight, bias, stride, padding, dilation, True, output_padding, groups
+        )
+
+    if input.is_complex() and input.dtype is weight.dtype:
+        result = _of_parts(convolve, input, weight, bias)
+    else:
+        result = convolve(input, weight, bias)
+    return result.squeeze(0) if single else result
+
+
+_TRANSPOSED = """Spread each element over a window, weighted: a convolution's gradient by its input.
+
+    `input` is (n, channels, {shape}), or without n; `weight` is (channels, out_channels / groups,
+    {shape}). Of the sizes that a strided convolution could have come from, `output_padding` chooses
+    a larger one. Raises RuntimeError where channels, groups or sizes do not fit.
+
+    >>> imode.conv_transpose{n}d({ones}, {ones}, stride=2).numel()
+    {numel}
+    """
+
+for _n, _shape in ((1, "length"), (2, "height, width"), (3, "depth, height, width")):
+    composite(
+        f"conv_transpose{_n}d(Tensor input, Tensor weight, Tensor? bias=None, "
+        f"int[{_n}] stride=1, int[{_n}] padding=0, int[{_n}] output_padding=0, int groups=1, "
+        f"int[{_n}] dilation=1) -> Tensor",
+        variants="function nn",
+        fast=composites_fast.transposed_convolution,
+        doc=_TRANSPOSED.format(
+            shape=_shape, n=_n, ones=f"imode.ones(1, 1{', 2' * _n})", numel=4**_n
+        ),
+    )(partial(_transposed, _n))

@@ -1,10 +1,8 @@
-"""Dropout, embeddings, padding, and what is made of norms.
+"""Embeddings, padding, and what is made of norms.
 
 Operators whose signature in `imode.nn.functional` is not that of `imode.<name>` have a function of
 their own for it, as in PyTorch.
 """
-
-import warnings
 
 import numpy as np
 
@@ -13,151 +11,12 @@ from imode._core import layout
 from imode._core.numbers import number_as
 from imode._core.promotion import promote_types
 from imode._core.type_names import scalar_name
-from imode.autograd.views import write_as
 from imode.kernels.networks import embedding as kernels
 from imode.kernels.networks import pad as borders
-from imode.kernels.random import choices, distributions_fast
 from imode.kernels.shapes import rearrange
 from imode.ops.gradient_checks import expect
 from imode.ops.pointwise.common import zeros
-from imode.ops.schema import composite, functional, inplace_doc, op
-
-# ---- dropout ------------------------------------------------------------------------------------
-
-
-op(
-    "_dropout_mask(Tensor self, float p) -> Tensor",
-    lambda self, p: choices.dropout_mask(self, p),
-    fast=distributions_fast.dropout_mask,
-    differentiable=False,
-)
-
-
-def _refuse(input):
-    if input.is_complex():
-        raise errors.dtypes.not_implemented("bernoulli_scalar_cpu_", input.dtype)
-    raise errors.dtypes.cannot_cast("Float", input.dtype)
-
-
-def _drop(input, p, shape, inplace):
-    """Zero elements with probability p, or slices where `shape` has ones, and scale the rest."""
-    if p == 1:
-        noise = ops.zeros((), dtype=input.dtype)
-    else:
-        if not input.is_floating_point():
-            _refuse(input)
-        noise = ops._dropout_mask(input if shape is None else input.new_empty(shape), p)
-    if inplace:
-        return write_as("dropout_" if shape is None else "feature_dropout_", ops.mul_, input, noise)
-    return input * noise
-
-
-def _dropout(input, p, train, inplace, features):
-    if not 0 <= p <= 1:
-        raise errors.numbers.dropout_probability(f"{p:g}", RuntimeError)
-    if p == 0 or not train or not input.numel():
-        return input
-    shape = None
-    if features:
-        if input.dim() < 2:
-            raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-        shape = [*input.shape[:2], *[1] * (input.dim() - 2)]
-    return _drop(input, p, shape, inplace)
-
-
-for _name, _features, _text in (
-    ("dropout", False, "elements"),
-    ("feature_dropout", True, "channels of (n, channels, ...)"),
-):
-    _doc = f"""Zero {_text} with probability `p` where `train`; scale the others by 1 / (1 - p).
-
-    Raises RuntimeError unless `p` is within [0, 1].
-
-    >>> imode.{_name}(imode.ones(2, 2), 0.5, False).tolist()
-    [[1.0, 1.0], [1.0, 1.0]]
-    """
-    _schema = "(Tensor input, float p, bool train) -> Tensor"
-
-    def _outside(input, p, train, features=_features):
-        return _dropout(input, p, train, False, features)
-
-    def _inside(input, p, train, features=_features):
-        return _dropout(input, p, train, True, features)
-
-    composite(_name + _schema, variants="function", doc=_doc)(_outside)
-    composite(
-        _name + "_" + _schema.replace("Tensor input", "Tensor self"),
-        variants="function",
-        doc=inplace_doc(_name) + f"\n    >>> imode.{_name}_(imode.ones(2, 2), 0.0, True)."
-        "sum().item()\n    4.0\n    ",
-    )(_inside)
-
-
-def _check_probability(p):
-    if p < 0.0 or p > 1.0:
-        raise errors.numbers.dropout_probability(p)
-
-
-@functional("dropout")
-def dropout_functional(input, p=0.5, training=True, inplace=False):
-    """Zero elements with probability `p` in training; scale the others by 1 / (1 - p).
-
-    Raises ValueError unless `p` is within [0, 1].
-
-    >>> imode.nn.functional.dropout(imode.ones(2), 0.5, training=False).tolist()
-    [1.0, 1.0]
-    """
-    _check_probability(p)
-    return _dropout(input, p, training, inplace, False)
-
-
-@functional("dropout1d")
-def dropout1d(input, p=0.5, training=True, inplace=False):
-    """Zero channels of (n, channels, length) or (channels, length); otherwise as `dropout`.
-
-    >>> imode.nn.functional.dropout1d(imode.ones(1, 2), 0.5, training=False).tolist()
-    [[1.0, 1.0]]
-    """
-    _check_probability(p)
-    if input.dim() not in (2, 3):
-        raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
-            "Note that dropout1d exists to provide channel-wise dropout on inputs with 1 spatial "
-            "dimension, a channel dimension, and an optional batch dimension."
-        )
-    if input.dim() == 3:
-        return _dropout(input, p, training, inplace, True)
-    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _dropout(batch, p, training, inplace, True)
-    return result.squeeze_(0) if inplace else result.squeeze(0)
-
-
-@functional("dropout2d")
-def dropout2d(input, p=0.5, training=True, inplace=False):
-    """Zero channels of (n, channels, height, width); otherwise as `dropout`.
-
-    >>> imode.nn.functional.dropout2d(imode.ones(1, 1, 1, 2), 0.5, training=False).tolist()
-    [[[[1.0, 1.0]]]]
-    """
-    _check_probability(p)
-    if input.dim() not in (3, 4):
-        warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated and "
-            "will result in an error in a future release. To drop elements one by one, use "
-            "dropout.",
-            UserWarning,
-            stacklevel=2,
-        )
-    elif input.dim() == 3:
-        warnings.warn(
-            "dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D "
-            "dropout behavior is desired - input is interpreted as shape (N, C, L). Use dropout1d "
-            "to say so.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return _dropout(input, p, training, inplace, True)
-
+from imode.ops.schema import composite, functional, op
 
 # ---- embedding ----------------------------------------------------------------------------------
 
@@ -171,18 +30,34 @@ def _embedding_again(grad, indices, padding_idx, scale_grad_by_freq):
     return rows.view((*indices.shape, grad.size(1)))
 
 
+def sparse_rows(grad, indices, weight_shape, padding_idx, scale_grad_by_freq):
+    """The gradient of the rows that were taken, each as often as it was."""
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    rows, places = grad.reshape((-1, weight_shape[1])), indices.reshape((1, -1)).long()
+    if padding_idx >= 0:
+        kept = places[0] != padding_idx
+        rows, places = rows[kept], places[:, kept]
+    return ops._sparse_coo_tensor_with_dims_and_tensors(1, 1, weight_shape, places, rows)
+
+
 op(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
     kernels.embedding,
     derivative={
-        "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq: (
-            ops._embedding_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+        "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq, sparse: (
+            sparse_rows(grad, indices, weight_shape, padding_idx, scale_grad_by_freq)
+            if sparse
+            else ops._embedding_backward(
+                grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+            )
         ),
     },
     real_only="embedding",
     shows={
-        "sparse": lambda: False,
         "weight_sym_sizes": None,
         "weight_sym_argsize_0": lambda weight_shape: weight_shape[0],
     },
@@ -190,8 +65,8 @@ op(
     doc="""Return the rows of `weight` at `indices`, int64 or int32 of any shape.
 
     The row `padding_idx` gets no gradient; with `scale_grad_by_freq` each gradient is divided by
-    how often its row was taken. Gradients are dense whatever `sparse` says. Raises IndexError for
-    an index that is no row.
+    how often its row was taken. With `sparse` the gradient is a sparse tensor, of the rows that
+    were taken. Raises IndexError for an index that is no row.
 
     >>> imode.embedding(imode.tensor([[1.0], [2.0]]), imode.tensor([1, 1])).tolist()
     [[2.0], [2.0]]
@@ -215,7 +90,7 @@ def _embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_f
     return kernels.embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
 
-def _renorm(weight, indices, max_norm, norm_type):
+def renorm_rows(weight, indices, max_norm, norm_type):
     """Scale the rows that are about to be taken down to max_norm, in place, unrecorded."""
     table = weight.detach()
     if table.dim() != 2:
@@ -264,7 +139,7 @@ def embedding_functional(
             raise errors.arguments.padding_index()
         padding_idx = padding_idx + n if padding_idx < 0 else padding_idx
     if max_norm is not None:
-        _renorm(weight, input, max_norm, norm_type)
+        renorm_rows(weight, input, max_norm, norm_type)
     return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 

@@ -124,6 +124,7 @@ op(
     "Tensor? running_var, bool training, float momentum, float eps) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
     norm.native_batch_norm,
+    writes=("running_mean", "running_var"),
     derivative={("input", "weight", "bias"): _batch_norm_backward},
 )
 
@@ -185,12 +186,12 @@ def batch_norm(
     )[0]
 
 
-_CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
+CHANNELS_LAST = {4: "channels_last", 5: "channels_last_3d"}  # by the number of dimensions
 
 
 def _in_order(x):
     return x.is_contiguous() or (
-        x.dim() in _CHANNELS_LAST and x.is_contiguous(memory_format=_CHANNELS_LAST[x.dim()])
+        x.dim() in CHANNELS_LAST and x.is_contiguous(memory_format=CHANNELS_LAST[x.dim()])
     )
 
 
@@ -306,7 +307,7 @@ def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, ne
         return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
     n, channels = input.shape[:2]
     each = channels // groups
-    inner = (n, groups, each, input.numel() // max(n * channels, 1))
+    inner = (n, groups, each, prod(input.shape[2:]))
     x, mean, rstd = (
         input.reshape(inner),
         *(t.reshape((n, groups, 1, 1)) for t in (result1, result2)),
@@ -337,7 +338,7 @@ def _group_slope(grad, x, mean, rstd, scale, dot, total):
     cube = rstd * rstd * rstd
     by_grad = rstd if scale is None else rstd * scale
     parts = [(t if scale is None else t * scale).sum(2).unsqueeze_(-2) for t in (dot, total)]
-    share = 1.0 / (x.size(2) * x.size(3))
+    share = 1.0 / max(x.size(2) * x.size(3), 1)
     by_x = (parts[1] * mean - parts[0]) * cube * share
     shift = -by_x * mean - parts[1] * rstd * share
     return by_grad * grad + by_x * x + shift
@@ -379,7 +380,7 @@ def _native_group_norm_backward(grad, x, mean, rstd, weight, groups, needs):
 def _group_norm(input, groups, weight, bias, eps):
     if not _in_order(input):  # packed, in the order of dimensions that it has
         last = is_channels_last(array_of(input))
-        order = _CHANNELS_LAST[input.dim()] if last else "contiguous_format"
+        order = CHANNELS_LAST[input.dim()] if last else "contiguous_format"
         input = input.contiguous(memory_format=order)
     if weight is not None and not _in_order(weight):
         weight = weight.contiguous()

@@ -17,14 +17,17 @@ from imode.ops.schema import Out, composite, op
 # ---- the largest of a window --------------------------------------------------------------------
 
 
-def _at_maxima(x, indices):
-    """The elements of the planes of x at `indices`, positions in each plane."""
+def at_maxima(x, indices, space=2):
+    """The elements of x at `indices`, positions in each plane, or volume where space is 3."""
     if indices.numel() == 0:
         return ops.empty_like(indices, dtype=x.dtype)
-    last = indices.dim() == 4 and is_channels_last(array_of(indices))
-    x = x.contiguous(memory_format="channels_last" if last else "contiguous_format")
-    planes = (*indices.shape[:-2], -1)
-    return x.view(planes).gather(-1, indices.view(planes)).view(indices.shape)
+    last = indices.dim() == space + 2 and is_channels_last(array_of(indices))
+    order = "channels_last" if space == 2 else "channels_last_3d"
+    x = x.contiguous(memory_format=order if last else "contiguous_format")
+    planes = (*indices.shape[:-space], -1)
+    if space == 2:
+        return x.view(planes).gather(-1, indices.view(planes)).view(indices.shape)
+    return x.reshape(planes).gather(-1, indices.reshape(planes)).reshape(indices.shape)
 
 
 op(
@@ -53,30 +56,39 @@ op(
 )
 
 
+@composite(
+    "max_pool2d_with_indices.nn(Tensor self, int[2] kernel_size, int[2]? stride=None, "
+    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, bool return_indices=False) -> any",
+    variants="nn",
+)
+def _max_pool2d_with_indices_nn(
+    self, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+):
+    """Return the same, whatever `return_indices` is."""
+    return ops.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
+
+
 def _max_pool2d_backward(grad, x, indices):
-    _expect_pooled("_max_pool2d_backward", grad, x)
+    expect_pooled("_max_pool2d_backward", grad, x)
     expect("_max_pool2d_backward", "indices", indices, grad.shape, "int64")
-    return pool.max_pool2d_backward(grad, x, indices)
+    return pool.max_pool_backward(grad, x, indices, 2)
 
 
-def _expect_pooled(kernel, grad, x):
-    """A gradient of one number per window of x."""
-    expect_float(kernel, "self", x, (3, 4))
-    expect(kernel, "grad_output", grad, x.shape[:-2] + grad.shape[-2:], x.dtype)
+def expect_pooled(kernel, grad, x, space=2):
+    """A gradient of one number per window of x, over two dimensions or three."""
+    expect_float(kernel, "self", x, (space + 1, space + 2))
+    expect(kernel, "grad_output", grad, x.shape[:-space] + grad.shape[-space:], x.dtype)
 
 
-def _expect_nonempty(kernel, name, shape):
+def expect_nonempty(kernel, name, shape):
     """Of adaptive windows: nothing but the batch may be empty."""
     for dim in range(1, len(shape)):
         if shape[dim] == 0:
-            raise RuntimeError(
-                f"{kernel}(): Expected {name} to have non-zero size for non-batch dimensions, "
-                f"but {name} has sizes {list(shape)} with dimension {dim} being empty"
-            )
+            raise errors.shapes.empty_part(kernel, name, shape, dim)
 
 
 def _adaptive_max_pool2d_backward(grad, x, indices):
-    _expect_nonempty("adaptive_max_pool2d_backward", "grad_output", grad.shape)
+    expect_nonempty("adaptive_max_pool2d_backward", "grad_output", grad.shape)
     return _max_pool2d_backward(grad, x, indices)
 
 
@@ -88,7 +100,7 @@ for _name, _node, _kernel in (
         f"_{_name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
         _kernel,
         derivative={
-            "grad_output": lambda grad, indices: _at_maxima(grad, indices),
+            "grad_output": lambda grad, indices: at_maxima(grad, indices),
             "self": zeros,
         },
         name=f"{_node}BackwardBackward0",
@@ -124,7 +136,7 @@ def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     return pool.max_pool2d(self[..., None, :], k, s, p, d, ceil_mode)[0].squeeze(-2)
 
 
-def _check_1d(name, self, **sizes):
+def check_1d(name, self, **sizes):
     """Of operators over one dimension that are computed as over two."""
     if self.dim() not in (2, 3):
         raise RuntimeError(
@@ -194,7 +206,7 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     """
     stride = stride or kernel_size
     if return_indices:
-        _check_1d(
+        check_1d(
             "max_pool1d",
             self,
             kernel_size=kernel_size,
@@ -218,6 +230,24 @@ def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
     )
     values = values.squeeze(-2)
     return (values, indices.squeeze(-2)) if return_indices else values
+
+
+@composite(
+    "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1]? stride=None, "
+    "int[1] padding=0, int[1] dilation=1, bool ceil_mode=False, bool return_indices=True) -> any",
+    variants="function nn",
+)
+def _max_pool1d_with_indices(
+    self, kernel_size, stride, padding, dilation, ceil_mode, return_indices
+):
+    """Return the largest element of each window of a signal and its position.
+
+    As `max_pool1d`; `return_indices` changes nothing.
+
+    >>> imode.max_pool1d_with_indices(imode.arange(4.0).view(1, 4), 2)[1]
+    tensor([[1, 3]])
+    """
+    return max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 # ---- the mean of a window -----------------------------------------------------------------------
@@ -272,7 +302,7 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     >>> imode.avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
     [[0.5, 2.5]]
     """
-    _check_1d("avg_pool1d", self, kernel_size=kernel_size, stride=stride or None, padding=padding)
+    check_1d("avg_pool1d", self, kernel_size=kernel_size, stride=stride or None, padding=padding)
     result = ops.avg_pool2d(
         self.unsqueeze(-2),
         (1, *kernel_size),
@@ -314,8 +344,8 @@ op(
     },
 )
 def _adaptive_avg_pool2d_backward(grad, x):
-    _expect_nonempty("adaptive_avg_pool2d_backward", "grad_output", grad.shape)
-    _expect_pooled("_adaptive_avg_pool2d_backward", grad, x)
+    expect_nonempty("adaptive_avg_pool2d_backward", "grad_output", grad.shape)
+    expect_pooled("_adaptive_avg_pool2d_backward", grad, x)
     return pool.adaptive_avg_pool2d_backward(grad, x)
 
 
@@ -328,8 +358,8 @@ op(
 )
 
 
-def _sizes(name, self, output_size):
-    """The output's two sizes; None keeps the input's."""
+def sizes_of(name, self, output_size, space=2):
+    """The output's two or three sizes; None keeps the input's."""
     if not isinstance(output_size, (tuple, list)):
         if output_size is None:
             raise TypeError("object of type 'NoneType' has no len()")
@@ -338,7 +368,7 @@ def _sizes(name, self, output_size):
                 f"{name}(): argument 'output_size' (position 2) must be tuple of ints, not "
                 f"{type(output_size).__name__}"
             )
-        return (output_size,) * 2
+        return (output_size,) * space
     if self.dim() <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     return tuple(
@@ -358,7 +388,7 @@ def adaptive_avg_pool2d(self, output_size):
     >>> imode.nn.functional.adaptive_avg_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[1.5]]]
     """
-    size = _sizes("adaptive_avg_pool2d", self, output_size)
+    size = sizes_of("adaptive_avg_pool2d", self, output_size)
     if len(size) != 2:
         raise RuntimeError("adaptive_avg_pool2d: output_size must be 2")
     if size == (1, 1):
@@ -373,7 +403,7 @@ def adaptive_avg_pool1d(self, output_size):
     >>> imode.adaptive_avg_pool1d(imode.arange(4.0).view(1, 4), 2).tolist()
     [[0.5, 2.5]]
     """
-    _check_1d("adaptive_avg_pool1d", self, output_size=output_size)
+    check_1d("adaptive_avg_pool1d", self, output_size=output_size)
     size = (1, *output_size)
     return ops.adaptive_avg_pool2d(self.unsqueeze(-2), size).squeeze(-2)
 
@@ -391,7 +421,7 @@ def adaptive_max_pool2d(self, output_size, return_indices):
     >>> imode.nn.functional.adaptive_max_pool2d(imode.arange(4.0).view(1, 2, 2), 1).tolist()
     [[[3.0]]]
     """
-    size = _sizes("adaptive_max_pool2d", self, output_size)
+    size = sizes_of("adaptive_max_pool2d", self, output_size)
     if len(size) != 2:
         raise RuntimeError("adaptive_max_pool2d(): internal error: output_size.size() must be 2")
     both = ops._adaptive_max_pool2d(self, size)
@@ -419,7 +449,41 @@ def adaptive_max_pool1d(self, output_size, return_indices):
             "adaptive_max_pool1d() argument 'output_size' should contain one int "
             f"(got {len(output_size)})"
         )
-    _expect_nonempty("adaptive_max_pool1d", "input", self.shape)
+    expect_nonempty("adaptive_max_pool1d", "input", self.shape)
     values, indices = ops._adaptive_max_pool2d(self.unsqueeze(-2), (1, *output_size))
     values = values.squeeze(-2)
     return (values, indices.squeeze(-2)) if return_indices else values
+
+
+@composite(
+    "adaptive_max_pool1d_with_indices(Tensor self, int[1] output_size, bool return_indices=True)"
+    " -> any",
+    variants="nn",
+)
+def _adaptive_max_pool1d_with_indices(self, output_size, return_indices):
+    """Return what `adaptive_max_pool1d` gives and the positions of each.
+
+    `return_indices` changes nothing.
+
+    >>> x = imode.arange(4.0).view(1, 4)
+    >>> imode.nn.functional.adaptive_max_pool1d_with_indices(x, 1)[1].item()
+    3
+    """
+    return adaptive_max_pool1d(self, output_size, True)
+
+
+@composite(
+    "adaptive_max_pool2d_with_indices(Tensor self, any output_size, bool return_indices=True)"
+    " -> any",
+    variants="nn",
+)
+def _adaptive_max_pool2d_with_indices(self, output_size, return_indices):
+    """Return what `adaptive_max_pool2d` gives and the positions of each.
+
+    `return_indices` changes nothing.
+
+    >>> x = imode.arange(4.0).view(1, 2, 2)
+    >>> imode.nn.functional.adaptive_max_pool2d_with_indices(x, 1)[1].item()
+    3
+    """
+    return adaptive_max_pool2d(self, output_size, True)

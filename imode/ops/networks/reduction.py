@@ -35,10 +35,10 @@ def reduction_number(size_average, reduce, reduction):
 
 
 def reduce_losses(losses, reduction):
-    """The losses' mean, sum, or themselves."""
-    if reduction == NONE:
-        return losses
-    return losses.mean() if reduction == MEAN else losses.sum()
+    """The losses' mean, sum, or, by any other number, themselves."""
+    if reduction == MEAN:
+        return losses.mean()
+    return losses.sum() if reduction == SUM else losses
 
 
 def check_constant(function, argument, tensor):

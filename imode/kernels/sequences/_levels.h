@@ -1,0 +1,92 @@
+/* Includes LOOPS, a header, once per element type and instruction set; a C file does so once.
+
+   The header sees
+     T      element type             LANES  elements of a vector (1: no vectors)
+     ROWS   rows of a register tile  NAME(x)  x with a suffix for the combination
+     EXP, TANH  functions of one element
+   PICK(kernel, args) then returns the widest that the machine runs, for `wide` double, else float. */
+
+#include "levels.h"
+#include "vmath.h"
+
+#if defined(__GNUC__)
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define UNROLL
+#endif
+
+#define ROWS 4
+#define T float
+#define EXP v_expf
+#define TANH v_tanhf
+#define LANES (BYTES ? BYTES / 4 : 1)
+#define SUFFIX float_any
+#include LOOPS
+#undef LANES
+#undef SUFFIX
+#if CHOOSE
+#undef ROWS
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#define ROWS 6
+#define LANES 8
+#define SUFFIX float_v3
+#include LOOPS
+#undef LANES
+#undef SUFFIX
+#undef ROWS
+#pragma GCC pop_options
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")
+#define ROWS 8
+#define LANES 16
+#define SUFFIX float_v4
+#include LOOPS
+#undef LANES
+#undef SUFFIX
+#undef ROWS
+#pragma GCC pop_options
+#define ROWS 4
+#endif
+#undef T
+#undef EXP
+#undef TANH
+
+#define T double
+#define EXP v_exp
+#define TANH v_tanh
+#define LANES (BYTES ? BYTES / 8 : 1)
+#define SUFFIX double_any
+#include LOOPS
+#undef LANES
+#undef SUFFIX
+#if CHOOSE
+#undef ROWS
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#define ROWS 6
+#define LANES 4
+#define SUFFIX double_v3
+#include LOOPS
+#undef LANES
+#undef SUFFIX
+#undef ROWS
+#pragma GCC pop_options
+#define ROWS 4
+#endif
+
+#if CHOOSE
+#define PICK(kernel, args)                                                                        \
+    if (wide)                                                                                     \
+        return level() ? kernel##_double_v3 args : kernel##_double_any args;                      \
+    switch (level()) {                                                                            \
+    case 2:                                                                                       \
+        return kernel##_float_v4 args;                                                            \
+    case 1:                                                                                       \
+        return kernel##_float_v3 args;                                                            \
+    default:                                                                                      \
+        return kernel##_float_any args;                                                           \
+    }
+#else
+#define PICK(kernel, args) return wide ? kernel##_double_any args : kernel##_float_any args;
+#endif

@@ -1,0 +1,145 @@
+/* out (rows, cols) = or += a (rows, depth) @ b (depth, cols), for one element type and level.
+
+   a has any strides; the rows of b and out are contiguous. PANEL columns of b at a time are held
+   by a register tile; the fastest b is packed: PANEL columns after another, each with ldb = PANEL. */
+
+#if LANES > 1
+typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+#else
+typedef T NAME(vec);
+#endif
+
+#define VEC NAME(vec)
+#define PANEL (2 * LANES)
+#define DEEP 512 /* rows of b that a tail of columns is copied of, at once */
+
+INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long ai, long ak,
+                       const T *b, long ldb, T *out, long ldo, int add)
+{
+    VEC sum[ROWS][2];
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            sum[i][j] = add ? *(const VEC *)(out + i * ldo + j * LANES) : (VEC){0};
+    }
+    for (long k = 0; k < depth; k++) {
+        VEC right[2];
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            right[j] = *(const VEC *)(b + k * ldb + j * LANES);
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            const T left = a[i * ai + k * ak];
+            UNROLL
+            for (int j = 0; j < vecs; j++)
+                sum[i][j] += left * right[j];
+        }
+    }
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            *(VEC *)(out + i * ldo + j * LANES) = sum[i][j];
+    }
+}
+
+INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long ai, long ak,
+                        const T *b, long ldb, T *out, long ldo, int add)
+{
+#define STEP(R)                                                                                   \
+    NAME(tile)(R, vecs, depth, a, ai, ak, b, ldb, out, ldo, add);                                 \
+    a += (R) * ai;                                                                                \
+    out += (R) * ldo;                                                                             \
+    rows -= (R);
+    while (rows >= ROWS) {
+        STEP(ROWS)
+    }
+#if ROWS > 4
+    if (rows >= 4) {
+        STEP(4)
+    }
+#endif
+    while (rows >= 2) {
+        STEP(2)
+    }
+    if (rows >= 1) {
+        STEP(1)
+    }
+#undef STEP
+}
+
+/* Fewer columns than a vector has: b and out by way of buffers that are one vector wide. */
+static void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
+                       long ldb, T *out, long ldo, int add)
+{
+    T right[DEEP * LANES], result[ROWS * LANES];
+    memset(result, 0, sizeof result);
+    for (long start = 0; start < depth || start == 0; start += DEEP, add = 1) {
+        const long n = depth - start < DEEP ? depth - start : DEEP;
+        memset(right, 0, n * LANES * sizeof(T));
+        for (long k = 0; k < n; k++)
+            for (long j = 0; j < cols; j++)
+                right[k * LANES + j] = b[(start + k) * ldb + j];
+        for (long i = 0; i < rows; i += ROWS) {
+            const long m = rows - i < ROWS ? rows - i : ROWS;
+            for (long r = 0; add && r < m; r++)
+                for (long j = 0; j < cols; j++)
+                    result[r * LANES + j] = out[(i + r) * ldo + j];
+            NAME(strip)(1, m, n, a + i * ai + start * ak, ai, ak, right, LANES, result, LANES,
+                        add);
+            for (long r = 0; r < m; r++)
+                for (long j = 0; j < cols; j++)
+                    out[(i + r) * ldo + j] = result[r * LANES + j];
+        }
+    }
+}
+
+static void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
+                          const T *b, long ldb, T *out, long ldo, int add)
+{
+    long j = 0;
+    for (; j + PANEL <= cols; j += PANEL)
+        NAME(strip)(2, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+    if (j + LANES <= cols) {
+        NAME(strip)(1, rows, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+        j += LANES;
+    }
+    if (j < cols)
+        NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
+}
+
+/* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
+#define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
+
+/* b[k, j] = from[k * sk + j * sj], as panels of PANEL columns, the last filled up with zeros. */
+static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
+{
+    for (long j = 0; j < cols; j += PANEL, to += depth * PANEL) {
+        const long n = cols - j < PANEL ? cols - j : PANEL;
+        const T *source = from + j * sj;
+        if (n < PANEL)
+            memset(to, 0, depth * PANEL * sizeof(T));
+        if (sj == 1) {
+            for (long k = 0; k < depth; k++)
+                for (long p = 0; p < n; p++)
+                    to[k * PANEL + p] = source[k * sk + p];
+            continue;
+        }
+        for (long k0 = 0; k0 < depth; k0 += 16) {
+            const long last = k0 + 16 < depth ? k0 + 16 : depth;
+            for (long p = 0; p < n; p++)
+                for (long k = k0; k < last; k++)
+                    to[k * PANEL + p] = source[p * sj + k * sk];
+        }
+    }
+}
+
+/* The product with a packed b. Rows of out must hold `cols` elements. */
+static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak,
+                         const T *b, T *out, long ldo, int add)
+{
+    for (long j = 0; j < cols; j += PANEL, b += depth * PANEL)
+        NAME(product)(rows, cols - j < PANEL ? cols - j : PANEL, depth, a, ai, ak, b, PANEL,
+                      out + j, ldo, add);
+}

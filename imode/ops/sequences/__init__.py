@@ -1,0 +1,1 @@
+"""Networks over sequences: attention, recurrent layers."""
