@@ -39,7 +39,64 @@ def adagrad(p, g, s, lr=0.01, eps=1e-10):
     return p - lr * g / (np.sqrt(s["v"]) + eps)
 
 
+def adadelta(p, g, s, lr=1.0, rho=0.9, eps=1e-6):
+    s["v"] = rho * s.get("v", 0) + (1 - rho) * g * g
+    step = g * np.sqrt(s.get("d", 0) + eps) / np.sqrt(s["v"] + eps)
+    s["d"] = rho * s.get("d", 0) + (1 - rho) * step * step
+    return p - lr * step
+
+
+def adamax(p, g, s, lr=2e-3, betas=(0.9, 0.999), eps=1e-8):
+    s["t"] = s.get("t", 0) + 1
+    s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+    s["u"] = np.maximum(betas[1] * s.get("u", 0), np.abs(g) + eps)
+    return p - lr / (1 - betas[0] ** s["t"]) * s["m"] / s["u"]
+
+
+def asgd(p, g, s, lr=0.1, lambd=0.01, alpha=0.75):
+    s["t"] = s.get("t", 0) + 1
+    rate = np.float32(lr / (1 + lambd * lr * (s["t"] - 1)) ** alpha)
+    return p - rate * (g + lambd * p)
+
+
+def nadam(p, g, s, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, decay=0.1):
+    t = s["t"] = s.get("t", 0) + 1
+    now, after = (betas[0] * (1 - 0.5 * 0.96 ** (i * decay)) for i in (t, t + 1))
+    s["product"] = s.get("product", 1) * now
+    s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+    s["v"] = betas[1] * s.get("v", 0) + (1 - betas[1]) * g * g
+    m = after * s["m"] / (1 - s["product"] * after) + (1 - now) * g / (1 - s["product"])
+    return p - lr * m / (np.sqrt(s["v"] / (1 - betas[1] ** t)) + eps)
+
+
+def radam(p, g, s, lr=1e-3, betas=(0.9, 0.9), eps=1e-9):
+    t = s["t"] = s.get("t", 0) + 1
+    s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+    s["v"] = betas[1] * s.get("v", 0) + (1 - betas[1]) * g * g
+    m, bias = s["m"] / (1 - betas[0] ** t), 1 - betas[1] ** t
+    end = 2 / (1 - betas[1]) - 1
+    now = end - 2 * t * betas[1] ** t / bias
+    if now <= 5:
+        return p - lr * m
+    r = np.sqrt((now - 4) * (now - 2) * end / ((end - 4) * (end - 2) * now))
+    return p - lr * m * r / (np.sqrt(s["v"] / bias) + eps)
+
+
+def rprop(p, g, s, lr=0.1, etas=(0.5, 1.2)):
+    turn = g * s.get("g", 0)
+    factor = np.where(turn > 0, etas[1], np.where(turn < 0, etas[0], 1.0))
+    s["step"] = s.get("step", np.full_like(g, lr)) * factor
+    s["g"] = np.where(turn < 0, 0, g)
+    return p - np.sign(s["g"]) * s["step"]
+
+
 RULES = {
+    "Adadelta(p)": (adadelta, {}),
+    "Adamax(p)": (adamax, {}),
+    "ASGD(p, 0.1, 0.01)": (asgd, {}),
+    "NAdam(p, momentum_decay=0.1)": (nadam, {}),
+    "RAdam(p, betas=(0.9, 0.9), eps=1e-9)": (radam, {}),
+    "Rprop(p, 0.1)": (rprop, {}),
     "SGD(p, 0.1)": (sgd, {}),
     "SGD(p, 0.1, momentum=0.9)": (sgd, {"momentum": 0.9}),
     "SGD(p, 0.1, 0.9, nesterov=True, weight_decay=0.1)": (
@@ -66,7 +123,7 @@ def test_rule(rule):
     param = nn.Parameter(imode.tensor(start))
     optimizer = make(rule, [param])
     wanted, state = start, {}
-    for _ in range(5):
+    for _ in range(9):
         grad = np.random.randn(4, 3)
         param.grad = imode.tensor(grad)
         optimizer.step()
@@ -160,6 +217,93 @@ def test_groups_and_repr():
 def test_errors(action, error, text):
     with pytest.raises(error, match=text):
         action(nn.Parameter(imode.ones(1)))
+
+
+@pytest.mark.parametrize("rule", ["Adafactor(p, 0.1)", "Muon(p, 0.1)", "LBFGS(p)"])
+def test_rules_for_matrices_come_down(rule):
+    weight = nn.Parameter(imode.randn(4, 3))
+    goal = imode.randn(4, 3)
+    optimizer = make(rule, [weight])
+
+    def closure():
+        optimizer.zero_grad()
+        loss = ((weight - goal) ** 2).sum()
+        loss.backward()
+        return loss
+
+    losses = [optimizer.step(closure).item() for _ in range(8)]
+    assert losses[-1] < 0.8 * losses[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("Adadelta(p, rho=2)", "Invalid rho value: 2"),
+        ("Adamax(p, betas=(2, 0))", "Invalid beta parameter at index 0: 2"),
+        ("NAdam(p, momentum_decay=-1)", "Invalid momentum_decay value: -1"),
+        ("RAdam(p, -1)", "Invalid learning rate: -1"),
+        ("Rprop(p, etas=(1, 1))", "Invalid eta values: 1, 1"),
+        ("Adafactor(p, -1)", "Learning rate should be >= 0 but is: -1"),
+        ("Adafactor(p, beta2_decay=1)", "beta2_decay should be <= 0 but is: 1"),
+        ("Adafactor(p, eps=(None, -1))", "epsilon2 should be >= 0 but is: -1"),
+        ("Adafactor(p, d=0)", "Clipping threshold d should be >= 1 but is: 0"),
+        ("Adafactor(p, weight_decay=-1)", "weight_decay should be >= 0 but is: -1"),
+        ("Muon(p)", "Muon only supports 2D parameters whereas we found a parameter"),
+        ("Muon(p, momentum=-1)", "momentum should be >= 0 but is: -1"),
+        ("Muon(p, adjust_lr_fn='x')", "Adjust learning rate function x is not supported"),
+        (
+            "LBFGS([{'params': p}, {'params': imode.ones(1)}])",
+            "LBFGS doesn't support per-parameter",
+        ),
+        ("swa_utils.get_ema_avg_fn(2)", "Invalid decay value 2 provided"),
+        ("swa_utils.SWALR(optim.SGD(p), 1, 2, 'x')", "anneal_strategy must be one of 'cos' or"),
+        ("swa_utils.SWALR(optim.SGD(p), 1, -2)", "anneal_epochs must be equal or greater than 0"),
+    ],
+)
+def test_rules_refuse_bad_options(rule, text):
+    with pytest.raises(ValueError, match=text):
+        eval(f"optim.{rule}", {"optim": optim, "p": [nn.Parameter(imode.ones(1))], "imode": imode})
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ("Muon(p)", "Muon does not support complex parameters"),
+        ("Adafactor(p)", "Adafactor does not support complex parameters"),
+        ("LBFGS(p, line_search_fn='x')", "only 'strong_wolfe' is supported"),
+    ],
+)
+def test_steps_refused(rule, text):
+    weight = nn.Parameter(imode.ones(2, 2, dtype=imode.complex64))
+    weight.grad = imode.ones(2, 2, dtype=imode.complex64)
+    with pytest.raises(RuntimeError, match=text):
+        make(rule, [weight]).step(lambda: 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"ns_steps": 100}, "Number of steps must be less than 100"),
+        ({"ns_coefficients": (1, 2)}, "Coefficients must be a tuple of exactly 3 values"),
+    ],
+)
+def test_iterations_refused(options, text):
+    weight = nn.Parameter(imode.ones(2, 2))
+    weight.grad = imode.ones(2, 2)
+    with pytest.raises(ValueError, match=text):
+        optim.Muon([weight], **options).step()
+
+
+def test_averages_of_a_model():
+    model = nn.Linear(1, 1, bias=False)
+    averaged = optim.swa_utils.AveragedModel(model)
+    with pytest.raises(AssertionError, match="Only one of avg_fn and multi_avg_fn"):
+        optim.swa_utils.AveragedModel(model, None, max, max)
+    for number in (1.0, 2.0, 6.0):
+        nn.init.constant_(model.weight, number)
+        with imode.inference_mode():
+            averaged.update_parameters(model)
+    assert averaged.module.weight.item() == 3 and averaged.n_averaged.item() == 3
 
 
 def test_duplicates_warn():

@@ -3,7 +3,7 @@
 from imode import ops
 from imode.guards import normal_mode
 
-from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
+from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options, with_values
 
 __all__ = ["Adagrad"]
 
@@ -19,6 +19,8 @@ class Adagrad(Optimizer):
     Parameter containing:
     tensor([0.5000], requires_grad=True)
     """
+
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -69,8 +71,22 @@ class Adagrad(Optimizer):
             state = self._state_of(param, self._make)
             count = state["step"].add_(1).item()
             total = state["sum"]
+            if grad.is_sparse:
+                rate = lr / (1 + (count - 1) * group["lr_decay"])
+                _update_rows(param, grad.coalesce(), total, rate, group["eps"])
+                continue
             if param.is_complex():
                 param, grad, total = as_real(param, grad, total)
             total.addcmul_(grad, grad, value=1)
             root = total.sqrt().add_(group["eps"])
             param.addcdiv_(grad, root, value=-(lr / (1 + (count - 1) * group["lr_decay"])))
+
+
+def _update_rows(param, grad, total, rate, eps):
+    """The step of a sparse gradient: of what it has alone."""
+    values = grad._values()
+    if not values.numel():
+        return
+    total.add_(with_values(grad, values.pow(2)))
+    root = total.sparse_mask(grad)._values().sqrt_().add_(eps)
+    param.add_(with_values(grad, values / root), alpha=-rate)

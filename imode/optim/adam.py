@@ -3,7 +3,15 @@
 from imode import ops
 from imode._core.tensor import Tensor
 
-from .optimizer import Optimizer, as_real, as_scalar, check_lr, check_options
+from .optimizer import (
+    Optimizer,
+    as_real,
+    as_scalar,
+    check_betas,
+    check_lr,
+    check_options,
+    running_averages,
+)
 
 __all__ = ["Adam", "AdamW"]
 
@@ -22,6 +30,8 @@ class Adam(Optimizer):
     Parameter containing:
     tensor([0.5000], requires_grad=True)
     """
+
+    _refuses_sparse = "Adam does not support sparse gradients, please consider SparseAdam instead"
 
     def __init__(
         self,
@@ -43,9 +53,7 @@ class Adam(Optimizer):
         mixed = len({isinstance(beta, Tensor) for beta in betas}) > 1
         betas = tuple(as_scalar(beta) for beta in betas)
         check_options(("epsilon", eps))
-        for i, beta in enumerate(betas):
-            if not 0.0 <= beta < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+        check_betas(betas)
         check_options(("weight_decay", weight_decay))
         if mixed or not all(isinstance(beta, float) for beta in betas):
             raise ValueError("betas must be either both floats or both Tensors")
@@ -68,7 +76,7 @@ class Adam(Optimizer):
         lr = as_scalar(group["lr"])
         beta1, beta2 = group["betas"]
         amsgrad = group["amsgrad"]
-        make = _make_amsgrad if amsgrad else _make
+        make = _make_amsgrad if amsgrad else running_averages
         for param, grad in self._with_gradient(group):
             state = self._state_of(param, make)
             average, square = state["exp_avg"], state["exp_avg_sq"]
@@ -134,13 +142,5 @@ class AdamW(Adam):
             group["decoupled_weight_decay"] = True
 
 
-def _make(param):
-    return {
-        "step": ops.tensor(0.0),
-        "exp_avg": ops.zeros_like(param),
-        "exp_avg_sq": ops.zeros_like(param),
-    }
-
-
 def _make_amsgrad(param):
-    return {**_make(param), "max_exp_avg_sq": ops.zeros_like(param)}
+    return {**running_averages(param), "max_exp_avg_sq": ops.zeros_like(param)}

@@ -33,12 +33,12 @@ def as_real(*tensors):
     return [None if tensor is None else ops.view_as_real(tensor) for tensor in tensors]
 
 
-def check_lr(lr):
+def check_lr(lr, refusal="Invalid learning rate"):
     """Raise for a learning rate that is negative, or a tensor of several elements."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
-        raise ValueError(f"Invalid learning rate: {lr}")
+        raise ValueError(f"{refusal}: {lr}")
 
 
 def check_options(*options):
@@ -46,6 +46,22 @@ def check_options(*options):
     for name, value in options:
         if not value >= 0.0:
             raise ValueError(f"Invalid {name} value: {value}")
+
+
+def check_betas(betas):
+    """Raise for a rate of a running average that is not in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def running_averages(param):
+    """The state of rules that, as Adam does, average the gradient and its square."""
+    return {
+        "step": ops.tensor(0.0),
+        "exp_avg": ops.zeros_like(param),
+        "exp_avg_sq": ops.zeros_like(param),
+    }
 
 
 class Optimizer:
@@ -69,6 +85,9 @@ class Optimizer:
     0.75
     """
 
+    _takes_sparse = False  # whether gradients may be sparse; else what the error says
+    _refuses_sparse = "this optimizer does not support sparse gradients"
+    _refuses_complex = None  # what the error for a complex parameter says
     _stepped = False  # whether step() was called: schedules warn if not
 
     def __init__(self, params, defaults):
@@ -124,15 +143,27 @@ class Optimizer:
                 state.update(make(param))
         return state
 
-    def _with_gradient(self, group):
-        """Yield each (parameter, gradient), after the group's `maximize` and `weight_decay`."""
+    def _gradients(self, group):
+        """Yield each (parameter, gradient), after the group's `maximize`."""
         for param in group["params"]:
             grad = param.grad
             if grad is None:
                 continue
-            if group["maximize"]:
-                grad = -grad
+            if self._refuses_complex and param.is_complex():
+                raise RuntimeError(self._refuses_complex)
+            if grad.is_sparse and not self._takes_sparse:
+                raise RuntimeError(self._refuses_sparse)
+            yield param, -grad if group.get("maximize") else grad
+
+    def _with_gradient(self, group):
+        """Yield each (parameter, gradient), after the group's `maximize` and `weight_decay`."""
+        for param, grad in self._gradients(group):
             decay = group["weight_decay"]
+            if decay and grad.is_sparse:
+                raise RuntimeError(
+                    "weight_decay option is not compatible with sparse gradients\n"
+                    "Give the parameters with sparse gradients a group of their own without it."
+                )
             if decay and group.get("decoupled_weight_decay"):
                 param.mul_(1 - as_scalar(group["lr"]) * decay)
             elif decay:
@@ -259,6 +290,11 @@ class Optimizer:
             )
             groups.append(f"\nParameter Group {i}\n{options}")
         return f"{type(self).__name__} ({''.join(groups)})"
+
+
+def with_values(grad, values):
+    """A sparse tensor with other values where a coalesced gradient has some."""
+    return ops.sparse_coo_tensor(grad._indices(), values, grad.shape, is_coalesced=True)
 
 
 def _split_names(params):

@@ -21,6 +21,8 @@ class RMSprop(Optimizer):
     tensor([-4.0000], requires_grad=True)
     """
 
+    _refuses_sparse = "RMSprop does not support sparse gradients"
+
     def __init__(
         self,
         params,

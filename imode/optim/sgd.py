@@ -18,6 +18,8 @@ class SGD(Optimizer):
     0.800000011920929
     """
 
+    _takes_sparse = True
+
     def __init__(
         self,
         params,

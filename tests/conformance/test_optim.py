@@ -25,6 +25,36 @@ RULES = [
     "RMSprop(p, momentum=0.5, centered=True, weight_decay=0.1)",
     "Adagrad(p)",
     "Adagrad(p, 0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.5)",
+    "Adadelta(p)",
+    "Adadelta(p, 0.5, 0.8, weight_decay=0.1, maximize=True)",
+    "Adamax(p)",
+    "Adamax(p, 0.05, (0.8, 0.99), 1e-6, 0.02)",
+    "ASGD(p)",
+    "ASGD(p, 0.1, 0.01, t0=2, weight_decay=0.1)",
+    "NAdam(p)",
+    "NAdam(p, 0.05, (0.8, 0.99), weight_decay=0.1, momentum_decay=0.1)",
+    "NAdam(p, weight_decay=0.1, decoupled_weight_decay=True, maximize=True)",
+    "RAdam(p)",
+    "RAdam(p, 0.05, (0.8, 0.6), weight_decay=0.1)",
+    "RAdam(p, weight_decay=0.1, decoupled_weight_decay=True)",
+    "Rprop(p)",
+    "Rprop(p, 0.1, (0.3, 1.5), (0.05, 0.2), maximize=True)",
+]
+# Of real parameters, whose norms and products of matrices are sums in another order than PyTorch's.
+SUMMING = [
+    "Adafactor(p)",
+    "Adafactor(p, 0.1, -0.5, (1e-3, 1e-2), 2.0, 0.1, maximize=True)",
+]
+MATRICES = [
+    "Muon(p)",
+    "Muon(p, 0.1, 0.0, 0.8, False, ns_steps=3, adjust_lr_fn='match_rms_adamw')",
+    "Muon(p, adjust_lr_fn='original')",
+]
+LINES = [
+    "LBFGS(p)",
+    "LBFGS(p, 0.5, 5, history_size=2)",
+    "LBFGS(p, line_search_fn='strong_wolfe')",
+    "LBFGS(p, 0.1, 8, 30, history_size=3, line_search_fn='strong_wolfe')",
 ]
 
 
@@ -66,6 +96,119 @@ def test_rule_to_the_last_bit(rule, dtype, exact_roots):
     same(our_state, their_state)
     for i, (a, b) in enumerate(zip(ours, theirs)):
         assert a.tobytes() == b.tobytes(), f"{rule}: parameter {i} differs by {np.abs(a - b).max()}"
+
+
+def close(ours, theirs, rtol):
+    """The same tree: numbers and tensors within a tolerance, all else equal."""
+    if isinstance(theirs, dict):
+        assert list(ours) == list(theirs)
+        for key in theirs:
+            close(ours[key], theirs[key], rtol)
+    elif isinstance(theirs, (list, tuple)):
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs):
+            close(a, b, rtol)
+    elif hasattr(theirs, "dtype"):
+        assert str(ours.dtype).split(".")[-1] == str(theirs.dtype).split(".")[-1]
+        assert tuple(ours.shape) == tuple(theirs.shape)
+        a, b = (np.asarray(x.detach().numpy()) for x in (ours, theirs))
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(1e-3, np.abs(b).max(initial=0)))
+    elif isinstance(theirs, float):
+        assert ours == pytest.approx(theirs, rel=rtol, abs=rtol)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rule", SUMMING + MATRICES)
+def test_rule_that_sums(rule, dtype):
+    rng = np.random.default_rng(3)
+    shapes = [(5, 7), (9, 4), (1, 1)] + ([(3,), (), (2, 3, 4)] if rule in SUMMING else [])
+    starts = [rng.standard_normal(s).astype(dtype) for s in shapes]
+    grads = [[rng.standard_normal(s.shape).astype(dtype) for s in starts] for _ in range(6)]
+
+    def train(lib):
+        params = [lib.nn.Parameter(lib.tensor(s)) for s in starts] + [
+            lib.nn.Parameter(lib.ones(1, 1))
+        ]
+        optimizer = make(rule, lib, params)
+        for step in grads:
+            for param, grad in zip(params, step):
+                param.grad = lib.tensor(grad)
+            optimizer.step()
+        return [[p.detach() for p in params], optimizer.state_dict()]
+
+    # Muon's matrices are bfloat16, whose last bit is 2**-8 of a number
+    close(train(imode), train(torch), 1e-5 if rule in SUMMING else 1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("rule", LINES)
+def test_search_along_lines(rule, dtype):
+    rng = np.random.default_rng(5)
+    start = rng.standard_normal((2, 4)).astype(dtype)
+
+    def train(lib):
+        x, y = (lib.nn.Parameter(lib.tensor(row)) for row in start)
+        unused = lib.nn.Parameter(lib.ones(2))
+        optimizer = make(rule, lib, [x, y, unused])
+        losses = []
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((y - x * x).abs() ** 2).sum() * 3 + ((1 - x).abs() ** 2).sum()
+            loss.backward()
+            losses.append(loss.item())
+            return loss
+
+        for _ in range(2):
+            losses.append(optimizer.step(closure).item())
+        state = optimizer.state_dict()["state"][0]
+        return [losses[:12], x.detach(), sorted(state), state["n_iter"], state["func_evals"]]
+
+    ours, theirs = train(imode), train(torch)
+    # iterations repeat and enlarge the first difference in a last place
+    close(ours[0], theirs[0], 2e-3 if dtype != "float64" else 1e-6)
+    close(ours[2:3], theirs[2:3], 0)
+    if dtype == "float64":
+        close(ours, theirs, 1e-4)
+
+
+@pytest.mark.parametrize("rule", RULES + SUMMING + ["LBFGS(p, line_search_fn='strong_wolfe')"])
+def test_states_load_both_ways(rule):
+    """Training goes on in the other library from a saved state, with the same numbers."""
+    grads = np.random.default_rng(6).standard_normal((6, 2, 3))
+
+    def begin(lib, values):
+        param = lib.nn.Parameter(lib.tensor(values))
+        return param, make(rule, lib, [param])
+
+    def steps(lib, param, optimizer, part):
+        for grad in part:
+
+            def closure(grad=grad):
+                param.grad = lib.tensor(grad) + param.detach()
+                return ((param.detach() + lib.tensor(grad)) ** 2).sum() / 2
+
+            closure()
+            optimizer.step(closure)
+
+    def moved(tree, lib):
+        if isinstance(tree, dict):
+            return {key: moved(item, lib) for key, item in tree.items()}
+        if isinstance(tree, (list, tuple)):
+            return type(tree)(moved(item, lib) for item in tree)
+        return lib.tensor(tree.detach().numpy()) if hasattr(tree, "detach") else tree
+
+    for first, second in ((imode, torch), (torch, imode)):
+        param, optimizer = begin(first, np.ones((2, 3)))
+        steps(first, param, optimizer, grads[:3])
+        other, twin = begin(second, param.detach().numpy().copy())
+        twin.load_state_dict(moved(optimizer.state_dict(), second))
+        steps(first, param, optimizer, grads[3:])
+        steps(second, other, twin, grads[3:])
+        # ASGD's rate is float32 until it is loaded; LBFGS's iterations enlarge the last places
+        close(param.detach(), other.detach(), 1e-5 if "LBFGS" in rule else 1e-7)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -110,6 +253,18 @@ def test_repr_and_state(rule, exact_roots):
     same(run(whole, imode), run(whole, torch))
 
 
+def stepped(rule, lib, shape, dtype=None):
+    param = lib.nn.Parameter(lib.ones(*shape, dtype=dtype))
+    param.grad = lib.ones(*shape, dtype=dtype)
+    make(rule, lib, [param]).step(lambda: 1.0)
+
+
+def sparse(rule, lib):
+    table = lib.nn.Embedding(3, 2, sparse=True)
+    table(lib.tensor([0])).sum().backward()
+    getattr(lib.optim, rule)(table.parameters()).step()
+
+
 def errors(lib):
     o = lib.optim
     p = lambda: [lib.nn.Parameter(lib.ones(1))]
@@ -141,6 +296,56 @@ def errors(lib):
         lambda: o.Adagrad(p(), lr_decay=-1),
         lambda: o.Adagrad(p(), initial_accumulator_value=-1),
         lambda: o.Optimizer(p(), {}).step(),
+        lambda: o.Adadelta(p(), -1),
+        lambda: o.Adadelta(p(), rho=1.5),
+        lambda: o.Adadelta(p(), eps=-1),
+        lambda: o.Adamax(p(), lib.ones(2)),
+        lambda: o.Adamax(p(), betas=(0.5, 1.0)),
+        lambda: o.Adamax(p(), eps=-1),
+        lambda: o.ASGD(p(), weight_decay=-1),
+        lambda: o.NAdam(p(), betas=(-0.5, 0.5)),
+        lambda: o.NAdam(p(), momentum_decay=-1),
+        lambda: o.RAdam(p(), -1),
+        lambda: o.RAdam(p(), weight_decay=-1),
+        lambda: o.Rprop(p(), etas=(1.5, 0.5)),
+        lambda: o.Adafactor(p(), -1),
+        lambda: o.Adafactor(p(), lib.ones(2)),
+        lambda: o.Adafactor(p(), beta2_decay=1),
+        lambda: o.Adafactor(p(), eps=(-1, 0)),
+        lambda: o.Adafactor(p(), eps=(None, -1)),
+        lambda: o.Adafactor(p(), d=0.5),
+        lambda: o.Adafactor(p(), weight_decay=-1),
+        lambda: o.Muon(p()),
+        lambda: o.Muon(p(), -1),
+        lambda: o.Muon(p(), momentum=-1),
+        lambda: o.Muon(p(), weight_decay=-1),
+        lambda: o.Muon(p(), adjust_lr_fn="other"),
+        lambda: stepped("Muon(p, ns_steps=100)", lib, (2, 2)),
+        lambda: stepped("Muon(p, ns_coefficients=(1, 2))", lib, (2, 2)),
+        lambda: stepped("Muon(p)", lib, (2, 2), lib.complex64),
+        lambda: stepped("Adafactor(p)", lib, (2,), lib.complex64),
+        lambda: stepped("LBFGS(p, line_search_fn='other')", lib, (2,)),
+        lambda: o.LBFGS(p(), -1),
+        lambda: o.LBFGS([{"params": p()}, {"params": p()}]),
+        lambda: o.swa_utils.get_ema_avg_fn(2),
+        lambda: o.swa_utils.get_ema_multi_avg_fn(-1),
+        lambda: o.swa_utils.AveragedModel(lib.nn.Linear(1, 1), None, len, len),
+        lambda: o.swa_utils.SWALR(sgd, [0.1, 0.2]),
+        lambda: o.swa_utils.SWALR(sgd, 0.1, 3, "x"),
+        lambda: o.swa_utils.SWALR(sgd, 0.1, -3),
+        *(
+            lambda rule=rule: sparse(rule, lib)
+            for rule in (
+                "Adadelta",
+                "Adamax",
+                "ASGD",
+                "NAdam",
+                "RAdam",
+                "Rprop",
+                "Adafactor",
+                "Muon",
+            )
+        ),
     ]
     return [error(call) for call in calls] + [plain(named.state_dict())]
 
@@ -174,6 +379,9 @@ SCHEDULES = [
     "SequentialLR(o, [s.ChainedScheduler([s.LinearLR(o), s.StepLR(o, 2)]), s.StepLR(o, 1)], [3])",
     "SequentialLR(o, [s.StepLR(o, 2), s.ConstantLR(o, 0.5)], [0])",
     "SequentialLR(o, [s.StepLR(o, 2), s.CosineAnnealingWarmRestarts(o, 3)], [4])",
+    "swa.SWALR(o, 0.05)",
+    "swa.SWALR(o, [0.05, 0.2], 4, 'linear')",
+    "swa.SWALR(o, 0.05, 0)",
 ]
 
 
@@ -183,7 +391,10 @@ def test_schedule(schedule):
         params = [lib.nn.Parameter(lib.ones(1)), lib.nn.Parameter(lib.ones(1))]
         groups = [{"params": params[:1], "lr": 0.3}, {"params": params[1:]}]
         optimizer = lib.optim.SGD(groups, lr=1.0)
-        scheduler = eval(f"s.{schedule}", {"s": lib.optim.lr_scheduler, "o": optimizer})
+        scheduler = eval(
+            schedule if schedule.startswith("swa.") else f"s.{schedule}",
+            {"s": lib.optim.lr_scheduler, "swa": lib.optim.swa_utils, "o": optimizer},
+        )
         rates = [scheduler.get_last_lr()]
         for _ in range(12):
             optimizer.step()
@@ -294,6 +505,46 @@ def test_network_trained_side_by_side():
         return losses
 
     np.testing.assert_allclose(run(whole, imode), run(whole, torch), rtol=2e-3)
+
+
+@pytest.mark.parametrize("buffers", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "",
+        "avg_fn=s.get_ema_avg_fn(0.7)",
+        "avg_fn=s.get_swa_avg_fn()",
+        "multi_avg_fn=s.get_ema_multi_avg_fn(0.7)",
+        "multi_avg_fn=s.get_swa_multi_avg_fn()",
+    ],
+)
+def test_averaged_model(options, buffers):
+    values = np.random.default_rng(7).standard_normal((4, 3, 2)).astype("f4")
+    batches = np.random.default_rng(8).standard_normal((3, 5, 2)).astype("f4")
+
+    def whole(lib):
+        swa = lib.optim.swa_utils
+        model = lib.nn.Sequential(lib.nn.Linear(2, 3), lib.nn.BatchNorm1d(3))
+        more = eval(f"dict({options})", {"s": swa})
+        averaged = swa.AveragedModel(model, use_buffers=buffers, **more)
+        for i, value in enumerate(values):
+            with lib.no_grad():
+                model[0].weight.copy_(lib.tensor(value))
+                model[0].bias.fill_(float(i))
+                model[1].running_mean.add_(1)
+                model[1].num_batches_tracked.add_(2)
+            averaged.update_parameters(model)
+        before = {k: v.clone() for k, v in averaged.state_dict().items()}
+        data = [(lib.tensor(b), 3) for b in batches]
+        swa.update_bn(data, averaged)
+        averaged.eval()
+        return [before, dict(averaged.state_dict()), averaged(data[0][0]).detach()]
+
+    if buffers and "swa_multi" in options:  # counts of batches cannot be averaged so
+        ours, theirs = error(lambda: whole(imode)), error(lambda: whole(torch))
+        assert ours == theirs and "Integer division" in ours[1]
+        return
+    close(whole(imode), whole(torch), 1e-5)
 
 
 COMPLEX = {

@@ -113,6 +113,10 @@ class LRScheduler:
         return [value(group["lr"]) for group in self.optimizer.param_groups]
 
 
+class _LRScheduler(LRScheduler):
+    """The name of LRScheduler in older code."""
+
+
 class Factor(LRScheduler):
     """A schedule that multiplies the rates by `_step_factor()`; None leaves them unchanged.
 
@@ -128,9 +132,26 @@ class Factor(LRScheduler):
         return [base * factor for base in self.base_lrs]
 
 
+def per_group(name, given, groups):
+    """One value per parameter group, from a number or a list."""
+    if not isinstance(given, (list, tuple)):
+        given = [given] * len(groups)
+    elif len(given) != len(groups):
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups")
+    return [each.clone() if isinstance(each, Tensor) else each for each in given]
+
+
 def value(rate):
     return rate.item() if isinstance(rate, Tensor) else rate
 
 
 def _function(method):
     return getattr(method, "__func__", method)
+
+
+def check_strategy(anneal_strategy):
+    """Raise where the way from one rate to another is neither of the two."""
+    if anneal_strategy not in ("cos", "linear"):
+        raise ValueError(
+            f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
+        )

@@ -2,20 +2,9 @@
 
 import math
 
-from imode._core.tensor import Tensor
-
-from .base import LRScheduler
+from .base import LRScheduler, check_strategy, per_group
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
-
-
-def _each(name, given, groups):
-    """One value per parameter group, from a number or a list."""
-    if not isinstance(given, (list, tuple)):
-        given = [given] * len(groups)
-    elif len(given) != len(groups):
-        raise ValueError(f"{name} must have the same length as optimizer.param_groups")
-    return [each.clone() if isinstance(each, Tensor) else each for each in given]
 
 
 def _momentum_key(optimizer):
@@ -126,11 +115,11 @@ class CyclicLR(LRScheduler):
     ):
         self._attach(optimizer)
         groups = optimizer.param_groups
-        base_lrs = _each("base_lr", base_lr, groups)
+        base_lrs = per_group("base_lr", base_lr, groups)
         if last_epoch == -1:
             for group, rate in zip(groups, base_lrs, strict=True):
                 group["lr"] = rate
-        self.max_lrs = _each("max_lr", max_lr, groups)
+        self.max_lrs = per_group("max_lr", max_lr, groups)
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up) + float(down)
         self.step_ratio = step_size_up / self.total_size
@@ -144,8 +133,8 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             key = _momentum_key(optimizer)
-            self.base_momentums = _each("base_momentum", base_momentum, groups)
-            self.max_momentums = _each("max_momentum", max_momentum, groups)
+            self.base_momentums = per_group("base_momentum", base_momentum, groups)
+            self.max_momentums = per_group("max_momentum", max_momentum, groups)
             for group, low, high in zip(
                 groups, self.base_momentums, self.max_momentums, strict=True
             ):
@@ -229,10 +218,7 @@ class OneCycleLR(LRScheduler):
             self.total_steps = epochs * steps_per_epoch
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
-            )
+        check_strategy(anneal_strategy)
         self.anneal_strategy = anneal_strategy
         # Each phase: its last step, and the names of its first and last rate and momentum.
         peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
@@ -246,14 +232,14 @@ class OneCycleLR(LRScheduler):
             self._phases = [up, (last, "max_lr", "min_lr", "base_momentum", "max_momentum")]
         groups = optimizer.param_groups
         if last_epoch == -1:
-            for group, top in zip(groups, _each("max_lr", max_lr, groups), strict=True):
+            for group, top in zip(groups, per_group("max_lr", max_lr, groups), strict=True):
                 group["initial_lr"], group["max_lr"] = top / div_factor, top
                 group["min_lr"] = group["initial_lr"] / final_div_factor
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             key = _momentum_key(optimizer)
-            highs = _each("max_momentum", max_momentum, groups)
-            lows = _each("base_momentum", base_momentum, groups)
+            highs = per_group("max_momentum", max_momentum, groups)
+            lows = per_group("base_momentum", base_momentum, groups)
             if last_epoch == -1:
                 for group, low, high in zip(groups, lows, highs, strict=True):
                     _set_momentum(group, key, high)
