@@ -16,6 +16,7 @@ from imode.serialization.format import (
     LARGEST_INT,
     NAMES,
     NO_SUM,
+    bytes_at,
     strides_of,
     sum_field,
 )
@@ -37,6 +38,7 @@ class Writer:
     def __init__(self):
         self.tensors = []  # (tensor, array, path) in order of first appearance
         self.seen = {}  # id(tensor) -> its index
+        self.parts = {}  # id of a sparse tensor -> itself, its indices, its values
         self.open = set()  # ids of the containers around the current object
 
     def node(self, obj, path, depth):
@@ -46,6 +48,8 @@ class Writer:
         kind = type(obj)
         if kind in _SIMPLE:
             return _SIMPLE[kind](obj)
+        if isinstance(obj, Tensor) and obj.is_sparse:
+            return {"sparse": self.sparse(obj, path)}
         if isinstance(obj, Tensor):
             return {"tensor": self.tensor(obj, path)}
         if isinstance(obj, dtype):
@@ -87,17 +91,34 @@ class Writer:
         self.open.discard(id(obj))
         return node
 
+    def sparse(self, tensor, path):
+        """Return the indices and the values of a sparse tensor, and what else makes it."""
+        from imode._core.internals import is_parameter
+
+        if id(tensor) not in self.parts:
+            self.parts[id(tensor)] = tensor, tensor.detach()._indices(), tensor.detach()._values()
+        _, indices, values = self.parts[id(tensor)]
+        return [
+            self.tensor(indices, f"{path}._indices()"),
+            self.tensor(values, f"{path}._values()"),
+            list(tensor.shape),
+            tensor.is_coalesced(),
+            tensor.requires_grad,
+            is_parameter(tensor),
+        ]
+
     def tensor(self, tensor, path):
-        from imode._core.internals import array_of, is_parameter
+        from imode._core.elsewhere import elements_of
+        from imode._core.internals import is_parameter
         from imode.utils.hooks import warn_if_has_hooks
 
         if id(tensor) not in self.seen:
             self.seen[id(tensor)] = len(self.tensors)
             if not is_parameter(tensor):
                 warn_if_has_hooks(tensor)
-            array = array_of(tensor)
-            if array is None:
+            if tensor.is_meta:
                 raise TypeError(f"save: cannot save {path}: a tensor without values (meta)")
+            array = elements_of(tensor)
             self.tensors.append((tensor, array, path))
         return self.seen[id(tensor)]
 
@@ -201,25 +222,13 @@ def _flatten(arrays):
     if not same:
         item = 1
     # Maybe none of the arrays covers all of the span, so it is read by its address.
-    view = _Memory(low, (high - low) // item, first.dtype if same else np.dtype(np.uint8), arrays)
-    stored = np.array(np.asarray(view))
+    stored = bytes_at(low, high - low, arrays).copy()
+    if same:
+        stored = stored.view(first.dtype)
     layouts = []
     for array, (start, _) in zip(arrays, bounds):
         layouts.append(([s // item for s in array.strides], (start - low) // item))
     return stored, layouts
-
-
-class _Memory:
-    """The bytes between two addresses of live arrays, as NumPy's array interface."""
-
-    def __init__(self, address, count, dtype, owners):
-        self.owners = owners
-        self.__array_interface__ = {
-            "version": 3,
-            "data": (address, True),
-            "shape": (count,),
-            "typestr": dtype.str,
-        }
 
 
 def _span(array):
