@@ -1,5 +1,8 @@
 """What scripts written for PyTorch ask about CUDA, which does not exist here."""
 
+from imode._core.importing import import_late as _import_late
+from imode.errors import names_of as _names_of
+
 
 def is_available():
     """False: tensors live on the CPU.
@@ -33,3 +36,16 @@ def synchronize(device=None):
 
 def empty_cache():
     """Do nothing: there is no CUDA memory."""
+
+
+_missing = _names_of(__name__)
+
+
+def __getattr__(name):
+    if name in ("amp", "more"):
+        return _import_late(f".{name}", __name__)
+    if not name.startswith("_"):
+        more = vars(_import_late(".more", __name__))
+        if name in more["NAMES"]:
+            return more[name]
+    return _missing(name)

@@ -1,0 +1,1 @@
+"""Switches of the process that scripts set: what was set is kept, and no result depends on it."""

@@ -1,0 +1,41 @@
+"""Python's multiprocessing by PyTorch's name: tensors travel between processes as pickles."""
+
+import multiprocessing as _python
+from multiprocessing import *  # noqa: F403
+
+from imode.errors import names_of as _names_of
+
+_STRATEGIES = {"file_descriptor", "file_system"}
+_strategy = "file_descriptor"
+__all__ = [
+    *_python.__all__,
+    *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"),
+]
+
+
+def get_all_sharing_strategies():
+    """Return the words that `set_sharing_strategy` takes.
+
+    >>> sorted(imode.multiprocessing.get_all_sharing_strategies())
+    ['file_descriptor', 'file_system']
+    """
+    return set(_STRATEGIES)
+
+
+def get_sharing_strategy():
+    """Return what `set_sharing_strategy` was told: "file_descriptor" at first."""
+    return _strategy
+
+
+def set_sharing_strategy(new_strategy):
+    """Keep a word: tensors are copied in any case. AssertionError for other words."""
+    global _strategy
+    if new_strategy not in _STRATEGIES:
+        raise AssertionError(
+            f"invalid sharing strategy '{new_strategy}', expected one of "
+            f"{get_all_sharing_strategies()}"
+        )
+    _strategy = new_strategy
+
+
+__getattr__ = _names_of(__name__)

@@ -1,0 +1,142 @@
+"""The modules that `import torch` gives: imode's, under PyTorch's names."""
+
+import functools
+import importlib
+import sys
+import types
+
+from imode.errors import no_such_name
+from imode.errors.pytorch import MODULES, NAMES, OPEN_MODULES
+from imode.standing_in import VERSION
+from imode.standing_in.missing import missing
+
+_KNOWN = frozenset(MODULES.split())
+_OPEN = frozenset(OPEN_MODULES.split())
+# What may be kept in a module once it was looked up: it does not change.
+_FIXED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+
+
+def is_known(path):
+    """Whether torch has a module: `path` without `torch.`."""
+    return path in _KNOWN or path.partition(".")[0] in _OPEN or _find(path) is not None
+
+
+@functools.cache
+def _find(path):
+    """Return imode's module of a name, None if there is none."""
+    try:
+        return importlib.import_module(f"imode.{path}" if path else "imode")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("imode"):
+            raise
+        return None
+
+
+class Module(types.ModuleType):
+    """A module of PyTorch's name, whose attributes are those of imode's module.
+
+    What stands in another file here is found in the package around it: `nn.modules.batchnorm`'s
+    classes are `nn`'s.
+    """
+
+    def __init__(self, name):
+        super().__init__(name)
+        path = name.partition(".")[2]
+        own = _find(path)
+        around = []
+        while own is None and "." in path and not around:
+            path = path.rpartition(".")[0]
+            around = [found] if (found := _find(path)) is not None else []
+        vars(self).update(
+            _own=own,
+            _around=around,
+            __path__=[],
+            __doc__=None if own is None else own.__doc__,
+        )
+        if own is not None and hasattr(own, "__all__"):
+            self.__all__ = list(own.__all__)
+        vars(self).update(_REPLACED.get(name, {}))
+
+    def __getattr__(self, name):
+        value = self._look_up(name)
+        if isinstance(value, types.ModuleType) and value.__name__.startswith("imode"):
+            value = module_of(f"{self.__name__}.{name}")
+        if isinstance(value, _FIXED):
+            vars(self)[name] = value
+        return value
+
+    def _look_up(self, name):
+        own, around = vars(self).get("_own"), vars(self).get("_around", ())
+        for module in (own, *around):
+            if module is not None and hasattr(module, name):
+                return getattr(module, name)
+        path = f"{self.__name__}.{name}"
+        if path.partition(".")[2] in _KNOWN:
+            return module_of(path)
+        space = self.__name__.partition(".")[2]
+        theirs = space not in NAMES or name in NAMES[space].split()
+        if not theirs or name[:2] == "__":
+            raise no_such_name(self.__name__, name)
+        return missing(self.__name__, name)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        own = vars(self).get("_own")
+        if own is not None and name[:2] != "__" and not isinstance(value, Module):
+            setattr(own, name, value)  # torch.backends.cudnn.benchmark = True
+
+    def is_there(self):
+        """Whether imode has the module, or the package around it."""
+        return bool(vars(self)["_own"] or vars(self)["_around"])
+
+    def __dir__(self):
+        return sorted({*vars(self), *(() if self._own is None else dir(self._own))})
+
+
+def _save(obj, f, *args, **kwargs):
+    """`imode.save`, in PyTorch's format unless the file's name ends in .safetensors."""
+    import imode
+
+    if not str(f).endswith(".safetensors"):
+        kwargs.setdefault("format", "pytorch")
+    return imode.save(obj, f, *args, **kwargs)
+
+
+class _Version(str):
+    """A version, which can be compared with another's text."""
+
+    __slots__ = ()
+
+    def _parts(self):
+        numbers = self.partition("+")[0].split(".")
+        return tuple(int(n) if n.isdigit() else 0 for n in numbers[:3])
+
+    def __lt__(self, other):
+        return self._parts() < _Version(other)._parts()
+
+    def __le__(self, other):
+        return self._parts() <= _Version(other)._parts()
+
+    def __gt__(self, other):
+        return self._parts() > _Version(other)._parts()
+
+    def __ge__(self, other):
+        return self._parts() >= _Version(other)._parts()
+
+
+_made = {}
+_REPLACED = {
+    "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
+    "torch.serialization": {"save": _save},
+    "torch.version": {"__version__": _Version(f"{VERSION}+cpu"), "cuda": None, "hip": None},
+}
+
+
+def module_of(name):
+    """Return the module of a name, the same one each time; where they stand in, it is imported."""
+    found = sys.modules.get(name) or _made.get(name)
+    if found is None:
+        found = _made[name] = Module(name)
+    if "torch" in sys.modules:
+        sys.modules.setdefault(name, found)
+    return found

@@ -1,0 +1,76 @@
+"""The same file run by Python, with PyTorch, and by `python -m imode`: both print the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = {
+    "training": """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+        self.fc = nn.Linear(4, 3)
+    def forward(self, x):
+        return self.fc(F.relu(self.conv(x)).mean((2, 3)))
+net = Net()
+print(net)
+data = TensorDataset(torch.randn(32, 1, 6, 6), torch.randint(0, 3, (32,)))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+for epoch in range(3):
+    for x, y in DataLoader(data, batch_size=8, shuffle=True):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+    print(epoch, f"{loss.item():.4f}", x.shape, x.dtype, y.dtype)
+torch.save(net.state_dict(), "net.pt")
+net.load_state_dict(torch.load("net.pt"))
+with torch.inference_mode():
+    print(net(x).argmax(1), net(x).shape, net(x).requires_grad)
+""",
+    "texts": """
+import torch
+print(torch.Size([2, 3]), torch.float32, [torch.int64], torch.strided, torch.channels_last)
+print(torch.device("cpu"), torch.ones(2, dtype=torch.float64), torch.tensor([True]))
+print(torch.arange(3), torch.empty(0), torch.eye(2).to_sparse(), torch.ones(1).type())
+print({"a": torch.ones(2).dtype}, f"{torch.zeros(1).dtype}", str(torch.complex64))
+try:
+    torch.ones(2).to("nowhere")
+except RuntimeError as error:
+    print(type(error))
+try:
+    torch.ones(2, dtype=torch.int32) @ torch.ones(2)
+except RuntimeError as error:
+    print(str(error).partition("\\n")[0])
+""",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_prints_the_same(tmp_path, program):
+    script = tmp_path / "script.py"
+    script.write_text(program)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    printed = []
+    for arguments in ([], ["-m", "imode"]):
+        done = subprocess.run(
+            [sys.executable, *arguments, str(script)],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 0, done.stderr
+        printed.append(done.stdout.splitlines())
+    assert printed[0] == printed[1]
