@@ -15,9 +15,11 @@ from ._core.counting import counters, trace_dispatch
 from ._core.device import device
 from ._core.dispatch import (
     excluded_keys,
+    get_default_device,
     included_keys,
     is_grad_enabled,
     is_inference_mode_enabled,
+    set_default_device,
     set_local_keys,
 )
 from ._core.dtype import all_dtypes as _all_dtypes
@@ -29,6 +31,11 @@ from ._core.formats import (
     layout,
     memory_format,
     preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
     strided,
 )
 from ._core.importing import import_late as _import_late
@@ -76,9 +83,10 @@ __version__ = "0.1.0"
 
 _install_methods()
 
-(bool, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128) = (
-    _all_dtypes()
-)
+# fmt: off
+(bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float8_e4m3fn, float8_e5m2,
+ bfloat16, float16, float32, float64, complex64, complex128) = _all_dtypes()
+# fmt: on
 float, double, half = float32, float64, float16
 long, int, short = int64, int32, int16
 cfloat, cdouble = complex64, complex128
@@ -86,18 +94,37 @@ cfloat, cdouble = complex64, complex128
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
 _MODULES_LATER = (
-    *("library", "linalg", "nn", "optim", "overrides", "profiler", "return_types"),
-    *("serialization", "utils"),
+    *("backends", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
+    *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
+    *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
+    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
 )
+_PRIVATE_LATER = ("__config__", "_dynamo")
 _LATER = {
+    "_switches.process": (
+        *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
+        *("get_float32_matmul_precision", "get_num_interop_threads"),
+        *("is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled"),
+        *("set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal"),
+        *("set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
+    ),
+    "amp.autocast_mode": (
+        *("autocast", "clear_autocast_cache", "get_autocast_dtype", "is_autocast_cache_enabled"),
+        *("is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_dtype"),
+        "set_autocast_enabled",
+    ),
+    "amp.grad_scaler": ("GradScaler",),
+    "compiler": ("compile",),
+    "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
+    "standing_in": ("stand_in_for_torch",),
     "_core.broadcast": ("broadcast_shapes",),
     "_core.storage": ("UntypedStorage",),
     "_tensor.limits": ("finfo", "iinfo", "result_type"),
     "_tensor.printing": ("set_printoptions",),
     "_tensor.legacy": (
-        *("BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor"),
-        *("IntTensor", "LongTensor", "ShortTensor"),
+        *("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor"),
+        *("FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"),
     ),
 }
 _WHERE = {name: module for module, names in _LATER.items() for name in names}
@@ -107,8 +134,20 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "cuda", "errors", "library", "linalg", "nn", "ops", "optim", "overrides"),
-    *("profiler", "return_types", "serialization", "utils"),
+    *("autograd", "backends", "cuda", "errors", "fft", "func", "library", "linalg", "masked"),
+    *("nn", "ops", "optim"),
+    *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
+    *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
+    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    # switches that scripts set, mixed precision, compilers
+    *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
+    *("get_float32_matmul_precision", "get_num_interop_threads"),
+    *("is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled"),
+    *("set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal"),
+    *("set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
+    *("autocast", "clear_autocast_cache", "get_autocast_dtype", "is_autocast_cache_enabled"),
+    *("is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_dtype"),
+    *("set_autocast_enabled", "GradScaler", "compile", "AcceleratorError", "OutOfMemoryError"),
     # guards
     *("inference_mode", "normal_mode", "no_grad", "enable_grad", "set_grad_enabled"),
     *("is_grad_enabled", "is_inference", "is_inference_mode_enabled"),
@@ -120,19 +159,24 @@ __all__ = [
     # tensors
     *("Size", "Tensor", "UntypedStorage", "is_complex", "is_conj", "is_floating_point", "is_neg"),
     *("is_nonzero", "is_same_size", "is_signed", "is_tensor", "load", "numel", "save"),
-    *("set_printoptions", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor"),
+    *("set_printoptions", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor"),
+    "DoubleTensor",
     *("FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"),
     # devices and memory formats
     *("device", "layout", "memory_format", "channels_last", "channels_last_3d"),
-    *("contiguous_format", "preserve_format", "strided"),
+    *("contiguous_format", "preserve_format", "strided", "get_default_device"),
+    *("sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr"),
+    "set_default_device",
     # dtypes
     *("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
+    *("bfloat16", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2"),
     *("complex64", "complex128", "float", "double", "half", "long", "int", "short", "cfloat"),
     *("cdouble", "dtype", "broadcast_shapes", "can_cast", "finfo", "get_default_dtype", "iinfo"),
     *("promote_types", "result_type", "set_default_dtype"),
     # random numbers
     *("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed"),
     "set_rng_state",
+    "stand_in_for_torch",
     # threads
     *("get_num_threads", "set_num_threads"),
     # constants
@@ -143,7 +187,7 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name in _MODULES_LATER:
+    if name in _MODULES_LATER or name in _PRIVATE_LATER:
         return _import_late(f".{name}", __name__)
     if name in _WHERE:
         value = getattr(_import_late(f".{_WHERE[name]}", __name__), name)

@@ -17,6 +17,7 @@ from imode._core.overriding import (
     run_modes,
 )
 from imode._tensor.subclass import NO_CLASS
+from imode.errors import names_of as _names_of
 
 __all__ = [
     "BaseTorchFunctionMode",
@@ -209,3 +210,6 @@ def resolve_name(f):
     if getattr(f, "__name__", None) == "__get__" and hasattr(owner, "__name__"):
         return f"imode.Tensor.{owner.__name__}.__get__"
     return _tables()[1].get(f)
+
+
+__getattr__ = _names_of(__name__)

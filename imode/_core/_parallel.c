@@ -39,6 +39,7 @@ static atomic_int busy;        /* 1 while a caller owns the pool */
 static atomic_int num_threads; /* 0 until first asked for */
 static int helpers;            /* threads started; callers not counted */
 static _Thread_local int inside; /* this thread is in a body: nested loops run inline */
+static _Thread_local int skipping; /* this thread wants shapes alone: loops are not entered */
 
 static void take_chunks(imode_range_body body, void *ctx, ptrdiff_t n, ptrdiff_t chunk) {
     inside = 1;
@@ -123,9 +124,19 @@ static void start_helpers(int wanted) {
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
+int imode_skipping(void) { return skipping; }
+
+int imode_set_skipping(int on) {
+    int before = skipping;
+    skipping = on;
+    return before;
+}
+
 int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void *ctx) {
     if (n <= 0)
         return 0;
+    if (skipping)
+        return 1;
     if (grain < 1)
         grain = 1;
     int threads = n > grain && !inside ? imode_get_num_threads() : 1;

@@ -11,21 +11,24 @@ from imode._core.allocator cimport empty, root
 from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, TENSOR_LIST, VIEW, CKernel, Operator)
 from imode._core.dtype cimport dtype_from_code, dtype_from_typenum
-from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.elsewhere cimport set_general_case
+from imode._core.keyset cimport BIT_CPU, highest_key, keyset_t
 from imode._core.making cimport hold, replace_array, wrap, wrap_view
 from imode._core.out cimport deliver_into
 from imode._core.overlap cimport refuse_self_overlap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from numpy cimport ndarray
 
 from imode._core.broadcast import broadcast_shape
+from imode._core.hollow import hollow
+from imode._core.layout import solid
 from imode._core.type_names import c_name, scalar_name
 
 cnp.import_array()
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(PyObject* f, PyObject** args, size_t n, PyObject* names)
-
 
 cdef str type_str(int code):
     return scalar_name(dtype_from_code(code))
@@ -40,6 +43,7 @@ cdef object run_general(Operator op, keyset_t keys, PyObject** args):
 
 
 general_case = CKernel.new(run_general)     # of functions that stand beside no fast case
+set_general_case(run_numpy)
 
 
 cdef object deliver(Operator op, object result, PyObject** args):
@@ -79,6 +83,8 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
                       for t in <tuple>args[op.tensors[i]]]
             keep.append(arrays)
             values[op.tensors[i]] = <PyObject*>arrays
+    if skipping():
+        keep.append(_make_hollow(op, args, values))
     try:
         result = PyObject_Vectorcall(<PyObject*>function, values, op.nargs, NULL)
     except ValueError as error:
@@ -87,7 +93,28 @@ cdef object run_numpy(Operator op, object function, PyObject** args):
                 refuse_self_overlap(storage(<Tensor>args[0]))
             _refuse_shapes(op, args)
         raise
-    return deliver_any(op, result, args)
+    return deliver_any(op, solid(result) if skipping() else result, args)
+
+
+cdef list _make_hollow(Operator op, PyObject** args, PyObject** values):
+    """Put Hollow arrays in the place of those without elements; returns what holds them."""
+    cdef list made = []
+    cdef int i
+    for i in range(op.n_tensors):
+        if is_tensor(args[op.tensors[i]]):
+            value = _without_elements(<Tensor>args[op.tensors[i]])
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            value = [_without_elements(t) if t is not None else None
+                     for t in <tuple>args[op.tensors[i]]]
+        else:
+            continue
+        made.append(value)
+        values[op.tensors[i]] = <PyObject*>value
+    return made
+
+
+cdef ndarray _without_elements(Tensor t):
+    return storage(t) if t.keys & BIT_CPU else hollow(storage(t))
 
 
 cdef object deliver_any(Operator op, object result, PyObject** args):
@@ -147,7 +174,9 @@ cdef ndarray _own(Operator op, object result, PyObject** args):
     for i in range(op.n_tensors):
         arg = args[op.tensors[i]]
         if is_tensor(arg) and root((<Tensor>arg).array) == owner:
-            return array.copy()
+            if cnp.PyArray_SIZE(array) == 0:      # NumPy's copy would have strides of 0
+                return empty(cnp.PyArray_TYPE(array), array.ndim, array.shape)
+            return array.copy() if not skipping() else np.empty_like(array, order="C")
     return array
 
 

@@ -23,9 +23,11 @@ from imode._core.dispatch cimport (
     INT, INT_OPT, INTS, INTS_OPT, MAX_ARGS, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
     TENSOR_LIST, TENSOR_OPT, Operator, call, inplace_target, redispatch)
 from imode._core.device cimport as_device
-from imode._core.dtype cimport FLOAT16, code_from_object, code_of, dtype, dtype_from_code
+from imode._core.dtype cimport (
+    FLOAT8_E4M3FN, code_from_object, code_of, dtype, dtype_from_code)
 from imode._core.numbers cimport python_number
-from imode._core.keyset cimport keyset_t
+from imode._core.element cimport only_number
+from imode._core.keyset cimport BIT_META, keyset_t
 from imode._core.tensor cimport (
     Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
 from imode import errors
@@ -437,9 +439,10 @@ cdef object _as_int(object value):
 cdef object _as_number(object value):
     """The number that an object or a 0-dim tensor without gradient stands for; else None."""
     if isinstance(value, Tensor):
-        if storage(<Tensor>value).ndim == 0 and not requires_grad(<Tensor>value):
-            return storage(<Tensor>value).item()
-        return None
+        if storage(<Tensor>value).ndim or requires_grad(<Tensor>value) or (
+                (<Tensor>value).keys & BIT_META):
+            return None
+        return only_number(<Tensor>value)
     return python_number(value)
 
 
@@ -548,7 +551,7 @@ cdef object _call(Operator first, PyObject* self, PyObject** args, Py_ssize_t n,
 
 
 cdef int require_grad(Tensor result) except -1:
-    if code_of[typenum(result)] < FLOAT16:
+    if code_of[typenum(result)] < FLOAT8_E4M3FN:
         raise errors.graph.integers_require_grad("")
     return set_requires_grad(result, True)
 
@@ -560,7 +563,7 @@ cdef Operator _bind_out(Operator op, Bound* bound):
     if out is None:
         raise TypeError(f"{op.name}() got an unexpected keyword argument 'out'")
     if bound.out == NULL:
-        raise TypeError(f"{op.name}() missing 1 required keyword-only argument: 'out'")
+        raise errors.out.missing(op.name)
     target = <object>bound.out
     if op.n_results == 1:
         if isinstance(target, tuple) and len(target) == 1:

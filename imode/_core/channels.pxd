@@ -1,6 +1,7 @@
 # Memory order of images: if the inputs have "channels last" strides, so has PyTorch's result.
 
 cimport numpy as cnp
+from imode._core.parallel cimport skipping
 
 
 cdef inline bint _is_last(int nd, cnp.npy_intp* size, cnp.npy_intp* stride) noexcept:
@@ -43,8 +44,16 @@ cdef inline object channels_back(a):
 
 cdef inline object as_channels_last(out):
     # Always a copy: NumPy would leave the strides of dimensions of size 1 as they are.
-    return channels_back(cnp.PyArray_NewCopy(channels_to_end(out), cnp.NPY_CORDER))
+    return channels_back(_copied(channels_to_end(out)))
 
 
 cdef inline cnp.ndarray contiguous(a):
-    return cnp.PyArray_GETCONTIGUOUS(a)
+    return a if cnp.PyArray_IS_C_CONTIGUOUS(a) else _copied(a)
+
+
+cdef inline cnp.ndarray _copied(cnp.ndarray a):
+    # In rows; without the elements where nobody wants them.
+    if skipping():
+        return cnp.PyArray_EMPTY(
+            cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a), cnp.PyArray_TYPE(a), 0)
+    return cnp.PyArray_NewCopy(a, cnp.NPY_CORDER)

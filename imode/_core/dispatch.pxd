@@ -23,13 +23,14 @@ cdef extern from "tls.h":
         PyObject* watcher         # the innermost Watcher that is on, owned; NULL: none
         PyObject* task            # the call of backward that runs here, autograd's Task; NULL: none
         PyObject* saving          # default hooks of saved tensors, autograd's Defaults; NULL: none
+        PyObject* devices         # list: the default device, those of `with` blocks, owned; NULL
         int depth                 # how many nested calls of backward run here
         int single_threaded       # set_multithreading_enabled(False); has no effect
         int inference_at          # line that entered inference mode last; 0: none
 
 cdef enum:
     MAX_ARGS = 24                 # most arguments of an operator
-    DEFAULT_INCLUDED = 1 << 3     # {ADInplaceOrView}
+    DEFAULT_INCLUDED = BIT_AD
 
 cpdef enum Kind:                  # what an argument accepts
     TENSOR
@@ -60,6 +61,7 @@ cpdef enum Role:                  # what a call does to its arguments
     INPLACE = 2                   # writes the first argument and returns it
     OUT = 3                       # writes the out tensors and returns them
     COMPOSITE = 4                 # a Python function that calls other operators; not dispatched
+    FACTORY = 5                   # new results, where `device=` says
 
 
 # A kernel: args[0 .. op.nargs-1] are borrowed and normalised to the schema; args[op.nargs] is the
@@ -103,6 +105,7 @@ cdef class Operator:
     cdef readonly int n_results
     cdef readonly object result_type  # the named tuple class of several named results, or None
     cdef int requires_grad_arg    # position of a factory's requires_grad; -1: none
+    cdef int device_arg           # position of a factory's device; -1: none
     # Dispatch
     cdef readonly int role        # Role
     cdef readonly int id          # number for its name: provenance.operator_id
@@ -157,6 +160,9 @@ cdef object call1(Operator op, object a)                  # other arguments: the
 cdef object call2(Operator op, object a, object b)
 cdef object call3(Operator op, object a, object b, object c)
 cdef Operator operator(str qualified_name)                # by "name" or "name.overload"
+cdef object default_device()                              # of factories in this thread; None: CPU
+cdef int push_device(object place) except -1              # a `with` block of a device begins
+cdef int pop_device() except -1                           # and ends
 cdef bint enter_outside(Operator op)
 cdef int leave_outside(Operator op) except -1
 cdef list declared_now()

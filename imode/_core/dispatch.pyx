@@ -21,12 +21,15 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
+from imode._core.device cimport CPU_DEVICE, META_DEVICE, as_device
 from imode._core.keyset cimport (
-    DispatchKeySet, key_index, key_object)
+    BIT_META, BIT_PRIVATEUSE1, BIT_SPARSE, DispatchKeySet, key_index, key_object)
 from imode._core.layers cimport has_fallbacks, refresh
 from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
 from imode import errors
+from imode._core.formats import strided
+from imode._core.importing import import_late
 from imode._core.provenance import operator_id
 
 cdef extern from *:
@@ -51,8 +54,8 @@ cdef object call(Operator op, PyObject** args):
     cdef PyObject* arg
     cdef int i
     state.operator_id = op.id
-    if op.role == COMPOSITE:
-        return _call_composite(op, args)
+    if op.role >= COMPOSITE:
+        return _call_composite(op, args) if op.role == COMPOSITE else _call_factory(op, args)
     for i in range(op.n_tensors):
         arg = args[op.tensors[i]]
         if is_tensor(arg):
@@ -65,12 +68,119 @@ cdef object call(Operator op, PyObject** args):
         keys |= _out_keys(args[op.nargs])
     if not keys & BACKENDS:
         keys |= BIT_CPU
+    return _enter(state, op, keys, args)
+
+
+cdef inline object _enter(TLS* state, Operator op, keyset_t keys, PyObject** args):
     keys = (keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded
     state.hops += 1
     if not keys & op.mask or state.watcher != NULL:
         return _slow_enter(op, keys & op.mask, args, keys & BACKENDS)
     keys &= op.mask
     return op.table[highest_key(keys)](op, keys, args)
+
+
+cdef object _call_factory(Operator op, PyObject** args):
+    """Call an operator whose `device=`, if given, decides on the backend, else its tensors."""
+    cdef TLS* state = &imode_state
+    cdef keyset_t keys = _keys_of(op, args)
+    cdef object place = <object>args[op.device_arg]
+    # Where there is a layout, it stands before the device.
+    if op.device_arg and args[op.device_arg - 1] != <PyObject*>None and (
+            args[op.device_arg - 1] != <PyObject*>strided and not keys & BIT_SPARSE
+            and op.names[op.device_arg - 1] == "layout"):
+        return import_late(".backends.sparse.making", "imode").in_layout(
+            op, _args_tuple(args, op.nargs))
+    if place is None and not keys & BACKENDS:
+        place = default_device()
+        args[op.device_arg] = <PyObject*>place    # which this function holds
+    elif place is not None and place is not CPU_DEVICE and place is not META_DEVICE:
+        place = as_device(place)      # the default of a library's schema may be any
+    if keys & BIT_SPARSE:             # its kernel looks at the device
+        pass
+    elif place is CPU_DEVICE:         # a device from outside gives the elements away itself
+        keys = keys & ~<keyset_t>BIT_META if keys & BIT_PRIVATEUSE1 else (
+            keys & ~<keyset_t>BACKENDS | BIT_CPU)
+    elif place is not None:
+        keys = keys & ~<keyset_t>BACKENDS | backend_bit(place)
+    return _enter(state, op, keys or BIT_CPU, args)
+
+
+cdef keyset_t _keys_of(Operator op, PyObject** args) noexcept:
+    """The keys of a call's tensors; a number in the place of one counts as a new tensor."""
+    cdef keyset_t keys = 0
+    cdef PyObject* arg
+    cdef int i
+    for i in range(op.n_tensors):
+        arg = args[op.tensors[i]]
+        if is_tensor(arg):
+            keys |= (<Tensor>arg).keys
+        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
+            keys |= _list_keys(arg)
+        elif arg != <PyObject*>None and not inference_mode_on(&imode_state):
+            keys |= BIT_AUTOGRAD | BIT_AD
+    return keys
+
+
+cdef inline keyset_t backend_bit(object place) noexcept:
+    """The key of a device."""
+    if place is CPU_DEVICE:
+        return BIT_CPU
+    return BIT_META if place is META_DEVICE else BIT_PRIVATEUSE1
+
+
+# ---- the device of what factories make ----
+
+cdef object default_device():
+    """The device of this thread's innermost `with` block, or its default one; None: the CPU."""
+    cdef list devices
+    if imode_state.devices == NULL:
+        return None
+    devices = <list>imode_state.devices
+    return devices[len(devices) - 1]
+
+
+cdef list _devices():
+    cdef list made
+    if imode_state.devices == NULL:
+        made = [None]
+        Py_INCREF(made)
+        imode_state.devices = <PyObject*>made
+    return <list>imode_state.devices
+
+
+cdef int push_device(object place) except -1:
+    _devices().append(place)
+    return 0
+
+
+cdef int pop_device() except -1:
+    cdef list devices = _devices()
+    if len(devices) > 1:
+        devices.pop()
+    return 0
+
+
+def set_default_device(device):
+    """Set the device of what this thread's factories make: a device, its name, or None: the CPU.
+
+    A `with imode.device(...)` block counts before it. Raises where tensors cannot be there.
+
+    >>> imode.set_default_device("meta")
+    >>> imode.zeros(2)
+    tensor(..., device='meta', size=(2,))
+    >>> imode.set_default_device(None)
+    """
+    _devices()[0] = None if device is None else as_device(device)
+
+
+def get_default_device():
+    """The device of what this thread's factories make.
+
+    >>> imode.get_default_device()
+    device(type='cpu')
+    """
+    return default_device() or CPU_DEVICE
 
 
 cdef object redispatch(Operator op, keyset_t keys, PyObject** args):
@@ -104,7 +214,7 @@ cdef object _slow_enter(Operator op, keyset_t keys, PyObject** args, keyset_t as
             raise errors.library.closed(op.qualified_name, op.closed)
         have = [key_object(i).name for i in reversed(range(N_KEYS)) if op.kernels[i] is not None]
         if asked == 0 and op.outside:         # the mask of a kernel above left it out
-            asked = _backends(op, args)
+            asked = _keys_of(op, args) & BACKENDS or BIT_CPU
         wanted = key_object(highest_key(asked)).name if asked else "none"
         raise errors.dispatcher.missing_kernel(op.qualified_name, wanted, have)
     return proceed(watching(), op, keys, args)
@@ -177,18 +287,6 @@ cdef bint unwatch(Watcher watcher) except -1:
             return True
         inner = inner.outer
     return False
-
-
-cdef keyset_t _backends(Operator op, PyObject** args):
-    """The backends of a call's tensors, CPU where it has none."""
-    cdef keyset_t keys = 0
-    cdef int i
-    for i in range(op.n_tensors):
-        if is_tensor(args[op.tensors[i]]):
-            keys |= (<Tensor>args[op.tensors[i]]).keys
-        elif op.kinds[op.tensors[i]] == TENSOR_LIST:
-            keys |= _list_keys(args[op.tensors[i]])
-    return keys & BACKENDS or BIT_CPU
 
 
 cdef object _call_composite(Operator op, PyObject** args):
@@ -412,7 +510,7 @@ cdef class Operator:
         self.role, self.function = role, function
         self.nargs, self.n_positional = len(arguments), n_positional
         self.n_results, self.result_type = n_results, result_type
-        self.varargs = self.requires_grad_arg = -1
+        self.varargs = self.requires_grad_arg = self.device_arg = -1
         self.kernels = [None] * N_KEYS
         names, defaults = [], []
         for i, (kind, argument, required, default, length, varargs) in enumerate(arguments):
@@ -430,6 +528,8 @@ cdef class Operator:
                 self.n_tensors += 1
             if argument == "requires_grad":
                 self.requires_grad_arg = i
+            if kind == DEVICE_OPT and role == FUNCTIONAL:
+                self.device_arg, self.role = i, FACTORY
         self.names, self.defaults = tuple(names), tuple(defaults)
         if not namespace and self.qualified_name in _registry:
             raise ValueError(f"operator {self.qualified_name!r} is declared twice")
@@ -713,7 +813,12 @@ def keys_of_call(Operator op not None, list values not None, target):
         own = _out_keys(<PyObject*>target)
         each["out"] = DispatchKeySet.new(own)
         keys |= own
-    if not keys & BACKENDS:
+    place = None if op.device_arg < 0 else values[op.device_arg]
+    if place is None and op.device_arg >= 0 and not keys & BACKENDS:
+        place = default_device()
+    if place is not None:
+        keys = keys & ~<keyset_t>BACKENDS | backend_bit(as_device(place))
+    elif not keys & BACKENDS:
         keys |= BIT_CPU
     return each, DispatchKeySet.new(keys)
 

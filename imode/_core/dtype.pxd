@@ -7,16 +7,22 @@ cdef enum Code:               # dtypes, by their names, in the order of promotio
     INT16 = 3
     INT32 = 4
     INT64 = 5
-    FLOAT16 = 6
-    FLOAT32 = 7
-    FLOAT64 = 8
-    COMPLEX64 = 9
-    COMPLEX128 = 10
+    UINT16 = 6                # from here to BFLOAT16: `is_stored`
+    UINT32 = 7
+    UINT64 = 8
+    FLOAT8_E4M3FN = 9
+    FLOAT8_E5M2 = 10
+    BFLOAT16 = 11
+    FLOAT16 = 12
+    FLOAT32 = 13
+    FLOAT64 = 14
+    COMPLEX64 = 15
+    COMPLEX128 = 16
     NO_DTYPE = -1             # negative, so that C makes the type signed
 
 cdef enum:
     N_DTYPES = COMPLEX128 + 1
-    N_TYPENUMS = 24           # NumPy's own types have smaller type numbers
+    N_TYPENUMS = 320          # NumPy's own types, and the first ones registered with it from 256 on
 
 
 cdef class dtype:
@@ -33,11 +39,17 @@ cdef dtype dtype_from_code(int code)
 cdef dtype dtype_from_typenum(int typenum)
 cdef int code_from_object(object value) except -2  # dtype, np.dtype, Python type, or None: NO_DTYPE
 cdef int default_code() noexcept nogil
+cdef void set_default_code(int code) noexcept
 cdef int to_complex(int code) noexcept nogil
 
 
 cdef inline bint is_float(int code) noexcept nogil:
-    return FLOAT16 <= code <= FLOAT64
+    return FLOAT8_E4M3FN <= code <= FLOAT64
+
+
+cdef inline bint is_stored(int code) noexcept nogil:
+    """Whether loops compute in another dtype: see Note [Stored dtypes] in stored.pyx."""
+    return UINT16 <= code <= BFLOAT16
 
 
 cdef inline bint is_complex(int code) noexcept nogil:
@@ -46,4 +58,4 @@ cdef inline bint is_complex(int code) noexcept nogil:
 
 cdef inline bint is_integral(int code) noexcept nogil:
     """Integers and bool."""
-    return 0 <= code <= INT64
+    return 0 <= code <= UINT64

@@ -1,9 +1,10 @@
-"""The eleven dtypes, under PyTorch's and NumPy's names, and the default dtype."""
+"""The dtypes, under PyTorch's and NumPy's names, and the default dtype."""
 import numpy as np
 cimport cython
 cimport numpy as cnp
 
 from imode import errors
+from imode._core import library_name
 
 cnp.import_array()
 
@@ -11,7 +12,7 @@ cnp.import_array()
 @cython.binding(False)
 @cython.final
 cdef class dtype:
-    """The type of a tensor's elements: `imode.float32` or one of ten others.
+    """The type of a tensor's elements: `imode.float32` or one of the others.
 
     >>> import imode
     >>> imode.float32.itemsize, imode.int64.is_floating_point
@@ -23,7 +24,7 @@ cdef class dtype:
 
     @property
     def is_floating_point(self):
-        """Whether it is float16, float32 or float64."""
+        """Whether it is a real floating point dtype: float32, bfloat16, float16, ..."""
         return bool(is_float(self.code))
 
     @property
@@ -34,7 +35,7 @@ cdef class dtype:
     @property
     def is_signed(self):
         """Whether it holds negative numbers."""
-        return self.code != BOOL and self.code != UINT8
+        return self.code not in (BOOL, UINT8, UINT16, UINT32, UINT64)
 
     @property
     def itemsize(self):
@@ -54,7 +55,7 @@ cdef class dtype:
         return dtype_from_code(to_complex(self.code))
 
     def __repr__(self):
-        return f"imode.{self.name}"
+        return f"{library_name.name}.{self.name}"
 
     def __reduce__(self):
         return _dtype_by_name, (self.name,)
@@ -63,7 +64,7 @@ cdef class dtype:
 cdef dtype _new_dtype(int code, tuple names):
     cdef dtype self = dtype.__new__(dtype)
     self.name = names[0]
-    self.numpy = np.dtype(self.name)
+    self.numpy = _registered.get(code) or np.dtype(self.name)
     self.code = code
     self.names = names[1:]
     self.typenum = self.numpy.num
@@ -72,14 +73,32 @@ cdef dtype _new_dtype(int code, tuple names):
     return self
 
 
+cdef extern int imode_register_small_floats(int* typenums) except -1
+
 cdef int _i
+cdef int[3] _typenums
 for _i in range(N_TYPENUMS):
     code_of[_i] = NO_DTYPE
+imode_register_small_floats(_typenums)
+if max(_typenums) >= N_TYPENUMS:
+    raise ImportError("imode: too many dtypes are registered with NumPy already; import it earlier")
+# The np.dtypes of what NumPy itself lacks.
+cdef dict _registered = {
+    BFLOAT16: cnp.PyArray_DescrFromType(_typenums[0]),
+    FLOAT8_E4M3FN: cnp.PyArray_DescrFromType(_typenums[1]),
+    FLOAT8_E5M2: cnp.PyArray_DescrFromType(_typenums[2]),
+}
 
 # All names of a dtype: NumPy's and PyTorch's, which are the same; and those in messages: the word
 # for it, its C++ type as compilers print it, and as headers write it.
 cdef dict _NAMES = {
     BOOL: ("bool", "Bool", "bool", "bool"),
+    UINT16: ("uint16", "UInt16", "unsigned short", "uint16_t"),
+    UINT32: ("uint32", "UInt32", "unsigned int", "uint32_t"),
+    UINT64: ("uint64", "UInt64", "unsigned long", "uint64_t"),
+    FLOAT8_E4M3FN: ("float8_e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn", "c10::Float8_e4m3fn"),
+    FLOAT8_E5M2: ("float8_e5m2", "Float8_e5m2", "c10::Float8_e5m2", "c10::Float8_e5m2"),
+    BFLOAT16: ("bfloat16", "BFloat16", "c10::BFloat16", "c10::BFloat16"),
     UINT8: ("uint8", "Byte", "unsigned char", "uint8_t"),
     INT8: ("int8", "Char", "signed char", "int8_t"),
     INT16: ("int16", "Short", "short int", "int16_t"),
@@ -93,28 +112,36 @@ cdef dict _NAMES = {
 }
 cdef list _DTYPES = [_new_dtype(_i, _NAMES[_i]) for _i in range(N_DTYPES)]
 # C's long and long long each are int64 or int32, depending on the platform.
-for _alias in ("long", "longlong", "intc"):
+for _alias in ("long", "longlong", "intc", "ulong", "uintc"):    # PyTorch takes no ulonglong
     _alias_type = np.dtype(_alias)
-    code_of[_alias_type.num] = INT64 if _alias_type.itemsize == 8 else INT32
+    if _alias_type.kind == "i":
+        code_of[_alias_type.num] = INT64 if _alias_type.itemsize == 8 else INT32
+    else:
+        code_of[_alias_type.num] = UINT64 if _alias_type.itemsize == 8 else UINT32
 
 cdef dict _BY_PYTHON_TYPE = {bool: BOOL, int: INT64, float: FLOAT64, complex: COMPLEX128}
 
 
+bfloat16 = _registered[BFLOAT16]      # for what needs the np.dtype by name
+float8_e4m3fn, float8_e5m2 = _registered[FLOAT8_E4M3FN], _registered[FLOAT8_E5M2]
+cdef dict _BY_NAME = {d.name: d for d in _DTYPES}
+
+
 def _dtype_by_name(name):
-    return _DTYPES[code_from_object(np.dtype(name))]
+    return _BY_NAME[name]
 
 
 def names_of(d):
     """A dtype's names in messages, imode's or NumPy's: (word, C++ type, C++ type in headers)."""
     if isinstance(d, np.dtype):
         if d.num >= N_TYPENUMS or code_of[d.num] == NO_DTYPE:
-            return (d.name,) * 3
+            return (str(d),) * 3
         d = _DTYPES[code_of[d.num]]
     return (<dtype?>d).names
 
 
 def all_dtypes():
-    """The eleven dtypes, in promotion order."""
+    """All dtypes, in promotion order."""
     return tuple(_DTYPES)
 
 
@@ -172,6 +199,11 @@ cdef int default_code() noexcept nogil:
     return _default
 
 
+cdef void set_default_code(int code) noexcept:
+    global _default
+    _default = code
+
+
 def get_default_dtype():
     """The dtype of a tensor made from Python floats.
 
@@ -183,7 +215,7 @@ def get_default_dtype():
 
 
 def set_default_dtype(d, /):
-    """Set the dtype of tensors made from Python floats: float16, float32 or float64.
+    """Set the dtype of tensors made from Python floats: float32, float64, float16 or bfloat16.
 
     Raises TypeError for any other dtype.
 
@@ -195,10 +227,10 @@ def set_default_dtype(d, /):
         raise TypeError("invalid dtype object: only floating-point types are supported as the "
                         f"default type\nset_default_dtype got {d!r}")
     cdef int code = (<dtype>d).code
-    if not is_float(code):
+    if not is_float(code) or code < BFLOAT16:
         raise TypeError(
             "only floating-point types are supported as the default type\n"
-            f"set_default_dtype got {d!r}, pass imode.float16, imode.float32 or imode.float64")
+            f"set_default_dtype got {d!r}, pass imode.float32, float64, float16 or bfloat16")
     _default = code
 
 

@@ -5,6 +5,8 @@ from numpy import errstate as _errstate
 cimport numpy as cnp
 from imode._core.dtype cimport (
     BOOL, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64, code_of, dtype_from_code, is_integral)
+from imode._core.elsewhere cimport on_cpu
+from imode._core.keyset cimport BIT_CPU
 from imode._core.tensor cimport Tensor, fields, storage, typenum
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 from libc.string cimport memcpy
@@ -18,17 +20,11 @@ cnp.import_array()
 
 cdef extern from *:
     """
-    #include <math.h>
-    #include <string.h>
-    static double imode_half(uint16_t bits) {
-        int exponent = bits >> 10 & 31;
-        double size = bits & 1023;
-        if (exponent == 31) size = size ? NAN : INFINITY;
-        else if (exponent == 0) size = ldexp(size, -24);
-        else size = ldexp(size + 1024, exponent - 25);
-        return bits >> 15 ? -size : size;
-    }
-    #define IMODE_HALF(bits) PyFloat_FromDouble(imode_half(bits))
+    #include "small_floats.h"
+    #define IMODE_HALF(bits) PyFloat_FromDouble(v_from_half(bits))
+    #define IMODE_BRAIN(bits) PyFloat_FromDouble(v_from_brain(bits))
+    #define IMODE_E4M3FN(bits) PyFloat_FromDouble(v_from_e4m3fn(bits))
+    #define IMODE_E5M2(bits) PyFloat_FromDouble(v_from_e5m2(bits))
     #define IMODE_READ(number, type, make) \\
         case number: { type x[2]; memcpy(x, data, sizeof *x); return make(*x); }
     #define IMODE_PAIR(number, type) \\
@@ -43,15 +39,24 @@ cdef extern from *:
             IMODE_READ(3, int16_t, PyLong_FromLong)
             IMODE_READ(4, int32_t, PyLong_FromLong)
             IMODE_READ(5, int64_t, PyLong_FromLongLong)
-            IMODE_READ(6, uint16_t, IMODE_HALF)
-            IMODE_READ(7, float, PyFloat_FromDouble)
-            IMODE_READ(8, double, PyFloat_FromDouble)
-            IMODE_PAIR(9, float)
-            IMODE_PAIR(10, double)
+            IMODE_READ(6, uint16_t, PyLong_FromLong)
+            IMODE_READ(7, uint32_t, PyLong_FromLongLong)
+            IMODE_READ(8, uint64_t, PyLong_FromUnsignedLongLong)
+            IMODE_READ(9, uint8_t, IMODE_E4M3FN)
+            IMODE_READ(10, uint8_t, IMODE_E5M2)
+            IMODE_READ(11, uint16_t, IMODE_BRAIN)
+            IMODE_READ(12, uint16_t, IMODE_HALF)
+            IMODE_READ(13, float, PyFloat_FromDouble)
+            IMODE_READ(14, double, PyFloat_FromDouble)
+            IMODE_PAIR(15, float)
+            IMODE_PAIR(16, double)
         }
         PyErr_SetString(PyExc_SystemError, "not a Code");
         return NULL;
     }
+    #undef IMODE_BRAIN
+    #undef IMODE_E4M3FN
+    #undef IMODE_E5M2
     #undef IMODE_HALF
     #undef IMODE_READ
     #undef IMODE_PAIR
@@ -60,6 +65,8 @@ cdef extern from *:
 
 
 cdef object _only(Tensor self):
+    if not self.keys & BIT_CPU:
+        self = on_cpu(self, True)
     return imode_number_at(fields(self.array).data, code_of[typenum(self)])
 
 
@@ -102,7 +109,7 @@ cdef int store_number(object number, int code, char* where) except -1:
         (<float*>where)[0] = <float>float(number)
     elif code == FLOAT64:
         (<double*>where)[0] = float(number)
-    elif is_integral(code) and code != BOOL:
+    elif is_integral(code) and code != BOOL and code <= INT64:
         whole = PyLong_AsUnsignedLongLongMask(int(number))
         if code == INT64:
             (<int64_t*>where)[0] = <int64_t>whole

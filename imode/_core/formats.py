@@ -1,7 +1,9 @@
 """PyTorch's names for the order of a tensor's elements in memory, such as `imode.channels_last`.
 
-`layout` has only one instance, `strided`, since every tensor is strided.
+A tensor's `layout` is `strided` or `sparse_coo`; of the others there are the names alone.
 """
+
+from imode._core import library_name
 
 __all__ = [
     "channels_last",
@@ -10,6 +12,11 @@ __all__ = [
     "layout",
     "memory_format",
     "preserve_format",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
 ]
 
@@ -23,7 +30,7 @@ class _Name:
         self.name = name
 
     def __repr__(self):
-        return f"imode.{self.name}"
+        return f"{library_name.name}.{self.name}"
 
     def __reduce__(self):
         return _find, (self.name,)
@@ -36,7 +43,7 @@ class memory_format(_Name):
 
 
 class layout(_Name):
-    """How the elements are stored: `strided`."""
+    """How the elements are stored: `strided`, or `sparse_coo`, by coordinates."""
 
     __slots__ = ()
 
@@ -50,6 +57,9 @@ preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
 strided = layout("strided")
+sparse_coo = layout("sparse_coo")
+sparse_csr, sparse_csc = layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")
 
 # The dimensions, from outermost to innermost in memory.
 _ORDERS = {"channels_last": (0, 2, 3, 1), "channels_last_3d": (0, 2, 3, 4, 1)}

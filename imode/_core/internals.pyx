@@ -4,10 +4,11 @@ from sys import intern
 cimport cython
 cimport numpy as cnp
 from numpy cimport ndarray
+from imode import errors
 from imode._core.dispatch cimport call1, operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.iterate cimport empty_like
-from imode._core.keyset cimport NORMAL_KEYS
+from imode._core.keyset cimport BACKENDS, BIT_CPU, BIT_SPARSE, NORMAL_KEYS
 from imode._core.making cimport alias_of, new_tensor, wrap
 from imode._core.tensor cimport (
     INFERENCE_MODE, Tensor, is_inference, set_requires_grad, storage, typenum, version_of)
@@ -53,9 +54,11 @@ def make_normal(Tensor data not None):
     if not is_inference(data):
         return alias_of(data)
     cdef ndarray source = storage(data)
+    if data.keys & BIT_SPARSE:        # whose array is never written to
+        return new_tensor(source, NORMAL_KEYS ^ BIT_CPU | BIT_SPARSE)
     cdef ndarray copied = empty_like(source, cnp.PyArray_TYPE(source))
     cnp.PyArray_CopyInto(copied, source)
-    return new_tensor(copied, NORMAL_KEYS)
+    return new_tensor(copied, NORMAL_KEYS ^ BIT_CPU | data.keys & BACKENDS)
 
 
 def has_node(Tensor tensor not None):
@@ -109,6 +112,21 @@ cdef class DeferredMethod:
         if Tensor.__dict__.get(self.name) is self:
             raise AttributeError(f"type object 'imode.Tensor' has no attribute {self.name!r}")
         return getattr(owner if instance is None else instance, self.name)
+
+
+cdef class AbsentMethod:
+    """Stands for a name that tensors have in PyTorch: it tells that it is not here.
+
+    Tensor has no `__getattr__`, with which CPython would look up every method in a slower way.
+    """
+
+    cdef object name
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner):
+        raise errors.no_such_method(self.name)
 
 
 def install(name, value):

@@ -3,7 +3,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty, fields
 from imode._core.allocator cimport view as array_view
-from imode._core.parallel cimport parallel_for
+from imode._core.parallel cimport parallel_for, skipping
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -70,6 +70,7 @@ cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp it
     cdef int axes[NDIM]
     cdef int i
     cdef int common = _common_orders(operands, nin, nd, dims) if alike and nd > 1 else 0
+    cdef Operand* first = _first_array(operands, nin)
     if common & ROWS or nd < 2:
         for i in range(nd):
             axes[i] = nd - 1 - i
@@ -79,7 +80,7 @@ cdef bint layout(Operand* operands, int nin, int nd, npy_intp* dims, npy_intp it
         order_axes(operands, nin, nd, dims, axes)
     if common & (ROWS | LAST) == 0 and common & DENSE:
         for i in range(nd):
-            strides[i] = operands[0].strides[i] // operands[0].item * itemsize
+            strides[i] = first.strides[i] // first.item * itemsize
         return False
     return _stride_by(nd, dims, itemsize, axes, strides)
 
@@ -97,11 +98,21 @@ cdef bint _stride_by(int nd, npy_intp* dims, npy_intp itemsize, int* axes,
     return rows
 
 
+cdef Operand* _first_array(Operand* operands, int nin) noexcept:
+    """The first operand that is no parameter."""
+    cdef int i
+    for i in range(nin):
+        if operands[i].nd:
+            return &operands[i]
+    return operands
+
+
 cdef int _common_orders(Operand* operands, int nin, int nd, npy_intp* dims) noexcept:
     """The orders of axes that all operands, of one shape, have, and so the result."""
     cdef int axes[NDIM]
     cdef int i, d
     cdef int common = ROWS | DENSE | (LAST if nd == 4 else 0)
+    cdef Operand* first = _first_array(operands, nin)
     for d in range(nd):
         if dims[d] == 0:
             return ROWS
@@ -118,8 +129,7 @@ cdef int _common_orders(Operand* operands, int nin, int nd, npy_intp* dims) noex
         if not dense(&operands[i]):
             return 0
         for d in range(nd):
-            if operands[i].strides[d] * operands[0].item != (
-                    operands[0].strides[d] * operands[i].item):
+            if operands[i].strides[d] * first.item != first.strides[d] * operands[i].item:
                 common &= ~DENSE
     return common
 
@@ -279,7 +289,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
         total *= length[d]
     if total < GIL_FREE:
         _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
-    else:
+    elif not skipping():
         with nogil:
             _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
     return 0

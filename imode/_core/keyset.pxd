@@ -5,26 +5,30 @@ from libc.stdint cimport uint64_t
 ctypedef uint64_t keyset_t        # bit i set: key i is in the set
 
 cdef enum:
-    N_KEYS = 7                    # number of keys; a kernel table has this many entries
+    N_KEYS = 9                    # number of keys; a kernel table has this many entries
 
 cdef enum Key:                    # low to high priority
     CPU = 0                       # NumPy storage
     META = 1                      # shape only, no storage
     PRIVATEUSE1 = 2               # a backend from outside
-    AD_INPLACE_OR_VIEW = 3        # version bumps and view records
-    AUTOGRAD = 4                  # the graph
-    TRACER = 5                    # dispatch trace
-    PYTHON = 6                    # user-level dispatch mode
+    SPARSE = 3                    # coordinates and values of a sparse tensor
+    STORED = 4                    # a dtype that no loop computes in: Note [Stored dtypes]
+    AD_INPLACE_OR_VIEW = 5        # version bumps and view records
+    AUTOGRAD = 6                  # the graph
+    TRACER = 7                    # dispatch trace
+    PYTHON = 8                    # user-level dispatch mode
 
 cdef enum:
     BIT_CPU = 1 << 0
     BIT_META = 1 << 1
     BIT_PRIVATEUSE1 = 1 << 2
-    BIT_AD = 1 << 3
-    BIT_AUTOGRAD = 1 << 4
-    BIT_TRACER = 1 << 5
-    BIT_PYTHON = 1 << 6
-    BACKENDS = BIT_CPU | BIT_META | BIT_PRIVATEUSE1
+    BIT_SPARSE = 1 << 3
+    BIT_STORED = 1 << 4
+    BIT_AD = 1 << 5
+    BIT_AUTOGRAD = 1 << 6
+    BIT_TRACER = 1 << 7
+    BIT_PYTHON = 1 << 8
+    BACKENDS = BIT_CPU | BIT_META | BIT_PRIVATEUSE1 | BIT_SPARSE
     ALL_KEYS = (1 << N_KEYS) - 1
     NORMAL_KEYS = BIT_CPU | BIT_AD | BIT_AUTOGRAD     # a normal CPU tensor
     INFERENCE_KEYS = BIT_CPU                          # an inference CPU tensor

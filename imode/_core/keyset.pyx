@@ -15,10 +15,12 @@ class DispatchKey(enum.IntEnum):
     CPU = 0
     Meta = 1
     PrivateUse1 = 2
-    ADInplaceOrView = 3
-    Autograd = 4
-    Tracer = 5
-    Python = 6
+    SparseCPU = 3
+    Stored = 4
+    ADInplaceOrView = 5
+    Autograd = 6
+    Tracer = 7
+    Python = 8
 
     def __repr__(self):
         return f"DispatchKey.{self.name}"

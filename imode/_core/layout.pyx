@@ -4,10 +4,11 @@ import numpy as np
 cimport numpy as cnp
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from imode._core cimport iterate
+from imode._core cimport channels, iterate
 from imode._core.allocator cimport fields
+from imode._core.allocator cimport view as array_view
 from imode._core.iterate cimport NDIM, Operand, operand_of
-from imode._core cimport channels
+from imode._core.parallel cimport skipping
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -89,8 +90,34 @@ cpdef ndarray empty_for(tuple arrays, tuple shape, object dtype, bint numbers=Fa
     for i in range(n):
         operands[i] = operand_of(arrays[i])
         alike = alike and (<object>arrays[i]).shape == shape
-    made = np.dtype(dtype)
-    return iterate.empty_for(operands, n, len(shape), dims, made.num, made.itemsize, alike)
+    kind = np.dtype(dtype)
+    made = iterate.empty_for(operands, n, len(shape), dims, kind.num, kind.itemsize, alike)
+    for array in arrays:
+        if type(array) is not ndarray:
+            return as_hollow_as(array, made)
+    return made
+
+
+cdef ndarray as_hollow_as(object a, ndarray made):
+    """See Note [Hollow arrays]."""
+    return made if type(a) is ndarray else made.view(type(a))
+
+
+def solid(value):
+    """What a kernel gave, with ndarrays in the place of Hollow arrays: see Note [Hollow arrays]."""
+    if isinstance(value, (tuple, list)):
+        return type(value)([solid(item) for item in value])
+    if type(value) is ndarray or not isinstance(value, ndarray):
+        return value
+    owner = value
+    while isinstance(owner.base, ndarray):
+        owner = owner.base
+    if owner.shape == value.shape and owner.strides == value.strides and (
+            owner.dtype == value.dtype and type(owner) is ndarray):
+        return owner
+    cdef ndarray source = owner.view(value.dtype) if owner.dtype != value.dtype else owner
+    return array_view(source, value.ndim, cnp.PyArray_DIMS(value), cnp.PyArray_STRIDES(value),
+                      cnp.PyArray_BYTES(value))
 
 
 cpdef ndarray empty_like(ndarray a, object dtype=None):
@@ -98,7 +125,8 @@ cpdef ndarray empty_like(ndarray a, object dtype=None):
 
     If `a` is dense or empty, it has exactly the strides of `a`, also in dimensions of size 1.
     """
-    return iterate.empty_like(a, cnp.PyArray_TYPE(a) if dtype is None else np.dtype(dtype).num)
+    return as_hollow_as(
+        a, iterate.empty_like(a, cnp.PyArray_TYPE(a) if dtype is None else np.dtype(dtype).num))
 
 
 cpdef ndarray cast(ndarray a, object dtype):
@@ -106,7 +134,8 @@ cpdef ndarray cast(ndarray a, object dtype):
     if a.dtype == dtype:
         return a
     made = empty_like(a, dtype)
-    made[...] = a
+    if not skipping():
+        made[...] = a
     return made
 
 

@@ -21,9 +21,12 @@ from cpython.pycapsule cimport PyCapsule_CheckExact
 from imode._core.addresses cimport Addresses, Link, at_address, forget, note_at
 from imode._core.allocator cimport Fields, fields, root, view_on
 from imode._core.dispatch cimport TLS, inference_mode_on, tls
-from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS
+from imode._core.elsewhere cimport place_of
+from imode._core.keyset cimport BIT_CPU, BIT_SPARSE, INFERENCE_KEYS, NORMAL_KEYS
 from imode._core.making cimport new_tensor
 from imode._core.tensor cimport Tensor, is_inference, storage
+
+from imode import errors
 
 cnp.import_array()
 
@@ -83,6 +86,10 @@ cdef object _owner_of(Tensor tensor):
 
 cpdef ndarray lend(Tensor tensor):
     """The elements as a new ndarray that shares the memory, to be handed out."""
+    if tensor.keys & BIT_SPARSE:
+        raise errors.sparse.to_numpy()
+    if not tensor.keys & BIT_CPU:
+        raise errors.devices.to_numpy(place_of(tensor).type)
     return _array_on(storage(tensor), _owner_of(tensor))
 
 

@@ -12,18 +12,20 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, OUT, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE, code_of,
-    dtype_from_code, is_complex, is_float, is_integral, typenum_of)
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, N_TYPENUMS, NO_DTYPE,
+    code_of, dtype_from_code, is_complex, is_float, is_integral, is_stored, typenum_of)
+from imode._core.parallel cimport skipping
 from imode._core.promotion cimport (
     ResultType, casts, add_number, add_tensor, no_operands, result_code)
 from imode._core.element cimport store_number, store_small
 from imode._core.iterate cimport (
     GIL_FREE, NDIM, Operand, empty_for, empty_like, in_row_order, iterate, layout, operand_of, run)
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport BIT_CPU, keyset_t
 from imode._core.making cimport hold, replace_array, wrap
 from imode._core.out cimport (
     SAME as OF_ITS_DTYPE, Out, check_dtype, check_writeable, copy_into, fit_target, in_rows)
 from imode._core.overlap cimport entangled, refuse_overlap
+from imode._core.stored cimport has_stored, in_brain, run_widened
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum as typenum_in
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
@@ -50,11 +52,12 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef extern from "wide.h":
-    ctypedef struct wide_loop:    # a loop over float32 that runs on operands in float16
+    ctypedef struct wide_loop:    # a loop over float32 that runs on float16 or bfloat16
         loop_t loop
         void* data
         int nin
-        unsigned halves           # a bit for each operand that is float16, and for the result
+        unsigned halves           # a bit for each operand of 16 bits, and for the result
+        int brain                 # these are bfloat16
     void run_wide(char** args, const npy_intp* dims, const npy_intp* steps,
                   void* data) noexcept nogil
 
@@ -98,16 +101,17 @@ cdef class _Config:
     # The configuration of one ufunc kernel; owned by its CKernel.
     cdef Loops loops
     cdef object ufunc             # keeps functions and data alive
+    cdef object guard             # raises before all else; or None
     cdef object precheck          # raises before errors about shapes and memory; or None
     cdef Loops scaled_loops
     cdef object scaled            # keeps functions and data alive
 
 
-def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int how):
+def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int how, guard=None):
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one more operand, for floating operands and an alpha other than 1.
-    `numbers`: flags of each operand. `how`: see Layout.
+    `numbers`: flags of each operand. `how`: see Layout. `guard`: called with the arguments first.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
@@ -116,7 +120,7 @@ def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int h
     config.ufunc = ufunc
     _fill(&config.loops, ufunc, ints, numbers)
     config.loops.bounds, config.loops.layout = bounds, how
-    config.precheck = precheck
+    config.precheck, config.guard = precheck, guard
     config.scaled, config.loops.scaled = scaled, NULL
     if scaled is not None:
         _fill(&config.scaled_loops, scaled, ints, numbers)
@@ -124,7 +128,8 @@ def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int h
         config.scaled_loops.scaled = NULL
         config.scaled_loops.bounds, config.scaled_loops.layout = False, how
         config.loops.scaled = &config.scaled_loops
-    return CKernel.new(ufunc_kernel, config, &config.loops)
+    return CKernel.new(
+        ufunc_kernel if guard is None else _guarded_kernel, config, &config.loops)
 
 
 def in_layout(function, str how="pointwise", tuple numbers=()):
@@ -160,6 +165,9 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
         if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code],
                          ints == MASK):
             loops.loop[code] = NULL
+    # bfloat16 is computed by the loop of float32, in blocks.
+    loops.out[<int>BFLOAT16] = BFLOAT16 if loops.out[<int>FLOAT32] == FLOAT32 else (
+        loops.out[<int>FLOAT32])
     return 0
 
 
@@ -213,7 +221,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
         if not is_tensor(arg):
             if arg == <PyObject*>None and not (
                     loops.bounds and args[3 - i] != <PyObject*>None):
-                return run_numpy(op, _fallback(op, kernel), args)
+                return _given_none(op, kernel, args)
             data[i], steps[i] = NULL, 0
             continue
         array = fields((<Tensor>arg).array)
@@ -281,6 +289,13 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     return <object>target
 
 
+cdef object _guarded_kernel(Operator op, keyset_t keys, PyObject** args):
+    """The same, after the guard has looked at the arguments."""
+    cdef int i
+    (<_Config>(<CKernel>op.kernels[0]).config).guard(*[<object>args[i] for i in range(op.nargs)])
+    return ufunc_kernel(op, keys, args)
+
+
 cdef inline bint _takes(Fields* array, int nd, Fields* model, int code) noexcept:
     """Whether an array has the result's shape and dtype and is contiguous and writeable."""
     cdef int d
@@ -307,10 +322,12 @@ cdef bint _no_bound(int operand, int code, char* where) noexcept:
     return True
 
 
-cdef object _fallback(Operator op, CKernel kernel):
+cdef object _given_none(Operator op, CKernel kernel, PyObject** args):
     if kernel.general is None:
         raise RuntimeError(f"{op.name}(): no kernel serves these arguments")
-    return kernel.general
+    if has_stored(op, args):
+        return run_widened(op, BIT_CPU, args)
+    return run_numpy(op, kernel.general, args)
 
 
 # ---- the general case: numbers, casts, broadcasting, strides, in-place, out= ----
@@ -325,6 +342,8 @@ cdef object _general_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef Loops* loops = <Loops*>kernel.data
     cdef bint served = True
     cdef int i
+    if (<_Config>kernel.config).guard is not None:
+        (<_Config>kernel.config).guard(*[<object>args[i] for i in range(op.nargs)])
     for i in range(loops.nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             served = loops.scaled != NULL and _scales(loops, args)
@@ -359,7 +378,9 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     cdef ndarray out
     cdef list keep = hold(args, op.nargs + 1)    # copies of operands are added
     cdef bint resized = False     # out= had another shape: it gets the result's strides
-    cdef bint wide                # float16 computed in float32
+    cdef bint wide                # 16 bits computed in float32
+    cdef bint brain               # of bfloat16
+    cdef int narrow               # their Code
     cdef bint alike               # see `layout`
     cdef bint rows                # row-major, whatever the operands' layout
     cdef wide_loop widened
@@ -378,11 +399,13 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         served = served and not _refused(ALIKE, args, nin)
     elif loops.ints >= NOBOOL:
         if _refused(loops.ints, args, nin):
-            return run_numpy(op, _unsupported(op, kernel, code), args)
+            return _without_loops(op, kernel, code, args)
     elif is_integral(code) and loops.ints == ERROR:
         raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
     out_code = loops.out[code]
-    if loops.loop[code] == NULL:
+    brain = code == BFLOAT16 and loops.loop[<int>FLOAT32] != NULL and (
+        loops.loop[<int>FLOAT16] != NULL and op.entry.stored == "loops")
+    if loops.loop[code] == NULL and not brain:
         # Comparisons have loops for floats, and always give bools.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
@@ -392,31 +415,39 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if _precheck(op, kernel, args) is None:
             raise
         return run_numpy(op, (<_Config>kernel.config).precheck, args)
-    if not served or loops.loop[code] == NULL:
-        return run_numpy(op, _unsupported(op, kernel, code), args)
-    wide = code == FLOAT16 and _widens(loops, args)
+    if not served or loops.loop[code] == NULL and not brain:
+        return _without_loops(op, kernel, code, args)
+    wide = (brain or code == FLOAT16) and _widens(loops, args, code)
+    narrow = code
     for i in range(nin):
         if not is_tensor(args[i]):
             number = <object>args[i]
             if loops.numbers[i] & CHECKED:
                 as_code = code
-                if code == FLOAT16 and loops.numbers[i] & (WIDE | FILLED):
+                if (brain or code == FLOAT16) and loops.numbers[i] & (WIDE | FILLED):
                     as_code = FLOAT32 if loops.numbers[i] & WIDE else FLOAT64
                 number = number_as(number, dtype_from_code(as_code).numpy)
-            store_number(number, FLOAT32 if wide else code, numbers[i])
+            if brain and not loops.numbers[i] & WIDE:
+                number = in_brain(number)
+            store_number(number, FLOAT32 if wide or brain else code, numbers[i])
     if target != NULL:
         if op.role == OUT:
             resized = not _has_shape(storage(<Tensor>target), nd, dims)
             fit_target(op, <Tensor>target, nd, dims, True)
-    if wide:
+    if wide or brain:
         code = FLOAT32
         widened.loop, widened.data = loops.loop[code], loops.data[code]
-        widened.nin, widened.halves = nin, (out_code == FLOAT16) << nin
+        widened.nin, widened.halves = nin, (out_code == narrow) << nin
+        widened.brain = brain
 
     for i in range(nin):
         if is_tensor(args[i]):
             array = storage(<Tensor>args[i])
-            if wide and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
+            if brain and not wide and not (i == 0 and loops.ints == MASK) and (
+                    code_of[cnp.PyArray_TYPE(array)] != BFLOAT16):
+                array = _cast(array, BFLOAT16)       # rounded, as PyTorch casts operands
+                keep.append(array)
+            if (wide or brain) and code_of[cnp.PyArray_TYPE(array)] == narrow:
                 widened.halves |= 1 << i
             elif code_of[cnp.PyArray_TYPE(array)] != code and (i or loops.ints != MASK) and (
                     cnp.PyArray_SIZE(array)):     # of an empty array only the strides are read
@@ -450,7 +481,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     else:
         out = empty_for(
             operands, nin, nd, dims, typenum_of[out_code], _sizes[out_code], alike)
-    if size and wide:
+    if size and (wide or brain):
         iterate(run_wide, &widened, operands, nin, nd, dims, out)
     elif size:
         iterate(loops.loop[code], loops.data[code], operands, nin, nd, dims, out)
@@ -522,8 +553,8 @@ cdef object _precheck(Operator op, CKernel kernel, PyObject** args):
         for i in range(op.nargs)])
 
 
-cdef bint _widens(Loops* loops, PyObject** args) noexcept:
-    """Whether an operand beside float16 tensors is WIDE and a number, or a 0-dim tensor."""
+cdef bint _widens(Loops* loops, PyObject** args, int narrow) noexcept:
+    """Whether an operand beside tensors of 16 bits is WIDE and a number, or a 0-dim tensor."""
     cdef int i
     cdef ndarray array
     for i in range(loops.nin):
@@ -532,7 +563,7 @@ cdef bint _widens(Loops* loops, PyObject** args) noexcept:
         if not is_tensor(args[i]):
             return True
         array = storage(<Tensor>args[i])
-        if array.ndim == 0 and code_of[cnp.PyArray_TYPE(array)] != FLOAT16:
+        if array.ndim == 0 and code_of[cnp.PyArray_TYPE(array)] != narrow:
             return True
     return False
 
@@ -548,7 +579,7 @@ cdef bint _among(PyObject* target, PyObject** args, int nin) noexcept:
 cdef ndarray _cast(ndarray array, int code):
     """A copy in another dtype."""
     cdef ndarray copy = empty_like(array, typenum_of[code])
-    if cnp.PyArray_CopyInto(copy, array) < 0:
+    if not skipping() and cnp.PyArray_CopyInto(copy, array) < 0:
         raise RuntimeError("a copy in another dtype failed")
     return copy
 
@@ -583,7 +614,8 @@ cdef int _check_castable(Tensor target, int code, bint halves) except -1:
 
 cdef inline bint _of_halves(int code, ResultType* state) noexcept:
     """Whether PyTorch's result would be complex numbers of two halves."""
-    return code == COMPLEX64 and FLOAT16 == (state.dim if state.dim > INT64 else state.zero)
+    return code == COMPLEX64 and FLOAT16 == (
+        state.dim if not is_integral(state.dim) else state.zero)
 
 
 cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:
@@ -594,6 +626,13 @@ cdef bint _has_shape(ndarray array, int nd, npy_intp* dims) noexcept:
         if array.shape[d] != dims[d]:
             return False
     return True
+
+
+cdef object _without_loops(Operator op, CKernel kernel, int code, PyObject** args):
+    """What the fallback gives, where the loops do not serve the operands."""
+    if is_stored(code) and op.entry.stored == "loops":
+        return run_widened(op, BIT_CPU, args)
+    return run_numpy(op, _unsupported(op, kernel, code), args)
 
 
 cdef object _unsupported(Operator op, CKernel kernel, int code):
@@ -768,7 +807,7 @@ def copies_made(Operator op not None, list values not None, target):
             loops.ints, args, loops.nin)):
         return None
     out_code = loops.out[code]
-    wide = code == FLOAT16 and _widens(loops, args)
+    wide = code == FLOAT16 and _widens(loops, args, FLOAT16)
     for i in range(loops.nin):
         if not is_tensor(args[i]):
             continue
@@ -792,3 +831,8 @@ def copies_made(Operator op not None, list values not None, target):
 def loops_of(CKernel kernel not None):
     """The ufunc whose loops a kernel runs, or None."""
     return (<_Config>kernel.config).ufunc if isinstance(kernel.config, _Config) else None
+
+
+def ints_of(CKernel kernel not None):
+    """In what dtype a kernel with loops computes integers: one of Ints."""
+    return <Ints>(<_Config>kernel.config).loops.ints

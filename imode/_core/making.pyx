@@ -3,8 +3,10 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core cimport allocator
+from imode._core.allocator cimport fields
 from imode._core.dispatch cimport TLS, inference_mode_on, tls, unrecorded
-from imode._core.keyset cimport INFERENCE_KEYS, NORMAL_KEYS, keyset_t
+from imode._core.dtype cimport code_of, is_stored
+from imode._core.keyset cimport BIT_STORED, INFERENCE_KEYS, NORMAL_KEYS, keyset_t
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
 from imode._core.signs cimport syntax
@@ -154,11 +156,16 @@ cdef object _blank = _drop_dict(_allocate(<PyObject*>Tensor, <PyObject*>_nothing
 PyObject_GC_UnTrack(<PyObject*>_blank)        # so that gc.get_objects() does not show it
 
 
+cdef inline keyset_t _keys_for(keyset_t keys, int typenum) noexcept:
+    """The keys of a tensor that may have come to another dtype."""
+    return keys | BIT_STORED if is_stored(code_of[typenum]) else keys & ~<keyset_t>BIT_STORED
+
+
 cdef Tensor new_tensor(ndarray array, keyset_t keys):
     cdef Tensor self = _new()
     Py_INCREF(array)
     self.array = <PyObject*>array
-    self.keys = keys
+    self.keys = _keys_for(keys, fields(<PyObject*>array).descr.type_num)
     return self
 
 
@@ -168,6 +175,8 @@ cdef Tensor wrap(ndarray array):
     Py_INCREF(array)
     self.array = <PyObject*>array
     self.keys = INFERENCE_KEYS if inference_mode_on(state) else NORMAL_KEYS
+    if is_stored(code_of[fields(<PyObject*>array).descr.type_num]):
+        self.keys |= BIT_STORED
     if unrecorded(state):
         self.guard_id, self.maker = state.guard_id, state.operator_id
     return self
@@ -177,7 +186,7 @@ cdef Tensor wrap_view(ndarray array, Tensor base):
     cdef Tensor self = _new()
     Py_INCREF(array)
     self.array = <PyObject*>array
-    self.keys = base.keys
+    self.keys = _keys_for(base.keys, fields(<PyObject*>array).descr.type_num)
     self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)
@@ -188,7 +197,7 @@ cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* 
                     char* data):
     cdef Tensor self = _new()
     self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
-    self.keys = base.keys
+    self.keys = _keys_for(base.keys, typenum)
     self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)
@@ -225,4 +234,5 @@ cdef void replace_array(Tensor self, ndarray array):
     cdef PyObject* before = self.array
     Py_INCREF(array)
     self.array = <PyObject*>array
+    self.keys = _keys_for(self.keys, fields(<PyObject*>array).descr.type_num)
     allocator.release(before)

@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 from imode import errors
-from imode._core.dtype import names_of
+from imode._core.dtype import bfloat16, float8_e4m3fn, float8_e5m2, names_of
 
-_LARGEST = {size: float(np.finfo(f"f{size}").max) for size in (2, 4, 8)}
+_LARGEST = {np.dtype(name): float(np.finfo(name).max) for name in ("f2", "f4", "f8")}
+_LARGEST |= {np.dtype("c8"): _LARGEST[np.dtype("f4")], np.dtype("c16"): _LARGEST[np.dtype("f8")]}
+_LARGEST |= {bfloat16: (2 - 2.0**-7) * 2.0**127, float8_e4m3fn: 448.0, float8_e5m2: 57344.0}
 
 
 def overflow(dtype):
@@ -25,7 +27,7 @@ cpdef int refuse_beyond(number) except -1:
 
 def largest(dtype):
     """The largest finite value of a floating dtype."""
-    return _LARGEST[dtype.itemsize]
+    return _LARGEST[dtype]
 
 
 def number_as(value, dtype):
@@ -40,7 +42,7 @@ def number_as(value, dtype):
     if kind == "b":
         return value != 0
     if kind == "c":
-        most = _LARGEST[dtype.itemsize // 2]
+        most = _LARGEST[dtype]
         value = complex(value)
         if any(most < abs(part) < math.inf for part in (value.real, value.imag)):
             raise overflow(dtype)
@@ -51,7 +53,7 @@ def number_as(value, dtype):
         value = value.real
     if kind == "f":
         value = float(value)
-        if _LARGEST[dtype.itemsize] < abs(value) < math.inf:
+        if _LARGEST[dtype] < abs(value) < math.inf:
             raise overflow(dtype)
         return value
     limits = np.iinfo(dtype)
@@ -66,14 +68,15 @@ def number_as(value, dtype):
 def scalar_as(value, dtype):
     """`number_as` for a 0-dim tensor, as a 0-dim array.
 
-    As in PyTorch, a float16 is converted from a double: a too large number becomes infinite.
+    As in PyTorch, a float of 16 bits is converted from a double: too large numbers become infinite.
     """
     with np.errstate(over="ignore"):
-        return np.array(number_as(value, np.dtype("f8") if dtype == "f2" else dtype), dtype)
+        checked = np.dtype("f8") if dtype == "f2" or dtype == bfloat16 else dtype
+        return np.array(number_as(value, checked), dtype)
 
 
 def filling(value, array):
-    """The number to fill an array with: for float16, not checked, as in `scalar_as`."""
+    """The number to fill an array with: for floats of 16 bits, not checked, as in `scalar_as`."""
     return (scalar_as if array.size == 1 else number_as)(value, array.dtype)
 
 

@@ -23,6 +23,7 @@ from imode._core.dispatch cimport (
 from imode._core.dtype cimport (
     INT64, code_from_object, code_of, dtype_from_code, is_complex, is_integral)
 from imode._core.dtype cimport dtype as Dtype
+from imode._core.elsewhere cimport run_inner
 from imode._core.keyset cimport BIT_AUTOGRAD, highest_key, keyset_t
 from imode._core.making cimport replace_array
 from imode._core.overlap cimport refuse_self_overlap
@@ -131,6 +132,8 @@ def composite_out(function, entry, str name not None):
     def into(*arguments):
         cdef Out accepts = entry.out
         *given, out = arguments
+        if out is None:           # the operator of the out= form, called by its own name
+            raise errors.out.missing(name)
         if recorded(arguments):
             raise errors.out.requires_grad(accepts.name or name, name)
         result = function(*given)
@@ -179,7 +182,7 @@ cdef object _before(Operator op, keyset_t keys, PyObject** args):
             if accepts.shape is not None:
                 _refuse_memory(op, values, array, array if shape is None else _of_shape(
                     array, shape), shape is not None)
-    return kernel.inner(op, keys, values)
+    return run_inner(kernel, kernel.inner, op, keys, values)
 
 
 cdef CKernel _BEFORE = CKernel.new(_before)

@@ -9,5 +9,7 @@ typedef void (*imode_range_body)(void *ctx, ptrdiff_t begin, ptrdiff_t end);
 int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void *ctx);
 void imode_set_num_threads(int n);
 int imode_get_num_threads(void);
+int imode_skipping(void);
+int imode_set_skipping(int on);
 
 #endif

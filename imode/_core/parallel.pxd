@@ -12,3 +12,8 @@ cdef int parallel_for(Py_ssize_t n, Py_ssize_t grain, range_body body, void* ctx
 
 # Threads a loop may use, the caller included.
 cdef int num_threads() noexcept nogil
+
+# Whether this thread wants shapes alone: a loop over many elements is then left out. See
+# Note [Shapes without elements].
+cpdef bint skipping() noexcept nogil
+cdef bint set_skipping(bint on) noexcept nogil      # returns what it was

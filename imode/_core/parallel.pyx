@@ -8,6 +8,8 @@ cdef extern from "parallel.h" nogil:
     int imode_parallel_for(Py_ssize_t n, Py_ssize_t grain, range_body body, void* ctx)
     void imode_set_num_threads(int n)
     int imode_get_num_threads()
+    int imode_skipping()
+    int imode_set_skipping(int on)
 
 
 cdef int parallel_for(Py_ssize_t n, Py_ssize_t grain, range_body body, void* ctx) noexcept nogil:
@@ -16,6 +18,15 @@ cdef int parallel_for(Py_ssize_t n, Py_ssize_t grain, range_body body, void* ctx
 
 cdef int num_threads() noexcept nogil:
     return imode_get_num_threads()
+
+
+cpdef bint skipping() noexcept nogil:
+    """Whether this thread wants shapes alone: see Note [Shapes without elements]."""
+    return imode_skipping()
+
+
+cdef bint set_skipping(bint on) noexcept nogil:
+    return imode_set_skipping(on)
 
 
 def get_num_threads():

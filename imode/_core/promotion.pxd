@@ -22,4 +22,5 @@ cdef int add_number(ResultType* state, object number) except -1
 # `result_type` is the same for Python. `floating`: integers compute in the default float dtype.
 cdef int result_code(ResultType* state, bint floating) except -2
 cdef int promote(int a, int b) noexcept nogil           # the common dtype of two tensors
+cdef int refuse_promotion(int undefined) except -1      # raises where `promote` found none
 cdef bint casts(int source, int target) noexcept        # whether an out= of `target` takes `source`

@@ -2,23 +2,35 @@
 import numpy as np
 cimport numpy as cnp
 from imode._core.dtype cimport (
-    BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT64, INT8, INT16, INT64, NO_DTYPE, UINT8,
-    code_from_object, code_of, default_code, dtype_from_code, is_complex, is_float, is_integral,
-    to_complex)
+    BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, FLOAT8_E4M3FN, FLOAT8_E5M2,
+    INT8, INT16, INT64, NO_DTYPE, UINT8, UINT16, UINT64, code_from_object, code_of, default_code,
+    dtype_from_code, is_complex, is_float, is_integral, to_complex)
 from imode._core.numbers cimport python_number, refuse_beyond
 from libc.stdint cimport INT64_MAX
 
+from imode import errors
 from imode._core.type_names import class_name
 
 cnp.import_array()
 
 
 cdef int promote(int a, int b) noexcept nogil:
-    """The smallest dtype that PyTorch lets both become; NO_DTYPE is neutral."""
+    """The smallest dtype that PyTorch lets both become; NO_DTYPE is neutral.
+
+    Below NO_DTYPE: there is none, see `refuse_promotion`.
+    """
     cdef int low = a if a < b else b
     cdef int high = b if a < b else a
-    if low < 0 or low == high or low == BOOL:
+    if high == low:
         return high
+    if low < NO_DTYPE:            # undefined already
+        return low
+    if UINT16 <= low <= FLOAT8_E5M2 or UINT16 <= high <= FLOAT8_E5M2:
+        return _of_few(low, high, -2 - (32 * a + b))
+    if low < 0 or low == BOOL:
+        return high
+    if low == BFLOAT16 and high == FLOAT16:
+        return FLOAT32
     if low == UINT8 and high == INT8:
         return INT16
     if high == COMPLEX64 and low == FLOAT64:
@@ -26,13 +38,24 @@ cdef int promote(int a, int b) noexcept nogil:
     return high
 
 
+cdef int _of_few(int low, int high, int undefined) noexcept nogil:
+    """`promote` of an unsigned integer or a float of eight bits."""
+    if low == NO_DTYPE:
+        return high
+    if low <= UINT64 and BFLOAT16 <= high <= FLOAT64:
+        return high
+    return undefined
+
+
 cdef int _combine(int higher, int lower) noexcept nogil:
     """Combine two promotion ranks: the lower counts only if its category is the greater."""
-    if is_complex(higher):
+    if is_complex(higher) or higher < NO_DTYPE:
         return higher
+    if FLOAT8_E4M3FN <= higher <= FLOAT8_E5M2 and lower >= BFLOAT16:
+        return higher if is_float(lower) else promote(higher, lower)
     if is_float(higher):
         return to_complex(higher) if is_complex(lower) else higher
-    if higher == BOOL or lower >= FLOAT16:
+    if higher == BOOL or lower >= FLOAT8_E4M3FN:
         return promote(higher, lower)
     return higher if higher != NO_DTYPE else lower
 
@@ -76,7 +99,17 @@ cdef int result_code(ResultType* state, bint floating) except -2:
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
             "Bool and UInt64. A number beyond int64 stands beside bool tensors: convert them first")
     code = _combine(state.dim, _combine(state.zero, state.wrapped))
+    if code < NO_DTYPE:
+        refuse_promotion(code)
     return default_code() if floating and is_integral(code) else code
+
+
+cdef int refuse_promotion(int undefined) except -1:
+    """Raise for what `promote` gave of two dtypes that have no common one."""
+    cdef int both = -2 - undefined
+    raise errors.dtypes.no_promotion(
+        dtype_from_code(both // 32), dtype_from_code(both % 32),
+        FLOAT8_E4M3FN <= both // 32 <= FLOAT8_E5M2 or FLOAT8_E4M3FN <= both % 32 <= FLOAT8_E5M2)
 
 
 def result_type(*operands, bint floating=False):
@@ -108,7 +141,10 @@ def promote_types(type1, type2):
     cdef int b = code_from_object(type2)
     if a == NO_DTYPE or b == NO_DTYPE:
         raise TypeError("promote_types(): expected two dtypes, got None")
-    return dtype_from_code(promote(a, b))
+    cdef int code = promote(a, b)
+    if code < NO_DTYPE:
+        refuse_promotion(code)
+    return dtype_from_code(code)
 
 
 def can_cast(from_, to):

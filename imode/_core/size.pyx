@@ -3,6 +3,7 @@ from cpython.number cimport PyNumber_Index
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
+from imode._core import library_name
 from imode._core.type_names import class_name
 
 cdef extern from "Python.h":
@@ -68,7 +69,7 @@ class Size(tuple):
         return Size(value) if isinstance(index, slice) else value
 
     def __repr__(self):
-        return f"imode.Size([{', '.join(map(repr, self))}])"
+        return f"{library_name.name}.Size([{', '.join(map(repr, self))}])"
 
     def __reduce__(self):
         return Size, (tuple(self),)

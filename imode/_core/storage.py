@@ -1,10 +1,14 @@
 """The memory behind tensors as an object, which tells which tensors share it."""
 
+import operator
+import os
+
 import numpy as np
 
-from imode._core.device import device
 from imode._core.dtype import from_numpy_dtype
-from imode._core.internals import array_of
+from imode._core.internals import array_of, wrap_array
+
+BYTE = from_numpy_dtype(np.dtype(np.uint8))
 
 
 def root_of(array):
@@ -26,14 +30,77 @@ class UntypedStorage:
     """
 
     __slots__ = ("_root", "_tensor")
-    device = device("cpu")
 
     def __init__(self, tensor):
         self._root = root_of(array_of(tensor))
         self._tensor = tensor.detach()  # an inference tensor if `tensor` is one
 
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The bytes of a file, mapped to memory and read when they are used.
+
+        shared: whether writes go to the file, too. nbytes: how many bytes. Raises RuntimeError if
+        the file has fewer; a shared one is made longer.
+
+        >>> imode.save(imode.ones(2), "x.pt")
+        >>> imode.UntypedStorage.from_file("x.pt", nbytes=4).tolist()
+        [80, 75, 3, 4]
+        """
+        count = operator.index(nbytes)
+        if count < 0:
+            raise RuntimeError(f"from_file: nbytes is {count}, less than 0")
+        if not count:
+            return cls._of(np.empty(0, np.uint8))
+        size = 0 if shared and not os.path.exists(filename) else os.path.getsize(filename)
+        if count > size and not shared:
+            raise RuntimeError(
+                f"file <{os.fspath(filename)}> size <{size}> is smaller than the required mapping "
+                f"size <{count}>"
+            )
+        if count > size:
+            with open(filename, "ab") as f:
+                f.truncate(count)
+        return cls._of(np.memmap(filename, np.uint8, "r+" if shared else "c", shape=(count,)))
+
+    @classmethod
+    def _of(cls, data):
+        """The storage of an array of bytes, and no more of what that is a part of."""
+        if data.size:
+            data = np.frombuffer(memoryview(data), np.uint8)
+        return cls(wrap_array(data, "UntypedStorage"))
+
+    def untyped(self):
+        """The storage itself."""
+        return self
+
+    def tolist(self):
+        """The bytes as a list of integers."""
+        return self.elements(BYTE).tolist()
+
+    def __getitem__(self, index):
+        """A byte, or the storage of a slice of the bytes, in the same memory."""
+        data = array_of(self.elements(BYTE))
+        if not isinstance(index, slice):
+            at = operator.index(index)
+            if not -len(data) <= at < len(data):
+                raise IndexError(f"index {at} out of range for storage of size {len(data)}")
+            return int(data[at])
+        if index.step not in (None, 1):
+            raise RuntimeError(
+                f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
+            )
+        return UntypedStorage._of(data[index])
+
+    @property
+    def device(self):
+        """Where the bytes are."""
+        return self._tensor.device
+
     def data_ptr(self):
-        """The address of the first byte; 0 if there is none."""
+        """The address of the first byte; 0 if there is none, as on a device other than the CPU."""
+        return self._address() if self._tensor.is_cpu else 0
+
+    def _address(self):
         return np.lib.array_utils.byte_bounds(self._root)[0] if self._root.size else 0
 
     def nbytes(self):
@@ -53,11 +120,11 @@ class UntypedStorage:
         """The bytes as elements of a dtype: a 1-D view of the tensors' memory."""
         tensor = self._tensor
         flat = tensor.as_strided((self.nbytes() // tensor.itemsize,), (1,), 0)
-        flat = flat.view(from_numpy_dtype(np.dtype(np.uint8)))
+        flat = flat.view(BYTE)
         return flat[: len(flat) // dtype.itemsize * dtype.itemsize].view(dtype)
 
     def _identity(self):
-        return self.data_ptr() or id(self._root)
+        return self._address() or id(self._root)
 
     def __eq__(self, other):
         if not isinstance(other, UntypedStorage):
@@ -68,4 +135,4 @@ class UntypedStorage:
         return hash(self._identity())
 
     def __repr__(self):
-        return f"imode.UntypedStorage(device=cpu) of size {self.nbytes()}"
+        return f"imode.UntypedStorage(device={self.device}) of size {self.nbytes()}"

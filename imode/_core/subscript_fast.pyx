@@ -13,6 +13,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport call, call1, call2, call3
+from imode._core.dtype cimport BFLOAT16, FLOAT16, code_of
 from imode._core.making cimport wrap
 from imode._core.signs cimport Sign, sign, syntax
 from imode._core.tensor cimport Tensor, requires_grad, storage
@@ -244,7 +245,7 @@ cdef bint _write_fast(Tensor self, object index, object value) except -1:
         return True
     if type(value) is not float and not (type(value) is int and -(1 << 31) < value < 1 << 31):
         return False
-    if requires_grad(view) or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16:
+    if requires_grad(view) or code_of[cnp.PyArray_TYPE(array)] in (BFLOAT16, FLOAT16):
         return False                  # PyTorch records and rounds the number as a tensor
     for d in range(array.ndim):
         if array.strides[d] == 0:

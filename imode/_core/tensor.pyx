@@ -9,12 +9,13 @@ cimport numpy as cnp
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
-from imode._core.device cimport as_device
-from imode._core.dtype cimport BOOL, FLOAT16, code_of, dtype_from_typenum, is_complex, is_float
+from imode._core.dtype cimport (
+    BOOL, FLOAT8_E4M3FN, code_of, dtype_from_typenum, is_complex, is_float)
 from imode._core.numbers cimport python_number
 from imode._core.element cimport only_element, only_flag, only_number, only_real
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
-from imode._core.keyset cimport DispatchKeySet
+from imode._core.elsewhere cimport place_of, values_of
+from imode._core.keyset cimport BACKENDS, BIT_CPU, BIT_SPARSE, DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
 from imode._core.signs cimport (
     Sign, binary, compared, equals_array, reflected, sign, sign_of_other, syntax)
@@ -33,9 +34,6 @@ cdef class ViewMeta:
 @cython.freelist(64)
 cdef class AutogradMeta:
     """Fields that few tensors need; not visible from Python."""
-
-
-cdef object _cpu = as_device(None)
 
 
 @cython.binding(False)
@@ -76,12 +74,14 @@ cdef class Tensor:
 
     @property
     def device(self):
-        """Where the tensor lives: `device("cpu")`."""
-        return _cpu
+        """Where the tensor lives: a device."""
+        return place_of(self)
 
     @property
     def nbytes(self):
         """Bytes of the elements."""
+        if self.keys & BIT_SPARSE:
+            raise errors.sparse.nbytes()
         return cnp.PyArray_NBYTES(storage(self))
 
     @property
@@ -129,8 +129,11 @@ cdef class Tensor:
         return offset_of(self)
 
     def data_ptr(self):
-        """The address of the first element; 0 for an empty tensor."""
-        if cnp.PyArray_SIZE(storage(self)) == 0:
+        """The address of the first element; 0 for an empty tensor, or one that is not on the CPU.
+        """
+        if self.keys & BIT_SPARSE:
+            raise errors.sparse.no_storage()
+        if cnp.PyArray_SIZE(storage(self)) == 0 or not self.keys & BIT_CPU:
             return 0
         return <size_t>cnp.PyArray_DATA(storage(self))
 
@@ -277,6 +280,10 @@ cdef class Tensor:
                 storage(gradient), storage(self)):
             raise errors.graph.grad_mismatch(
                 gradient.dtype, size_of(gradient), self.dtype, size_of(self))
+        # A strided tensor may have a sparse gradient, but not the reverse.
+        if (self.keys ^ gradient.keys) & BACKENDS and not (
+                self.keys & BIT_CPU and gradient.keys & BIT_SPARSE):
+            raise errors.devices.grad(place_of(self), place_of(gradient))
         meta_of(self).grad = gradient
 
     @grad.deleter
@@ -310,6 +317,8 @@ cdef class Tensor:
             raise errors.inference.data(made.guard_id, made.maker, is_inference(value))
         if self.meta is not None and typenum(self) != typenum(<Tensor>value):
             self.meta.accumulator = NULL      # graphs recorded earlier no longer lead here
+        if (self.keys ^ (<Tensor>value).keys) & BACKENDS:
+            raise errors.devices.data(place_of(self), place_of(<Tensor>value))
         replace_array(self, storage(<Tensor>value))
 
     # ---- arithmetic ----
@@ -412,7 +421,7 @@ cdef class Tensor:
         return call1(sign(Sign.ABS), self)
 
     def __invert__(self):
-        if code_of[typenum(self)] >= FLOAT16:
+        if code_of[typenum(self)] >= FLOAT8_E4M3FN:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type "
                             f"tensors\nGot one of dtype {dtype_from_typenum(typenum(self))}.")
         return call1(sign(Sign.BITWISE_NOT), self)
@@ -529,7 +538,7 @@ cdef class Tensor:
         return complex(only_element(self))
 
     def __index__(self):
-        if code_of[typenum(self)] >= FLOAT16 or cnp.PyArray_SIZE(storage(self)) != 1:
+        if code_of[typenum(self)] >= FLOAT8_E4M3FN or cnp.PyArray_SIZE(storage(self)) != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(only_number(self))
 
@@ -549,14 +558,14 @@ cdef class Tensor:
         >>> imode.ones(1, 2).tolist()
         [[1.0, 1.0]]
         """
-        return storage(self).tolist()
+        return values_of(self).tolist()
 
     def __repr__(self):
         return syntax.repr(self)
 
 
 cdef bint _may_require_grad(Tensor self) noexcept:
-    return code_of[cnp.PyArray_TYPE(storage(self))] >= FLOAT16
+    return code_of[cnp.PyArray_TYPE(storage(self))] >= FLOAT8_E4M3FN
 
 
 # ---- autograd's view of a tensor ----

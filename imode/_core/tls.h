@@ -21,6 +21,8 @@ typedef struct {
     PyObject *watcher;    /* the innermost watcher of kernels, a dispatch.Watcher, owned; NULL: none */
     PyObject *task;       /* the call of backward that runs here, autograd's Task; NULL: none */
     PyObject *saving;     /* default hooks of saved tensors, autograd's Defaults; NULL: none */
+    PyObject *devices;    /* a list: the default device or None, then those of `with` blocks, owned;
+                             NULL: none */
     int depth;            /* how many nested calls of backward run here */
     int single_threaded;  /* set_multithreading_enabled(False); has no effect */
     int inference_at;     /* line that entered inference mode last; 0: none */

@@ -1,5 +1,6 @@
 """How messages name dtypes (by a word or the C++ type) and classes, and show values."""
 
+from imode._core import library_name
 from imode._core.dtype import names_of
 
 
@@ -16,7 +17,8 @@ def c_name(dtype):
 def tensor_type(dtype):
     """The type of a tensor of a dtype, imode's or NumPy's: float32 is torch.FloatTensor."""
     name = scalar_name(dtype)
-    return f"CPU{name}Type" if name == "Bool" or "Complex" in name else f"torch.{name}Tensor"
+    odd = name in ("Bool", "BFloat16") or "Complex" in name
+    return f"CPU{name}Type" if odd else f"torch.{name}Tensor"
 
 
 _QUALIFIED = ("Size", "device", "dtype", "layout", "memory_format")
@@ -32,7 +34,7 @@ def name_of(cls):
     """The name of a class; with its module for imode's classes and those implemented in C."""
     name, module = cls.__name__, str(cls.__module__)
     if module.partition(".")[0] == "imode":
-        return f"imode.{name}" if name in _QUALIFIED else name
+        return f"{library_name.name}.{name}" if name in _QUALIFIED else name
     return f"{module}.{name}" if cls.__flags__ & _IMMUTABLE and module != "builtins" else name
 
 

@@ -1,8 +1,8 @@
-/* A loop over float that runs on operands in float16, a block at a time. */
+/* A loop over float that runs on operands in float16 or bfloat16, a block at a time. */
 #ifndef IMODE_WIDE_H
 #define IMODE_WIDE_H
 
-#include "half.h"
+#include "small_floats.h"
 
 __attribute__((unused)) V_CLONES static void from_half(float *to, const char *from, intptr_t step,
                                                         intptr_t n) {
@@ -24,6 +24,26 @@ __attribute__((unused)) V_CLONES static void to_half(char *to, const float *from
             *(uint16_t *)(to + i * step) = v_to_half(from[i]);
 }
 
+__attribute__((unused)) V_CLONES static void from_brain(float *to, const char *from, intptr_t step,
+                                                         intptr_t n) {
+    if (step == 2)
+        for (intptr_t i = 0; i < n; i++)
+            to[i] = v_from_brain(((const uint16_t *)from)[i]);
+    else
+        for (intptr_t i = 0; i < n; i++)
+            to[i] = v_from_brain(*(const uint16_t *)(from + i * step));
+}
+
+__attribute__((unused)) V_CLONES static void to_brain(char *to, const float *from, intptr_t step,
+                                                       intptr_t n) {
+    if (step == 2)
+        for (intptr_t i = 0; i < n; i++)
+            ((uint16_t *)to)[i] = v_to_brain(from[i]);
+    else
+        for (intptr_t i = 0; i < n; i++)
+            *(uint16_t *)(to + i * step) = v_to_brain(from[i]);
+}
+
 #define WIDE_BLOCK 256
 #define WIDE_OPERANDS 5
 
@@ -31,7 +51,8 @@ typedef struct {
     void (*loop)(char **args, const intptr_t *dims, const intptr_t *steps, void *data);
     void *data;
     int nin;
-    unsigned halves; /* a bit for each operand that is float16, and for the result */
+    unsigned halves; /* a bit for each operand of 16 bits, and for the result */
+    int brain;       /* these are bfloat16, not float16 */
 } wide_loop;
 
 __attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
@@ -47,13 +68,14 @@ __attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
             char *from = args[k] + done * steps[k];
             int half = wide->halves >> k & 1;
             if (half && k < nin)
-                from_half(buffer[k], from, steps[k], n);
+                (wide->brain ? from_brain : from_half)(buffer[k], from, steps[k], n);
             at[k] = half ? (char *)buffer[k] : from;
             by[k] = half ? (intptr_t)sizeof(float) : steps[k];
         }
         wide->loop(at, &n, by, wide->data);
         if (wide->halves >> nin & 1)
-            to_half(args[nin] + done * steps[nin], buffer[nin], steps[nin], n);
+            (wide->brain ? to_brain : to_half)(args[nin] + done * steps[nin], buffer[nin],
+                                               steps[nin], n);
     }
 }
 

@@ -3,7 +3,7 @@
 from imode import errors, ops
 from imode._core import device as devices
 from imode._core import dtype as dtypes
-from imode._core import formats
+from imode._core import formats, library_name
 from imode._core.internals import array_of
 from imode._core.tensor import Tensor
 from imode._core.type_names import scalar_name
@@ -14,6 +14,7 @@ _CONVERTERS = {
     "float": "float32",
     "double": "float64",
     "half": "float16",
+    "bfloat16": "bfloat16",
     "long": "int64",
     "int": "int32",
     "short": "int16",
@@ -29,7 +30,7 @@ def to(self, *args, **kwargs):
     """Convert: `to(dtype)`, `to(device, dtype)`, `to(other)`, each with `copy=`, `memory_format=`.
 
     Returns the tensor itself if nothing changes and `copy=True` is not given. Raises TypeError
-    for other arguments, and an error for a device other than the CPU.
+    for other arguments, and an error for a device where nothing can be.
 
     >>> imode.ones(2).to(imode.int64)
     tensor([1, 1])
@@ -49,10 +50,10 @@ def to(self, *args, **kwargs):
     for arg in args:
         if isinstance(arg, Tensor) and other is None:
             other = arg
-        elif isinstance(arg, (str, devices.device)) and device is None:
+        elif (isinstance(arg, (str, devices.device)) and device is None) or (
+            arg is args[0] and type(arg) is int
+        ):
             device = arg
-        elif arg is args[0] and type(arg) is int:  # a device number
-            devices.usable_device(arg)
         elif arg is None:
             continue
         elif isinstance(arg, bool):
@@ -66,12 +67,13 @@ def to(self, *args, **kwargs):
     if other is not None:
         dtype, device = other.dtype, other.device
     if device is not None:
-        devices.usable_device(device)
+        device = devices.usable_device(device)
+        device = None if device == self.device else device
     if isinstance(dtype, type) and dtype in (bool, int, float, complex):
         dtype = _BY_NAME[dtypes.as_numpy(dtype).name]
     elif dtype is not None and not isinstance(dtype, dtypes.dtype):
         raise _invalid(*given)
-    return _converted(self, dtype, memory_format, copy)
+    return _converted(self, dtype, memory_format, copy, device)
 
 
 def _invalid(args, kwargs):
@@ -98,14 +100,16 @@ def _suggested(self):
     return formats.channels_last if self.ndim == 4 else formats.channels_last_3d
 
 
-def _converted(self, dtype, memory_format, copy=False):
-    """The tensor with a given dtype and memory order; itself if it has them already."""
-    same = (dtype is None or dtype is self.dtype) and not copy
+def _converted(self, dtype, memory_format, copy=False, device=None):
+    """The tensor with a given dtype, memory order and, if it is another, device; or itself."""
+    same = (dtype is None or dtype is self.dtype) and not copy and device is None
     if same and memory_format in (None, formats.preserve_format):
         return self
     if same and memory_format is _suggested(self):
         return self
-    return ops._to_copy(self, dtype=dtype or self.dtype, memory_format=memory_format)
+    if device is not None and self.is_meta:
+        raise errors.devices.no_elements()
+    return ops._to_copy(self, dtype=dtype or self.dtype, memory_format=memory_format, device=device)
 
 
 def _converter(method, name):
@@ -126,7 +130,9 @@ def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
     'imode.FloatTensor'
     """
     if dtype is None:
-        return f"imode.{scalar_name(self.dtype)}Tensor"
+        place = "" if self.is_cpu else f"{self.device.type}."
+        place += "sparse." if self.is_sparse else ""
+        return f"{library_name.name}.{place}{scalar_name(self.dtype)}Tensor"
     if isinstance(dtype, str):
         name = dtype.rpartition(".")[2]
         if name not in _BY_TYPE_NAME:
@@ -154,8 +160,12 @@ def type_as(self, other):
 
 
 def cpu(self, *, memory_format=None):
-    """The tensor itself, unless another memory order is asked for."""
-    return _converted(self, None, memory_format)
+    """The tensor on the CPU; itself if it is there, unless another memory order is asked for.
+
+    Raises NotImplementedError for a tensor on meta.
+    """
+    device = None if self.is_cpu else devices.usable_device("cpu")
+    return _converted(self, None, memory_format, device=device)
 
 
 def cuda(self, device=None, non_blocking=False, *, memory_format=None):

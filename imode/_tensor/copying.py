@@ -7,7 +7,9 @@ import numpy as np
 
 from imode._core.internals import array_of, is_parameter, make_parameter, wrap_array
 from imode._core.lending import Borrowed, source_of
+from imode._core.sparse import is_sparse, parts, sparse_tensor
 from imode._core.storage import offset_in, root_of
+from imode._core.tensor import Tensor
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
@@ -42,13 +44,50 @@ def unpickle_tensor(array, *rest):
     return rebuild_tensor(array.copy() if elsewhere else array, *rest)
 
 
+def _elsewhere(tensor):
+    """The arguments of `rebuild_elsewhere`; each tensor is copied alone, views too."""
+    source = tensor.dtype if tensor.is_meta else tensor.detach().cpu()
+    geometry = tuple(tensor.shape), tensor.stride()
+    return source, *geometry, tensor.device, tensor.requires_grad, is_parameter(tensor)
+
+
+def rebuild_elsewhere(source, shape, stride, device, requires_grad, parameter):
+    """Make a leaf tensor on a device other than the CPU: from a tensor there, or from a dtype."""
+    from imode import ops  # which declares operators
+
+    if isinstance(source, Tensor):
+        tensor = source.to(device)
+    else:
+        tensor = ops.empty_strided(shape, stride, dtype=source, device=device)
+    if parameter:
+        return make_parameter(tensor, requires_grad)
+    return tensor.requires_grad_(requires_grad)
+
+
+def rebuild_sparse(indices, values, shape, coalesced, requires_grad=False, parameter=False):
+    """Make a sparse leaf tensor of arrays; raises RuntimeError where they do not fit."""
+    from imode.kernels.sparse.coordinates import checked
+
+    tensor = sparse_tensor(*checked(indices.copy(), values, shape, coalesced))
+    if parameter:
+        return make_parameter(tensor, requires_grad)
+    return tensor.requires_grad_(requires_grad)
+
+
+def _sparse_arguments(tensor):
+    """The arguments of `rebuild_sparse`."""
+    found = parts(tensor)
+    made = found.indices.copy(), found.values.copy(), tuple(tensor.shape), found.coalesced
+    return *made, tensor.requires_grad, is_parameter(tensor)
+
+
 def copy_tensor(tensor):
     """Return the result of `copy.copy`: a leaf of the same kind over the same memory."""
     copied = tensor.data
     if is_parameter(tensor):
         return make_parameter(copied, tensor.requires_grad)
     warn_if_has_hooks(tensor)
-    if not copied.is_inference():
+    if not copied.is_inference() and not is_sparse(copied):
         copied.set_(copied)  # as in `rebuild_tensor`
     copied.requires_grad = tensor.requires_grad
     return copied
@@ -70,9 +109,13 @@ def reduce_tensor(tensor):
 
     Pickle preserves the identity of objects, so it suffices that each view names the root array.
     """
-    array, layout = _storage(array_of(tensor))
     if not is_parameter(tensor):
         warn_if_has_hooks(tensor)
+    if is_sparse(tensor):
+        return rebuild_sparse, _sparse_arguments(tensor)
+    if not tensor.is_cpu:
+        return rebuild_elsewhere, _elsewhere(tensor)
+    array, layout = _storage(array_of(tensor))
     arguments = (array, tensor.requires_grad, is_parameter(tensor), layout)
     return unpickle_tensor, arguments
 
@@ -87,13 +130,17 @@ def deepcopy_tensor(tensor, memo):
         )
     if id(tensor) in memo:
         return memo[id(tensor)]
-    array, layout = _storage(array_of(tensor))
     parameter = is_parameter(tensor)
-    if parameter:  # a parameter's copy owns its storage and starts without a gradient
+    if is_sparse(tensor):
+        copied = rebuild_sparse(*_sparse_arguments(tensor))
+    elif not tensor.is_cpu:
+        copied = rebuild_elsewhere(*_elsewhere(tensor))
+    elif parameter:  # a parameter's copy owns its storage and starts without a gradient
         from imode.ops.indexing.inplace_first import copied as copied_array
 
         copied = make_parameter(wrap_array(copied_array(array_of(tensor))), tensor.requires_grad)
     else:
+        array, layout = _storage(array_of(tensor))
         copied = rebuild_tensor(copy.deepcopy(array, memo), tensor.requires_grad, False, layout)
     memo[id(tensor)] = copied
     if not parameter and tensor.grad is not None:

@@ -114,4 +114,4 @@ def _legacy_type(dtype):
 BoolTensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor = map(
     _legacy_type, all_dtypes()[:6]
 )
-HalfTensor, FloatTensor, DoubleTensor = map(_legacy_type, all_dtypes()[6:9])
+BFloat16Tensor, HalfTensor, FloatTensor, DoubleTensor = map(_legacy_type, all_dtypes()[11:15])

@@ -1,5 +1,7 @@
 """The limits of dtypes, and the dtype of operands: finfo, iinfo, result_type."""
 
+import types
+
 import numpy as np
 
 from imode._core.dtype import dtype, from_numpy_dtype, get_default_dtype
@@ -9,6 +11,22 @@ from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
 
 __all__ = ["finfo", "iinfo", "result_type"]
+
+
+class _Small:
+    """The limits of a float that NumPy lacks: of `bits`, so many of which are the mantissa's."""
+
+    def __init__(self, name, bits, mantissa, least, max, precision):
+        self.bits, self.eps, self.max, self.min = bits, 2.0**-mantissa, max, -max
+        self.smallest_normal = self.tiny = 2.0**least
+        self.precision, self.dtype = precision, types.SimpleNamespace(name=name)
+
+
+_SMALL = {
+    "bfloat16": _Small("bfloat16", 16, 7, -126, (2 - 2.0**-7) * 2.0**127, 2),
+    "float8_e4m3fn": _Small("float8_e4m3fn", 8, 3, -6, 448.0, 0),
+    "float8_e5m2": _Small("float8_e5m2", 8, 2, -14, 57344.0, 0),
+}
 
 
 class _Info:
@@ -66,7 +84,7 @@ class finfo(_Info):
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
                 f"'torch.finfo'. Got {type}."
             )
-        return np.finfo(np.dtype(type.numpy))
+        return _SMALL.get(type.name) or np.finfo(np.dtype(type.numpy))
 
     @staticmethod
     def _show(value):

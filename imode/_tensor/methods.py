@@ -7,16 +7,17 @@ import warnings
 
 import numpy as np
 
-from imode import ops
+from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
-from imode._core.formats import memory_order, strided
+from imode._core.formats import memory_order, sparse_coo, strided
 from imode._core.importing import import_late
 from imode._core.internals import array_of, conj, install
 from imode._core.lending import lend
 from imode._core.signs import fill_slots
+from imode._core.sparse import is_sparse, parts, rewrite
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
-from imode._tensor import conversion
+from imode._tensor import conversion, older
 from imode._tensor.subclass import install_subclasses
 from imode._tensor.unalias import normal
 from imode.autograd import hooks
@@ -128,7 +129,55 @@ def untyped_storage(self):
     """
     from imode._core.storage import UntypedStorage
 
+    if is_sparse(self):
+        raise errors.sparse.storage()
     return UntypedStorage(self)
+
+
+# ---- what a sparse tensor is made of ----
+
+
+def sparse_dim(self):
+    """The number of sparse dimensions; 0 for a strided tensor."""
+    return len(parts(self).indices) if is_sparse(self) else 0
+
+
+def dense_dim(self):
+    """The number of dimensions that are not sparse."""
+    return self.dim() - sparse_dim(self)
+
+
+def _nnz(self):
+    """The number of elements that a sparse tensor holds, of which some may have one place.
+
+    Raises NotImplementedError for a strided tensor.
+    """
+    if not is_sparse(self):
+        raise errors.sparse.only_sparse("_nnz")
+    return parts(self).indices.shape[1]
+
+
+def is_coalesced(self):
+    """Whether a sparse tensor's indices are known to be sorted, each place once.
+
+    Raises RuntimeError for a strided tensor.
+    """
+    if not is_sparse(self):
+        raise errors.sparse.not_sparse("is_coalesced")
+    return parts(self).coalesced
+
+
+def _coalesced_(self, coalesced):
+    """Say that a sparse tensor is, or is not, coalesced; what is not true is refused."""
+    from imode.kernels.sparse.coordinates import is_sorted
+
+    if not is_sparse(self):
+        raise errors.sparse.not_sparse("_coalesced_")
+    found, shape = parts(self), tuple(self.shape)
+    if coalesced and not is_sorted(found.indices, shape):
+        raise errors.sparse.falsely_coalesced()
+    rewrite(self, found.indices, found.values, shape, bool(coalesced))
+    return self
 
 
 def is_set_to(self, tensor):
@@ -142,8 +191,8 @@ def is_set_to(self, tensor):
 
 
 def get_device(self):
-    """Return -1, the number of the CPU."""
-    return -1
+    """The number of the device; -1 on the CPU and on meta."""
+    return -1 if self.device.index is None else self.device.index
 
 
 # ---- predicates ----
@@ -213,8 +262,8 @@ def is_pinned(self, device=None):
 def numpy(self, *, force=False):
     """The elements as an ndarray that shares the tensor's memory.
 
-    Raises RuntimeError for a tensor that requires grad unless `force=True`. The version counter
-    does not see writes to the array.
+    Raises RuntimeError for a tensor that requires grad and TypeError for one that is not on the
+    CPU, unless `force=True`. The version counter does not see writes to the array.
 
     >>> imode.ones(2).numpy()
     array([1., 1.], dtype=float32)
@@ -225,6 +274,12 @@ def numpy(self, *, force=False):
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    if array_of(self).dtype.isbuiltin == 2:
+        raise errors.dtypes.not_in_numpy(self.dtype)
+    if not self.is_cpu:
+        if not force:
+            raise errors.devices.to_numpy(self.device.type)
+        return lend(self.detach().cpu())
     return lend(self)
 
 
@@ -264,7 +319,7 @@ def __reversed__(self):
 def __format__(self, spec):
     from imode._tensor.printing import format_tensor  # not needed before
 
-    return format_tensor(array_of(self), spec, lambda: str(self))
+    return format_tensor(array_of(self), spec, lambda: str(self), self.item)
 
 
 def __dir__(self):
@@ -337,6 +392,7 @@ def new(self, *args, **kwargs):
 
 _METHODS = {
     **conversion.METHODS,
+    **older.METHODS,
     "numpy": numpy,
     "new": new,
     "normal": normal,
@@ -372,11 +428,17 @@ _METHODS = {
     "is_pinned": is_pinned,
     "__array_priority__": 1000,
     "is_cuda": False,
-    "is_cpu": True,
-    "is_sparse": False,
+    "is_cpu": property(lambda self: self.device.type == "cpu"),
+    "is_sparse": property(is_sparse),
+    "is_sparse_csr": False,
+    "sparse_dim": sparse_dim,
+    "dense_dim": dense_dim,
+    "_nnz": _nnz,
+    "is_coalesced": is_coalesced,
+    "_coalesced_": _coalesced_,
     "is_quantized": False,
-    "is_meta": False,
-    "layout": strided,
+    "is_meta": property(lambda self: self.device.type == "meta"),
+    "layout": property(lambda self: sparse_coo if is_sparse(self) else strided),
 }
 
 
@@ -411,6 +473,7 @@ def install_methods():
     """Put the methods of this module on Tensor; called once while the package is imported."""
     for name, function in _METHODS.items():
         install(name, function)
+    install("__rdiv__", vars(Tensor)["__rtruediv__"])
     install_subclasses()
     fill_slots(**_SLOTS)
     for slot, where in _SLOTS_LATER.items():

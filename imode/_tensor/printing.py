@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from imode._core import library_name
+
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
 _PROFILES = {
@@ -87,9 +89,8 @@ def tensor_str(
     """
     default = np.dtype(default_dtype)
     if dtype is None:
-        dtype = f"imode.{array.dtype}"
-    unmentioned = {default, np.dtype(np.int64), np.dtype(np.bool_)}
-    unmentioned.add(np.dtype(np.complex128 if default == np.float64 else np.complex64))
+        dtype = f"{library_name.name}.{array.dtype}"
+    unmentioned = _unmentioned(default)
 
     prefix = "tensor("
     suffixes = [] if device is None else [f"device='{device}'"]
@@ -115,14 +116,15 @@ def tensor_str(
     return f"Parameter containing:\n{text}" if is_parameter else text
 
 
-def format_tensor(array, spec, text):
-    """Return `format(tensor, spec)`: a 0-dim tensor formats as its number, others as `text()`.
+def format_tensor(array, spec, text, item):
+    """Return `format(tensor, spec)`: a 0-dim tensor formats as its number, `item()`, others as
+    `text()`.
 
     >>> f"{imode.tensor(0.25):.1%}"
     '25.0%'
     """
     if array.ndim == 0:
-        return format(array.item(), spec)
+        return format(item(), spec)
     if spec:
         raise TypeError("unsupported format string passed to Tensor.__format__")
     return text()
@@ -131,21 +133,61 @@ def format_tensor(array, spec, text):
 def show(tensor):
     """Return `repr(tensor)`."""
     from imode._core.dtype import get_default_dtype
+    from imode._core.elsewhere import elements_of
     from imode._core.internals import array_of, is_parameter
+    from imode._core.sparse import is_sparse
 
     try:
         node = tensor.grad_fn
         name = None if node is None else type(node).name(node).rpartition("::")[2]
     except RuntimeError:  # a view, written to under no_grad, whose history cannot be renewed
         name = "Invalid"
+    if is_sparse(tensor):
+        return _show_sparse(tensor, name)
     return tensor_str(
-        array_of(tensor),
+        elements_of(tensor) if tensor.device.type != "meta" else array_of(tensor),
         requires_grad=tensor.requires_grad,
         grad_fn_name=name,
         dtype=tensor.dtype,
         is_parameter=is_parameter(tensor),
         default_dtype=get_default_dtype().numpy,
+        device=None if tensor.is_cpu else tensor.device,
+        meta=tensor.is_meta,
     )
+
+
+def _unmentioned(default):
+    """The dtypes that are not shown, by the default one: a number's looks tell them."""
+    of_complex = np.dtype(np.complex128 if default == np.float64 else np.complex64)
+    return {default, np.dtype(np.int64), np.dtype(np.bool_), of_complex}
+
+
+def _show_sparse(tensor, grad_fn_name):
+    """Return `repr(tensor)` of a sparse tensor: what it is made of."""
+    from imode._core.dtype import get_default_dtype
+    from imode._core.internals import is_parameter
+    from imode._core.sparse import parts
+
+    found, prefix = parts(tensor), "tensor("
+    suffixes = [f"size={tuple(tensor.shape)}", f"nnz={found.indices.shape[1]}"]
+    if found.values.dtype not in _unmentioned(np.dtype(get_default_dtype().numpy)):
+        suffixes.append(f"dtype={tensor.dtype}")
+    suffixes.append(f"layout={tensor.layout}")
+    if grad_fn_name is not None:
+        suffixes.append(f"grad_fn=<{grad_fn_name}>")
+    elif tensor.requires_grad:
+        suffixes.append("requires_grad=True")
+    lines = []
+    for name, array in (("indices", found.indices), ("values", found.values)):
+        text = f"{name}=tensor("
+        if array.size:
+            shown = _contents(array, len(prefix) + len(text))
+        else:
+            shown = "[]" + f", size={array.shape}"
+        lines.append(text + shown + "),\n" + " " * len(prefix))
+    first, text = suffixes[0], prefix + "".join(lines)
+    text = _with_suffixes(text + first, suffixes[1:], len(prefix))
+    return f"Parameter containing:\n{text}" if is_parameter(tensor) else text
 
 
 # ---- the parts -----------------------------------------------------------------------------------
@@ -166,6 +208,8 @@ def _with_suffixes(text, suffixes, indent):
 
 def _contents(array, indent):
     summarise = array.size > _options["threshold"]
+    if array.dtype.isbuiltin == 2:  # a dtype that NumPy has no functions for
+        array = array.astype(np.float32)
     shown = _edges(array) if summarise else array
     if array.dtype.kind == "c":
         real, imag = _Number(shown.real), _Number(shown.imag)

@@ -17,7 +17,7 @@ import types
 import numpy as np
 
 from imode import ops
-from imode._core.internals import install, set_metaclass
+from imode._core.internals import AbsentMethod, install, set_metaclass
 from imode._core.overriding import (
     DisableTorchFunctionSubclass,
     ask,
@@ -40,6 +40,20 @@ class TensorMeta(type):
         _fill()
         bases = tuple(TensorLike if base is Tensor else base for base in bases)
         return super().__new__(meta, name, bases, namespace, **kwargs)
+
+    def __dir__(cls):
+        return _present(super().__dir__(), cls)
+
+
+def _present(names, cls, *more):
+    """Return the names without those that only tell that they are missing."""
+    absent = {name for name, value in vars(Tensor).items() if type(value) is AbsentMethod}
+    absent.difference_update(*[vars(base) for base in cls.__mro__ if base is not Tensor], *more)
+    return [name for name in names if name not in absent]
+
+
+def __dir__(self):
+    return _present(object.__dir__(self), type(self), getattr(self, "__dict__", ()))
 
 
 class _SubclassedMeta(TensorMeta):
@@ -321,6 +335,7 @@ def install_subclasses():
     """Let Tensor have subclasses."""
     name_holder(TensorLike)
     set_metaclass(TensorMeta)
+    install("__dir__", __dir__)
     install("as_subclass", as_subclass)
     install("_make_subclass", staticmethod(_make_subclass))
     install("__torch_function__", classmethod(TensorLike.__torch_function__.__func__))

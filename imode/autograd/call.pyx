@@ -7,7 +7,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_SIZE, PyTuple_GetSlice, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.dispatch cimport TLS, call1, inference_mode_on, operator, tls
-from imode._core.dtype cimport FLOAT16, code_of, dtype_from_typenum
+from imode._core.dtype cimport FLOAT8_E4M3FN, code_of, dtype_from_typenum
 from imode._core.geometry cimport shape_of
 from imode._core.making cimport alias_of
 from imode._core.tensor cimport (
@@ -352,7 +352,7 @@ cdef Tensor _wrap(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
     cdef bint is_input = _among(tensor, args, n_args)
     cdef bint modified = _in(tensor, dirty)
     cdef Tensor out = tensor
-    if not recorded or code_of[typenum(tensor)] < FLOAT16 or _in(tensor, no_gradient):
+    if not recorded or code_of[typenum(tensor)] < FLOAT8_E4M3FN or _in(tensor, no_gradient):
         if recorded:
             _remember_blank(ctx, output, n, tensor)
         if not requires_grad(tensor):

@@ -35,7 +35,7 @@ cdef class FunctionNode(Node):
     cdef bint cleared         # reading saved_tensors has cleared it
     cdef bint boxed           # the class's boxed_grads_call: backward takes one list
 
-    cdef object _blank(self, Py_ssize_t output)
+    cdef object _blank(self, Py_ssize_t output, PyObject** grads)
     cdef int _deliver(self, object result, PyObject** out) except -1
 
 

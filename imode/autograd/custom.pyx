@@ -13,6 +13,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.elsewhere cimport place_of
 from imode._core.tensor cimport (
     Tensor, is_inference, is_tensor, requires_grad, typenum, version_of)
 from imode._core.version cimport bump
@@ -176,7 +177,7 @@ cdef class FunctionNode(Node):
         cdef Py_ssize_t n = n_outputs(self)
         cdef Py_ssize_t n_missing = 0
         if self.boxed or n > STACK:
-            gradients = [self._blank(i) if grads[i] == NULL else <object>grads[i]
+            gradients = [self._blank(i, grads) if grads[i] == NULL else <object>grads[i]
                          for i in range(n)]
             result = backward(self, gradients) if self.boxed else backward(self, *gradients)
             return self._deliver(result, out)
@@ -185,7 +186,7 @@ cdef class FunctionNode(Node):
             for i in range(n):
                 values[i + 1] = grads[i]
                 if grads[i] == NULL:
-                    blank = self._blank(i)
+                    blank = self._blank(i, grads)
                     Py_INCREF(blank)
                     values[i + 1] = missing[n_missing] = <PyObject*>blank
                     n_missing += 1
@@ -195,8 +196,8 @@ cdef class FunctionNode(Node):
                 Py_DECREF(<object>missing[k])
         return self._deliver(result, out)
 
-    cdef object _blank(self, Py_ssize_t output):
-        """What `backward` gets for a result that no gradient reached."""
+    cdef object _blank(self, Py_ssize_t output, PyObject** grads):
+        """What `backward` gets for a result that no gradient reached: on the device of others."""
         cdef OutputMeta* meta = &outputs_of(self)[output]
         cdef int d
         if not self.materialize:
@@ -209,7 +210,11 @@ cdef class FunctionNode(Node):
             return None
         else:
             shape, dtype = self.blanks[output]
-        zeros = operator("zeros")(shape, dtype=dtype)
+        place = None
+        for d in range(<int>n_outputs(self)):
+            if grads[d] != NULL and is_tensor(grads[d]):
+                place = place_of(<Tensor>grads[d])
+        zeros = operator("zeros")(shape, dtype=dtype, device=place)
         if not is_inference(zeros):
             bump(version_of(zeros))       # in PyTorch, too, their version is 1
         return zeros

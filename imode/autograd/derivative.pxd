@@ -9,6 +9,7 @@ cdef enum Source:             # where a formula's parameter comes from
     FROM_SHAPE = 2            # the shape of a tensor argument (the shapes of a list): a tuple
     FROM_DTYPE = 3            # the dtype of a tensor argument
     FROM_GEOMETRY = 4         # (shape, strides, storage offset) of a tensor argument
+    FROM_DEVICE = 6           # the device of a tensor argument; None for a number
     FROM_MATRIX = 5           # the shape and strides of a tensor argument, packed: see `_matrix`
 
 cdef enum:                    # parameters of a formula that come from no slot
@@ -56,6 +57,7 @@ cdef class Derivative:
     cdef public object alone          # the call that makes one of its views, from node and number
     cdef int dtype_at                 # the argument that states the result's dtype, or -1
     cdef bint reads_all               # every result has a gradient; else only the first has one
+    cdef public uint64_t constant     # bit i: result i has none, whatever the formulas read
     cdef str real_only                # complex results are an error, which uses this name; or None
     cdef bint unimplemented           # a NotImplemented node: runs first, and raises
     cdef bint refused                 # all formulas raise: edges only to inputs that require grad

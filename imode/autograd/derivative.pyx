@@ -122,7 +122,7 @@ cdef class Derivative:
         else:
             for suffix, source in (("_shape", FROM_SHAPE), ("_shapes", FROM_SHAPE),
                                    ("_dtype", FROM_DTYPE), ("_geometry", FROM_GEOMETRY),
-                                   ("_matrix", FROM_MATRIX)):
+                                   ("_matrix", FROM_MATRIX), ("_device", FROM_DEVICE)):
                 if name.endswith(suffix) and name[:-len(suffix)] in op.names:
                     slot.source = source
                     slot.index = op.names.index(name[:-len(suffix)])

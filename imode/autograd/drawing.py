@@ -119,7 +119,7 @@ class _Sheet:
     def _node(self, node):
         box = self.numbers[id(node)]
         results = "\\n".join(
-            _quoted(f"{look.dtype} {list(look.shape)}".removeprefix("imode."))
+            _quoted(f"{look.dtype} {list(look.shape)}".partition(".")[2])
             for look in node._input_metadata
             if look is not None
         )
@@ -153,7 +153,7 @@ class _Sheet:
 
 
 def _look(tensor):
-    return f"{tensor.dtype} {list(tensor.shape)}".removeprefix("imode.")
+    return f"{tensor.dtype} {list(tensor.shape)}".partition(".")[2]
 
 
 def _version(tensor):

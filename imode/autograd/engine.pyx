@@ -19,6 +19,7 @@ from imode._core.dispatch cimport (
     TLS, Operator, Watcher, call2, operator, set_watching, tls, watching)
 from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport is_dense
+from imode._core.keyset cimport BIT_SPARSE
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode._core.version cimport VersionCounter
 from imode.autograd.anomaly cimport check_nan, nan_checked, report
@@ -414,17 +415,23 @@ cdef int _add(Task task, Entry* entry, int number, PyObject* gradient) except -1
         if before == NULL:
             Py_INCREF(<object>gradient)
             grads[number] = gradient
+        elif (<Tensor>before).keys & ~(<Tensor>gradient).keys & BIT_SPARSE:
+            _replace(grads, number, call2(_op_add, <object>gradient, <object>before))
         elif _is_ours(before) and same_shape(<Tensor>before, <Tensor>gradient):
             call2(_op_add_inplace, <object>before, <object>gradient)
         else:
             # The sum is a new tensor: other edges may share the gradient that arrived first.
-            total = call2(_op_add, <object>before, <object>gradient)
-            Py_INCREF(total)
-            grads[number] = <PyObject*>total
-            Py_DECREF(<object>before)
+            _replace(grads, number, call2(_op_add, <object>before, <object>gradient))
     finally:
         Py_DECREF(<object>gradient)
     return 0
+
+
+cdef inline void _replace(PyObject** grads, int number, object total) noexcept:
+    cdef PyObject* before = grads[number]
+    Py_INCREF(total)
+    grads[number] = <PyObject*>total
+    Py_DECREF(<object>before)
 
 
 cdef bint _is_ours(PyObject* gradient):

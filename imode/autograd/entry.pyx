@@ -7,6 +7,7 @@ from cpython.ref cimport Py_DECREF
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
+from imode._core.keyset cimport BIT_CPU
 from imode._core.size cimport new_size
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, grad_fn_of, requires_grad, storage, typenum
@@ -146,6 +147,8 @@ cdef Tensor _implicit(object output):
     if not requires_grad(<Tensor>output):
         return None                   # _roots raises
     array = storage(<Tensor>output)
+    if not (<Tensor>output).keys & BIT_CPU and array.size == 1:
+        return operator("ones_like")((<object>output).detach())
     return _one(typenum(<Tensor>output), array.ndim, array.shape)
 
 

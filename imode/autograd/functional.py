@@ -10,6 +10,7 @@ with `strict`, an error.
 import contextlib
 
 import imode
+from imode.errors import names_of as _names_of
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
@@ -431,3 +432,6 @@ def _filled(grads, like, strict, create_graph, what, message):
         if create_graph and not grad.requires_grad:
             raise _not_differentiable(what, i)
     return tuple(imode.zeros_like(t) if g is None else g for g, t in zip(grads, like, strict=True))
+
+
+__getattr__ = _names_of(__name__)

@@ -6,6 +6,7 @@ import threading
 import weakref
 
 from imode import errors
+from imode.errors import names_of as _names_of
 
 from .drawing import Picture, draw
 from .edges import GradientEdge
@@ -273,3 +274,6 @@ def _all_of(tensors, fn):
         return hook
 
     return [tensor.register_hook(hook_of(index)) for index, tensor in enumerate(tensors)]
+
+
+__getattr__ = _names_of(__name__)

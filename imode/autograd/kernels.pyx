@@ -15,13 +15,15 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
     TENSOR_LIST, TLS, CKernel, Operator, call1, operator, redispatch, tls)
 from imode._core.dtype cimport (
-    FLOAT16, code_of, dtype, dtype_from_typenum, is_complex, is_integral)
+    FLOAT8_E4M3FN, code_of, dtype, dtype_from_typenum, is_complex, is_integral)
+from imode._core.elsewhere cimport place_of
 from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
     Tensor, current, is_tensor, meta_of, requires_grad, storage, typenum, version_of)
 from imode.autograd.derivative cimport (
-    FROM_ARGUMENT, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative, Slot)
+    FROM_ARGUMENT, FROM_DEVICE, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative,
+    Slot)
 from imode.autograd.leaves cimport connect
 from imode.autograd.node cimport next_nodes
 from imode.autograd.recorded cimport OpNode, new_node
@@ -141,12 +143,12 @@ cdef object _record_inplace(Operator op, keyset_t keys, PyObject** args):
     if not _any_requires_grad(op, d, args):
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_write(op.id, self)
-    if d.floats_only and code_of[typenum(self)] < FLOAT16:
+    if d.floats_only and code_of[typenum(self)] < FLOAT8_E4M3FN:
         return redispatch(op, keys & below(AUTOGRAD), args)
     check_inplace(op.name, self)
     node = _prepare(op, d, args, True)
     result = redispatch(op, keys & below(AUTOGRAD), args)
-    if d.unimplemented and code_of[typenum(self)] < FLOAT16:
+    if d.unimplemented and code_of[typenum(self)] < FLOAT8_E4M3FN:
         return result             # integers carry no gradient, and the node would only raise
     node.set_outputs(1)
     node.describe(0, self)
@@ -292,6 +294,8 @@ cdef object _keep(Operator op, Slot* slot, PyObject** args):
         return geometry_of(<Tensor>arg)
     if slot.source == FROM_MATRIX:
         return _matrix(<Tensor>arg)
+    if slot.source == FROM_DEVICE:
+        return place_of(<Tensor>arg) if is_tensor(arg) else None
     if is_tensor(arg):
         return dtype_from_typenum(typenum(<Tensor>arg))
     if op.kinds[slot.index] == TENSOR_LIST:
@@ -323,20 +327,27 @@ cdef int _finish(Derivative d, OpNode node, object result) except -1:
     """Make the node the history of the results, and save those that the formulas read."""
     cdef int i
     cdef int n
+    cdef int output = 0
     if type(result) is Tensor:
         node.set_outputs(1)
         _set_history(d, node, 0, <Tensor>result)
     elif isinstance(result, tuple):
         n = <int>len(<tuple>result) if d.reads_all else 1
-        node.set_outputs(n)
+        for i in range(n if d.constant else 0):
+            output += d.constant >> i & 1
+        node.set_outputs(n - output)
+        output = 0
         for i in range(n):
+            if d.constant >> i & 1:
+                continue
             if type((<tuple>result)[i]) is Tensor:
-                _set_history(d, node, i, <Tensor>(<tuple>result)[i])
+                _set_history(d, node, output, <Tensor>(<tuple>result)[i])
+            output += 1
     return _save_results(d, node, result)
 
 
 cdef int _set_history(Derivative d, OpNode node, int output, Tensor result) except -1:
-    if code_of[typenum(result)] < FLOAT16:      # integers and bools carry no gradient
+    if code_of[typenum(result)] < FLOAT8_E4M3FN:      # integers and bools carry no gradient
         if d.floats_only or d.unimplemented:
             return 0
         raise errors.graph.integer_result(d.name, result.dtype)
@@ -354,7 +365,7 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
         if slot.source == FROM_RESULT:
             item = result if type(result) is Tensor else (<tuple>result)[slot.index]
             if type(item) is Tensor:
-                node.keep_result(i, <Tensor>item, slot.index)
+                node.keep_result(i, <Tensor>item, (<Tensor>item).output_nr)
             else:
                 node.keep(i, None)
     return 0

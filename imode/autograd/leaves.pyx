@@ -9,6 +9,7 @@ from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, operator, tls
 from imode._core.geometry cimport same_shape
 from imode._core.iterate cimport empty_like, is_dense
+from imode._core.keyset cimport BIT_CPU, BIT_SPARSE
 from imode._core.making cimport wrap
 from imode._core.tensor cimport (
     Tensor, bump, grad_fn_of, is_inference, meta_of, storage, version_of)
@@ -197,7 +198,9 @@ cdef int _accumulate(AccumulateGrad node, PyObject* arrived) except -1:
         else:
             leaf.meta.grad = _copy_like(gradient, leaf)
         return 0
-    if recording:
+    if (<Tensor>before).keys & ~gradient.keys & BIT_SPARSE:
+        leaf.meta.grad = before = call2(_op_add, gradient, before)
+    elif recording:
         leaf.meta.grad = before = call2(_op_add, before, gradient)
     else:
         call2(_op_add_inplace, before, gradient)
@@ -245,6 +248,8 @@ cdef bint _same_layout(Tensor gradient, Tensor leaf):
     cdef ndarray array = storage(gradient)
     cdef ndarray like = storage(leaf)
     cdef int i
+    if gradient.keys & BIT_SPARSE:
+        return True
     if not is_dense(like):
         return PyArray_IS_C_CONTIGUOUS(array)
     for i in range(array.ndim):
@@ -264,9 +269,11 @@ cdef object _copy_like(Tensor gradient, Tensor leaf):
     cdef ndarray source = storage(gradient)
     cdef ndarray copy
     cdef Tensor out
+    if gradient.keys & BIT_SPARSE:
+        return call1(operator("clone"), gradient)
     if not is_dense(storage(leaf)):
         return operator("clone")(gradient, memory_format="contiguous_format")
-    if tls().no_grad and same_shape(gradient, leaf):
+    if tls().no_grad and same_shape(gradient, leaf) and gradient.keys & BIT_CPU:
         copy = empty_like(storage(leaf), PyArray_TYPE(source))
         PyArray_CopyInto(copy, source)
         tls().operator_id = _BACKWARD

@@ -25,17 +25,47 @@ THEMES = {
     "out": "out= and in-place results that cannot take what is computed",
     "numbers": "numbers that 64 bits or a dtype cannot hold, probabilities out of range",
     "shapes": "shapes, dimensions, sizes and indices that do not fit",
+    "linalg": "matrices that are singular, indefinite or not square; factorizations that fail",
     "graph": "saved tensors, graphs that are run twice, tensors without history, .grad",
     "guards": "guards that are used wrongly, in the wrong thread or twice",
     "modes": "modes left out of order, and what their methods return",
+    "devices": "devices without a backend, tensors of several, elements that do not exist",
+    "sparse": "sparse tensors where only strided ones can be, coordinates that do not fit",
     "dispatcher": "kernels that are missing, local keys that cannot be",
     "library": "operators from outside: schemas, kernels, results, libraries that are closed",
+    "missing": "names of PyTorch's that imode lacks",
 }
+
+
+_missing = None  # the module, once it is needed: hasattr() asks for it in loops
+
+
+def _ending(look, *where):
+    global _missing
+    if _missing is None:
+        _missing = import_late(".missing", __name__)
+    return getattr(_missing, look)(*where)
 
 
 def no_such_name(module, name):
     """A module has no attribute of a name that was looked up."""
-    return AttributeError(f"module {module!r} has no attribute {name!r}")
+    text = f"module {module!r} has no attribute {name!r}"
+    return AttributeError(text if name[:1] == "_" else text + _ending("of_module", module, name))
+
+
+def no_such_method(name):
+    """A tensor has no attribute of a name that is PyTorch's."""
+    more = _ending("of_tensor", name)
+    return AttributeError(f"'Tensor' object has no attribute {name!r}{more}")
+
+
+def names_of(module):
+    """Return the `__getattr__` of a module that has all its names: it tells which are missing."""
+
+    def __getattr__(name):
+        raise no_such_name(module, name)
+
+    return __getattr__
 
 
 def no_attribute(cls, name):

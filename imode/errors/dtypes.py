@@ -9,7 +9,7 @@ def not_implemented(kernel, dtype):
 
 
 # The dtype to convert an array to if tensors do not have its own, by NumPy's kind and size.
-_CONVERTIBLE = {"u2": "int32", "u4": "int64", "u8": "int64", "f": "float64", "c": "complex128"}
+_CONVERTIBLE = {"f": "float64", "c": "complex128"}
 _CONVERTIBLE.update(dict.fromkeys("mM", "int64"), O="float64")
 
 
@@ -20,8 +20,16 @@ def unsupported_array(descr):
     name = "numpy.void" if descr.kind == "V" else name_of(descr.type)
     return TypeError(
         f"can't convert np.ndarray of type {name}. The only supported types are: "
-        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and "
-        f"bool. {advice}"
+        "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
+        f"uint32, uint16, uint8, and bool. {advice}"
+    )
+
+
+def not_in_numpy(dtype):
+    """NumPy has no such dtype."""
+    return TypeError(
+        f"Got unsupported ScalarType {scalar_name(dtype)}. NumPy has no such dtype: convert it "
+        "first, as by float()"
     )
 
 
@@ -41,6 +49,15 @@ def cannot_cast(result, target):
     """A result cannot be written as elements of another dtype."""
     return RuntimeError(
         f"result type {_word(result)} can't be cast to the desired output type {_word(target)}"
+    )
+
+
+def no_promotion(first, second, eight):
+    """Two dtypes have no common one; `eight`: for one is a float of eight bits."""
+    kinds = "Float8 Types is" if eight else "uint16, uint32, uint64 types is"
+    return RuntimeError(
+        f"Promotion for {kinds} not supported, attempted to promote {scalar_name(first)} and "
+        f"{scalar_name(second)}. Convert one of them first"
     )
 
 
@@ -80,12 +97,17 @@ def norm_of(dtype):
     )
 
 
+_NO_MEAN = "infer output dtype. {} dtype must be either a floating point or complex dtype"
+
+
 def mean_of(name, given, dtype):
     """A mean of integers or booleans; `given`: whose dtype it is, Input's or the Optional one."""
-    return RuntimeError(
-        f"{name}(): could not infer output dtype. {given} dtype must be either a floating point or "
-        f"complex dtype. Got: {scalar_name(dtype)}"
-    )
+    return RuntimeError(f"{name}(): could not {_NO_MEAN.format(given)}. Got: {scalar_name(dtype)}")
+
+
+def masked_mean_of(given, dtype):
+    """The same in `masked.mean`."""
+    return ValueError(f"mean(): Could not {_NO_MEAN.format(given)}. Got: {dtype}")
 
 
 def class_indices(dtype):

@@ -192,3 +192,8 @@ def grad_mismatch(grad_dtype, grad_shape, dtype, shape):
         f"attempting to assign a gradient of size '{list(grad_shape)}' to a tensor of size "
         f"'{list(shape)}'. Please ensure that the gradient and the tensor are the same size"
     )
+
+
+def no_derivative(name):
+    """An operator can be recorded, but not differentiated."""
+    return NotImplementedError(f"the derivative for '{name}' is not implemented.")

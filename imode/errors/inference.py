@@ -71,13 +71,19 @@ def version(guard_id=0, maker=0):
 _SHARED = "One of an inference tensor and a normal one would then see the other's writes."
 
 
+# Also raised for tensors of two devices.
+INCOMPATIBLE = (
+    "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+    "incompatible tensor type."
+)
+
+
 def data(guard_id, maker, into_normal):
     """``.data`` would put an inference tensor's memory under a normal tensor, or the reverse."""
     way = "t.data = u.normal(); or" if into_normal else "t = u; or, inside the mode,"
     return RuntimeError(
         text(
-            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
-            "incompatible tensor type.",
+            INCOMPATIBLE,
             made_by(guard_id, maker, "The one given" if into_normal else "The one set"),
             _SHARED,
             f"Ways out: {way} t.copy_(u), which copies the elements.",

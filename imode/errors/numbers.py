@@ -27,6 +27,10 @@ def dropout_probability(p, kind=ValueError):
     return kind(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
+def margin_power():
+    return ValueError("only p == 1 and p == 2 supported")
+
+
 def bernoulli_probability():
     return RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
 

@@ -5,7 +5,13 @@ from imode.errors.culprit import DROP_OUT
 # Of one whose dtype is not the result's; `Out` of `_core/out` tells the names in braces.
 EXPECTED = "Expected out tensor to have dtype {wanted}, but got {found} instead"
 FOUND = "Found dtype {Found} but expected {Wanted}"
+SCALAR_TYPE_OF = "expected scalar type {Wanted} but found {Found}"
 SCALAR_TYPE = "expected scalar_type {Wanted} but found {Found}"
+
+
+def missing(name):
+    """The operator of an out= form was called without it."""
+    return TypeError(f"{name}() missing 1 required keyword-only argument: 'out'")
 
 
 def requires_grad(op, called=None):

@@ -46,6 +46,14 @@ def too_many_elements(more=""):
     return RuntimeError(f"numel: integer multiplication overflow{more}")
 
 
+def no_memory(nbytes):
+    """More bytes than there are."""
+    return RuntimeError(
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {nbytes} bytes. Error "
+        "code 12 (Cannot allocate memory)"
+    )
+
+
 def storage_overflow(shape, strides=None, more=""):
     """A number of bytes beyond 64 bits."""
     strided = "" if strides is None else f" and strides={list(strides)}"
@@ -93,12 +101,43 @@ def selected_from_nothing():
     return RuntimeError("index_select(): self indexing axis dim should be positive")
 
 
+# ---- Fourier transforms -------------------------------------------------------------------------
+
+
+def no_points(n):
+    """A transform of so few numbers."""
+    return RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
+def repeated_axis():
+    """A dimension is transformed twice."""
+    return RuntimeError("FFT dims must be unique")
+
+
+def no_axis(name):
+    """A transform of real numbers has no dimension for its half."""
+    return RuntimeError(f"{name} must transform at least one axis")
+
+
 # ---- layers and losses --------------------------------------------------------------------------
 
 
 def no_rows():
     """The input of a loss over classes is a scalar."""
     return ValueError("Expected 1 or more dimensions (got 0)")
+
+
+def several_targets():
+    """A loss has more than one target for each row."""
+    return RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+
+
+def total_length(given, longest, kind):
+    """Sequences are to be filled up to less than the longest has."""
+    return kind(
+        "Expected total_length to be at least the length of the longest sequence in input, but got "
+        f"total_length={given} and max sequence length being {longest}"
+    )
 
 
 def batch_sizes(shape, target_shape):
@@ -122,6 +161,25 @@ def target_size(shape, target_shape, refused=False):
 def needs_channels(ndim):
     """The input of batch_norm has no channel dimension."""
     return RuntimeError(f"Expected at least 2 dimensions for input tensor but received {ndim}")
+
+
+def output_too_small(given, found):
+    """Windows of which none fits into the input; both ends in PyTorch's words."""
+    return RuntimeError(
+        f"Given input size{given}. Calculated output size{found}. Output size is too small"
+    )
+
+
+def empty_part(kernel, name, shape, dim):
+    """Of adaptive windows: only the batch may be empty."""
+    return RuntimeError(
+        f"{kernel}(): Expected {name} to have non-zero size for non-batch dimensions, but {name} "
+        f"has sizes {list(shape)} with dimension {dim} being empty"
+    )
+
+
+def zero_divisor():
+    return RuntimeError("divisor must be not zero")
 
 
 def flat_weight():

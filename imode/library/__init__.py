@@ -1,5 +1,7 @@
 """Operators, kernels and derivatives from outside, with PyTorch's names; all can be taken back."""
 
+from imode.errors import names_of as _names_of
+
 from .callables import CustomOpDef, OpOverloadPacket
 from .headers import get_include
 from .infer import infer_schema
@@ -22,3 +24,5 @@ __all__ = [
     "register_fake",
     "register_kernel",
 ]
+
+__getattr__ = _names_of(__name__)

@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define IMODE_KERNEL_VERSION 1 /* goes up when a module must be compiled again */
+#define IMODE_KERNEL_VERSION 2 /* goes up when a module must be compiled again */
 
 typedef uint64_t imode_keys; /* a set of dispatch keys, bit by bit */
 typedef PyObject *(*imode_kernel)(PyObject *op, imode_keys keys, PyObject **args);
@@ -34,8 +34,9 @@ typedef PyObject *(*imode_kernel)(PyObject *op, imode_keys keys, PyObject **args
 #define IMODE_CPU ((imode_keys)1 << 0)
 #define IMODE_META ((imode_keys)1 << 1)
 #define IMODE_PRIVATEUSE1 ((imode_keys)1 << 2)
-#define IMODE_ADINPLACEORVIEW ((imode_keys)1 << 3)
-#define IMODE_AUTOGRAD ((imode_keys)1 << 4)
+#define IMODE_SPARSECPU ((imode_keys)1 << 3)
+#define IMODE_ADINPLACEORVIEW ((imode_keys)1 << 5)
+#define IMODE_AUTOGRAD ((imode_keys)1 << 6)
 
 typedef struct {
     int version;          /* IMODE_KERNEL_VERSION of the imode that runs */

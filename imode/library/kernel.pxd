@@ -13,6 +13,7 @@ cdef extern from "imode_kernel.h":
     const keyset_t CPU "IMODE_CPU"
     const keyset_t META "IMODE_META"
     const keyset_t PRIVATEUSE1 "IMODE_PRIVATEUSE1"
+    const keyset_t SPARSECPU "IMODE_SPARSECPU"
     const keyset_t ADINPLACEORVIEW "IMODE_ADINPLACEORVIEW"
     const keyset_t AUTOGRAD "IMODE_AUTOGRAD"
 

@@ -12,7 +12,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport root
 from imode._core.dispatch cimport (
     MAX_ARGS, TENSOR_LIST, TLS, CKernel, Operator, inplace_target, redispatch, tls)
-from imode._core.dtype cimport FLOAT16, code_of
+from imode._core.dtype cimport FLOAT8_E4M3FN, code_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.layers cimport Signature
 from imode._core.tensor cimport (
@@ -155,7 +155,7 @@ cdef object _record_write_or_view(Operator op, keyset_t keys, PyObject** args):
         connect(node, i, <Tensor>inputs[i])
         edges.setdefault(id(inputs[i]), i)
     result = redispatch(op, keys & below(AUTOGRAD), args)
-    outputs = [item for item in written if code_of[typenum(<Tensor>item)] >= FLOAT16]
+    outputs = [item for item in written if code_of[typenum(<Tensor>item)] >= FLOAT8_E4M3FN]
     n = <int>len(outputs)
     outputs += _unwritten(op, args, result)
     if not outputs:
@@ -183,7 +183,7 @@ cdef list _unwritten(Operator op, PyObject** args, object result):
     cdef Tensor tensor
     for value in result if isinstance(result, tuple) else (result,):
         for item in value if isinstance(value, list) else (value,):
-            if type(item) is not Tensor or code_of[typenum(<Tensor>item)] < FLOAT16:
+            if type(item) is not Tensor or code_of[typenum(<Tensor>item)] < FLOAT8_E4M3FN:
                 continue
             if any([item is other for other in given]):
                 continue

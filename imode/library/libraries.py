@@ -6,6 +6,7 @@ import weakref
 from functools import partial
 
 from imode import errors
+from imode._core.device import devices_from_outside
 from imode._core.dispatch import CKernel, Operator, Role
 from imode._core.importing import uninterrupted
 from imode._core.keyset import DispatchKey
@@ -26,6 +27,7 @@ _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
 _KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
 _SAME_KEY = {"AutogradCPU": "Autograd", "": _COMPOSITE[0], "Undefined": _COMPOSITE[0]}
 _DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta", "privateuseone": "PrivateUse1"}
+# and the names of the devices from outside
 _ABSENT = ("CUDA", "XPU", "MPS", "HPU", "XLA", "MTIA", "IPU", "HIP", "VE")
 _OUR_FILES = __file__.rpartition("libraries.py")[0]
 _definers = {}  # namespace -> (undo of the library of the kind DEF, its line)
@@ -297,10 +299,11 @@ def device_keys(name, device_types):
     if device_types is None or device_types == "default":
         return (_COMPOSITE[1],)
     devices = (device_types,) if isinstance(device_types, str) else tuple(device_types)
+    keys = _DEVICE_KEYS | dict.fromkeys(devices_from_outside(), "PrivateUse1")
     for device in devices:
-        if device not in _DEVICE_KEYS:
+        if device not in keys:
             raise errors.library.unknown_device(name, device, tuple(_DEVICE_KEYS))
-    return tuple(_DEVICE_KEYS[device] for device in devices)
+    return tuple(dict.fromkeys(keys[device] for device in devices))
 
 
 def line_of(function):

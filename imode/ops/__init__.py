@@ -45,7 +45,12 @@ MODULES = (
     "pointwise.piecewise_activation",
     "pointwise.activation",
     "pointwise.activation_nn",
+    "pointwise.special_gamma",
+    "pointwise.special_normal",
+    "pointwise.special_bessel",
+    "pointwise.special_polynomials",
     "reductions.extrema",
+    "reductions.quantiles",
     "reductions.distance",
     "shapes.view_copy",
     "shapes.unsafe_split",
@@ -55,17 +60,60 @@ MODULES = (
     "reductions.scan",
     "shapes.join",
     "reductions.series",
+    "reductions.covariance",
+    "reductions.finite_differences",
     "shapes.pixel_shuffle",
     "indexing.masks",
+    "pointwise.special_names",
     "sorting.sort",
     "sorting.unique",
     "sorting.search",
+    "sorting.histogram",
+    "decompositions.lu",
+    "decompositions.cholesky",
+    "decompositions.ldl",
+    "decompositions.solve",
+    "decompositions.inverse",
+    "decompositions.determinants",
+    "decompositions.qr",
+    "decompositions.svd",
+    "decompositions.eigen",
+    "decompositions.pseudoinverse",
+    "decompositions.least_squares",
+    "decompositions.matrix_functions",
+    "decompositions.low_rank",
     "networks.conv",
+    "networks.conv_tbc",
     "networks.pool",
+    "networks.pool3d",
+    "networks.unpool",
+    "networks.resample",
+    "networks.fold",
+    "networks.grid",
     "networks.norm",
+    "networks.norm_more",
     "networks.class_loss",
     "networks.loss",
     "networks.layers",
+    "sparse.making",
+    "sparse.products",
+    "sparse.reductions",
+    "fourier.transforms",
+    "fourier.fft",
+    "fourier.frequencies",
+    "fourier.windows",
+    "fourier.stft",
+    "networks.dropout",
+    "networks.margin_loss",
+    "networks.distance_loss",
+    "networks.likelihood_loss",
+    "networks.bilinear",
+    "sequences.ctc_loss",
+    "sequences.embedding_bag",
+    "sequences.packing",
+    "sequences.recurrent",
+    "sequences.attention",
+    "sequences.multi_head",
 )
 
 
@@ -84,7 +132,7 @@ sys.modules["imode.return_types"] = _ReturnTypes(
 
 from imode._core.dispatch import set_loader  # noqa: E402
 from imode._core.importing import import_late, uninterrupted  # noqa: E402
-from imode._core.internals import DeferredMethod, install  # noqa: E402
+from imode._core.internals import AbsentMethod, DeferredMethod, install  # noqa: E402
 
 
 def _folders():
@@ -118,7 +166,7 @@ def digest():
 
 
 try:
-    from imode.ops.names import DECLARED_IN, DIGEST, FUNCTIONS, METHODS, STAMP
+    from imode.ops.names import ABSENT, DECLARED_IN, DIGEST, FUNCTIONS, METHODS, STAMP
 
     _known = STAMP is None or stamp() == STAMP or digest() == DIGEST
 except ImportError:
@@ -225,6 +273,8 @@ if _known:
     set_loader(find, load_all)
     for _name in METHODS:
         install(_name, DeferredMethod(_name, find))
+    for _name in ABSENT:
+        install(_name, AbsentMethod(_name))
 else:
     DECLARED_IN = {}
     load_all()

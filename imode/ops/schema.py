@@ -59,10 +59,13 @@ from imode._core.dispatch import (
     count_operators,
     forget_operators,
 )
+from imode._core.elsewhere import ON_THE_DEVICE, SHAPES_ALONE
 from imode._core.internals import conj, install
 from imode._core.keyset import DispatchKey
 from imode._core.loops import Ints, Layout, Number, in_layout, ufunc_ckernel
 from imode._core.out import Out, composite_out, recorded
+from imode._core.sparse import ON_COORDINATES
+from imode._core.stored import DTYPE_FIRST, RUN_STORED
 from imode.autograd.derivative import Derivative
 from imode.autograd.kernels import (
     BUMP_INPLACE,
@@ -74,12 +77,17 @@ from imode.autograd.kernels import (
     TRACK_VIEW,
 )
 from imode.ops.parse import parse, signature
+from imode.ops.stored_dtypes import dtypes_taken, how_stored
 
 __all__ = ["LINEAR", "Out", "alias", "composite", "conj", "op", "ufunc"]
 
 LINEAR = "the operator itself is its derivative by `grad_output`"
-_CPU, _ADINPLACEORVIEW, _AUTOGRAD = (
+_CPU, _META, _OUTSIDE, _SPARSE, _STORED, _ADINPLACEORVIEW, _AUTOGRAD = (
     DispatchKey.CPU,
+    DispatchKey.Meta,
+    DispatchKey.PrivateUse1,
+    DispatchKey.SparseCPU,
+    DispatchKey.Stored,
     DispatchKey.ADInplaceOrView,
     DispatchKey.Autograd,
 )
@@ -100,6 +108,8 @@ class Entry:
     """One declaration, as written: what the operator was derived from.
 
     `out`: an Out.
+    `by_values`: the shape of the result depends on elements: not for tensors on meta. `writes`:
+    arguments that the kernel changes though the schema does not say so.
 
     What messages about arguments have to know of PyTorch's operator, each a word of `op`:
     `older`: the orders that its arguments had in older scripts, one after another: their names.
@@ -121,8 +131,12 @@ class Entry:
         "formulas",
         "kernel",
         "older",
+        "by_values",
         "out",
         "overloads",
+        "writes",
+        "stored",
+        "takes",
         "result_names",
         "variants",
     )
@@ -142,6 +156,8 @@ class Entry:
         compiled=False,
         checked_by=None,
         counted_by=None,
+        by_values=False,
+        writes=(),
     ):
         self.kernel, self.fast, self.differentiable = kernel, fast, differentiable
         self.formulas = None  # the derivative, as given to `op`
@@ -151,6 +167,8 @@ class Entry:
         self.overloads = {parsed.name.removesuffix("_"): overloads}  # and those of its aliases
         self.compiled = compiled
         self.checked_by, self.counted_by = checked_by, counted_by
+        self.by_values, self.writes = by_values, writes
+        self.stored, self.takes = "own", ()  # of operators with kernels: see `_declare`
 
 
 def _number_flags(numbers):
@@ -168,6 +186,7 @@ def ufunc(
     precheck=None,
     numbers="wrapped",
     layout="pointwise",
+    guard=None,
 ):
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
@@ -192,7 +211,7 @@ def ufunc(
     """
     flags = _number_flags(numbers)
     kernel = ufunc_ckernel(
-        loops, Ints[ints.upper()], scaled, bounds, precheck, flags, Layout[layout.upper()]
+        loops, Ints[ints.upper()], scaled, bounds, precheck, flags, Layout[layout.upper()], guard
     )
     return kernel.beside(in_layout(fallback, layout, flags[: loops.nin]), __name__)
 
@@ -267,6 +286,7 @@ def _declare(
     inplace_derivative=None,
     inplace_kernel=None,
     shows=None,
+    constant="",
     **facts,
 ):
     """Declare an operator, at `where`: ``module:line``.
@@ -287,6 +307,7 @@ def _declare(
     `shows`: what `_saved_...` of the node shows besides what the formulas read, {name: how}: True,
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
+    `constant`: names of results that have no gradient; `grads` has the others'.
     `facts`: see `Entry`.
     """
     parsed = parse(schema)
@@ -299,8 +320,11 @@ def _declare(
     if parsed.n_results > 1 and not parsed.result_names[0].startswith("result"):
         result_type = _result_type(parsed.name, parsed.result_names)
     form = partial(_operator, parsed, schema, entry, result_type=result_type)
+    if parsed.role != Role.VIEW and "metadata" not in words:
+        entry.stored = how_stored(parsed.name, kernel, where)
+        entry.takes = dtypes_taken(parsed.name, kernel)
     base = form(parsed.name, parsed.overload, parsed.role)
-    base.register(_CPU, compiled)
+    _register_backends(base, compiled, "metadata" in words)
     if derivative is not None:
         node = name or _camel(parsed.name) + "Backward0"
         formulas = {
@@ -310,6 +334,7 @@ def _declare(
             base, formulas, node, parsed.result_names, real_only, number, inplace_only, shows
         )
         derivative.floats_only, derivative.alone = floats_only, alone
+        derivative.constant = sum(1 << parsed.result_names.index(n) for n in constant.split())
         base._link(derivative=derivative)
     _register_autograd(base, tracked, inplace_only, "metadata" in words)
     _publish(base, parsed, words, doc)
@@ -322,9 +347,10 @@ def _declare(
         inplace._link(functional=base, derivative=of_inplace)
         base._link(inplace=inplace)
         if inplace_kernel is not None:
-            inplace.register(_CPU, _compile_kernel(inplace.name, inplace_kernel, fast, where))
+            written = _compile_kernel(inplace.name, inplace_kernel, fast, where)
         else:
-            inplace.register(_CPU, compiled)
+            written = compiled
+        _register_backends(inplace, written)
         _register_autograd(inplace, tracked, inplace_only)
         _publish(inplace, parsed, words, inplace_doc(parsed.name))
     if "out" in words and entry.out.into is not None:
@@ -333,7 +359,7 @@ def _declare(
         out = form(parsed.name, f"{parsed.overload}_out" if parsed.overload else "out", Role.OUT)
         out._link(functional=base, derivative=derivative)
         base._link(out=out)
-        out.register(_CPU, entry.out.kernel(compiled))
+        _register_backends(out, entry.out.kernel(compiled))
         _register_autograd(out, tracked, inplace_only)
     return base
 
@@ -352,6 +378,20 @@ def _check_entry(parsed, derivative, differentiable):
         raise ValueError(f"{parsed.name}: give a derivative, or say differentiable=False")
     if derivative is not None and {"grad", "grads", "needs"} & {a[1] for a in parsed.arguments}:
         raise ValueError(f"{parsed.name}: grad, grads and needs are what a formula is given")
+
+
+def _register_backends(operator, kernel, metadata=False):
+    """Give a form of an operator its kernel on the CPU, and those that follow from it elsewhere."""
+    viewing = metadata or operator.role == Role.VIEW  # touches no element: the same everywhere
+    stored = operator.entry.stored
+    if stored != "own":
+        operator.register(_STORED, RUN_STORED)
+        if Kind.DTYPE_OPT in operator.kinds and operator.role != Role.OUT:
+            kernel = kernel.after(DTYPE_FIRST)
+    operator.register(_CPU, kernel)
+    operator.register(_META, kernel if viewing else SHAPES_ALONE)
+    operator.register(_OUTSIDE, kernel if viewing else ON_THE_DEVICE)
+    operator.register(_SPARSE, ON_COORDINATES)
 
 
 def _register_autograd(operator, tracked, inplace_only, metadata=False):
@@ -379,12 +419,14 @@ def composite(
     doc=None,
     fast=None,
     written=None,
+    named=False,
     **facts,
 ):
     """Declare an operator that is a Python function over other operators: a decorator.
 
     `fast`: the compiled case, as in `op`; the function is the general one.
     `written`: the function of the in-place form, where that is not copying the result.
+    `named`: several results are a named tuple, into which the function's are put.
     `facts`: as in `op`.
     """
 
@@ -392,9 +434,11 @@ def composite(
         parsed = parse(schema)
         words = _words(parsed.name, variants)
         text = doc or function.__doc__
-        entry = Entry(parsed, function, fast, True, words, text, **facts)
-        form = partial(_operator, parsed, schema, entry)
-        base = form(parsed.name, parsed.overload, Role.COMPOSITE, function=function)
+        result_type = _result_type(parsed.name, parsed.result_names) if named else None
+        calls = _naming(function, result_type) if named else function
+        entry = Entry(parsed, calls, fast, True, words, text, **facts)
+        form = partial(_operator, parsed, schema, entry, result_type=result_type)
+        base = form(parsed.name, parsed.overload, Role.COMPOSITE, function=calls)
         base._link(fast=fast)
         _publish(base, parsed, words, text)
         if "inplace" in words:
@@ -405,11 +449,20 @@ def composite(
             _publish(inplace, parsed, words, inplace_doc(parsed.name))
         if "out" in words:
             hands_on = len(parsed.arguments) < function.__code__.co_argcount
-            into = function if hands_on else composite_out(function, entry, parsed.name)
+            into = calls if hands_on else composite_out(calls, entry, parsed.name)
             _link_out(base, parsed, entry.out.into or into)
         return base
 
     return declare
+
+
+def _naming(function, result_type):
+    """The function, its results put into their named tuple."""
+
+    def named(*args):
+        return result_type(function(*args))
+
+    return named
 
 
 def _link_out(base, parsed, function):

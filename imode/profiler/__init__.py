@@ -4,6 +4,8 @@
 `table`, `chrome` and `lines` show them; `session` is `profile` and its schedule.
 """
 
+from imode.errors import names_of as _names_of
+
 from .events import EventList, FunctionEvent, FunctionEventAvg
 from .session import (
     ProfilerAction,
@@ -27,3 +29,5 @@ __all__ = [
     "supported_activities",
     "tensorboard_trace_handler",
 ]
+
+__getattr__ = _names_of(__name__)

@@ -14,6 +14,7 @@ from imode._core.dtype cimport (
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
@@ -53,6 +54,8 @@ cdef int _write(ndarray target, ndarray source) except -1:
     """Copy between arrays of one shape. (NumPy's loops between float16 and float32 are slow.)"""
     cdef int a = cnp.PyArray_TYPE(source)
     cdef int b = cnp.PyArray_TYPE(target)
+    if skipping():
+        return 0
     if cnp.PyArray_SIZE(source) >= LARGE and (
             (a == cnp.NPY_FLOAT16 and b == cnp.NPY_FLOAT32)
             or (a == cnp.NPY_FLOAT32 and b == cnp.NPY_FLOAT16)):
@@ -76,6 +79,8 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
             target.descr.type_num == source.descr.type_num):
         n = cnp.PyArray_NBYTES(storage(<Tensor>args[0]))
         if target.data + n <= source.data or source.data + n <= target.data:
+            if skipping():
+                return <object>args[0]
             memcpy(target.data, source.data, n)
             return <object>args[0]
     if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
@@ -115,6 +120,8 @@ cdef object _zero(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray array = storage(<Tensor>args[0])
     if not cnp.PyArray_ISWRITEABLE(array):
         return run_general(op, keys, args)
+    if skipping():
+        return <object>args[0]
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
         memset(cnp.PyArray_DATA(array), 0, cnp.PyArray_NBYTES(array))
     else:

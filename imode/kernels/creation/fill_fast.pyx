@@ -13,6 +13,7 @@ from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.iterate cimport empty_like as allocate_like, in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
@@ -107,7 +108,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
         out = allocate_like(storage(<Tensor>args[0]), typenum_of[code])
     else:
         out = allocate(typenum_of[code], 0, dims)
-    if number == <PyObject*>None:
+    if number == <PyObject*>None or skipping():
         return wrap(out)
     item = cnp.PyArray_ITEMSIZE(out)
     if config.zero:
@@ -154,12 +155,14 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         if type(<object>args[1]) is not str or <str>args[1] != "contiguous_format":
             return run_general(op, keys, args)
         out = allocate(cnp.PyArray_TYPE(source), source.ndim, source.shape)
-        cnp.PyArray_CopyInto(out, source)
+        if not skipping():
+            cnp.PyArray_CopyInto(out, source)
         return wrap(out)
     if args[1] != <PyObject*>None:
         return run_general(op, keys, args)
     out = allocate_like(source, cnp.PyArray_TYPE(source))
-    memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
+    if not skipping():
+        memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
     return wrap(out)
 
 
@@ -193,6 +196,8 @@ cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     cdef Py_ssize_t k
     cdef int d
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(out)
+    if skipping():
+        return
     for d in range(dim):
         outer *= out.shape[d]
     row = item * _count(fields(<PyObject*>out), dim, out.ndim)

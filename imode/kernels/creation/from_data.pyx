@@ -79,11 +79,8 @@ def array_of_capsule(capsule):
     return array
 
 
-def check_array(array, bint converted=False):
-    """Return `array` if a tensor can share its memory, else raise TypeError or ValueError.
-
-    converted: it will be copied to another dtype, so unsigned integers are accepted, too.
-    """
+def check_array(array):
+    """Return `array` if a tensor can share its memory, else raise TypeError or ValueError."""
     cdef ndarray a
     cdef Py_ssize_t i, size
     cdef object dtype
@@ -101,14 +98,12 @@ def check_array(array, bint converted=False):
             raise errors.arguments.array_order(
                 "At least one stride in the given numpy array is negative, and tensors with "
                 "negative strides are not currently supported")
-    dtype = a.dtype if a.dtype.num in _UNSIGNED else from_numpy_dtype(a.dtype).numpy
+    dtype = from_numpy_dtype(a.dtype).numpy
     if not a.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
             "Conversion between byte orders is currently not supported."
         )
-    if a.dtype.num in _UNSIGNED and not converted:
-        raise errors.dtypes.unsupported_array(a.dtype)
     if a.dtype.num != dtype.num:    # C has two integer types of 64 bits
         a = a.view(dtype)
     return a if type(a) is np.ndarray else a.view(np.ndarray)
@@ -134,14 +129,14 @@ def from_data(data, dtype, default_float):
         dtype = _common(work, np.dtype(default_float))
     else:
         dtype = np.dtype(dtype)
-    half = dtype.num == cnp.NPY_FLOAT16    # rounded to float first, as in PyTorch
+    half = dtype.kind == "f" and dtype.itemsize < 4    # rounded to float first, as in PyTorch
     out = np.empty(shape, np.float32 if half else dtype)
     if cnp.PyArray_SIZE(out):
         work.kind = cnp.PyArray_TYPE(out)
         work.fill(out, 0, cnp.PyArray_BYTES(out), data)
     if half:
         with np.errstate(over="ignore"):
-            return out.astype(np.float16)
+            return out.astype(np.float16 if dtype.num == cnp.NPY_FLOAT16 else dtype)
     return out
 
 
@@ -196,7 +191,7 @@ cdef object _common(Ingest work, object default_float):
 
 
 cdef object _promote(a, b):
-    """The common dtype, which may be an unsigned one that tensors lack; that is refused later."""
+    """The common dtype; of unsigned integers and others NumPy's, where PyTorch has none."""
     if a is None or a == b:
         return b
     if a.num not in _UNSIGNED and b.num not in _UNSIGNED:
@@ -234,8 +229,7 @@ cdef class Ingest:
         elif PyLong_Check(item):
             self.met |= INT
         elif isinstance(item, (np.ndarray, np.generic)):
-            if item.dtype.num not in _UNSIGNED:    # an unsigned dtype may be refused as a whole
-                from_numpy_dtype(item.dtype)
+            from_numpy_dtype(item.dtype)
             self.add(item.dtype)
         elif PyFloat_Check(item):
             self.met |= FLOAT

@@ -14,6 +14,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport _array, _integer, _only_defaults, _row_major, _real
 from libc.math cimport ceil, fma, pow
 from libc.stdint cimport int64_t
@@ -165,9 +166,11 @@ cdef void _cut(char *target, const char *origin, int64_t rows, int64_t columns, 
 
 def triangle(ndarray a, diagonal, bint upper):
     """Return the lower or upper triangle of the matrices in the last two dimensions of `a`."""
+    cdef int nd = cnp.PyArray_NDIM(a)
+    cdef ndarray out = empty(cnp.PyArray_TYPE(a), nd, cnp.PyArray_DIMS(a))
+    if skipping():
+        return out
     cdef ndarray source = cnp.PyArray_GETCONTIGUOUS(a)
-    cdef int nd = cnp.PyArray_NDIM(source)
-    cdef ndarray out = empty(cnp.PyArray_TYPE(source), nd, cnp.PyArray_DIMS(source))
     cdef int64_t rows = cnp.PyArray_DIM(source, nd - 2), columns = cnp.PyArray_DIM(source, nd - 1)
     _cut(cnp.PyArray_BYTES(out), cnp.PyArray_BYTES(source), rows, columns,
          cnp.PyArray_SIZE(source), cnp.PyArray_ITEMSIZE(source),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from imode import errors
+from imode._core.parallel import skipping
 from imode.kernels.indexing.checks import cast_number, check_index, check_written
 from imode.kernels.shapes.views import wrap_dim
 
@@ -76,7 +77,7 @@ def gather(a, dim, index):
     dim = check_along("gather", index, a, dim)
     if index.size == 0:
         return np.empty(index.shape, a.dtype)
-    lifted, flat = index.reshape(index.shape or (1,)), np.ascontiguousarray(a)
+    lifted, flat = index.reshape(index.shape or (1,)), np.ascontiguousarray(a, like=a)
     shape = a.shape or (1,)
     check_index(lifted, shape[dim], dim)
     return flat.reshape(-1).take(flat_positions(lifted, shape, dim)).reshape(index.shape)
@@ -131,6 +132,8 @@ def rounded_once(a):
 
 def write(a, at, source, reduce):
     """Write to flat positions; via a row-order copy if `a` has another order."""
+    if skipping():
+        return
     flat = np.ascontiguousarray(a).reshape(-1)
     if reduce is None:
         flat[at] = source
@@ -140,14 +143,15 @@ def write(a, at, source, reduce):
         a[...] = flat.reshape(a.shape)
 
 
-_EMPTY = {
+# By reduction: the element that changes no other.
+EMPTY = {
     "sum": lambda dtype: 0,
     "mean": lambda dtype: 0,
     "prod": lambda dtype: 1,
     "amax": lambda dtype: _bound(dtype, -1),
     "amin": lambda dtype: _bound(dtype, 1),
 }
-_EMPTY |= {"max": _EMPTY["amax"], "min": _EMPTY["amin"]}  # PyTorch accepts these names, too
+EMPTY |= {"max": EMPTY["amax"], "min": EMPTY["amin"]}  # PyTorch accepts these names, too
 
 
 def _bound(dtype, sign):
@@ -160,7 +164,7 @@ def _bound(dtype, sign):
 
 def scatter_reduce(a, dim, index, source, reduce, include_self=True):
     """Combine the elements of `source` with those of `a` that `index` selects, in place."""
-    if reduce not in _EMPTY:
+    if reduce not in EMPTY:
         raise RuntimeError(
             f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
         )
@@ -171,7 +175,7 @@ def scatter_reduce(a, dim, index, source, reduce, include_self=True):
     if not include_self:
         check_along("scatter", index, a, dim, source)
         check_written(a, source)
-        scatter(a, dim, index, np.full(index.shape, _EMPTY[reduce](a.dtype), a.dtype))
+        scatter(a, dim, index, np.full(index.shape, EMPTY[reduce](a.dtype), a.dtype))
     scatter(a, dim, index, source, reduce)
     if reduce != "mean" or not index.size:
         return

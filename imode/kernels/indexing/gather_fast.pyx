@@ -6,6 +6,7 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport is_tensor
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -13,6 +14,8 @@ from imode.kernels.fast_guards cimport (
     _wrapped, _row_major)
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
+
+from imode._core.hollow import hollow
 
 cnp.import_array()
 
@@ -277,8 +280,10 @@ def take_along(ndarray a not None, ndarray index not None, int dim):
     cdef Fields* at
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(a)
     cdef ndarray out
-    a, index = cnp.PyArray_GETCONTIGUOUS(a), cnp.PyArray_GETCONTIGUOUS(index)
     out = empty(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(index), cnp.PyArray_DIMS(index))
+    if skipping():
+        return hollow(out)
+    a, index = cnp.PyArray_GETCONTIGUOUS(a), cnp.PyArray_GETCONTIGUOUS(index)
     if cnp.PyArray_SIZE(index) == 0 or not _can_run(cnp.PyArray_TYPE(a), item, GATHER):
         import numpy as np
         return np.take_along_axis(a, index, dim)

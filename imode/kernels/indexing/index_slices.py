@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from imode._core.parallel import skipping
 from imode.kernels.indexing.gather import flat_positions, write
 
 _ROW = 64  # rows of this length or more are added faster row by row than element by element
@@ -12,10 +13,10 @@ _ROW = 64  # rows of this length or more are added faster row by row than elemen
 def add_rows(target, index, values):
     """Add each slice of `values` to slice `index` of a contiguous array, in its first dimension."""
     width = math.prod(target.shape[1:])
+    if width == 0 or skipping():
+        return
     target = target.reshape(target.shape[0], width)
     values = np.ascontiguousarray(values).reshape(index.size, width)
-    if width == 0:
-        return
     if width >= _ROW:
         for i, row in zip(index.tolist(), values):
             target[i] += row

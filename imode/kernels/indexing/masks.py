@@ -5,6 +5,7 @@ import numpy as np
 from imode import errors
 from imode._core.broadcast import broadcast_shape
 from imode._core.overlap import refuse_partial
+from imode._core.parallel import skipping
 from imode._core.type_names import c_name
 from imode.kernels.indexing.checks import cast_number, check_written, only_number
 
@@ -23,4 +24,5 @@ def masked_fill(a, mask, value):
     shape = broadcast_shape(a.shape, mask.shape)
     if shape != a.shape:
         raise errors.out.wrong_shape(a.shape, shape)
-    np.copyto(a, value, where=mask)
+    if not skipping():
+        np.copyto(a, value, where=mask)

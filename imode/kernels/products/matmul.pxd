@@ -26,6 +26,10 @@ ctypedef struct Matrix:           # one operand of a product
     npy_intp column_stride
 
 
+# Restrict the BLAS to the calling thread, and back to what the first has returned.
+cdef int one_thread() noexcept nogil
+cdef void restore_threads(int before) noexcept nogil
+
 # A 2-D array as a matrix, a 1-D array as a row; borrows the array's memory.
 cdef Matrix matrix(ndarray x)
 # A contiguous stack of matrices as one taller matrix.
@@ -37,6 +41,10 @@ cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil
 cdef ndarray for_blas(ndarray x)
 # The Code of both, if there is a loop for it and something to multiply; else -1.
 cdef int common_code(ndarray x, ndarray y) noexcept
+# `batch` products of matrices with something to multiply; steps: bytes to the next matrix; `out`,
+# of `item` bytes each, is contiguous.
+cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_step, Matrix* b,
+                   npy_intp b_step, char* out) noexcept nogil
 # A new array of shape `dims` with `batch` products of matrices; steps: bytes to the next matrix.
 cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=*,
                      npy_intp a_step=*, npy_intp b_step=*)

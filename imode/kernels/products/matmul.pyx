@@ -15,7 +15,7 @@ from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.loops cimport find_loop, loop_t
-from imode._core.parallel cimport num_threads, parallel_for
+from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _real
 from numpy cimport ndarray, npy_intp
@@ -52,7 +52,7 @@ cdef get_threads_t _get_threads = <get_threads_t>_get_address
 cdef set_threads_t _set_threads = <set_threads_t>_set_address
 
 
-cdef inline int _one_thread() noexcept nogil:
+cdef int one_thread() noexcept nogil:
     """Restrict the BLAS to the calling thread; returns how many threads it used before.
 
     Its own threads wait for each other in busy loops: if another process uses the cores, a product
@@ -67,7 +67,7 @@ cdef inline int _one_thread() noexcept nogil:
     return before
 
 
-cdef inline void _restore_threads(int before) noexcept nogil:
+cdef void restore_threads(int before) noexcept nogil:
     if before > 1:
         _set_threads(before)
 
@@ -128,8 +128,8 @@ cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil:
         m.row_stride == item and (m.columns == 1 or m.column_stride >= m.rows * item))
 
 
-cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_step,
-                    Matrix* b, npy_intp b_step, char* out) noexcept nogil:
+cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_step,
+                   Matrix* b, npy_intp b_step, char* out) noexcept nogil:
     """`batch` products of matrices; steps: bytes to the next matrix; `out` is contiguous."""
     cdef npy_intp n = a.rows
     cdef npy_intp k = a.columns
@@ -155,13 +155,13 @@ cdef void _multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp
                 <double*>(b.data + i * b_step), b.row_stride // 8, b.column_stride // 8,
                 <double*>(out + i * n * m * 8), n, k, m)
     else:
-        blas_threads = _one_thread()
+        blas_threads = one_thread()
         if batch == 1 and n >= 2 * ROWS and n * k * m >= SHARED:
             whole.code, whole.dims, whole.steps, whole.args = code, dims, steps, args
             parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
         else:
             _loop[code](args, dims, steps, _loop_data[code])
-        _restore_threads(blas_threads)
+        restore_threads(blas_threads)
 
 
 cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,
@@ -172,17 +172,17 @@ cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_i
     out = empty(typenum_of[code], nd, dims)
     item = cnp.PyArray_ITEMSIZE(out)
     if batch * a.rows * a.columns * b.columns < GIL_FREE:
-        _multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
-    else:
+        multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
+    elif not skipping():
         with nogil:
-            _multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
+            multiply(code, item, batch, &a, a_step, &b, b_step, <char*>cnp.PyArray_DATA(out))
     return out
 
 
 cdef ndarray for_blas(ndarray x):
     """The same matrix or vector, copied if the BLAS does not accept its strides."""
     cdef Matrix m = matrix(x)
-    if blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64:
+    if blas_takes(&m, cnp.PyArray_ITEMSIZE(x)) or cnp.PyArray_SIZE(x) < 64 or skipping():
         return x
     return x.copy("C")
 
@@ -305,6 +305,8 @@ cdef bint addable(ndarray addend, int code, npy_intp n, npy_intp m, npy_intp* ro
 cdef bint _add_scaled(ndarray out, int code, npy_intp n, npy_intp m, ndarray addend,
                       npy_intp rows, npy_intp columns, double beta, double alpha) noexcept:
     """out = beta * addend + alpha * out, for n x m numbers; False for other dtypes."""
+    if skipping():
+        return code == FLOAT32 or code == FLOAT64
     if code == FLOAT32:
         imode_add_scaled_f(<float*>cnp.PyArray_DATA(out), n, m,
                            <float*>cnp.PyArray_DATA(addend), rows, columns, beta, alpha)

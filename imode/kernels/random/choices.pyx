@@ -9,6 +9,7 @@ from libc.math cimport ceil
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_state
+from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.layout cimport empty_like, iteration_order
 from imode.kernels.random.distributions cimport (
     CHUNK, Line, check_target, line_of, uniform_double, uniform_float)
@@ -121,6 +122,8 @@ def bernoulli(cnp.ndarray out, p, generator=None):
         _coins(out, <double> p, choose(generator))
         return
     probabilities = p
+    if cnp.PyArray_TYPE(probabilities) == typenum_of[<int>BFLOAT16]:
+        probabilities = probabilities.astype(np.float32)
     if (
         cnp.PyArray_IS_C_CONTIGUOUS(out)
         and cnp.PyArray_IS_C_CONTIGUOUS(probabilities)
@@ -178,6 +181,9 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
     negative, not finite, or all zero in a row.
     """
     cdef cnp.ndarray rows = np.atleast_2d(weights), noise
+    cdef bint brain = cnp.PyArray_TYPE(weights) == typenum_of[<int>BFLOAT16]
+    if brain:
+        rows = rows.astype(np.float32)
     if not replacement or count == 1:
         if rows.size and not (rows.max() < np.inf and rows.min() >= 0):
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -186,7 +192,11 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
         noise = empty_like(weights)
         exponential(noise, 1.0, generator)
         with np.errstate(all="ignore"):
-            score = weights / noise
+            if brain:             # the quotient is rounded, too
+                score = weights.astype(np.float32) / noise.astype(np.float32)
+                score = score.astype(weights.dtype).astype(np.float32)
+            else:
+                score = weights / noise
         if count == 1:
             return score.argmax(axis=-1, keepdims=True)
         return np.ascontiguousarray(np.argsort(-score, axis=-1, kind="stable")[..., :count])

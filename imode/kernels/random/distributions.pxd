@@ -19,6 +19,7 @@ cdef class Line:
 cdef enum:
     CHUNK = 512    # values drawn between two calls of mt_fill
 
+cdef bint is_half(int typenum) noexcept nogil           # float16 or bfloat16
 cdef Line line_of(cnp.ndarray out, object dtype=*)    # dtype: in which to draw
 cdef int check_target(cnp.ndarray out) except -1      # raises for read-only or overlapping memory
 cdef void uniform_float(mt_state *mt, float *out, int64_t n, float low, float high) noexcept nogil

@@ -15,7 +15,9 @@ from libc.math cimport ceil, cos, exp, fma, fmaf, log, log1p, sin, sqrt, tan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_next, mt_next64, mt_state
+from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.layout cimport iteration_order
+from imode._core.parallel cimport skipping
 
 from imode import errors
 
@@ -49,6 +51,10 @@ cdef double PI = 3.141592653589793238462643383279
 cdef double TO_UNIT = 1.0 / 9007199254740992.0    # 2**-53
 
 
+cdef bint is_half(int typenum) noexcept nogil:
+    return typenum == cnp.NPY_FLOAT16 or typenum == typenum_of[<int>BFLOAT16]
+
+
 # ---- where the values go ---------------------------------------------------------------------
 
 @cython.final
@@ -66,6 +72,10 @@ cdef Line line_of(cnp.ndarray out, object dtype=None):
     if not cnp.PyArray_ISWRITEABLE(out) or not cnp.PyArray_IS_C_CONTIGUOUS(out):
         check_target(out)
         line.target = out.transpose(iteration_order(out))
+    if skipping():                # shapes alone: nothing is drawn
+        line.values, line.data = line.target, cnp.PyArray_DATA(out)
+        line.kind = np.dtype(out.dtype if dtype is None else dtype).num
+        return line
     if dtype is None and cnp.PyArray_IS_C_CONTIGUOUS(line.target):
         line.values = line.target
     else:
@@ -143,11 +153,11 @@ cdef void uniform_double(
 def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     """Fill `out` (float or complex) with numbers uniform in [low, high).
 
-    A float32 takes 24 random bits, a float64 53; a float16 is a rounded float32.
+    A float32 takes 24 random bits, a float64 53; a float of 16 bits is a rounded float32.
     """
     cdef Generator source = choose(generator)
     cdef cnp.ndarray real = _as_real(out)
-    cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
+    cdef bint half = is_half(cnp.PyArray_TYPE(real))
     cdef Line line = line_of(real, np.float32 if half else None)
     if line.kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         raise errors.dtypes.not_implemented("check_uniform_bounds", out.dtype)
@@ -161,8 +171,8 @@ def uniform(cnp.ndarray out, double low=0.0, double high=1.0, generator=None):
     finally:
         source.release()
     if half:    # rounding may have reached `high`, which is outside
-        values = line.values.astype(np.float16)
-        values[values >= np.float32(high)] = np.float16(low)
+        values = line.values.astype(real.dtype)
+        values[values.astype(np.float32) >= np.float32(high)] = low
         line.values = values
     line.store()
 
@@ -241,7 +251,7 @@ def normal(cnp.ndarray out, double mean=0.0, double std=1.0, generator=None):
     cdef Generator source = choose(generator)
     cdef cnp.ndarray real = _as_real(out)
     cdef int64_t n = cnp.PyArray_SIZE(real)
-    cdef bint half = cnp.PyArray_TYPE(real) == cnp.NPY_FLOAT16
+    cdef bint half = is_half(cnp.PyArray_TYPE(real))
     cdef bint blocks = n >= 16 and cnp.PyArray_IS_C_CONTIGUOUS(real)
     cdef cnp.ndarray padded
     cdef Line line = line_of(real, np.float32 if half else None)
@@ -297,7 +307,7 @@ cdef int _serial(cnp.ndarray out, generator, Law law, double a, double b) except
     cdef Line line
     cdef int kind = cnp.PyArray_TYPE(out)
     dtype = None
-    if kind == cnp.NPY_FLOAT16:
+    if is_half(kind):
         dtype = np.float32
     elif kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
         dtype = np.float64
@@ -386,7 +396,7 @@ def integers(cnp.ndarray out, low, high, generator=None, wide=None):
     cdef int64_t base = low
     cdef bint long_words = (span >> 28) != 0 if wide is None else wide
     cdef int known
-    dtype = np.float32 if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT16 else None
+    dtype = np.float32 if is_half(cnp.PyArray_TYPE(out)) else None
     cdef Line line = line_of(out, dtype)
     source.acquire()
     try:

@@ -291,7 +291,7 @@ cdef object _multinomial(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* w = _array(args[0])
     cdef npy_intp dims[2]
     cdef npy_intp rows, columns, r
-    cdef int64_t count
+    cdef int64_t count = 0
     cdef int kind = w.descr.type_num
     cdef Generator source
     cdef ndarray noise

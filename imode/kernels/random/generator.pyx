@@ -4,6 +4,7 @@ import os
 import numpy as np
 
 from imode import errors
+from imode._core.parallel cimport skipping
 from imode._core.type_names import class_name
 
 cimport cython
@@ -317,7 +318,12 @@ def set_rng_state(new_state):
     default_generator.set_state(new_state)
 
 
+cdef Generator _unused = Generator()    # of draws whose results nobody sees
+
+
 cdef Generator choose(generator):
+    if skipping():                # shapes alone: no number of a generator in use is spent
+        return _unused
     if generator is None:
         return <Generator> default_generator
     if not isinstance(generator, Generator):

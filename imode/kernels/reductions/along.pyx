@@ -6,6 +6,7 @@ into a buffer, processed, and scattered back.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.parallel cimport skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator, kernel_t
@@ -281,7 +282,7 @@ cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) e
             raise MemoryError()
     if block.outer * block.n * block.inner < GIL_FREE:
         _run_lanes(loop, data, nargs, block, args, buffer)
-    else:
+    elif not skipping():
         with nogil:
             _run_lanes(loop, data, nargs, block, args, buffer)
     if buffer != small:
@@ -309,7 +310,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
         _lanes(self.loop[code], self.data[code], 2, &block, pointers)
     elif block.outer * block.n * block.inner < GIL_FREE:
         self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
-    else:
+    elif not skipping():
         with nogil:
             self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
     return deliver(op, out, args)
@@ -394,7 +395,7 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     target = <char*>cnp.PyArray_DATA(out)
     if cnp.PyArray_SIZE(x) < GIL_FREE:
         self.loop[code](source, target, block.outer, block.n, block.inner)
-    else:
+    elif not skipping():
         with nogil:
             self.loop[code](source, target, block.outer, block.n, block.inner)
     return deliver(op, out, args)

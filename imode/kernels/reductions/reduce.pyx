@@ -15,6 +15,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.parallel cimport skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
@@ -419,7 +420,7 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     result = <char*>cnp.PyArray_DATA(out)
     if cnp.PyArray_SIZE(x) < GIL_FREE:
         _fold(lanes, &plan, data, result)
-    else:
+    elif not skipping():
         with nogil:
             _fold(lanes, &plan, data, result)
     raise_left()

@@ -6,6 +6,7 @@ serves is left to the operator's Python function over ndarrays, which defines al
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from imode._core.parallel cimport skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
@@ -96,7 +97,7 @@ cdef void _run_moments(int code, Plan* plan, ndarray x, ndarray var, ndarray mea
     args[2] = <char*>cnp.PyArray_DATA(mean)
     if dims[0] * dims[1] < GIL_FREE:
         loop(args, dims, steps, &correction)
-    else:
+    elif not skipping():
         with nogil:
             loop(args, dims, steps, &correction)
     if root:

@@ -12,6 +12,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport (
     PyLong_AsLongAndOverflow, _array, _count, _dim, _fill_value, _indices, _item,
@@ -189,6 +190,14 @@ cdef object _repeat(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef bint _pad_value(int kind, PyObject* value, uint64_t* item) except -1:
+    """Convert the value to the dtype, of complex ones 0 alone; False: the general case does."""
+    item[0] = item[1] = 0
+    if cnp.PyTypeNum_ISCOMPLEX(kind):
+        return <object>value == 0
+    return _fill_value(kind, value, <char*>item)
+
+
 cdef object _pad(Operator op, keyset_t keys, PyObject** args):
     """constant_pad_nd(self, pad, value) that crops nothing."""
     cdef Fields* a = _array(args[0])
@@ -204,7 +213,7 @@ cdef object _pad(Operator op, keyset_t keys, PyObject** args):
     # A result of four dimensions may have another memory order (see kernels/networks/pad.pyx).
     if args[op.nargs] != NULL or not _row_major(a) or not 0 < a.nd < 4 or not (
             _count(a, 0, a.nd) and _numbers(args[1], pad, &n)) or n % 2 or n > 2 * a.nd or not (
-                _fill_value(a.descr.type_num, args[2], <char*>value)):
+                _pad_value(a.descr.type_num, args[2], value)):
         return run_general(op, keys, args)
     for d in range(a.nd):
         dims[d], k = a.dimensions[d], 2 * (a.nd - 1 - d)
@@ -266,3 +275,56 @@ roll = CKernel.new(_roll)
 repeat = CKernel.new(_repeat)
 constant_pad = CKernel.new(_pad)
 one_hot = CKernel.new(_one_hot)
+
+
+# ---- windows that overlap, added up: what is left of unfold in its backward pass -----------------
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef void _add_windows(real* to, const real* source, npy_intp outer, npy_intp length,
+                       npy_intp count, npy_intp size, npy_intp step) noexcept nogil:
+    cdef npy_intp i, j, k
+    cdef real* at
+    for i in range(outer):
+        for j in range(count):
+            at = to + i * length + j * step
+            for k in range(size):
+                at[k] += source[k]
+            source += size
+
+
+def overlap_add(ndarray result not None, ndarray windows not None, npy_intp step):
+    """Add windows, `step` apart along the last dimension of `result`, a new array in rows.
+
+    windows: (..., count, size). Returns False for dtypes that it does not serve.
+    """
+    cdef int d = windows.ndim
+    cdef npy_intp count = windows.shape[d - 2]
+    cdef npy_intp size = windows.shape[d - 1]
+    cdef npy_intp length = result.shape[d - 2]
+    cdef npy_intp outer
+    cdef char* to
+    cdef char* source
+    cdef int parts = 1 + cnp.PyArray_ISCOMPLEX(result)
+    cdef bint wide = cnp.PyArray_ITEMSIZE(result) == 8 * parts
+    if not (cnp.PyArray_ISFLOAT(result) or cnp.PyArray_ISCOMPLEX(result)) or (
+            cnp.PyArray_ITEMSIZE(result) < 4 * parts):
+        return False
+    if cnp.PyArray_SIZE(windows) == 0:
+        return True
+    windows = windows if cnp.PyArray_IS_C_CONTIGUOUS(windows) else windows.copy("C")
+    outer = cnp.PyArray_SIZE(result) // length
+    to, source = <char*>cnp.PyArray_DATA(result), <char*>cnp.PyArray_DATA(windows)
+    if skipping():
+        return True
+    with nogil:
+        if wide:
+            _add_windows(<double*>to, <const double*>source, outer, length * parts, count,
+                         size * parts, step * parts)
+        else:
+            _add_windows(<float*>to, <const float*>source, outer, length * parts, count,
+                         size * parts, step * parts)
+    return True

@@ -14,6 +14,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport copy_dims, take_view
 from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.layout cimport as_hollow_as
 from imode._core.making cimport alias_of, replace_array, view_of
 from imode._core.tensor cimport Tensor, storage, typenum
 from libc.limits cimport LLONG_MAX
@@ -214,7 +215,7 @@ def apply(CKernel view not None, ndarray a, *arguments):
     g.typenum = cnp.PyArray_TYPE(a)
     g.data = cnp.PyArray_BYTES(a)
     (<view_t>view.data)(a, args, &g)
-    return _header(a, &g)
+    return as_hollow_as(a, _header(a, &g))
 
 
 cdef object _alias(Operator op, keyset_t keys, PyObject** args):

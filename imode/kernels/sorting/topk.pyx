@@ -12,12 +12,15 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _row_major)
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
+
+from imode._core.hollow import hollow
 
 cnp.import_array()
 
@@ -263,8 +266,10 @@ def indices(ndarray x not None, npy_intp k, bint falling=False, bint sorted=True
         kind = cnp.NPY_FLOAT
     elif kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         kind = cnp.NPY_INT64
-    x = cnp.PyArray_FROM_OTF(x, kind, cnp.NPY_ARRAY_IN_ARRAY)
     out = empty(cnp.NPY_INT64, nd, dims)
+    if skipping():
+        return hollow(out)
+    x = cnp.PyArray_FROM_OTF(x, kind, cnp.NPY_ARRAY_IN_ARRAY)
     with nogil:
         _pick_any(kind, cnp.PyArray_BYTES(x), cnp.PyArray_SIZE(x) // n if n else 0, n, k, falling,
                   sorted, kth, <int64_t*>cnp.PyArray_DATA(out))

@@ -25,6 +25,7 @@ from imode._core.layout import (
 )
 from imode._core.numbers import filling
 from imode._core.overlap import refuse_overlaps
+from imode._core.parallel import skipping
 from imode._core.storage import UntypedStorage, offset_in, root_of
 from imode._core.type_names import c_name, class_name
 from imode.autograd.leaves import forget_graphs
@@ -58,6 +59,8 @@ def copy_elements(self, src, non_blocking):
     except ValueError:
         raise mismatch(self.shape, src.shape) from None
     order = common_order(self.shape, [self.strides, source.strides])  # shows where windows overlap
+    if skipping():
+        return
     target, source = self.transpose(order), _cast(source, self.dtype).transpose(order)
     if source.dtype == target.dtype and _share(source, target):
         kernels.copy_in_turn(target, source)
@@ -102,7 +105,10 @@ op(
     "copy_(Tensor(a!) self, Tensor|Scalar other, bool non_blocking=False) -> Tensor(a!)",
     copy_elements,
     fast=kernels.copy_fast,
-    derivative={"self": zeros_in_rows, "other": lambda grad: grad},
+    derivative={
+        "self": zeros_in_rows,
+        "other": lambda grad, other_device: _brought(grad, other_device),
+    },
     name="torch::autograd::CopyBackwards",
     floats_only=True,
     variants="method",
@@ -117,26 +123,35 @@ tensor([1., 2., 3.])
 )
 
 
-def _to_copy(self, dtype, memory_format):
+def _brought(grad, device):
+    """The gradient on the device of what was copied; the engine brings its dtype back."""
+    return grad if device is None or grad.device == device else grad.to(device)
+
+
+def _to_copy(self, dtype, memory_format, device):
     dtype = as_numpy(dtype, self.dtype)
     order = memory_order(memory_format, self.ndim, "to")
     made = empty_like(self, dtype) if order is None else empty_in(order, self.shape, dtype)
-    made[...] = _cast(_real_for(self, dtype), dtype)
+    if not skipping():
+        made[...] = _cast(_real_for(self, dtype), dtype)
     return made
 
 
 op(
-    "_to_copy(Tensor self, *, dtype? dtype=None, any memory_format=None) -> Tensor",
+    "_to_copy(Tensor self, *, dtype? dtype=None, any memory_format=None, device? device=None) "
+    "-> Tensor",
     _to_copy,
     fast=kernels.convert_fast,
-    derivative={"self": lambda grad: grad},  # its dtype is brought back by the engine
+    derivative={"self": lambda grad, self_device: _brought(grad, self_device)},
     floats_only=True,
 )
 
 
 def _fill(self, value):
     _refuse_read_only(self)
-    np.copyto(self, filling(value, self), casting="unsafe")
+    value = filling(value, self)
+    if not skipping():
+        np.copyto(self, value, casting="unsafe")
 
 
 def _fill_tensor(self, value):
@@ -347,6 +362,8 @@ def _set(self, source, write):
             f"Could not set tensor of type {c_name(source.dtype.numpy)} to a tensor of type "
             f"{c_name(self.dtype.numpy)}"
         )
+    if source.device != self.device:
+        raise errors.devices.set_memory(self.device, source.device)
     inference = self.is_inference()
     mixed = inference != source.is_inference()
     if mixed and (is_inference_mode_enabled() or not inference):  # else _set_ refuses the write

@@ -13,10 +13,12 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.dtype import as_numpy, get_default_dtype
+from imode._core.elsewhere import elements_of
 from imode._core.formats import memory_order
-from imode._core.internals import array_of, has_node
+from imode._core.internals import has_node
 from imode._core.layout import empty_in, empty_like
 from imode._core.numbers import filling
+from imode._core.parallel import skipping
 from imode._core.promotion import result_type
 from imode._core.tensor import Tensor
 from imode._core.type_names import scalar_name
@@ -63,10 +65,12 @@ def _impossible(size, dtype):
         raise RuntimeError(
             f"Stride calculation overflowed. A dimension is too long for nothing: {list(size)}"
         )
-    raise RuntimeError(
-        "DefaultCPUAllocator: can't allocate memory: you tried to allocate "
-        f"{count * dtype.itemsize} bytes. Error code 12 (Cannot allocate memory)"
-    )
+    raise errors.shapes.no_memory(count * dtype.itemsize)
+
+
+def _fill(made, value):
+    if not skipping():
+        made.fill(value)
 
 
 def allocate_like(array, dtype, memory_format, operator):
@@ -149,14 +153,14 @@ def _zeros(size, dtype, *options):
 
 def _ones(size, dtype, *options):
     made = allocate(size, dtype)
-    made.fill(1)
+    _fill(made, 1)
     return made
 
 
 def _full(size, fill_value, dtype, *options):
     found = result_type(fill_value)
     made = allocate(size, found if dtype is None else dtype)
-    made.fill(filling(fill_value, made))
+    _fill(made, filling(fill_value, made))
     return made
 
 
@@ -213,7 +217,7 @@ def _empty_like(self, dtype, layout, device, requires_grad, pin_memory, memory_f
 def _filled_like(name, value):
     def kernel(self, dtype, layout, device, requires_grad, pin_memory, memory_format):
         made = allocate_like(self, dtype, memory_format, name)
-        made.fill(value)
+        _fill(made, value)
         return made
 
     return kernel
@@ -221,7 +225,7 @@ def _filled_like(name, value):
 
 def _full_like(self, fill_value, dtype, layout, device, requires_grad, pin_memory, memory_format):
     made = allocate_like(self, dtype, memory_format, "full_like")
-    made.fill(filling(fill_value, made))
+    _fill(made, filling(fill_value, made))
     return made
 
 
@@ -258,7 +262,7 @@ def _new(name, make):
 
 def _new_full(size, dtype, fill_value):
     made = allocate(size, dtype)
-    made.fill(filling(fill_value, made))
+    _fill(made, filling(fill_value, made))
     return made
 
 
@@ -317,6 +321,49 @@ op(
 )
 
 
+def _permuted(size, physical_layout, dtype, *options):
+    if len(physical_layout) != len(size):
+        raise RuntimeError(
+            "Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {len(size)} is not equal to len(physical_layout) = {len(physical_layout)}"
+        )
+    seen = set()
+    for dim in physical_layout:
+        if not 0 <= dim < len(size):
+            raise RuntimeError(
+                "Dimension out of range (expected to be between 0 and "
+                f"{len(size) - 1}, but got {dim} at index {physical_layout.index(dim)}).  NB: "
+                "negative dims not currently supported; file an issue if you want it."
+            )
+        if dim in seen:
+            raise RuntimeError("Duplicate dim not allowed")
+        seen.add(dim)
+    strides, step = [1] * len(size), 1
+    for dim in reversed(physical_layout):
+        strides[dim] = step
+        step *= max(size[dim], 1)
+    dtype = as_numpy(dtype, default_float())
+    if step * dtype.itemsize >= 1 << 63:
+        _impossible(tuple(size), dtype)
+    return _strided(tuple(size), dtype, tuple(strides))
+
+
+op(
+    f"empty_permuted(int[] size, int[] physical_layout, *, {OPTIONS}) -> Tensor",
+    _permuted,
+    differentiable=False,
+    variants="function",
+    doc="""Return an uninitialised tensor whose dimensions lie in memory in the given order.
+
+    physical_layout: the dimensions from the outermost in memory to the innermost, each once, or
+    RuntimeError is raised.
+
+    >>> imode.empty_permuted((2, 3), (1, 0)).stride()
+    (1, 2)
+    """,
+)
+
+
 # ---- from data ----------------------------------------------------------------------------------
 
 
@@ -326,23 +373,20 @@ _COPY = (
 )
 
 
-def existing_array(data, converted):
-    """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data.
-
-    converted: to another dtype, which more arrays can be than tensors can be over.
-    """
+def existing_array(data):
+    """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data."""
     if isinstance(data, np.ndarray):
-        return from_data.check_array(data, converted)
+        return from_data.check_array(data)
     if not isinstance(data, Tensor):
         if isinstance(data, np.generic) or not hasattr(data, "__dlpack__"):
             return None
         data = ops.from_dlpack(data)
-    return array_of(data)
+    return elements_of(data)
 
 
 def copy_of(data, dtype):
     """A new array with the contents of `data`, which may be anything that `imode.tensor` takes."""
-    found = existing_array(data, dtype is not None)
+    found = existing_array(data)
     if found is None:
         return from_data.from_data(data, dtype, default_float())
     made = empty_like(found, dtype)

@@ -11,6 +11,7 @@ from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.internals import has_node, install
 from imode._core.lending import lend
+from imode._core.storage import BYTE, UntypedStorage
 from imode._core.tensor import Tensor
 from imode._core.type_names import scalar_name
 from imode.kernels.creation import from_data, from_data_fast
@@ -181,8 +182,8 @@ def as_tensor(data, dtype, device):
     """
     made = None if _is_capsule(data) else _sharing(data, dtype)
     if made is None:
-        return ops.tensor(data, dtype=dtype)
-    return made if dtype is None or dtype == made.dtype else made.to(dtype)
+        return ops.tensor(data, dtype=dtype, device=device)
+    return made.to(made.device if device is None else device, dtype)
 
 
 def _sharing(obj, dtype):
@@ -214,7 +215,7 @@ def _is_buffer(obj):
 def asarray(obj, dtype, device, copy, requires_grad):
     """Return `obj` as a tensor that shares its memory where possible; `copy` forces or forbids.
 
-    Takes tensors, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises
+    Takes tensors, storages, arrays, DLPack exporters, buffers, numbers and nested sequences. Raises
     ValueError where `copy=False` and a copy is needed (RuntimeError for NumPy's scalars).
 
     >>> imode.asarray([1, 2])
@@ -224,6 +225,8 @@ def asarray(obj, dtype, device, copy, requires_grad):
         if copy is False:
             raise RuntimeError("can't alias NumPy scalars. Leave out copy=False")
         obj = np.asarray(obj)
+    if isinstance(obj, UntypedStorage):
+        obj = obj.elements(dtype or BYTE).detach()
     made = _sharing(obj, dtype if copy is not False else None)
     wanted = requires_grad
     if wanted is None:  # as before a copy, which no mode records
@@ -234,7 +237,13 @@ def asarray(obj, dtype, device, copy, requires_grad):
     if made is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        made = ops.tensor(obj, dtype=dtype)
+        made = ops.tensor(obj, dtype=dtype, device=device)
+    elif device is not None and device != made.device:
+        if copy is False:
+            raise ValueError(
+                f"can't alias tensor with device '{made.device}' into device '{device}'."
+            )
+        made = made.to(device, dtype)
     elif dtype is not None and dtype != made.dtype:
         if copy is False:
             raise ValueError(

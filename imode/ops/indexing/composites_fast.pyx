@@ -3,7 +3,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport Operator, call2, call3
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport BIT_CPU, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad
 from imode.kernels.fast_guards cimport _array, _dim, _indices
@@ -19,6 +19,8 @@ cdef object _take_along(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[1])
     cdef int dim, d
+    if not (<Tensor>args[1]).keys & BIT_CPU:
+        return NotImplemented
     if args[2] == <PyObject*>None or a.nd == 0 or at.nd != a.nd or not _indices(at):
         return NotImplemented
     dim = _dim(args[2], a.nd)

@@ -3,6 +3,9 @@
 Every index is checked before the first element is written.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from imode import ops
@@ -175,53 +178,78 @@ written(
 
 
 def _scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result):
+    places = Places(
+        pick=lambda x: x.gather(dim, index),
+        add=lambda x, terms: x.scatter_add(dim, index, terms),
+        again=lambda x, y: x.scatter_reduce(dim, index, y, reduce, include_self=include_self),
+        clear=lambda x: x.scatter(dim, index, 0),
+    )
+    return reduce_backward(
+        grad, self, src, reduce, include_self, result, places, "scatter_reduce", "src"
+    )
+
+
+class Places(NamedTuple):
+    """Which elements of a tensor those of a source are combined with, as functions.
+
+    pick: the elements at the places. add: a tensor, with a source added there. again: the whole
+    operator, of another tensor and source. clear: a tensor with zeros there.
+    """
+
+    pick: Callable
+    add: Callable
+    again: Callable
+    clear: Callable
+
+
+def reduce_backward(grad, self, src, reduce, include_self, result, places, name, source):
+    """The gradients of what combines a source with elements of `self`: by both of them.
+
+    name, source: the operator and its source, for an error.
+    """
+    pick = places.pick
     if reduce == "sum":
-        to_self, to_src = grad, grad.gather(dim, index)
+        to_self, to_src = grad, pick(grad)
     elif reduce == "mean":
         count = (ops.ones_like if include_self else ops.zeros_like)(grad)
-        count = count.scatter_add(dim, index, ops.ones_like(src))
+        count = places.add(count, ops.ones_like(src))
         count = count.masked_fill(count == 0, 1)
-        to_self, to_src = grad / count, grad.gather(dim, index) / count.gather(dim, index)
+        to_self, to_src = grad / count, pick(grad) / pick(count)
     elif reduce == "prod":
-        to_self, to_src = _scatter_prod_backward(grad, self, dim, index, src, include_self, result)
+        to_self, to_src = _prod_backward(grad, self, src, result, places, name, source)
     else:
         own = (self == result).to(grad.dtype)
-        other = (src == result.gather(dim, index)).to(grad.dtype)
-        share = grad / own.scatter_add(dim, index, other)
-        to_self, to_src = own * share, other * share.gather(dim, index)
-    if not include_self:
-        to_self = to_self.scatter(dim, index, 0)
-    return to_self, to_src
+        other = (src == pick(result)).to(grad.dtype)
+        share = grad / places.add(own, other)
+        to_self, to_src = own * share, other * pick(share)
+    return to_self if include_self else places.clear(to_self), to_src
 
 
-def _scatter_prod_backward(grad, self, dim, index, src, include_self, result):
+def _prod_backward(grad, self, src, result, places, name, source):
     """Products without one factor: a quotient, or, where that factor is 0, computed anew."""
     nonzero_self = self.masked_fill(self == 0, 1)
-    without = nonzero_self.scatter_reduce(dim, index, src, "prod", include_self=include_self)
-    to_self = grad * without / nonzero_self
+    to_self = grad * places.again(nonzero_self, src) / nonzero_self
     zero = src == 0
-    zeros = ops.zeros_like(self).scatter_add(dim, index, zero.to(self.dtype)).gather(dim, index)
+    zeros = places.pick(places.add(ops.zeros_like(self), zero.to(self.dtype)))
     single = zero & (zeros == 1)
-    others = self.scatter_reduce(
-        dim, index, src.masked_fill(single, 1), "prod", include_self=include_self
-    )
-    quotient = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
-    to_src = ops.where(single, (grad * others).gather(dim, index), quotient)
+    others = places.again(self, src.masked_fill(single, 1))
+    quotient = places.pick(grad * result) / src.masked_fill(zero, 1)
+    to_src = ops.where(single, places.pick(grad * others), quotient)
     several = (zeros != 0) & (zeros != 1)  # complex numbers have no order
-    return to_self, ops._zeros_met(to_src) if several.any() else to_src
+    return to_self, ops._zeros_met(to_src, name, source) if several.any() else to_src
 
 
-def _refuse_zeros(grad):
+def _refuse_zeros(grad, name, source):
     raise RuntimeError(
-        "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
+        f"{name}(): Double backward is unsupported for {source} when >1 zeros in {source} are "
         "scattered to the same position in self. Their product has a second derivative that its "
         "first, which is 0, does not show"
     )
 
 
 op(
-    "_zeros_met(Tensor self) -> Tensor",
-    np.copy,
+    "_zeros_met(Tensor self, str name, str source) -> Tensor",
+    lambda self, name, source: np.copy(self),
     derivative={"self": _refuse_zeros},
     name="torch::autograd::Error",
 )

@@ -6,12 +6,14 @@ Every index is checked before the first element is written.
 import numpy as np
 
 from imode import errors, ops
+from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
 from imode.kernels.indexing import index_fast
 from imode.kernels.indexing.checks import cast_number, check_index, check_written, only_number
-from imode.kernels.indexing.gather import rounded_once
+from imode.kernels.indexing.gather import EMPTY, rounded_once
 from imode.kernels.indexing.index_slices import add_slices
 from imode.kernels.shapes.views import wrap_dim
+from imode.ops.indexing.gather import Places, reduce_backward
 from imode.ops.indexing.inplace_first import written
 from imode.ops.reductions import dims as dimensions
 from imode.ops.schema import Out, op
@@ -78,31 +80,31 @@ op(
 )
 
 
-def _index_add(self, dim, index, source, alpha):
+def _check_combined(name, self, dim, index, source):
+    """What slices are combined with, by a vector of indices; gives the wrapped dim."""
     dim = wrap_dim(dim, self.ndim)
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with "
+            f"{name}(): Index is supposed to be a vector, but got dim: {index.ndim} with "
             f"type: {scalar_name(index.dtype)} and size: {list(index.shape)}"
         )
     if index.dtype != np.int64 and index.dtype != np.int32:
         raise RuntimeError(
-            "index_add_(): Expected dtype int32/int64 for index but got: "
-            f"{scalar_name(index.dtype)}"
+            f"{name}(): Expected dtype int32/int64 for index but got: {scalar_name(index.dtype)}"
         )
     if self.dtype != source.dtype:
         raise RuntimeError(
-            f"index_add_(): self ({scalar_name(self.dtype)}) and source "
+            f"{name}(): self ({scalar_name(self.dtype)}) and source "
             f"({scalar_name(source.dtype)}) must have the same scalar type"
         )
     if dim and dim >= source.ndim:
         raise RuntimeError(
-            f"index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim "
+            f"{name}(): Indexing dim {dim} is out of bounds of the source tensor with dim "
             f"{source.ndim}"
         )
     if index.size != (source.shape[dim] if source.ndim else 1):
         raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to "
+            f"{name}(): Number of indices ({index.size}) should be equal to "
             f"source.size(dim): ({dimensions.size(source, dim)}), for dim: {dim}"
         )
     if source.ndim != self.ndim or any(
@@ -113,6 +115,11 @@ def _index_add(self, dim, index, source, alpha):
             f"Got self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
     check_written(self, index, source)
+    return dim
+
+
+def _index_add(self, dim, index, source, alpha):
+    dim = _check_combined("index_add_", self, dim, index, source)
     index = index.reshape(-1)
     length = (self.shape or (1,))[dim]
     if self.ndim <= 1 and ((index < 0) | (index >= length)).any():
@@ -153,6 +160,78 @@ written(
 
     >>> imode.zeros(3).index_add(0, imode.tensor([2, 2]), imode.tensor([1.0, 2.0]))
     tensor([0., 0., 3.])
+    """,
+)
+
+
+_OF_SLICES = {"prod": np.multiply, "mean": np.add, "amax": np.maximum, "amin": np.minimum}
+
+
+def _index_reduce(self, dim, index, source, reduce, include_self):
+    if reduce not in _OF_SLICES:
+        raise RuntimeError(
+            "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    dim = _check_combined("index_reduce_", self, dim, index, source)
+    index, length = index.reshape(-1), (self.shape or (1,))[dim]
+    if ((index < 0) | (index >= length)).any():
+        raise errors.shapes.index_out_of_range()
+    if not include_self and self.dtype.kind in "bc":
+        raise errors.dtypes.not_implemented("index_reduce_func_exclude_input_init", self.dtype)
+    if self.ndim < 2 and self.dtype.kind in "bc":
+        raise errors.dtypes.not_implemented("index_func_", self.dtype)
+    if self.dtype.kind == "c" and reduce in ("amax", "amin"):
+        kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"
+        raise errors.dtypes.not_implemented(kernel, self.dtype)
+    if self.dtype.kind == "b" and reduce == "mean":
+        raise errors.dtypes.not_implemented("div_floor_cpu", self.dtype)
+    if self.size == 0 or skipping():
+        return
+    # Slices stand in the first dimension of an array that is written back at the end; float16 is
+    # rounded once.
+    own = np.moveaxis(self.reshape(self.shape or (1,)), dim, 0)
+    terms = np.moveaxis(source.reshape(source.shape or (1,)), dim, 0)
+    result = own.astype(np.float32 if self.dtype == np.float16 else self.dtype)
+    with np.errstate(all="ignore"):
+        if not include_self:
+            result[index] = EMPTY[reduce](self.dtype)
+        _OF_SLICES[reduce].at(result, index, terms)
+        if reduce == "mean":
+            count = np.bincount(index, minlength=length) + bool(include_self)
+            count = np.maximum(count, 1).reshape(-1, *[1] * (result.ndim - 1)).astype(result.dtype)
+            divide = np.divide if self.dtype.kind in "fc" else np.floor_divide
+            divide(result, count, out=result)
+        own[...] = result
+
+
+def _index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result):
+    places = Places(
+        pick=lambda x: x.index_select(dim, index),
+        add=lambda x, terms: x.index_add(dim, index, terms),
+        again=lambda x, y: x.index_reduce(dim, index, y, reduce, include_self=include_self),
+        clear=lambda x: x.index_fill(dim, index.long(), 0),
+    )
+    return reduce_backward(
+        grad, self, source, reduce, include_self, result, places, "index_reduce", "source"
+    )
+
+
+written(
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
+    "bool include_self=True) -> Tensor",
+    _index_reduce,
+    derivative={("self", "source"): _index_reduce_backward},
+    real_only="index_reduce",
+    doc="""Return the tensor with slices of `source` combined with those that `index` names.
+
+    reduce: "prod", "mean", "amax" or "amin". include_self: whether the tensor's own elements take
+    part. Raises RuntimeError for another `reduce`, for shapes that do not fit, IndexError for an
+    index out of range.
+
+    >>> x, index = imode.ones(3), imode.tensor([2, 2])
+    >>> x.index_reduce(0, index, imode.tensor([2.0, 3.0]), "prod")
+    tensor([1., 1., 6.])
     """,
 )
 

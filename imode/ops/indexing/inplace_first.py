@@ -12,7 +12,7 @@ from imode.ops.schema import Out, inplace_doc, op
 
 def copied(array, keep_order=True):
     """A copy to write to: laid out as PyTorch's `clone`, or in row order."""
-    made = empty_like(array) if keep_order else np.empty(array.shape, array.dtype)
+    made = empty_like(array) if keep_order else np.empty(array.shape, array.dtype, like=array)
     made[...] = array
     return made
 

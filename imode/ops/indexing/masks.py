@@ -1,9 +1,14 @@
-"""Picking and placing elements by masks and by flat positions; where elements are not zero."""
+"""Elements by masks and by flat positions, and where these, and nonzero ones, lie."""
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from imode import ops
+from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
+from imode._core.dtype import from_numpy_dtype
+from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
 from imode.kernels.indexing import index_fast, masks_fast
 from imode.kernels.indexing.checks import check_index, check_written
@@ -75,6 +80,7 @@ def _masked_select_backward(grad, self, mask):
 op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     _masked_select,
+    by_values=True,
     fast=sort_fast.masked_select,
     derivative={"self": _masked_select_backward},
     variants="function method out",
@@ -105,6 +111,8 @@ def _masked_scatter(self, mask, source):
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
             + scalar_name(mask.dtype)
         )
+    if skipping():
+        return
     count = int(np.count_nonzero(mask))
     if count > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
@@ -131,6 +139,8 @@ def _masked_scatter(self, mask, source):
 )
 def _masked_scatter_backward(grad_output, mask, source_shape):
     source = np.zeros(source_shape, grad_output.dtype)
+    if skipping():
+        return source
     picked = grad_output[np.broadcast_to(mask, grad_output.shape)]
     source.reshape(-1)[: picked.size] = picked[: source.size]
     return source
@@ -266,6 +276,7 @@ def _nonzero(self):
 op(
     "nonzero(Tensor self) -> Tensor",
     _nonzero,
+    by_values=True,
     fast=sort_fast.nonzero,
     differentiable=False,
     variants="function method out",
@@ -284,6 +295,40 @@ op(
             [2]])
     """,
 )
+
+
+def _check_static(self, size, fill_value):
+    if size < 0:
+        raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
+    return size, self.ndim
+
+
+@op(
+    "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+    differentiable=False,
+    variants="function method out",
+    out=Out(
+        "int64",
+        "nonzero_static: Expected out tensor to have scalar type Long but got scalar type{Found}",
+        overlap="all",
+        shape=_check_static,
+    ),
+)
+def _nonzero_static(self, size, fill_value):
+    """Return the coordinates of the first `size` elements that are not 0, one row each (int64).
+
+    Where there are fewer, the last rows hold `fill_value`. Raises RuntimeError for a size below 0.
+
+    >>> imode.tensor([0, 3, 5]).nonzero_static(size=3)
+    tensor([[ 1],
+            [ 2],
+            [-1]])
+    """
+    places = np.full(_check_static(self, size, fill_value), fill_value, np.int64)
+    if self.ndim and not skipping():
+        for column, found in zip(places.T, self.nonzero(), strict=True):
+            column[: found.size] = found[:size]
+    return places
 
 
 def _columns(self):
@@ -323,6 +368,8 @@ def _one_hot(self, num_classes):
     if int(self.min()) < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
+        if skipping():
+            raise errors.devices.item()
         num_classes = int(self.max()) + 1
     elif num_classes <= int(self.max()):
         raise RuntimeError("Class values must be smaller than num_classes.")
@@ -349,3 +396,33 @@ op(
             [0, 0, 1]])
     """,
 )
+
+
+# ---- where a flat position lies ------------------------------------------------------------------
+
+
+@composite("unravel_index(Tensor indices, any shape) -> any", variants="function")
+def unravel_index(indices, shape):
+    """Return the coordinates of flat positions in a tensor of `shape`, one tensor per dimension.
+
+    indices: integers. shape: an int or ints, none below 0. Positions beyond the last are counted
+    on. Raises TypeError for other indices or shapes, ValueError for a negative size.
+
+    >>> imode.unravel_index(imode.tensor([4, 1]), (3, 2))
+    (tensor([2, 0]), tensor([0, 1]))
+    """
+    if indices.is_complex() or indices.is_floating_point() or indices.dtype.name == "bool":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if isinstance(shape, int):
+        shape = (shape,)
+    elif not isinstance(shape, Sequence):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
+    steps = [math.prod(shape[dim + 1 :]) for dim in range(len(shape))]
+    kind = {"dtype": from_numpy_dtype(np.int64), "device": indices.device}
+    places = indices.unsqueeze(-1).floor_divide(ops.tensor(steps, **kind))
+    return (places % ops.tensor(list(shape), **kind)).unbind(-1)

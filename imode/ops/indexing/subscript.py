@@ -183,7 +183,7 @@ def _as_index(item):
 
 
 def _of_array(array):
-    array = from_data.check_array(array, converted=True)
+    array = from_data.check_array(array)
     if array.dtype.kind == "c":
         array = array.real
     kept = array.dtype.kind == "b" or array.dtype == np.uint8

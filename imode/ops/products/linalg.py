@@ -13,7 +13,7 @@ from imode.kernels.products import matmul
 from imode.kernels.shapes import views
 from imode.ops.pointwise.common import check_scale, no_bool
 from imode.ops.reductions import dims
-from imode.ops.schema import Out, conj, op
+from imode.ops.schema import Out, alias, conj, op
 
 # ---- checks ----
 
@@ -85,7 +85,7 @@ def _wide_product(a, b):
 @dims.quiet
 def _product(a, b):
     """np.matmul, contiguous; of float16 computed in float32."""
-    return np.asarray(_wide_product(a, b), a.dtype, order="C")
+    return np.asarray(_wide_product(a, b), a.dtype, order="C", like=a)
 
 
 def _number(value, dtype):
@@ -119,9 +119,9 @@ def _add(product, self, beta, alpha, number=_factor):
     if alpha != 1:
         product = product * number(alpha, dtype)
     if beta == 0:
-        return np.asarray(product, dtype, order="C")
+        return np.asarray(product, dtype, order="C", like=self)
     addend = self if beta == 1 else self * number(beta, dtype)
-    return np.asarray(addend + product, dtype, order="C")
+    return np.asarray(addend + product, dtype, order="C", like=self)
 
 
 # ---- kernels ----
@@ -363,7 +363,7 @@ def _right_gradient(grad, mat1, mat2_matrix, alpha):
     return _times(product, alpha)
 
 
-op(
+_mm_op = op(
     "mm(Tensor self, Tensor mat2) -> Tensor",
     mm,
     fast=matmul.mm,
@@ -389,6 +389,7 @@ op(
             [3.]])
     """,
 )
+alias("spmm", _mm_op, variants="function")
 op(
     "bmm(Tensor self, Tensor mat2) -> Tensor",
     bmm,

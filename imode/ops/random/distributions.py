@@ -9,7 +9,9 @@ import warnings
 import numpy as np
 
 from imode import errors
+from imode._core.dtype import bfloat16
 from imode._core.numbers import largest
+from imode._core.parallel import skipping
 from imode._core.type_names import c_name, scalar_name
 from imode.kernels.random import choices, distributions, distributions_fast
 from imode.kernels.shapes import views
@@ -132,12 +134,17 @@ _RANDOM = """Fill with integers: from `from` (0) up to but not including `to`, e
 
 def digits(dtype):
     """The bits of a float dtype's significand."""
-    return np.finfo(dtype).nmant + 1
+    return 8 if dtype == bfloat16 else np.finfo(dtype).nmant + 1
+
+
+def _value(number, dtype):
+    """An integer as the value of a float dtype that is nearest to it."""
+    return float(np.array(number).astype(dtype)) if dtype == bfloat16 else dtype.type(number)
 
 
 def _nearest_from(start, dtype):
     """The first integer from `start` on whose value in a float dtype is not below it."""
-    after = int(dtype.type(start + 1))
+    after = int(_value(start + 1, dtype))
     if after < start:
         length = abs(start + 1).bit_length() - 1
         start = after + (1 << max(length - digits(dtype) + 1, 0))
@@ -147,7 +154,7 @@ def _nearest_from(start, dtype):
 def _nearest_to(stop, dtype):
     """The last integer up to `stop` for which the one before it stays below it in a float dtype."""
     with np.errstate(over="ignore"):
-        before = dtype.type(stop - 1)
+        before = _value(stop - 1, dtype)
     if not np.isfinite(before):
         return stop
     before = int(before)
@@ -232,7 +239,7 @@ def random_between(array, start, stop, generator):
     if stop is None and start == -(1 << 63):
         if dtype.name in ("bool", "float16") or dtype.kind == "c":
             raise errors.dtypes.not_implemented("random_full_64_bits_range_kernel_cpu", dtype)
-        if dtype.name not in ("int64", "float32", "float64"):
+        if dtype.name not in ("int64", "float32", "float64", "bfloat16"):
             raise RuntimeError(
                 "random_full_64_bits_range_kernel_cpu handles only int64, double, float and "
                 "bfloat16"
@@ -356,7 +363,8 @@ def bernoulli_tensor(array, p, generator):
     p = views.apply(views.expand, p, array.shape)
     if p.dtype.kind != "f":
         raise errors.dtypes.not_implemented("bernoulli_tensor_cpu_p_", p.dtype)
-    choices.bernoulli(array, p, generator)
+    if not skipping():
+        choices.bernoulli(array, p, generator)
 
 
 op(

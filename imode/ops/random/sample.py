@@ -7,9 +7,10 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
-from imode._core.dtype import as_numpy, from_numpy_dtype
+from imode._core.dtype import as_numpy, bfloat16, from_numpy_dtype
+from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
-from imode.kernels.random import choices, distributions, distributions_fast
+from imode.kernels.random import choices, counts, distributions, distributions_fast
 from imode.ops.creation.create import (
     N_OPTIONS,
     OPTIONS,
@@ -17,7 +18,7 @@ from imode.ops.creation.create import (
     allocate_like,
     factory,
 )
-from imode.ops.pointwise.common import no_derivative, zeros
+from imode.ops.pointwise.common import no_derivative, zeros, zeros_in_rows
 from imode.ops.random.distributions import (
     GENERATOR,
     bernoulli_number,
@@ -69,7 +70,8 @@ def _randperm(n, generator, dtype, *options):
     if dtype.kind in "bc":
         raise errors.dtypes.not_implemented("randperm", dtype)
     made = allocate((n,), dtype)
-    distributions.permutation(made, generator)
+    if not skipping():
+        distributions.permutation(made, generator)
     return made
 
 
@@ -130,7 +132,7 @@ factory(
 def _random_to_tensor(array, high, generator):
     if high.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
-    random_between(array, 0, int(high), generator)
+    random_between(array, 0, 1 if skipping() else int(high), generator)
 
 
 def _like(name, fill):
@@ -197,7 +199,7 @@ _INT64 = from_numpy_dtype(np.int64)
 def _check_std(std):
     if std.dtype.kind == "c":
         raise RuntimeError("normal expects standard deviation to be non-complex")
-    if std.size and not std.min() >= 0:
+    if std.size and not (std >= 0 if std.dtype != bfloat16 else std.astype("f4") >= 0).all():
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
@@ -207,20 +209,26 @@ def _standard(shape, dtype, std, generator):
     return made
 
 
+def _changed(function, made, value):
+    """`made`, after a function of it and a value was written to it."""
+    if made.dtype == bfloat16:
+        made[...] = function(made.astype(np.float32), np.asarray(value).astype(np.float32))
+    else:
+        function(made, value, out=made, casting="unsafe")
+    return made
+
+
 def _normal_tensor_number(mean, std, generator):
     if not std >= 0.0:
         raise errors.numbers.normal_deviation(shown(std))
     made = _standard(mean.shape, mean.dtype, std, generator)
-    made += mean
-    return made
+    return _changed(np.add, made, mean)
 
 
 def _normal_number_tensor(mean, std, generator):
     _check_std(std)
     made = _standard(std.shape, std.dtype, 1.0, generator)
-    made *= std
-    made += made.dtype.type(mean)
-    return made
+    return _changed(np.add, _changed(np.multiply, made, std), mean)
 
 
 def _normal_tensors(mean, std, generator):
@@ -228,9 +236,7 @@ def _normal_tensors(mean, std, generator):
     shape = broadcast_shape(mean.shape, std.shape)
     made = _standard(shape, mean.dtype, 1.0, generator)
     with np.errstate(all="ignore"):
-        np.multiply(made, std, out=made, casting="unsafe")
-        np.add(made, mean, out=made, casting="unsafe")
-    return made
+        return _changed(np.add, _changed(np.multiply, made, std), mean)
 
 
 _NORMAL = """Return normal numbers of the given means and standard deviations: tensors or numbers.
@@ -341,6 +347,8 @@ def _multinomial(self, num_samples, replacement, generator):
         )
     if self.shape[-1] > 2**24:
         raise RuntimeError("number of categories cannot exceed 2^24")
+    if skipping():
+        return np.empty((*self.shape[:-1], num_samples), np.int64)
     return choices.multinomial(self, num_samples, replacement, generator)
 
 
@@ -357,5 +365,79 @@ op(
 
     >>> imode.multinomial(imode.tensor([0.0, 1.0]), 1)
     tensor([1])
+    """,
+)
+
+
+# ---- numbers of events ---------------------------------------------------------------------------
+
+
+def _poisson(self, generator):
+    if self.dtype.kind != "f":
+        raise errors.dtypes.not_implemented("poisson_cpu", self.dtype)
+    if skipping() or not self.size:
+        return np.empty(self.shape, self.dtype)
+    if not self.min() >= 0:
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    rates = np.ascontiguousarray(self, np.float64).reshape(self.shape)
+    return counts.poisson(rates, generator).astype(self.dtype)
+
+
+op(
+    "poisson(Tensor self, Generator? generator=None) -> Tensor",
+    _poisson,
+    derivative={"self": zeros_in_rows},
+    real_only="poisson",
+    variants="function",
+    doc="""Return Poisson numbers of the rates that `input` holds, which are not below 0.
+
+    `input` is of floats, as the result. The gradient is zero. Raises RuntimeError for a rate below
+    0 or NaN, NotImplementedError for other dtypes.
+
+    >>> imode.poisson(imode.zeros(2))
+    tensor([0., 0.])
+    """,
+)
+
+
+def _binomial(count, prob, generator):
+    if count.dtype.kind != "f":
+        raise ValueError(
+            "binomial only supports floating-point dtypes for count, got: "
+            + scalar_name(count.dtype)
+        )
+    if prob.dtype.kind != "f":
+        raise ValueError(
+            f"binomial only supports floating-point dtypes for prob, got: {scalar_name(prob.dtype)}"
+        )
+    shape = broadcast_shape(count.shape, prob.shape)
+    if count.dtype != prob.dtype:
+        raise RuntimeError(
+            f"Found dtype {scalar_name(prob.dtype)} but expected {scalar_name(count.dtype)}"
+        )
+    if count.dtype == np.float16:
+        raise errors.dtypes.not_implemented("binomial_cpu", count.dtype)
+    if skipping() or 0 in shape:
+        return np.empty(shape, count.dtype)
+    wide = [
+        np.ascontiguousarray(np.broadcast_to(x, shape), np.float64).reshape(shape)
+        for x in (count, prob)
+    ]
+    return counts.binomial(*wide, generator).astype(count.dtype)
+
+
+op(
+    "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
+    _binomial,
+    derivative=dict.fromkeys(("count", "prob"), no_derivative("binomial")),
+    name="NotImplemented",
+    variants="function",
+    doc="""Return how many of `count` trials succeed, each with the probability `prob`.
+
+    Both are float32 or both float64, and broadcast. NaN stays NaN. There is no derivative. Raises
+    ValueError or NotImplementedError for other dtypes.
+
+    >>> imode.binomial(imode.tensor([2.0, 5.0]), imode.tensor([0.0, 1.0]))
+    tensor([0., 5.])
     """,
 )

@@ -67,4 +67,5 @@ def convert(x, dtype):
 @quiet
 def reduced(values, dtype):
     """What a reduction returns: an ndarray, contiguous, of exactly this dtype."""
-    return np.asarray(values, dtype=dtype, order="C")
+    like = values if isinstance(values, np.ndarray) else None  # without elements as `values`
+    return np.asarray(values, dtype=dtype, order="C", like=like)

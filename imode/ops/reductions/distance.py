@@ -8,6 +8,7 @@ from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
 from imode._core.dispatch import is_grad_enabled
 from imode._core.dtype import as_numpy
+from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
 from imode.kernels.reductions import reduce as fast
@@ -16,7 +17,7 @@ from imode.ops.pointwise.common import check_sub
 from imode.ops.products.linalg import bmm, mm
 from imode.ops.reductions import dims
 from imode.ops.reductions.dims import FLOATING, accumulate_type, reduced, restore
-from imode.ops.schema import Out, composite, op
+from imode.ops.schema import Out, composite, conj, op
 
 # ---- vector norms ----
 
@@ -46,10 +47,7 @@ def _order(name, ord):
 def _computing(name, given, dtype):
     """The dtype in which the norm of numbers of the dtype `given` is computed."""
     if given.kind not in FLOATING:
-        raise RuntimeError(
-            f"{name}: Expected a floating point or complex tensor as input. "
-            f"Got {scalar_name(given)}"
-        )
+        raise errors.linalg.not_floating(name, given)
     if dtype is None:
         return given
     to = as_numpy(dtype)
@@ -65,7 +63,7 @@ def _computing(name, given, dtype):
 
 
 @dims.quiet
-def _vector_norm(self, ord, dim, keepdim, dtype):
+def vector_norm(self, ord, dim, keepdim, dtype):
     to = _computing("linalg.vector_norm", self.dtype, dtype)
     ord = _order("linalg.vector_norm", ord)
     axes = dims.wrap_all(dim, self.ndim)
@@ -119,7 +117,7 @@ def norm_backward(grad, self, result, ord, dim, keepdim):
 op(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "dtype? dtype=None) -> Tensor",
-    _vector_norm,
+    vector_norm,
     fast=fast.vector_norm,
     derivative={"self": norm_backward},
     out=Out("same"),
@@ -137,12 +135,41 @@ op(
 # ---- norm, as it is mostly called ----
 
 
-def _no_order(ord, more=""):
-    return RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.{more}")
+def _no_order(ord):
+    return RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+
+
+def _by_singular_values(self, ord, row, column, keepdim, dtype, out):
+    """The sum of the singular values, the largest or the least."""
+    rest = [axis for axis in range(self.dim()) if axis not in (row, column)]
+    if self.dtype.numpy.char == "e":
+        raise errors.linalg.low_precision("linalg.matrix_norm", self.dtype)
+    if dtype is not None:
+        self = self.to(dtype)
+    in_order = (*rest, row, column) == tuple(range(self.dim()))
+    if recorded((self,)) or not in_order:  # which the graph shows
+        self = self.permute((*rest, row, column))
+    values = ops.linalg_svdvals(self)
+    if ord == "nuc":
+        norm = ops.sum(values, -1, keepdim, out=None if keepdim else out)
+    elif ord == 2 and not values.shape[-1]:
+        norm = ops.sum(values.detach(), -1, keepdim, out=None if keepdim else out)
+    else:
+        norm = (ops.amax if ord > 0 else ops.amin)(
+            values, (-1,), keepdim, out=None if keepdim else out
+        )
+    if not keepdim:
+        return norm
+    order = [*rest, row, column]
+    norm = norm.unsqueeze(-1).permute([order.index(axis) for axis in range(self.dim())])
+    return norm if out is None else Out().write(norm, out, "linalg_matrix_norm")
 
 
 def _matrix_norm(self, ord, dim, keepdim, dtype, out=None):
-    """Return a norm of matrices: "fro", or 1, -1, inf, -inf: the extreme sum of |x| of a line.
+    """Return a norm of matrices.
+
+    `ord`: "fro", or 1, -1, inf, -inf: the extreme sum of |x| of a line, or 2, -2: the extreme
+    singular value, or "nuc": the sum of these.
 
     >>> imode.linalg_matrix_norm(imode.ones(2, 2))
     tensor(2.)
@@ -161,10 +188,16 @@ def _matrix_norm(self, ord, dim, keepdim, dtype, out=None):
     row, column = (wrap_dim(each, self.dim()) for each in dim)
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {dim}")
+    real = dtype or (self.real if self.is_complex() else self).dtype
+    if out is not None and out.dtype != real:
+        raise RuntimeError(
+            f"linalg.matrix_norm expected out tensor dtype {scalar_name(real)} but got: "
+            f"{scalar_name(out.dtype)}"
+        )
     if ord == "fro":
         return ops.linalg_vector_norm(self, 2, (row, column), keepdim, dtype=dtype, out=out)
     if ord in ("nuc", 2, -2):
-        raise _no_order(ord, " It needs a decomposition of matrices, which imode does not have")
+        return _by_singular_values(self, ord, row, column, keepdim, dtype, out)
     summed, best = (row, column) if abs(ord) == 1 else (column, row)
     if not keepdim and best > summed:
         best -= 1
@@ -263,7 +296,7 @@ def _dist(self, other, p):
     if to.kind not in dims.FLOATING:
         raise errors.dtypes.norm_of(to)
     self, other = self.astype(to, copy=False), other.astype(to, copy=False)
-    return _vector_norm(self - other, p, None, False, None)
+    return vector_norm(self - other, p, None, False, None)
 
 
 def _check_cdist(dtype1, dtype2, p):
@@ -308,7 +341,7 @@ def _cdist(x1, x2, p, compute_mode):
         return np.zeros(away.shape[:-1], x1.dtype)
     if x1.dtype == np.float16:
         raise NotImplementedError("\"cdist\" not implemented for 'Half'")
-    return _vector_norm(away, p, (-1,), False, None)
+    return vector_norm(away, p, (-1,), False, None)
 
 
 def _euclidean_dist_backward(grad, x1, x2, result, needs):
@@ -367,3 +400,63 @@ def cdist(x1, x2, p, compute_mode):
     stacks = [x.expand(*batch, *x.shape[-2:]).contiguous().view(n, *x.shape[-2:]) for x in (x1, x2)]
     away = ops._euclidean_dist(*((x1, x2) if n == 1 else stacks))
     return away.view(*batch, x1.size(-2), x2.size(-2))
+
+
+# ---- slices of bounded norm ---------------------------------------------------------------------
+
+
+def _check_renorm(self, p, dim, maxnorm):
+    if isinstance(p, complex):
+        raise RuntimeError("renorm: p must be real-valued")
+    if not p > 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if isinstance(maxnorm, complex):
+        raise RuntimeError("renorm: maxnorm must be real-valued")
+    if not maxnorm >= 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm:g}")
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    axis = wrap_dim(dim, self.ndim)
+    return tuple([d for d in range(self.ndim) if d != axis])
+
+
+@dims.quiet
+def _renorm(self, p, dim, maxnorm):
+    axes = _check_renorm(self, p, dim, maxnorm)
+    if self.size == 0 and self.dtype.kind in dims.FLOATING:
+        return np.empty(self.shape, self.dtype)
+    wide = np.dtype(np.float32) if self.dtype == np.float16 else None
+    norm = vector_norm(self, p, axes, True, wide)
+    one = norm.dtype.type(1)
+    factor = np.where(norm > maxnorm, norm.dtype.type(maxnorm) / (norm + 1e-7 * one), one)
+    return reduced(self * factor, self.dtype)
+
+
+def _renorm_backward(grad, self, p, dim, maxnorm):
+    axes = [d for d in range(self.dim()) if d != wrap_dim(dim, self.dim())]
+    p = float(p)
+    norm = ops.linalg_vector_norm(self, p, axes, True)
+    along = conj(self) * grad
+    along = (along.real if along.is_complex() else along).sum(axes, keepdim=True)
+    by_norm = norm_backward(along, self, norm, p, axes, True)
+    inverse = (norm + 1e-7).reciprocal()
+    scaled = maxnorm * inverse * (grad - inverse * by_norm)
+    return ops.where(norm > maxnorm, scaled.to(grad.dtype), grad)
+
+
+op(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    _renorm,
+    derivative={"self": _renorm_backward},
+    variants="function method inplace out",
+    out=Out("self", errors.out.EXPECTED),
+    doc="""Return the slices along `dim` with those scaled down whose `p`-norm exceeds `maxnorm`.
+
+    Raises RuntimeError for integers, for fewer than two dimensions and for a `p` that is not
+    positive.
+
+    >>> imode.renorm(imode.tensor([[3.0, 4.0], [0.0, 1.0]]), 2, 0, 1)
+    tensor([[0.6000, 0.8000],
+            [0.0000, 1.0000]])
+    """,
+)

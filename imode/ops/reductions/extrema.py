@@ -3,8 +3,9 @@
 import numpy as np
 
 from imode import errors, ops
+from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
-from imode.kernels.reductions import along
+from imode.kernels.reductions import along, lines_fast
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.reductions import dims
@@ -62,7 +63,8 @@ def _share(grad, self, result, dim, keepdim, shape):
     return grad / mask.sum(dim, keepdim=True) * mask
 
 
-def _index_backward(grad, self_shape, indices, dim, keepdim):
+def index_backward(grad, self_shape, indices, dim, keepdim):
+    """A gradient to the elements that were picked along `dim`."""
     if not keepdim and self_shape:
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     return grad.new_zeros(self_shape).scatter_(dim, indices, grad)
@@ -182,7 +184,7 @@ for _name, _reduce, _find, _word, _shown, _at in (
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         _make_one(_name, _find),
         fast=getattr(along, f"{_name}_dim"),
-        derivative={"self": _index_backward},
+        derivative={"self": index_backward},
         variants="function method out",
         out=Out("same", overlap="part"),
         doc=f"""Return the {_word} elements along `dim` and their indices, the first of equals.
@@ -285,6 +287,13 @@ def _median_places(x, axis):
     return places
 
 
+def _nanmedian_places(x, axis):
+    """Index along `axis` of the lower median of those that are not NaN, which are sorted last."""
+    order = np.argsort(x, axis=axis, kind="stable")
+    present = np.sum(~np.isnan(x), axis=axis, keepdims=True)
+    return np.take_along_axis(order, np.maximum(present - 1, 0) // 2, axis)
+
+
 def _need_median(x, kernel):
     if x.dtype.kind in "bc":
         raise errors.dtypes.not_implemented(kernel, x.dtype)
@@ -297,60 +306,80 @@ def _median_of_nothing(dtype):
     return True if dtype.kind == "b" else np.iinfo(dtype).min if dtype.itemsize >= 4 else 0
 
 
-def _median_dim(self, dim, keepdim):
-    axis = wrap_dim(dim, self.ndim)
-    if self.ndim and self.shape[axis] == 0:
-        raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
-    _need_median(self, "median_out")
-    if self.ndim == 0:
-        return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
-    indices = _median_places(self, axis)
-    values = np.take_along_axis(self, indices, axis)
-    if not keepdim:
-        indices, values = indices.squeeze(axis), values.squeeze(axis)
-    return reduced(values, self.dtype), reduced(indices, _INT64)
+def _median_dim(places):
+    def median(self, dim, keepdim):
+        axis = wrap_dim(dim, self.ndim)
+        if self.ndim and self.shape[axis] == 0:
+            raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
+        _need_median(self, "median_out")
+        if self.ndim == 0:
+            return reduced(self.copy(), self.dtype), np.zeros((), _INT64)
+        indices = places(self, axis)
+        values = np.take_along_axis(self, indices, axis)
+        if not keepdim:
+            indices, values = indices.squeeze(axis), values.squeeze(axis)
+        return reduced(values, self.dtype), reduced(indices, _INT64)
+
+    return median
 
 
-@op(
-    "median(Tensor self) -> Tensor",
-    derivative={"self": _whole_backward},
-    real_only="median",
+def _median_whole(places):
+    def median(self):
+        flat = self.reshape(-1)
+        if flat.size == 0:
+            return reduced(_median_of_nothing(self.dtype), self.dtype)
+        _need_median(self, "median_cpu")
+        return reduced(flat[places(flat, 0)[0]], self.dtype)
+
+    return median
+
+
+def _declare_median(name, places, words, example):
+    op(
+        f"{name}(Tensor self) -> Tensor",
+        _median_whole(places),
+        fast=getattr(lines_fast, name),
+        derivative={"self": _whole_backward},
+        real_only=name,
+        doc=f"""Return the median, the lower of two{words}.
+
+        >>> {example}
+        tensor(2.)
+        """,
+    )
+    op(
+        f"{name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        _median_dim(places),
+        fast=getattr(lines_fast, f"{name}_dim"),
+        derivative={"self": index_backward},
+        name=f"{name.title()}Backward1",
+        variants="function method out",
+        out=Out("same", _MEDIAN_OUT, overlap="part"),
+        doc=f"""Return the medians along `dim`, the lower of two, and their indices{words}.
+
+        >>> imode.{name}(imode.tensor([[1.0, 4.0, 2.0]]), 1).values
+        tensor([2.])
+        """,
+    )
+
+
+_MEDIAN_OUT = (
+    "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; but type "
+    "{found_tensor} does not equal {wanted_tensor} (while checking arguments for median)",
+    "Expected tensor for argument #1 'indices' to have scalar type Long; but got {found_tensor} "
+    "instead (while checking arguments for median)",
 )
-def _median(self):
-    """Return the median, the lower of two; NaN if there is one.
-
-    >>> imode.median(imode.tensor([1.0, 4.0, 2.0, 3.0]))
-    tensor(2.)
-    """
-    flat = self.reshape(-1)
-    if flat.size == 0:
-        return reduced(_median_of_nothing(self.dtype), self.dtype)
-    _need_median(self, "median_cpu")
-    return reduced(flat[_median_places(flat, 0)[0]], self.dtype)
-
-
-op(
-    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    _median_dim,
-    derivative={"self": _index_backward},
-    name="MedianBackward1",
-    variants="function method out",
-    out=Out(
-        "same",
-        (
-            "Expected tensor for 'values' to have the same type as tensor for argument #2 'self'; "
-            "but type {found_tensor} does not equal {wanted_tensor} (while checking arguments for "
-            "median)",
-            "Expected tensor for argument #1 'indices' to have scalar type Long; but got "
-            "{found_tensor} instead (while checking arguments for median)",
-        ),
-        overlap="part",
-    ),
-    doc="""Return the medians along `dim`, the lower of two, and their indices.
-
-    >>> imode.median(imode.tensor([[1.0, 4.0, 2.0]]), 1).values
-    tensor([2.])
-    """,
+_declare_median(
+    "median",
+    _median_places,
+    "; NaN if there is one",
+    "imode.median(imode.tensor([1.0, 4.0, 2.0, 3.0]))",
+)
+_declare_median(
+    "nanmedian",
+    _nanmedian_places,
+    "; NaN is left out",
+    'imode.nanmedian(imode.tensor([1.0, float("nan"), 2.0, 3.0]))',
 )
 
 # ---- running extrema ----
@@ -364,6 +393,8 @@ def _running(name, better):
         if self.dtype.kind == "c" and self.size:
             raise errors.dtypes.not_implemented(f"{name}_cpu", self.dtype)
         results = np.empty(self.shape, self.dtype), np.zeros(self.shape, _INT64)
+        if skipping():
+            return results
         x, values, indices = (np.moveaxis(array, axis, 0) for array in (self, *results))
         for i in range(x.shape[0]):
             if i == 0:
@@ -382,7 +413,7 @@ def _running(name, better):
 def _running_backward(grad, self, indices, dim):
     if grad.numel() == 0:
         return self  # as PyTorch has it: as good as any gradient of nothing
-    return ops.zeros(self.shape, dtype=grad.dtype).scatter_add(dim, indices, grad)
+    return grad.new_zeros(self.shape).scatter_add(dim, indices, grad)
 
 
 for _name, _better, _word in (
@@ -392,6 +423,7 @@ for _name, _better, _word in (
     op(
         f"{_name}(Tensor self, int dim) -> (Tensor values, Tensor indices)",
         _running(_name, _better),
+        fast=getattr(lines_fast, _name),
         derivative={"self": _running_backward},
         real_only=_name,
         variants="function method out",

@@ -251,7 +251,7 @@ def _products_of_others(x, dim):
 
 
 def _has_zeros(x):
-    return bool((x.detach() == 0).any())
+    return not x.is_meta and bool((x.detach() == 0).any())
 
 
 def _prod_backward(grad, self, result):
@@ -318,7 +318,8 @@ def _trace_backward(grad, self_shape):
         made = grad.new_zeros(self_shape)
         made.diagonal().fill_(grad)
         return made
-    places = ops.arange(0, rows * columns, columns + 1)
+    last = min(rows, columns) * (columns + 1)
+    places = ops.arange(0, last, columns + 1, device=grad.device)
     return grad.new_zeros((rows * columns,)).index_fill(0, places, grad).view(self_shape)
 
 

@@ -1,12 +1,14 @@
 """Operators along one dimension that look at all of it: running sums, softmax, logsumexp."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 
 from imode import errors, ops
 from imode._core.dtype import as_numpy
-from imode.kernels.reductions import along, reduce
+from imode._core.numbers import largest
+from imode.kernels.reductions import along, lines_fast, reduce
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.gradient_checks import expect
 from imode.ops.reductions import dims
@@ -56,7 +58,7 @@ def _cumprod_backward(grad, self, result, dim):
     grad = grad.to(self.dtype)
     if self.dim() == 0 or self.numel() == 0 or self.size(dim) == 1:
         return grad
-    if not (self.detach() == 0).any():
+    if self.is_meta or not (self.detach() == 0).any():  # which, nobody knows on meta
         return _reversed_cumsum(conj(result) * grad, dim) / conj(self)
     # A zero hides what the other factors would have given: leave out one factor at a time.
     size, factors, made = self.size(dim), conj(self), grad.new_zeros(self.shape)
@@ -136,6 +138,61 @@ op(
 
     >>> imode.logsumexp(imode.tensor([0.0, 0.0]), 0)
     tensor(0.6931)
+    """,
+)
+
+
+@dims.quiet
+def _logcumsumexp(self, dim):
+    axis = wrap_dim(dim, self.ndim)
+    if self.dtype.kind not in FLOATING:
+        raise errors.dtypes.not_implemented("logcumsumexp_out_cpu", self.dtype)
+    if self.ndim == 0:
+        return self.copy()
+    wide = self.astype(accumulate_type(self.dtype), copy=False)
+    if self.dtype.kind == "f":
+        return reduced(np.logaddexp.accumulate(wide, axis=axis), self.dtype)
+    result = np.array(wide, order="C")
+    lanes = np.moveaxis(result[..., None], axis, 0)  # which are arrays in any case
+    for before, here in pairwise(lanes):
+        swap = before.real > here.real
+        low, high = np.where(swap, here, before), np.where(swap, before, here)
+        here[...] = np.where(np.isneginf(low.real), high, high + np.log1p(np.exp(low - high)))
+    return result
+
+
+def _from_the_end(x, dim):
+    return x.flip(dim).logcumsumexp(dim).flip(dim)
+
+
+def _logcumsumexp_backward(grad, self, result, dim):
+    if grad.dim() == 0 or grad.numel() == 0:
+        return grad
+    if grad.is_complex():
+        return conj((_from_the_end(conj(grad).log() - result, dim) + self).exp())
+    lowest = -largest(grad.dtype.numpy)  # whose exponential is 0, as that of -inf
+
+    def part(sign):
+        here = sign * grad > 0
+        log = ops.where(here, sign * grad, 1.0).log().masked_fill(here.logical_not(), lowest)
+        return (_from_the_end(log - result, dim) + self).exp()
+
+    return part(1) - part(-1)
+
+
+op(
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    _logcumsumexp,
+    fast=lines_fast.logcumsumexp,
+    derivative={"self": _logcumsumexp_backward},
+    variants="function method out",
+    out=Out("self", errors.out.SCALAR_TYPE),
+    doc="""Return the logarithms of the running sums of exponentials along `dim`, without overflow.
+
+    Raises NotImplementedError for integers and booleans.
+
+    >>> imode.logcumsumexp(imode.tensor([0.0, 0.0]), 0)
+    tensor([0.0000, 0.6931])
     """,
 )
 

@@ -30,7 +30,7 @@ def _diag_embed(self, offset, dim1, dim2):
     shape = list(self.shape[:-1])
     for dim in sorted((first, second)):
         shape.insert(dim, length)
-    made = np.zeros(shape, self.dtype)
+    made = np.zeros(shape, self.dtype, like=self)
     views.apply(views.diagonal, made, offset, first, second)[...] = self
     return made
 

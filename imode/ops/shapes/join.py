@@ -10,6 +10,7 @@ from imode._core.broadcast import broadcast_shape
 from imode._core.dtype import from_numpy_dtype, get_default_dtype
 from imode._core.internals import array_of
 from imode._core.layout import is_channels_last
+from imode._core.parallel import skipping
 from imode._core.promotion import can_cast, result_type
 from imode._core.type_names import scalar_name
 from imode.kernels.creation import fill_fast
@@ -56,7 +57,7 @@ def _cat(tensors, dim):
     shape = list(first.shape)
     shape[dim] = sum(a.shape[dim] for a in arrays)
     result = _empty(shape, dtype, tensors)
-    if result.size:
+    if result.size and not skipping():
         np.concatenate(arrays, dim, out=result, casting="unsafe")
     return result
 
@@ -64,8 +65,8 @@ def _cat(tensors, dim):
 def _empty(shape, dtype, tensors):
     """A new array for what is joined, with channels last where all tensors have them there."""
     if not all(map(is_channels_last, tensors)):
-        return np.empty(shape, dtype)
-    made = np.empty((shape[0], *shape[2:], shape[1]), dtype)
+        return np.empty(shape, dtype, like=tensors[0])
+    made = np.empty((shape[0], *shape[2:], shape[1]), dtype, like=tensors[0])
     return made.transpose(0, -1, *range(1, len(shape) - 1))
 
 
@@ -137,7 +138,7 @@ def _stack(tensors, dim):
     shape, dim = _stacked(tensors, dim)
     first, dtype = tensors[0].shape, result_type(*tensors)
     if dim == len(first):
-        result = np.empty(shape, dtype)
+        result = np.empty(shape, dtype, like=tensors[0])
     else:  # the memory of what `cat` makes
         joined = (*first[:dim], first[dim] * len(tensors), *first[dim + 1 :])
         result = _empty(joined, dtype, tensors).reshape(shape)
@@ -361,7 +362,8 @@ def _block_diag(tensors):
     if not tensors:
         return np.empty((1, 0), get_default_dtype().numpy)
     blocks = [_block(a.shape) for a in tensors]
-    made = np.zeros([sum(sizes) for sizes in zip(*blocks)], result_type(*tensors))
+    shape = [sum(sizes) for sizes in zip(*blocks)]
+    made = np.zeros(shape, result_type(*tensors), like=tensors[0])
     row = column = 0
     for a, (rows, columns) in zip(tensors, blocks):
         made[row : row + rows, column : column + columns] = a
@@ -448,7 +450,7 @@ def combinations(self, r, with_replacement):
     if r > 64:
         raise MemoryError(f"combinations(): grids have 64 dimensions at most, got r={r}")
     choose = ops.le if with_replacement else ops.lt
-    places = ops.meshgrid([ops.arange(self.numel())] * r, indexing="ij")
+    places = ops.meshgrid([ops.arange(self.numel(), device=self.device)] * r, indexing="ij")
     mask = ops.ones_like(places[0], dtype=bool)
     for left, right in pairwise(places):
         mask = mask.logical_and(choose(left, right))

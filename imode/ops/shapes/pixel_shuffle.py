@@ -20,14 +20,14 @@ def _check(self, name, word, factor):
 def _laid(moved, shape, source):
     """Blocks in their new order as an array of `shape`; with channels last where the source is."""
     if not is_channels_last(source):
-        return np.ascontiguousarray(moved).reshape(shape)
+        return np.ascontiguousarray(moved, like=moved).reshape(shape)
     if source.ndim != 4:
         raise RuntimeError(
             "Unsupported memory format. Supports only ChannelsLast, Contiguous: not volumes with "
             "channels last, give their contiguous()"
         )
     made = empty_in((0, 2, 3, 1), shape, source.dtype)
-    made[...] = moved.reshape(shape)
+    np.copyto(made, moved.reshape(shape))
     return made
 
 

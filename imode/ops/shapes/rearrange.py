@@ -7,8 +7,10 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.formats import memory_order
+from imode._core.hollow import hollow
 from imode._core.internals import array_of
 from imode._core.layout import empty_in, empty_like, is_channels_last
+from imode._core.parallel import skipping
 from imode.kernels.creation import fill_fast
 from imode.kernels.shapes import rearrange
 from imode.kernels.shapes.views import wrap_dim
@@ -24,7 +26,8 @@ def _clone(self, memory_format):
     if order is None:
         return copied(self)
     made = empty_in(order, self.shape, self.dtype)
-    made[...] = self
+    if not skipping():
+        made[...] = self
     return made
 
 
@@ -87,7 +90,7 @@ def _repeat(self, repeats):
                 f"{(length + (1 << 63)) % (1 << 64) - (1 << 63)}"
             )
     try:
-        result = np.empty(wanted, self.dtype)
+        result = np.empty(wanted, self.dtype, like=self)
     except ValueError:
         raise errors.shapes.storage_overflow(wanted) from None
     if result.size:
@@ -154,6 +157,10 @@ def _interleave(repeats, output_size):
         raise errors.dtypes.not_implemented("repeat_interleave_cpu", repeats.dtype)
     if repeats.ndim != 1:
         raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    if skipping():
+        if output_size is None:
+            raise errors.devices.interleaved()
+        return np.empty(output_size, np.int64)
     if repeats.size and int(repeats.min()) < 0:
         raise RuntimeError("repeats can not be negative")
     if repeats.sum(dtype=np.float64) >= 2.0**62:  # NumPy's own sum may come round to a small one
@@ -278,6 +285,8 @@ def _rolled(self, shift, dim):
     axes = range(self.ndim)
     order = (0, *axes[2:], 1) if cut and is_channels_last(self) else tuple(axes)
     made = empty_in(order, self.shape, self.dtype)
+    if skipping():
+        return hollow(made)
     made[(*before, slice(cut, None))] = self[(*before, slice(n - cut))]
     made[(*before, slice(cut))] = self[(*before, slice(n - cut, None))]
     return made

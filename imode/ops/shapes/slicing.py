@@ -10,6 +10,7 @@ from imode import errors, ops
 from imode._core.type_names import scalar_name
 from imode.autograd.kernels import FORGET_HISTORY
 from imode.kernels.shapes import split, storage_views, views
+from imode.kernels.shapes.rearrange import overlap_add
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.composites_fast import passed_on
 from imode.ops.gradient_checks import expect, mismatch
@@ -48,7 +49,7 @@ def _unbind_backward(grads, dim):
 
 def _put(grad, shape, view, *where):
     """Zeros of a shape with `grad` at the part that a view of them shows."""
-    result = np.zeros(shape, grad.dtype)
+    result = np.zeros(shape, grad.dtype, like=grad)
     part = views.apply(view, result, *where)
     try:
         part[...] = grad
@@ -92,6 +93,7 @@ _DIAGONAL_BACKWARD = _backward_of(
     derivative={
         "grad_output": lambda grad, dimension, size, step: grad.unfold(dimension, size, step)
     },
+    shows={"dimension": None, "dim": lambda dimension: dimension},
 )
 def _unfold_backward(grad, shape, dim, size, step):
     result = np.zeros(shape, grad.dtype)
@@ -102,8 +104,10 @@ def _unfold_backward(grad, shape, dim, size, step):
     windows = list(shape)
     windows[dim] = (windows[dim] - size) // step + 1
     expect("_unfold_backward", "grad_output", grad, [*windows, size])
+    if dim == len(shape) - 1 and overlap_add(result, grad, step):
+        return result
     span = (grad.shape[dim] - 1) * step + 1
-    for k in range(size):
+    for k in reversed(range(size)):  # an element's windows from the first on, as in PyTorch
         views.apply(views.slice_dim, result, dim, k, k + span, step)[...] += grad[..., k]
     return result
 
@@ -352,7 +356,7 @@ def tensor_split_tensor(self, tensor_indices_or_sections, dim):
     [[0], [1], [2, 3, 4]]
     """
     given = tensor_indices_or_sections
-    values = given.detach().numpy()
+    values = given.detach().cpu().numpy()
     if values.dtype != np.int64:
         raise RuntimeError(
             "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
@@ -470,13 +474,14 @@ def _as_strided_backward(grad, self_geometry, size, stride, storage_offset):
     length = max(extent(*here), extent(*there))
     memory = grad.new_zeros((length,))
     if _overlaps(size, stride):
-        places = ops.arange(length).as_strided(*here)
+        places = ops.arange(length, device=grad.device).as_strided(*here)
         memory.index_add_(0, places.reshape(-1), grad.reshape(-1))
     else:
         memory.as_strided(*here).copy_(grad)
     if _overlaps(self_size, self_stride):
-        read = ops.arange(length).as_strided(*there).reshape(-1)
-        count = ops.zeros(length).index_add_(0, read, ops.ones(read.shape))
+        read = ops.arange(length, device=grad.device).as_strided(*there).reshape(-1)
+        ones = ops.ones(read.shape, device=grad.device)
+        count = ops.zeros(length, device=grad.device).index_add_(0, read, ones)
         memory.div_(count.clamp_min(1).to(memory.dtype))
     return memory.as_strided(*there)
 

@@ -7,9 +7,11 @@ view's name with "_copy" behind it. Copies lie in row order.
 from functools import partial
 
 from imode import errors, ops
+from imode._core.hollow import hollow
 from imode._core.internals import array_of, wrap_array
+from imode._core.layout import solid
+from imode._core.parallel import skipping
 from imode.kernels.shapes.views import apply, slice_dim, viewable
-from imode.ops.pointwise import complex_numbers  # noqa: F401 - the entries of the views
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import Out, op, published, recorded
 from imode.ops.shapes import slicing
@@ -37,6 +39,7 @@ def _reshaping(view):
 def _overload(name):
     """A declared operator by its "name" or "name.overload"."""
     bare, _, overload = name.partition(".")
+    ops.find(bare)  # imports its entry
     operator = published()[bare]
     while operator.overload != overload:
         operator = operator.next_overload
@@ -155,7 +158,11 @@ op(
 
 
 def _copying_all(view):
-    return lambda self, *rest: [array_of(t).copy() for t in view(wrap_array(self), *rest)]
+    def copies(self, *rest):
+        views = [array_of(t) for t in view(wrap_array(solid(self)), *rest)]
+        return [(hollow(v) if skipping() else v).copy() for v in views]
+
+    return copies
 
 
 def _write_all(*arguments, view, named, write):

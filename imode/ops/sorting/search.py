@@ -3,6 +3,7 @@
 import numpy as np
 
 from imode import errors
+from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import Out, op
@@ -82,7 +83,7 @@ def _sought(sorted_sequence, self, out_int32, right, side, sorter):
 
 
 def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
-    values = np.asarray(self)
+    values = self if isinstance(self, np.ndarray) else np.asarray(self)
     if not isinstance(self, np.ndarray) and values.dtype == np.float64:
         values = values.astype(np.result_type(sorted_sequence.dtype, np.float32))
     side = _side(right, side)
@@ -96,8 +97,10 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
         sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
     kind = np.int32 if out_int32 else np.int64
     if sorted_sequence.ndim == 1:
-        return np.asarray(np.searchsorted(sorted_sequence, values, side)).astype(kind)
-    result = np.empty(values.shape, kind)
+        return np.asarray(np.searchsorted(sorted_sequence, values, side).astype(kind))
+    result = np.empty(values.shape, kind, like=values)
+    if skipping():
+        return result
     for at in np.ndindex(values.shape[:-1]):
         result[at] = np.searchsorted(sorted_sequence[at], values[at], side)
     return result
@@ -177,8 +180,7 @@ def _check_isin(*both):
 
 def _isin(elements, test_elements, assume_unique, invert):
     _check_isin(elements, test_elements)
-    elements, tests = np.asarray(elements), np.asarray(test_elements)
-    return np.asarray(np.isin(elements, tests, assume_unique=False, invert=invert))
+    return np.asarray(np.isin(elements, test_elements, assume_unique=False, invert=invert))
 
 
 for _schema in (
@@ -207,6 +209,7 @@ for _schema in (
 
 @op(
     "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor",
+    by_values=True,
     derivative={"weights": no_derivative("bincount")},
     name="NotImplemented",
 )
@@ -236,50 +239,3 @@ def _bincount(self, weights, minlength):
     result = np.zeros(max(int(self.max()) + 1, minlength), kind)
     np.add.at(result, self.astype(np.int64), weights.astype(kind, copy=False))
     return result
-
-
-def _histc(self, bins, low, high):
-    if bins <= 0:
-        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
-    flat = self.reshape(-1)
-    low, high = float(low), float(high)
-    if low == high and flat.size:
-        if self.dtype.kind == "c":
-            raise errors.dtypes.not_implemented("aminmax_cpu", self.dtype)
-        low, high = float(flat.min()), float(flat.max())
-    if low == high:
-        low, high = low - 1, high + 1
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
-    if self.dtype.kind != "f":
-        raise errors.dtypes.not_implemented(
-            "linspace_cpu" if self.dtype.kind == "b" else "histogram_cpu", self.dtype
-        )
-    kind = self.dtype.type
-    inside = flat[(flat >= low) & (flat <= high)]
-    place = ((inside - kind(low)) * kind(bins) / (kind(high) - kind(low))).astype(np.int64)
-    counts = np.bincount(np.minimum(place, bins - 1), minlength=bins)
-    return counts.astype(self.dtype)
-
-
-op(
-    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    _histc,
-    differentiable=False,
-    inplace_only=True,
-    variants="function method out",
-    out=Out(
-        "same",
-        "torch.histogram: input tensor and hist tensor should have the same dtype, but got input "
-        "{wanted} and hist {found}",
-    ),
-    doc="""Return the number of elements in each of `bins` equal ranges between `min` and `max`.
-
-    Both 0: between the smallest and the largest element. Elements outside, and NaN, are left out.
-
-    >>> imode.histc(imode.tensor([1.0, 2.0, 1.0]), 4, 0, 3)
-    tensor([0., 2., 1., 0.])
-    """,
-)

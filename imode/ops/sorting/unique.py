@@ -5,14 +5,12 @@ import numpy as np
 from imode import errors, ops
 from imode.kernels.shapes.views import wrap_dim
 from imode.kernels.sorting import sort_fast
+from imode.ops.pointwise.common import not_differentiable
 from imode.ops.schema import composite, op
 
 
 def _no_derivative(name):
-    def formula(grad):
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return {"self": formula}
+    return {"self": not_differentiable(name)}
 
 
 def _refuse_complex(self, kernel="unique"):
@@ -63,6 +61,7 @@ op(
     "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False)"
     " -> (Tensor, Tensor, Tensor)",
     _unique,
+    by_values=True,
     fast=sort_fast.unique,
     derivative=_no_derivative("_unique2"),
 )
@@ -71,6 +70,7 @@ op(
 @op(
     "_unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, "
     "bool return_counts=False) -> (Tensor, Tensor, Tensor)",
+    by_values=True,
     derivative=_no_derivative("unique_dim"),
 )
 def _unique_dim(self, dim, sorted, return_inverse, return_counts):
@@ -89,6 +89,7 @@ def _unique_dim(self, dim, sorted, return_inverse, return_counts):
 @op(
     "_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
     "int? dim=None) -> (Tensor, Tensor, Tensor)",
+    by_values=True,
     derivative=_no_derivative("unique_consecutive"),
 )
 def _unique_consecutive(self, return_inverse, return_counts, dim):

@@ -1,0 +1,492 @@
+"""Medians, the most frequent elements and running extrema of lines, for the usual dtypes.
+
+The tensor is seen as (outer, n, inner); a line is read at a stride. Elements are compared as
+integers that sort like them: NaN is the largest, and 0 and -0 are equal.
+"""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport Fields, _array, _dim, array_of
+from libc.math cimport exp, log1p
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef extern from "math.h" nogil:
+    float expf(float)
+    float log1pf(float)
+
+cdef extern from "Python.h":
+    PyObject* Py_True
+
+cdef enum:
+    FEW = 64                # up to so many elements, a line's work space is on the stack
+    INSERTED = 16           # so many elements are sorted by insertion
+    NDIM = 32
+
+ctypedef fused number:
+    float
+    double
+    int32_t
+    int64_t
+
+ctypedef fused real:
+    float
+    double
+
+ctypedef fused key:
+    int32_t
+    int64_t
+
+cdef struct lines_t:
+    npy_intp outer, n, inner
+    int nd                  # of the result that has one element per line
+    npy_intp[NDIM] dims
+
+
+# ---- elements as integers ------------------------------------------------------------------------
+
+
+cdef inline key _most(key like) noexcept nogil:
+    return <key>INT32_MAX if key is int32_t else <key>INT64_MAX
+
+
+cdef inline key _key(number x, key like) noexcept nogil:
+    """An integer that sorts like the number; NaN is the largest."""
+    cdef int32_t narrow
+    cdef int64_t wide
+    if number is float:
+        x = x + 0                              # -0 to 0
+        memcpy(&narrow, &x, sizeof(narrow))
+        return _most(like) if x != x else <key>(narrow ^ (narrow >> 31 & INT32_MAX))
+    elif number is double:
+        x = x + 0
+        memcpy(&wide, &x, sizeof(wide))
+        return _most(like) if x != x else <key>(wide ^ (wide >> 63 & INT64_MAX))
+    else:
+        return <key>x
+
+
+cdef inline bint _has_nan(number like) noexcept nogil:
+    return number is float or number is double
+
+
+cdef void _insert(key* x, npy_intp n) noexcept nogil:
+    cdef npy_intp i, j
+    cdef key each
+    for i in range(1, n):
+        each, j = x[i], i
+        while j and each < x[j - 1]:
+            x[j] = x[j - 1]
+            j -= 1
+        x[j] = each
+
+
+cdef inline npy_intp _part(key* x, npy_intp n, key pivot, bint equal) noexcept nogil:
+    """Bring those below the pivot (or equal to it) to the front; how many. Without a branch."""
+    cdef npy_intp i, j = 0
+    cdef key each
+    if equal:
+        for i in range(n):
+            each = x[i]
+            x[i] = x[j]
+            x[j] = each
+            j += each <= pivot
+    else:
+        for i in range(n):
+            each = x[i]
+            x[i] = x[j]
+            x[j] = each
+            j += each < pivot
+    return j
+
+
+cdef key _nth(key* x, npy_intp n, npy_intp nth) noexcept nogil:
+    """The element that sorting would put at `nth`; moves them."""
+    cdef uint64_t state = 1                    # where the pivots are: not for the input to choose
+    cdef npy_intp cut
+    cdef key a, b, c
+    while n > INSERTED:
+        state = state * <uint64_t>0x5851f42d4c957f2d + 1
+        a = x[(state >> 33) % <uint64_t>n]
+        b = x[(state >> 20) % <uint64_t>n]
+        c = x[(state >> 40) % <uint64_t>n]
+        if a > b:
+            a, b = b, a
+        if c < b:                              # the median of three
+            b = c if c > a else a
+        cut = _part(x, n, b, False)
+        if nth < cut:
+            n = cut
+            continue
+        x, n, nth = x + cut, n - cut, nth - cut
+        cut = _part(x, n, b, True)
+        if nth < cut:
+            return b
+        x, n, nth = x + cut, n - cut, nth - cut
+    _insert(x, n)
+    return x[nth]
+
+
+# ---- medians -------------------------------------------------------------------------------------
+
+
+cdef inline npy_intp _median(const number* x, npy_intp n, npy_intp step, key* room,
+                             bint without_nan) noexcept nogil:
+    """Where the lower median is: the same of equals that a stable sort finds."""
+    cdef npy_intp i, nans = 0, nth
+    cdef key wanted, found
+    for i in range(n):
+        room[i] = _key(x[i * step], <key>0)
+    if _has_nan(<number>0):
+        for i in range(n):
+            nans += room[i] == _most(<key>0)
+    if nans and not without_nan:
+        for i in range(n):
+            if room[i] == _most(<key>0):
+                return i
+    nth = max(n - nans - 1, 0) // 2 if without_nan else (n - 1) // 2
+    wanted = _nth(room, n, nth)
+    for i in range(n):
+        nth -= _key(x[i * step], <key>0) < wanted
+    for i in range(n):
+        found = _key(x[i * step], <key>0)
+        if found == wanted:
+            if nth == 0:
+                return i
+            nth -= 1
+    return 0
+
+
+cdef int _medians(const lines_t* s, const number* x, bint without_nan, number* values,
+                  int64_t* places, key like) except -1:
+    """`places` may be NULL."""
+    cdef key[FEW] few
+    cdef key* room = few
+    cdef const number* line
+    cdef npy_intp o, k, at
+    if s.n > FEW:
+        room = <key*>malloc(s.n * sizeof(key))
+        if room == NULL:
+            raise MemoryError("median: no memory for a copy of a line")
+    with nogil:
+        for o in range(s.outer):
+            for k in range(s.inner):
+                line = x + o * s.n * s.inner + k
+                at = _median(line, s.n, s.inner, room, without_nan)
+                values[o * s.inner + k] = line[at * s.inner]
+                if places != NULL:
+                    places[o * s.inner + k] = at
+    if room != few:
+        free(room)
+    return 0
+
+
+cdef int _set(lines_t* s, ndarray x, int axis, bint keepdim) noexcept:
+    cdef int d
+    s.outer = s.inner = 1
+    s.n = x.shape[axis]
+    s.nd = 0
+    for d in range(x.ndim):
+        if d < axis:
+            s.outer *= x.shape[d]
+        elif d > axis:
+            s.inner *= x.shape[d]
+        if d != axis or keepdim:
+            s.dims[s.nd] = 1 if d == axis else x.shape[d]
+            s.nd += 1
+    return 0
+
+
+cdef inline bint _flag(Operator op, keyset_t keys) except -1:
+    """What the kernel was made with: whether NaN is left out, whether the least is wanted."""
+    return (<CKernel>op.kernels[highest_key(keys)]).config
+
+
+cdef inline bint _served(int kind) noexcept:
+    return kind == cnp.NPY_FLOAT32 or kind == cnp.NPY_FLOAT64 or (
+        kind == cnp.NPY_INT32 or kind == cnp.NPY_INT64)
+
+
+cdef inline int _line(PyObject* tensor, PyObject* dim) except -2:
+    """The dimension of the lines; -1 where they are not served."""
+    cdef Fields* a = _array(tensor)
+    if not 0 < a.nd <= NDIM or not _served(a.descr.type_num) or (
+            cnp.PyArray_SIZE(array_of(tensor)) == 0):
+        return -1
+    return _dim(dim, a.nd)
+
+
+cdef int _run_medians(const lines_t* s, ndarray x, bint without_nan, void* values,
+                      int64_t* places) except -1:
+    cdef int kind = cnp.PyArray_TYPE(x)
+    cdef void* data = cnp.PyArray_DATA(x)
+    if skipping():
+        return 0
+    if kind == cnp.NPY_FLOAT32:
+        return _medians(s, <float*>data, without_nan, <float*>values, places, <int32_t>0)
+    if kind == cnp.NPY_FLOAT64:
+        return _medians(s, <double*>data, without_nan, <double*>values, places, <int64_t>0)
+    if kind == cnp.NPY_INT32:
+        return _medians(s, <int32_t*>data, without_nan, <int32_t*>values, places, <int32_t>0)
+    return _medians(s, <int64_t*>data, without_nan, <int64_t*>values, places, <int64_t>0)
+
+
+cdef inline ndarray _contiguous(PyObject* tensor):
+    return cnp.PyArray_GETCONTIGUOUS(array_of(tensor))
+
+
+cdef object _median_whole(Operator op, keyset_t keys, PyObject** args):
+    """median(self), nanmedian(self)."""
+    cdef lines_t s
+    cdef ndarray x, out
+    if not _served(_array(args[0]).descr.type_num) or cnp.PyArray_SIZE(array_of(args[0])) == 0:
+        return run_general(op, keys, args)
+    x = _contiguous(args[0])
+    s.outer = s.inner = 1
+    s.n = cnp.PyArray_SIZE(x)
+    out = empty(cnp.PyArray_TYPE(x), 0, NULL)
+    _run_medians(&s, x, _flag(op, keys), cnp.PyArray_DATA(out), NULL)
+    return deliver(op, out, args)
+
+
+cdef object _median_lines(Operator op, keyset_t keys, PyObject** args):
+    """median.dim(self, dim, keepdim), nanmedian.dim."""
+    cdef lines_t s
+    cdef ndarray x, values, places
+    cdef int axis = _line(args[0], args[1])
+    if axis < 0:
+        return run_general(op, keys, args)
+    x = _contiguous(args[0])
+    _set(&s, x, axis, args[2] == Py_True)
+    values, places = empty(cnp.PyArray_TYPE(x), s.nd, s.dims), empty(cnp.NPY_INT64, s.nd, s.dims)
+    _run_medians(&s, x, _flag(op, keys), cnp.PyArray_DATA(values),
+                 <int64_t*>cnp.PyArray_DATA(places))
+    return deliver(op, (values, places), args)
+
+
+# ---- the most frequent ---------------------------------------------------------------------------
+
+
+cdef inline void _read(const lines_t* s, const number* x, key* to) noexcept nogil:
+    """All lines one after another, as integers; short ones sorted."""
+    cdef npy_intp o, k, i
+    for o in range(s.outer):
+        for k in range(s.inner):
+            for i in range(s.n):
+                to[i] = _key(x[(o * s.n + i) * s.inner + k], <key>0)
+            if s.n <= INSERTED:
+                _insert(to, s.n)
+            to += s.n
+
+
+cdef inline key _most_frequent(const key* ordered, npy_intp n, bint nans) noexcept nogil:
+    """The least of those that occur most; NaN is like no other."""
+    cdef npy_intp i, run = 0, longest = 0
+    cdef key found = ordered[0]
+    for i in range(n):
+        run = run + 1 if i and ordered[i] == ordered[i - 1] else 1
+        if nans and ordered[i] == _most(<key>0):
+            break
+        if run > longest:
+            longest, found = run, ordered[i]
+    return found
+
+
+cdef inline void _modes(const lines_t* s, const number* x, const key* ordered, number* values,
+                        int64_t* places) noexcept nogil:
+    cdef npy_intp o, k, at
+    cdef const number* line
+    cdef bint nans = _has_nan(<number>0)
+    cdef key found
+    for o in range(s.outer):
+        for k in range(s.inner):
+            line = x + o * s.n * s.inner + k
+            found = _most_frequent(ordered, s.n, nans)
+            at = s.n - 1
+            while at and _key(line[at * s.inner], <key>0) != found:
+                at -= 1
+            if nans and found == _most(<key>0):      # the first: all are
+                at = 0
+            values[o * s.inner + k] = line[at * s.inner]
+            places[o * s.inner + k] = at
+            ordered += s.n
+
+
+cdef int _run_modes(const lines_t* s, const number* x, number* values, int64_t* places,
+                    key like) except -1:
+    cdef npy_intp[2] dims = [s.outer * s.inner, s.n]
+    cdef ndarray ordered
+    if skipping():
+        return 0
+    ordered = empty(cnp.NPY_INT32 if key is int32_t else cnp.NPY_INT64, 2, dims)
+    with nogil:
+        _read(s, x, <key*>cnp.PyArray_DATA(ordered))
+    if s.n > INSERTED:
+        cnp.PyArray_Sort(ordered, 1, cnp.NPY_QUICKSORT)
+    with nogil:
+        _modes(s, x, <const key*>cnp.PyArray_DATA(ordered), values, places)
+    return 0
+
+
+cdef object _mode(Operator op, keyset_t keys, PyObject** args):
+    """mode(self, dim, keepdim)."""
+    cdef lines_t s
+    cdef ndarray x, values, places
+    cdef int kind, axis = _line(args[0], args[1])
+    cdef void* data
+    cdef void* to
+    cdef int64_t* at
+    if axis < 0:
+        return run_general(op, keys, args)
+    x = _contiguous(args[0])
+    kind = cnp.PyArray_TYPE(x)
+    _set(&s, x, axis, args[2] == Py_True)
+    values, places = empty(kind, s.nd, s.dims), empty(cnp.NPY_INT64, s.nd, s.dims)
+    data, to = cnp.PyArray_DATA(x), cnp.PyArray_DATA(values)
+    at = <int64_t*>cnp.PyArray_DATA(places)
+    if kind == cnp.NPY_FLOAT32:
+        _run_modes(&s, <float*>data, <float*>to, at, <int32_t>0)
+    elif kind == cnp.NPY_FLOAT64:
+        _run_modes(&s, <double*>data, <double*>to, at, <int64_t>0)
+    elif kind == cnp.NPY_INT32:
+        _run_modes(&s, <int32_t*>data, <int32_t*>to, at, <int32_t>0)
+    else:
+        _run_modes(&s, <int64_t*>data, <int64_t*>to, at, <int64_t>0)
+    return deliver(op, (values, places), args)
+
+
+# ---- running extrema -----------------------------------------------------------------------------
+
+
+cdef inline bint _takes(number each, number best, bint least) noexcept nogil:
+    if number is float or number is double:
+        if each != each:
+            return True
+    return each <= best if least else each >= best
+
+
+cdef void _extremes(const lines_t* s, const number* x, bint least, number* values,
+                    int64_t* places) noexcept nogil:
+    cdef npy_intp _, i, k, at
+    cdef number best
+    cdef int64_t where
+    for _ in range(s.outer):
+        if s.inner == 1:
+            best, where = x[0], 0
+            for i in range(s.n):
+                if _takes(x[i], best, least):
+                    best, where = x[i], i
+                values[i] = best
+                places[i] = where
+        else:
+            for k in range(s.inner):
+                values[k] = x[k]
+                places[k] = 0
+            for i in range(1, s.n):
+                for k in range(s.inner):
+                    at = i * s.inner + k
+                    if _takes(x[at], values[at - s.inner], least):
+                        values[at], places[at] = x[at], i
+                    else:
+                        values[at], places[at] = values[at - s.inner], places[at - s.inner]
+        x += s.n * s.inner
+        values += s.n * s.inner
+        places += s.n * s.inner
+
+
+cdef object _running(Operator op, keyset_t keys, PyObject** args):
+    """cummax(self, dim), cummin."""
+    cdef lines_t s
+    cdef ndarray x, values, places
+    cdef int kind, axis = _line(args[0], args[1])
+    cdef bint least = _flag(op, keys)
+    cdef void* data
+    cdef void* to
+    cdef int64_t* at
+    if axis < 0:
+        return run_general(op, keys, args)
+    x = _contiguous(args[0])
+    kind = cnp.PyArray_TYPE(x)
+    _set(&s, x, axis, True)
+    values, places = empty(kind, x.ndim, x.shape), empty(cnp.NPY_INT64, x.ndim, x.shape)
+    data, to = cnp.PyArray_DATA(x), cnp.PyArray_DATA(values)
+    at = <int64_t*>cnp.PyArray_DATA(places)
+    if not skipping():
+        with nogil:
+            if kind == cnp.NPY_FLOAT32:
+                _extremes(&s, <const float*>data, least, <float*>to, at)
+            elif kind == cnp.NPY_FLOAT64:
+                _extremes(&s, <const double*>data, least, <double*>to, at)
+            elif kind == cnp.NPY_INT32:
+                _extremes(&s, <const int32_t*>data, least, <int32_t*>to, at)
+            else:
+                _extremes(&s, <const int64_t*>data, least, <int64_t*>to, at)
+    return deliver(op, (values, places), args)
+
+
+# ---- running sums of exponentials ----------------------------------------------------------------
+
+
+cdef inline real _log1p_of_exp(real x) noexcept nogil:
+    return <real>log1pf(expf(x)) if real is float else <real>log1p(exp(x))
+
+
+cdef inline real _added(real a, real b) noexcept nogil:
+    """log(exp(a) + exp(b)), as NumPy's logaddexp."""
+    cdef real away = a - b
+    if a == b:
+        return a + <real>0.693147180559945309417232121458176568
+    if not away == away:
+        return away
+    if away > 0:
+        return a + _log1p_of_exp(-away)
+    return b + _log1p_of_exp(away)
+
+
+cdef void _sums(const lines_t* s, const real* x, real* out) noexcept nogil:
+    cdef npy_intp _, i, k, size = s.n * s.inner
+    for _ in range(s.outer):
+        for k in range(s.inner):
+            out[k] = x[k]
+        for i in range(s.inner, size):
+            out[i] = _added(out[i - s.inner], x[i])
+        x += size
+        out += size
+
+
+cdef object _log_sums(Operator op, keyset_t keys, PyObject** args):
+    """logcumsumexp(self, dim)."""
+    cdef lines_t s
+    cdef ndarray x, out
+    cdef int axis = _line(args[0], args[1])
+    cdef int kind = _array(args[0]).descr.type_num
+    if axis < 0 or kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
+        return run_general(op, keys, args)
+    x = _contiguous(args[0])
+    _set(&s, x, axis, True)
+    out = empty(kind, x.ndim, x.shape)
+    if not skipping():
+        with nogil:
+            if kind == cnp.NPY_FLOAT32:
+                _sums(&s, <const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(out))
+            else:
+                _sums(&s, <const double*>cnp.PyArray_DATA(x), <double*>cnp.PyArray_DATA(out))
+    return deliver(op, out, args)
+
+
+median = CKernel.new(_median_whole, False)
+nanmedian = CKernel.new(_median_whole, True)
+median_dim = CKernel.new(_median_lines, False)
+nanmedian_dim = CKernel.new(_median_lines, True)
+mode = CKernel.new(_mode)
+cummax = CKernel.new(_running, False)
+cummin = CKernel.new(_running, True)
+logcumsumexp = CKernel.new(_log_sums)
