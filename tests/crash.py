@@ -30,6 +30,7 @@ SHAPES = [(), (1,), (2,), (5,), (0,), (2, 3), (3, 2), (1, 3), (2, 0), (2, 3, 4),
 SHAPES += [(1, 1, 4, 4), (2, 3, 5, 5), (3, 2, 2, 2), (2, 2, 2, 2, 2)]
 DTYPES = [imode.float32] * 5 + [imode.float64, imode.float16, imode.complex64]
 DTYPES += [imode.int64] * 2 + [imode.int32, imode.uint8, imode.bool]
+DTYPES += [imode.bfloat16, imode.bfloat16, imode.uint16, imode.uint64, imode.float8_e5m2]
 NUMBERS = [0, 1, 2.5, -3, 1j, True, 1e30, float("nan"), 10**12]
 INTS = [0, 1, -1, 2, -2, 3, 5, -100, 2**40, -(2**62)]
 WORDS = ["mean", "sum", "none", "same", "linear", "amax", "x"]

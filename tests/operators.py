@@ -21,7 +21,7 @@ def cases(wanted):
 def public(name):
     """Return what users call: the function, nn.functional's or the method, with all overloads."""
     base = name.partition(".")[0]
-    owners = (imode, imode.nn.functional, imode.Tensor)
+    owners = (imode, imode.Tensor, imode.nn.functional, imode.ops)
     return next(getattr(owner, base) for owner in owners if hasattr(owner, base))
 
 

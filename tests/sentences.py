@@ -6,7 +6,7 @@ from collections import defaultdict
 
 RAISING = re.compile(r"\w*(Error|Warning|Exception)$|warn|warn_explicit|fail|kind|error|text")
 TOKENS = re.compile(
-    r"""(?P<prefix>(?<!\w)[bBfFrRuU]{0,2})(?P<quote>\"{3}|'{3}|"|')"""
+    r"""(?P<prefix>(?<!\w)[bBcCfFrRuU]{0,2})(?P<quote>\"{3}|'{3}|"|')"""
     r"""(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)|(?P<gap>\#[^\n]*|\s+)|(?P<other>\w+|.)""",
     re.DOTALL,
 )

@@ -415,7 +415,7 @@ def test_mistakes_on_the_command_line(tmp_path, capsys):
         main([str(tmp_path / "gone.py")])
     assert end.value.code == 2 and "cannot open the script" in capsys.readouterr().err
     assert imode.__main__.main(["nonsense"]) == 2
-    assert "there is no command 'nonsense'" in capsys.readouterr().err
+    assert "there is no command and no file 'nonsense'" in capsys.readouterr().err
     assert imode.__main__.main([]) == 0
     assert "advise" in capsys.readouterr().out
 

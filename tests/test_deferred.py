@@ -102,6 +102,7 @@ def test_overloads_of_one_name_stand_in_one_module(table):
     shared = {where for where in table.DECLARED_IN.values() if " " in where}
     assert shared == {  # nn.functional's own
         "pointwise.activation pointwise.activation_nn",
+        "shapes.slicing networks.fold",
         "pointwise.piecewise_activation pointwise.activation_nn",
     }
     run("assert len(imode.where(imode.tensor([True]))) == 1")

@@ -10,7 +10,9 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 PROGRAMS = [
     pytest.param(page.name, program, id=f"{page.stem}-{i}")
-    for page in (DOCS / "autograd.md", DOCS / "extending.md", DOCS / "inference-mode.md")
+    for page in (
+        DOCS / f"{name}.md" for name in ("autograd", "extending", "files", "inference-mode")
+    )
     if page.exists()
     for i, program in enumerate(re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S))
 ]
@@ -18,7 +20,8 @@ PROGRAMS = [
 
 @pytest.mark.skipif(not PROGRAMS, reason="the pages are not beside the tests")
 @pytest.mark.parametrize(("page", "program"), PROGRAMS)
-def test_program_of_the_page_prints_what_it_says(page, program):
+def test_program_of_the_page_prints_what_it_says(page, program, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, f"docs/{page}", "exec"), {"__name__": "__main__"})

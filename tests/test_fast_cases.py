@@ -23,6 +23,7 @@ SAMPLES = load()
 CPU = DispatchKey.CPU
 
 # What no sample calls by its own name, or not where a fast case serves.
+_MATRIX = T(values=[[2.0, 1.0], [1.0, 3.0]])
 _PLACES = T(values=[2, 0], dtype="int64")
 MORE = {
     "_index": [S(T(3, 4), (_PLACES,)), S(T(2), (T(values=[True, False], dtype="bool"),))],
@@ -35,14 +36,28 @@ MORE = {
     "_softmax_backward_data": [S(T(2, 3), T(2, 3), 1, D("float32"))],
     "_log_softmax_backward_data": [S(T(2, 3), T(2, 3), 0, D("float32"))],
     "_unique2": [S(T(values=[3, 1, 3, 2], dtype="int64")), S(T(5)), S(T(2, 2), True, True)],
+    "_row_norm": [S(T(3, 4), 2, (1,), False), S(T(3, 4), 1.0, (1,), True)],
+    "_linalg_det": [S(_MATRIX)],
+    "_linalg_slogdet": [S(_MATRIX)],
+    "_linalg_eigvals": [S(_MATRIX)],
+    "_linalg_eigvalsh": [S(_MATRIX)],
+    "_linalg_svdvals": [S(_MATRIX)],
+    "_linalg_matrix_rank": [S(_MATRIX)],
+    "_linalg_solve_ex": [S(_MATRIX, T(2, 3))],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
 }
 
+NAN = float("nan")
 # Sizes on both sides of where a fast case hands over to the general one.
 SIZES = {
     "sort": [S(T(2, 32)), S(T(2, 33)), S(T(33, dtype="int64"))],
     "sort.stable": [S(T(2, 32), stable=True), S(T(33, 2), stable=True, dim=0, descending=True)],
     "_unique2": [S(T(32)), S(T(33))],
+    "median": [S(T(64)), S(T(70, dtype="int64", low=0, high=3)), S(T(9, 9, dtype="int32"))],
+    "median.dim": [S(T(3, 100), 1), S(T(70, 3, dtype="int64", low=0, high=3), 0)],
+    "nanmedian.dim": [S(T(3, 100), 1, True), S(T(values=[NAN] * 70), 0)],
+    "mode": [S(T(16)), S(T(3, 40, dtype="int64", low=0, high=5)), S(T(values=[NAN, NAN]))],
+    "cummax": [S(T(3, 4, dtype="int32"), 0), S(T(values=[1.0, NAN, 2.0]), 0)],
     "tensor": [S([0.5] * 1024), S([0.5] * 1025), S([3] * 1025)],
     "zeros": [S(65536), S(65537)],
     "eye": [S(127), S(128)],

@@ -116,7 +116,7 @@ def test_a_kernel_needs_a_function(kernels):
 
 @pytest.mark.parametrize(
     ("line", "change"),
-    [("#define IMODE_KERNEL_VERSION 1", "#define IMODE_KERNEL_VERSION 2"),
+    [("#define IMODE_KERNEL_VERSION 2", "#define IMODE_KERNEL_VERSION 3"),
      ("} imode_kernel_api;", "void *more; } imode_kernel_api;")],
 )  # fmt: skip
 def test_another_version_is_refused_when_the_module_is_imported(tmp_path, line, change):

@@ -9,8 +9,9 @@ from imode import DispatchKey, DispatchKeySet
 
 
 def test_keys_are_ordered_by_priority():
-    names = ["CPU", "Meta", "PrivateUse1", "ADInplaceOrView", "Autograd", "Tracer", "Python"]
-    assert [k.name for k in sorted(DispatchKey)] == names
+    lower = ["CPU", "Meta", "PrivateUse1", "SparseCPU", "Stored"]
+    higher = ["ADInplaceOrView", "Autograd", "Tracer", "Python"]
+    assert [k.name for k in sorted(DispatchKey)] == lower + higher
     assert repr(DispatchKey.CPU) == "DispatchKey.CPU"
 
 

@@ -4,6 +4,10 @@ What the values are is compared with PyTorch in tests/conformance; here the form
 are compared with each other. Without PyTorch.
 """
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -168,3 +172,26 @@ def test_out_of_another_kind_is_refused(name, index):
     with pytest.raises((RuntimeError, TypeError), match=r"type|Bool"):
         public(name)(*args, **kwargs, out=outs[0] if len(outs) == 1 else outs)
     assert not any(t.any() for t in outs)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each module is imported in a child of its own")
+def test_each_module_of_operators_can_be_the_first():
+    program = """
+import importlib, os, sys, imode
+failed = []
+for module in imode.ops.MODULES:
+    child = os.fork()
+    if not child:
+        try:
+            importlib.import_module("imode.ops." + module)
+        except BaseException as error:
+            print(module, repr(error), file=sys.stderr)
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(module)
+print(len(imode.ops.MODULES), failed)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    count, _, failed = done.stdout.strip().partition(" ")
+    assert int(count) > 90 and failed == "[]", done.stderr

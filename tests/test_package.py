@@ -129,7 +129,7 @@ def test_wheel_holds_modules_declarations_and_stubs_and_no_sources(wheel):
         if n.startswith("imode/") and not n.endswith(made) and not (ROOT / n).exists()
     ]  # fmt: skip
     assert not [n for n in names if n.startswith(("tests", "benchmarks", "tools", "examples"))]
-    assert wheel.stat().st_size <= 5e6
+    assert wheel.stat().st_size <= 7e6
 
 
 @from_source
@@ -210,7 +210,8 @@ def test_every_cited_note_is_written_somewhere():
 
 FLOORS = [
     *("imode", "imode/errors", "imode/_core", "imode/_tensor", "imode/autograd"),
-    *("imode/serialization", "imode/profiler", "imode/advise"),
+    *("imode/serialization", "imode/serialization/pytorch", "imode/standing_in"),
+    *("imode/profiler", "imode/advise"),
 ]
 
 

@@ -97,3 +97,14 @@ def test_a_gradient_that_is_not_of_the_windows_is_refused(shape):
     kernel = imode.ops._avg_pool2d_backward
     with pytest.raises(RuntimeError, match=r"grad_output of the shape \[1, 2, 2, 2\]"):
         kernel(imode.ones(shape), imode.ones(1, 2, 4, 4), (2,), (), (0,), False, True, None)
+
+
+def test_means_of_volumes_into_out():
+    x = imode.arange(16.0).view(1, 2, 2, 4)
+    expected = F.avg_pool3d(x, 2)
+    out = imode.empty(0)
+    assert F.avg_pool3d(x, 2, out=out) is out
+    assert out.tolist() == expected.tolist() == [[[[6.5, 8.5]]]]
+    lying = imode.empty(1, 1, 2, 1).transpose(2, 3)
+    F.avg_pool3d(x, 2, out=lying)
+    assert lying.tolist() == expected.tolist()

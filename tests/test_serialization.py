@@ -287,7 +287,7 @@ def test_random_garbage():
     rng = random.Random(1)
     for _ in range(300):
         raw = rng.randbytes(rng.randrange(60))
-        with pytest.raises(RuntimeError):
+        with pytest.raises((RuntimeError, pickle.UnpicklingError)):
             imode.load(io.BytesIO(raw))
         with pytest.raises(RuntimeError):
             imode.load(io.BytesIO(len(raw).to_bytes(8, "little") + raw + b"12345"))
@@ -442,9 +442,9 @@ def test_pickles_are_not_run(tmp_path):
 
     for protocol in range(6):
         raw = pickle.dumps({"x": Evil()}, protocol)
-        with pytest.raises(RuntimeError):
+        with pytest.raises((RuntimeError, pickle.UnpicklingError)):
             imode.load(io.BytesIO(raw), weights_only=False)
-    with pytest.raises(RuntimeError, match="pickle or zip"):
+    with pytest.raises(RuntimeError, match="failed reading zip archive"):
         imode.load(io.BytesIO(b"PK\x03\x04" + b"\0" * 40))
     assert os.listdir(tmp_path) == []
 

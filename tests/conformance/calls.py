@@ -6,9 +6,15 @@ from .observe import attempt, dtype_name, failure, observe, saved
 
 
 def function(lib, name):
-    """Return the public callable of an operator: function, nn.functional or method."""
+    """Return the public callable of an operator: function, nn.functional or method.
+
+    That of `fft_rfft` is `lib.fft.rfft`, that of `special_i1` `lib.special.i1`.
+    """
     base = name.partition(".")[0]
-    for owner in (lib, lib.nn.functional, lib.Tensor):
+    family, _, rest = base.partition("_")
+    if family in ("fft", "linalg", "special"):
+        return getattr(getattr(lib, family), rest)
+    for owner in (lib, lib.Tensor, lib.nn.functional, lib.ops):
         if hasattr(owner, base):
             return getattr(owner, base)
     raise LookupError(f"{lib.__name__} has no {base}")
@@ -146,5 +152,10 @@ class Call:
 
     def seen(self, what, tensors):
         """Return the observables of some tensors."""
-        values = self.sample.values or what == "input"
-        return {f"{what}{i}": observe(t, values, self.sample.tol) for i, t in enumerate(tensors)}
+        values = self.sample.values
+        return {
+            f"{what}{i}": observe(
+                t, values or (what == "input" and t.grad is None), self.sample.tol
+            )
+            for i, t in enumerate(tensors)
+        }

@@ -8,6 +8,7 @@ import numpy as np
 # Relative and absolute tolerance of values, by dtype; everything else is compared exactly.
 TOLERANCE = {
     "float16": (2e-3, 2e-3),
+    "bfloat16": (2**-7, 1e-30),  # one unit in the last place
     "float32": (2e-5, 2e-6),
     "float64": (1e-9, 1e-10),
     "complex64": (2e-5, 2e-6),

@@ -76,7 +76,10 @@ class _Nothing:
         return None
 
 
-@pytest.mark.parametrize("name", sorted(SAMPLES))
+ENDS_PYTORCH = {"lstm.input"}  # a bad state aborts its process
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - ENDS_PYTORCH))
 def test_bad_input(lib, torch, name):
     sample = sample_that_works(torch, name)
     if sample is None:

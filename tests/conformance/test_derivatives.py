@@ -74,6 +74,10 @@ WAYS = {
 }
 
 
+# Its own gradients read outside of the input where a place is NaN.
+CRASHES = {(f"grid_sample{n}", "special") for n in ("", "r", "r_2d", "r_3d")}
+
+
 def run(lib, name, sample, way):
     """Return {observable: value} of the results and of the gradients of one call."""
     dtypes, fill, incoming, order = WAYS[way]
@@ -160,11 +164,27 @@ def short(value):
     return " ".join(repr(value).split())[:100]
 
 
+# PyTorch's loops over vectors differ from those over single elements where a number is not finite,
+# and which of them an element meets depends on how wide the CPU's vectors are.
+BY_WIDTH = {"celu", "elu", "hardswish", "logit", "selu"}
+
+
+def only_odd(ours, theirs):
+    """Whether two tensors' values agree but for numbers that are not finite."""
+    if not isinstance(ours, Values) or ours.data.shape != theirs.data.shape:
+        return False
+    known = np.isfinite(ours.data) & np.isfinite(theirs.data)
+    return not known.all() and np.allclose(ours.data[known], theirs.data[known], 1e-6, 0)
+
+
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_gradients(lib, torch, name):
     lines = []
+    narrow = torch.backends.cpu.get_cpu_capability() != "AVX512" and name in BY_WIDTH
     for sample in SAMPLES[name]:
         for way in WAYS if sample.raises is None else ():
+            if (name, way) in CRASHES or (sample.fixed and WAYS[way][1] is not None):
+                continue
             try:
                 there = run(torch, name, sample, way)
             except Exception:  # the sample cannot be made so
@@ -172,6 +192,8 @@ def test_gradients(lib, torch, name):
             if there is None:
                 continue
             for path, a, b in different(run(lib, name, sample, way), there, way):
+                if narrow and only_odd(a, b):
+                    continue
                 if not RULES.sample(name, way, path, a, b):
                     lines.append(f"  {way}: {sample!r}: {path}: {short(a)} here, {short(b)} there")
                     break

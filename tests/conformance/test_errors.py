@@ -53,6 +53,18 @@ ONLY_HERE = {
     "modes left out of order": "PyTorch takes it",
     "opcheck, a wrong fake kernel": "PyTorch's fake tensors are on the meta device",
     "opcheck, no fake kernel": "PyTorch ends it with where to scroll",
+    "a method of PyTorch's that is missing": "PyTorch has it",
+    "a name of PyTorch's that is missing": "PyTorch has it",
+    "a singular D": "PyTorch fails an assertion of its own",
+    "more memory than there is": "PyTorch says where in its sources, and adds the index in bytes",
+    "the operator of an out= form, without it": "torch.ops is another way to call",
+    "a device without a kernel": "backends are imode's",
+    "tensors of two devices": "backends are imode's",
+    "a sparse result into a strided tensor": "PyTorch fails an assertion of its own",
+    "a sparse tensor on another device": "PyTorch has sparse tensors there",
+    "a sparse tensor of bfloat16": "PyTorch has it",
+    "another layout": "PyTorch has it",
+    "values of another size": "torch.ops is another way to call",
     "a result that was not saved, since its pack hook raised": "PyTorch names a place in a formula",
 }
 COMPARED = sorted(set(CASES) - set(ONLY_HERE))

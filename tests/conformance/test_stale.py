@@ -11,6 +11,9 @@ from .observe import dtype_name, failure
 
 SAMPLES = load(of_pytorch=True)
 DTYPES = (None, lambda place, t: "complex128" if t.dtype.startswith("float") else None)
+REFUSED = "not implemented for", "Only supports floating-point", "complex type is not supported"
+# Whose steps record nothing here.
+NO_HISTORY = {"linalg_matrix_rank.atol_rtol_float", "nonzero_static"}
 STALE = "is a view and its base or another view of its base has been modified inplace"
 
 
@@ -56,7 +59,7 @@ def test_stale_views(lib, torch, name):
             theirs = call(torch, name, sample, dtype, place, inplace)
             ours = call(lib, name, sample, dtype, place, inplace)
             refused = [STALE in str(found) for found in (ours, theirs)]
-            if "not implemented for" in str(ours):
+            if any(words in str(ours) for words in REFUSED) or name in NO_HISTORY:
                 continue  # of two mistakes either may be named
             if refused[0] != refused[1] or (refused[0] and ours != theirs):
                 lines.append(f"  {sample!r}, {place}, {inplace}: {ours} here, {theirs} there")

@@ -26,7 +26,28 @@ LOOSE = {
 }  # fmt: skip
 
 # Backward of integers that have a history, and of images that are not contiguous: PyTorch raises.
-REFUSED = {"bernoulli_.Tensor", "nll_loss"}
+REFUSED = {
+    "bernoulli_.Tensor", "nll_loss",
+    # gradients that are there, of matrices' condition; a history that `cov` has of weights
+    "cov", "linalg_cond", "linalg_cond.p_str",
+    # PyTorch's views of its operands fail where these have gaps
+    "conv_tbc",
+    # LAPACK's drivers refuse a gradient in PyTorch
+    "linalg_lstsq",
+    # sizes of batches with gaps between them, which PyTorch reads as though there were none
+    "rnn_relu.data",
+}  # fmt: skip
+# Gates of another number than the states ask for, of which PyTorch's library takes the first.
+TAKEN = {"lstm.input"}
+# Gradients that are computed in rows, or column by column, whatever the operands' layout: of
+# networks and of decompositions, where PyTorch's follow the steps of its own formulas.
+OWN_LAYOUT = {
+    "_upsample_bicubic2d_aa", "_upsample_bicubic2d_aa.vec", "upsample_bicubic2d.vec",
+    "upsample_nearest3d.vec", "avg_pool3d", "conv_transpose2d", "fft_ihfft2", "gru.data",
+    "gru_cell", "linalg_householder_product", "linalg_matrix_power", "linalg_solve_triangular",
+    "lstm.input", "orgqr", "ormqr", "rms_norm", "rnn_relu.data", "rnn_relu_cell", "rnn_tanh.input",
+    "rnn_tanh_cell",
+}  # fmt: skip
 
 
 def drawn_strides(rng, shape):
@@ -154,9 +175,11 @@ def test_strides(lib, torch, name):
         rng = random.Random(zlib.crc32(f"{name} {number}".encode()))
         program = Program(name, rng.choice(SAMPLES[name]), rng)
         there, here = program.run(torch), program.run(lib)
-        if (there is None) != (here is None) and not (here and name in REFUSED):
+        if (there is None) != (here is None) and name not in (REFUSED if here else TAKEN):
             lines.append(f"  {program.sample!r}: raises {'there' if here else 'here'} alone")
         for what in there if there and here else ():
+            if name in OWN_LAYOUT and what.startswith("grad"):
+                continue
             if same(here[what]) != same(there[what]):
                 lines.append(f"  {program.sample!r}: {what}: {here[what]}, {there[what]} there")
     assert not lines, f"{name}\n" + "\n".join(lines)

@@ -111,7 +111,7 @@ class Variant:
         return seen
 
     def fill(self, lib, tensors):
-        for k, t in enumerate(tensors if self.pool else ()):
+        for k, t in enumerate(tensors if self.pool and not self.sample.fixed else ()):
             if (t.is_floating_point() or t.is_complex()) and 0 not in t.stride():
                 n, pool = t.numel(), self.pool
                 numbers = [

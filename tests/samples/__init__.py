@@ -13,6 +13,8 @@ import zlib
 
 import numpy as np
 
+NOT_IN_NUMPY = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
 # How a tensor of the wanted shape is made as a view: (shape of the base, view of the base).
 VIEWS = {
     "transposed": (lambda s: (*s[:-2], s[-1], s[-2]), lambda t: t.transpose(-1, -2)),
@@ -30,20 +32,21 @@ class T:
     shape is then that of its argument). values: explicit contents instead of random ones.
     requires_grad: None follows the test (float tensors, where gradients are checked).
     distinct: random values at least 0.1 apart, for operators with ties (sort, max).
+    fixed: with other values the sample would be another: tests of special values leave it out.
     """
 
     def __init__(self, *shape, dtype="float32", low=-2, high=2, view=None, requires_grad=None,
-                 values=None, distinct=False):  # fmt: skip
+                 values=None, distinct=False, fixed=False):  # fmt: skip
         if values is not None:
             shape = np.shape(values)
         self.shape, self.dtype, self.low, self.high = tuple(shape), dtype, low, high
         self.view, self.requires_grad, self.values = view, requires_grad, values
-        self.distinct = distinct
+        self.distinct, self.fixed = distinct, fixed
 
     @property
     def floating(self):
         """Whether it holds real or complex numbers, that can be differentiated by."""
-        return self.dtype.startswith(("float", "complex"))
+        return self.dtype.startswith(("float", "complex", "bfloat"))
 
     @property
     def differentiable(self):
@@ -78,8 +81,11 @@ class T:
 
     def make(self, lib, seed=0, dtype=None, requires_grad=False):
         """Build it with `lib`, a leaf also where it is a view."""
-        array = self.array(seed, dtype)
+        lacking = (dtype or self.dtype) in NOT_IN_NUMPY
+        array = self.array(seed, "float32" if lacking else dtype)
         base = lib.from_numpy(array).clone()
+        if lacking:
+            base = base.to(getattr(lib, dtype or self.dtype))
         if not array.size:  # NumPy gives strides of 0, which no library's own empty tensor has
             base = lib.zeros(array.shape, dtype=base.dtype)
         if callable(self.view):
@@ -138,6 +144,11 @@ class S:
         self.args, self.kwargs = args, kwargs
         self.grad, self.raises, self.torch, self.numpy = grad, raises, torch, numpy
         self.values, self.tol, self.variants = values, tol, variants
+
+    @property
+    def fixed(self):
+        """Whether the values of an argument are what the sample is about."""
+        return any(isinstance(a, T) and a.fixed for a in (*self.args, *self.kwargs.values()))
 
     def make(self, lib, dtype=None, requires_grad=False):
         """Return (args, kwargs, tensors): the arguments in `lib`, the tensors in order.

@@ -80,7 +80,7 @@ class Rule(_Conditions):
         """Whether a Difference is of one of the operators; a program names no overloads."""
         names = self.operators.split()
         if "program" in found.cases:
-            names = [name.partition(".")[0] for name in names]
+            names = [name.partition(".")[0].removeprefix("linalg_") for name in names]
         return not found.operators.isdisjoint(names)
 
 

@@ -4,7 +4,6 @@ import re
 
 from . import Rule, Shown
 
-WIDE = "uint16|uint32|uint64|ulonglong"
 BESIDE_COMPLEX = [
     "%", "&", "*", "**", "+", "+ ints", "+=", "-", "/", "/ floats", "/ ints", "//", "<", "add",
     "add to", "alpha", "arange", "bools +", "full", "result_type", "where",
@@ -45,10 +44,20 @@ RULES = [
         witness='array("from_dlpack", "backwards rows")',
     ),
     Rule(
-        "`uint16`, `uint32` and `uint64` arrays make tensors of another dtype only",
+        "A `uint64` of NumPy's can stand in a list",
         "outcome",
-        here=f"TypeError: can't convert np.ndarray of type numpy.({WIDE})",
-        witness='array("tensor", "uint32 line")',
+        statement=r'.*array\(".*", "uint64 .*"\).*',
+        here="ok",
+        there="TypeError: an integer is required",
+        witness='array("tensor", "uint64 listed")',
+    ),
+    Rule(
+        "NumPy's `ulonglong` is no `uint64`",
+        "outcome",
+        statement=r'.*array\("==.*", "ulonglong .*"\).*',
+        here="TypeError: can't convert np.ndarray of type numpy.ulonglong",
+        there="ok",
+        witness='array("==", "ulonglong line")',
     ),
     Rule(
         "An array without dimensions is shared",

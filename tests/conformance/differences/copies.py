@@ -22,4 +22,12 @@ RULES = [
             v0 = lib.load(file)
         """,
     ),
+    Shown(
+        "Copies of sparse tensors require grad as they do",
+        "log",
+        witness="""
+            import copy
+            log.append(copy.copy(lib.eye(2).to_sparse().requires_grad_()).requires_grad)
+        """,
+    ),
 ]

@@ -8,7 +8,7 @@ RULES = [
         "outcome",
         operators="split split.parts split.sections split.sizes norm tensordot glu huber_loss "
         "l1_loss mse_loss smooth_l1_loss binary_cross_entropy adaptive_avg_pool2d "
-        "adaptive_max_pool2d",
+        "adaptive_max_pool2d stft affine_grid",
         cases=["bad"],
         here="TypeError: .*",
         there="AttributeError: .* has no attribute .*",
@@ -22,6 +22,25 @@ RULES = [
         here="TypeError: .*argument 'output_size' .*",
         there="ValueError: .*",
         witness="lib.nn.functional.adaptive_avg_pool2d(lib.ones(1, 2, 6, 7), 'text')",
+    ),
+    Rule(
+        "Of two mistakes another one is named",
+        "outcome",
+        operators="stft",
+        cases=["bad"],
+        here='(TypeError|ValueError|NotImplementedError): (stft|Overflow|"reflection).*',
+        there="(ValueError: (cannot convert|only one)|(RuntimeError|TypeError): (Argument|pad)).*",
+        witness="lib.stft(lib.ones(2, 3, dtype=lib.bool), 8, return_complex=True)",
+    ),
+    Rule(
+        "Of two mistakes another one is named",
+        "outcome",
+        operators="histogram.bins_tensor histogramdd histogramdd.int_bins _histogramdd_bin_edges "
+        "_histogramdd_from_bin_cts",
+        cases=["bad"],
+        here=r"\w*Error: .*",
+        there=r"\w*Error: .*|ok",
+        witness="lib.histogram(lib.ones(3), lib.ones(2, 3, dtype=lib.int64))",
     ),
     Rule(
         "Of two mistakes another one is named",
@@ -88,5 +107,110 @@ RULES = [
             v1.detach_().mul_(2)
             v9 = saved(v2)
         """,
+    ),
+    Rule(
+        "Networks name their mistakes by what was expected",
+        "outcome",
+        operators="max_pool2d_with_indices.nn max_pool3d_with_indices.nn",
+        cases=["bad"],
+        here="TypeError: .*",
+        there=r"\w*Error: .*|ok",
+        witness="lib.nn.functional.max_pool2d_with_indices("
+        "lib.ones(1, 2, 2), 2, return_indices='text')",
+    ),
+    Rule(
+        "Networks name their mistakes by what was expected",
+        "outcome",
+        operators="_pack_padded_sequence _pad_packed_sequence adaptive_avg_pool3d "
+        "adaptive_max_pool3d adaptive_max_pool3d_with_indices affine_grid_generator "
+        "alpha_dropout alpha_dropout_ bilinear conv_transpose1d ctc_loss.IntList "
+        "ctc_loss.Tensor embedding_bag embedding_bag.padding_idx feature_alpha_dropout "
+        "feature_alpha_dropout_ grid_sample grid_sampler grid_sampler_2d "
+        "grid_sampler_3d gru.data gru.input gru_cell hinge_embedding_loss instance_norm "
+        "linear_cross_entropy lstm.data lstm_cell max_pool3d_with_indices "
+        "max_pool3d_with_indices.nn unravel_index rnn_relu.data rnn_relu.input "
+        "rnn_relu_cell rnn_tanh.data rnn_tanh.input rnn_tanh_cell rrelu_",
+        cases=["bad"],
+        here=r"\w*(Error|Exception): .*",
+        there=r"\w*(Error|Exception): .*",
+        witness="lib.embedding_bag(lib.ones(0), lib.zeros(5, dtype=lib.int64), "
+        "lib.zeros(3, dtype=lib.int64))",
+    ),
+    Rule(
+        "Modes that are no modes are refused",
+        "outcome",
+        operators="grid_sampler grid_sampler_2d grid_sampler_3d",
+        cases=["bad"],
+        here="RuntimeError: .*unknown mode .*",
+        there="ok",
+        witness="lib.grid_sampler(lib.ones(2, 2, 3, 4), lib.ones(2, 3, 2, 2), -1, 0, True)",
+    ),
+    Rule(
+        "What a convolution does not use is not looked at",
+        "outcome",
+        operators="convolution",
+        cases=["bad"],
+        here="ok",
+        there="RuntimeError: .*output_padding.*",
+        witness="lib.convolution(lib.ones(1, 2, 5), lib.ones(2, 2, 3), None, [1], [1], [1], False, "
+        "[-1], 1)",
+    ),
+    Rule(
+        "Networks name their mistakes by what was expected",
+        "outcome",
+        operators="embedding_bag gru.data gru_cell rnn_relu.data rnn_tanh.data",
+        cases=["bad"],
+        here="RuntimeError: (Expected tensor for argument #1 'indices'|output with shape|.*expected"
+        " a bias).*",
+        there="ok",
+        witness="lib.embedding_bag(lib.ones(6, 3), lib.zeros(2, 3, dtype=lib.bool), "
+        "lib.zeros(3, dtype=lib.int64))",
+    ),
+    Rule(
+        "Decompositions of nothing refuse float16 and bfloat16, too",
+        "outcome",
+        cases=["half", "variant"],
+        operators="det linalg_cholesky linalg_cholesky_ex linalg_det linalg_eigh linalg_eigvalsh "
+        "linalg_ldl_factor linalg_ldl_factor_ex linalg_lu linalg_lu_factor "
+        "linalg_lu_factor_ex linalg_lu_solve linalg_solve linalg_solve_ex linalg_svd "
+        "linalg_svdvals",
+        here="NotImplementedError: .* not implemented for 'Half'",
+        there="ok",
+        witness="""
+            v0 = lib.zeros(0, 0).half()
+            lib.det(v0)
+        """,
+    ),
+    Rule(
+        "`solve_triangular` refuses operands of two dtypes",
+        "outcome",
+        operators="linalg_solve_triangular",
+        here="RuntimeError: linalg.solve_triangular: Expected A and B to have the same dtype, .*",
+        there="ok",
+        witness="""
+            v0 = lib.eye(2)
+            lib.linalg.solve_triangular(v0, v0.double(), upper=True)
+        """,
+    ),
+    Rule(
+        "Decompositions name another of two mistakes",
+        "outcome",
+        operators="cholesky_solve linalg_eig linalg_eigvals linalg_householder_product "
+        "linalg_ldl_solve linalg_lstsq linalg_lu_solve linalg_pinv.atol_rtol_tensor "
+        "linalg_pinv.rcond_tensor linalg_solve linalg_solve_ex linalg_solve_triangular "
+        "linalg_tensorsolve lu_solve orgqr ormqr pca_lowrank svd_lowrank",
+        cases=["bad"],
+        here=r"\w*(Error|Exception): .*",
+        there=r"\w*(Error|Exception): .*",
+        witness="lib.linalg.householder_product(lib.ones(4, 3), lib.ones(()))",
+    ),
+    Rule(
+        "Decompositions name another of two mistakes",
+        "outcome",
+        operators="linalg_matrix_rank svd_lowrank",
+        cases=["bad"],
+        here="(OverflowError|TypeError): .*",
+        there="ok",
+        witness="lib.svd_lowrank(lib.ones(5, 3), True)",
     ),
 ]

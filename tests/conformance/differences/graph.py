@@ -110,6 +110,20 @@ RULES = [
             v1.sum().backward()
         """,
     ),
+    Rule(
+        "Errors of hooks name the node",
+        "outcome",
+        here="RuntimeError: output with shape .* doesn't match the broadcast shape .*",
+        there="RuntimeError: output with shape .* doesn't match the broadcast shape .*",
+        witness="""
+            v0 = lib.ones(2, 1, requires_grad=True); v1 = v0 * v0
+            def hook(given, _):
+                given[0].data = lib.ones(6)
+                return tuple(g.clone() for g in given)
+            v1.grad_fn.register_hook(hook)
+            v1.sum().backward()
+        """,
+    ),
     Shown(
         "A hook that cannot be called is refused at once",
         "outcome",
@@ -150,6 +164,55 @@ RULES = [
             with lib.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t.double()):
                 v1 = v0.softmax(0)
             v1.sum().backward()
+        """,
+    ),
+    Rule(
+        "A recurrent layer is one node",
+        "grad_fn saved output_nr",
+        operators="lstm.input gru.input rnn_tanh.input rnn_relu.input lstm.data gru.data "
+        "rnn_tanh.data rnn_relu.data lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell",
+        witness=[
+            """
+            v0 = lib.ones(2, 3, requires_grad=True); v1 = lib.ones(3, 3)
+            v2 = lib.rnn_tanh_cell(v0, v0, v1, v1)
+            """,
+            """
+            v0 = lib.ones(2, 2, requires_grad=True); v1 = lib.ones(8, 2)
+            v2, v3 = lib.lstm_cell(v0, (v0, v0), v1, v1)
+            """,
+        ],
+    ),
+    Shown(
+        "A recurrent layer is one node",
+        "outcome",
+        here=".*modified by an inplace operation.*",
+        there="ok",
+        witness="""
+            v0 = lib.ones(2, 2, requires_grad=True); v1 = lib.ones(6, 2); c = v0[None]
+            c = c, c[:, :1], (v1, v1), False, 1, 0.0, False, False, True
+            lib.gru(*c)[0].mul_(2).sum().backward()
+        """,
+    ),
+    Rule(
+        "A recurrent layer is one node",
+        "version",
+        operators="lstm_cell gru_cell",
+        here="0",
+        there="[12]",
+        witness="""
+            v0 = lib.ones(2, 2); v1 = lib.ones(6, 2)
+            see("version", lib.gru_cell(v0, v0, v1, v1)._version)
+        """,
+    ),
+    Rule(
+        "A recurrent layer is one node",
+        "grad.strides",
+        operators="lstm.input gru.input lstm_cell rnn_relu_cell rnn_tanh_cell",
+        cases=["variant"],
+        witness="""
+            v0 = lib.ones(3, 2); v1 = lib.ones(2, 2).t().requires_grad_()
+            G = lib.autograd.grad; c = v0[:2]
+            see("grad.strides", G(lib.rnn_tanh_cell(v0, v0, c, v1).sum(), v1)[0].stride())
         """,
     ),
 ]

@@ -194,6 +194,21 @@ RULES = [
     ),
     Rule(
         "Parameters are normal tensors",
+        "outcome",
+        statement=r".*(backward|grad)\(.*",  # in a hook that makes one
+        here="ok",
+        there="RuntimeError: Setting requires_grad=True on inference tensor outside InferenceMode "
+        "is not allowed",
+        witness="""
+            v0 = lib.ones(2, requires_grad=True)
+            with lib.inference_mode():
+                v1 = lib.ones(2)
+            v0.register_hook(lambda g: lib.nn.Parameter(v1))
+            v0.sum().backward()
+        """,
+    ),
+    Rule(
+        "Parameters are normal tensors",
         "is_inference version",
         operators="deepcopy",
         cases=["in the mode"],

@@ -10,14 +10,17 @@ def absent(entry, *programs):
 
 RULES = [
     *absent(
-        "Devices, layouts and dtypes",
-        "lib.ones(2, device='meta')",
-        "lib.sparse_coo_tensor",
+        "Layouts and dtypes",
+        "lib.sparse_csr_tensor",
+        "lib.masked.masked_tensor",
         "lib.quantize_per_tensor",
         "lib.nested.nested_tensor",
-        "lib.bfloat16",
         "lib.complex32",
-        "lib.uint16",
+    ),
+    *absent(
+        "Sparse tensors have the operators of graph networks",
+        "lib.eye(2).to_sparse().norm()",
+        "lib.hspmm",
     ),
     *absent(
         "Compilers and distribution",
@@ -25,12 +28,6 @@ RULES = [
         "lib.compile",
         "lib.distributed",
         "lib.func.vmap",
-    ),
-    *absent(
-        "Decompositions of matrices",
-        "lib.linalg.svd",
-        "lib.linalg.matrix_norm(lib.eye(2), 2)",
-        "lib.linalg.matrix_norm(lib.eye(2), 'nuc')",
     ),
     *absent("Gradients of another dtype", "lib.ones(2).grad_dtype"),
     *absent("Forward mode and `vmap`", "lib.autograd.forward_ad.dual_level", "lib.vmap"),

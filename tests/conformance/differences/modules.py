@@ -70,9 +70,4 @@ RULES = [
             log.append(len(list(data.DataLoader(D(), num_workers=2))))
         """,
     ),
-    Shown(
-        "`Embedding(sparse=True)` is refused",
-        "outcome",
-        witness="lib.nn.Embedding(2, 2, sparse=True)",
-    ),
 ]

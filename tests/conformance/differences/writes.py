@@ -83,10 +83,15 @@ RULES = [
     Rule(
         "`out=` is not recorded",
         "outcome",
-        operators="alias_copy as_strided_copy diagonal_copy expand_copy permute_copy "
-        "select_copy slice_copy squeeze_copy squeeze_copy.dim squeeze_copy.dims t_copy "
-        "transpose_copy unfold_copy unsqueeze_copy view_as_real_copy view_copy slice_scatter diag "
-        "softmax softmax.dtype log_softmax log_softmax.dtype",
+        operators="alias_copy as_strided_copy diagonal_copy expand_copy permute_copy select_copy "
+        "slice_copy squeeze_copy squeeze_copy.dim squeeze_copy.dims t_copy "
+        "transpose_copy unfold_copy unsqueeze_copy view_as_real_copy view_copy "
+        "slice_scatter diag softmax softmax.dtype log_softmax log_softmax.dtype "
+        "fft_ifft fft_ihfft special_ndtr linalg_cond linalg_cond.p_str "
+        "linalg_matrix_rank linalg_matrix_rank.atol_rtol_float "
+        "linalg_matrix_rank.atol_rtol_tensor linalg_pinv linalg_pinv.rcond_tensor "
+        "linalg_pinv.atol_rtol_float linalg_tensorinv linalg_tensorsolve "
+        "linalg_matrix_power matrix_power",
         cases=["out= recorded"],
         here=RECORDED,
         there="ok",
@@ -132,6 +137,27 @@ RULES = [
         witness="""
             v0 = lib.ones(2); v1 = lib.zeros(0)
             lib.kron(v0, v0, out=v1)
+        """,
+    ),
+    Rule(
+        "A factor in `out=` lies as the result does",
+        "strides",
+        operators="cholesky_inverse geqrf linalg_eig linalg_householder_product linalg_lstsq "
+        "orgqr ormqr",
+        cases=["out= of wrong shape"],
+        witness="""
+            v0 = lib.eye(2); v1 = lib.zeros(2, 2, 2)
+            lib.cholesky_inverse(v0, out=v1)
+        """,
+    ),
+    Rule(
+        "A factor in `out=` lies as the result does",
+        "strides",
+        operators="linalg_lstsq",
+        cases=["out=", "out= inference"],
+        witness="""
+            v0 = lib.ones(3, 1); v1 = lib.zeros(0); v2 = lib.zeros(0); v3 = v2.long()
+            lib.linalg.lstsq(v0, lib.ones(3, 2), out=(v1, v2, v3, lib.zeros(0)))
         """,
     ),
     Shown(
@@ -208,6 +234,22 @@ RULES = [
                     except RuntimeError:
                         pass
             f()
+        """,
+    ),
+    Shown(
+        "`gelu` writes to `out=` as it lies",
+        "values",
+        witness="""
+            v0 = lib.full((3, 2), 9.0).t()
+            lib.nn.functional.gelu(lib.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), out=v0)
+        """,
+    ),
+    Shown(
+        "`ihfft2` and `ihfftn` write to `out=` along one dimension, too",
+        "values version",
+        witness="""
+            v0 = lib.zeros(3, dtype=lib.complex64)
+            lib.fft.ihfftn(lib.ones(4), out=v0)
         """,
     ),
 ]

@@ -179,6 +179,16 @@ SAMPLES = {
         S(T(2), (2, 3), (1,), raises=RuntimeError),
         S(T(2), (2, 3), (1, -1), raises=RuntimeError),
     ],
+    "empty_permuted": [
+        S((2, 3), (1, 0), values=False),
+        S((2, 3, 4), (1, 2, 0), dtype=D("int64"), values=False),
+        S((0, 3), (1, 0), values=False),
+        S((), (), values=False),
+        S((2, 3), (1,), raises=RuntimeError),
+        S((2, 3), (1, 1), raises=RuntimeError),
+        S((2, 3), (1, 2), raises=RuntimeError),
+        S((2, 3), (-1, 0), raises=RuntimeError),
+    ],
     "empty_strided": [
         S((2, 3), (1, 2), values=False),
         S((2, 3), (10, 1), values=False),

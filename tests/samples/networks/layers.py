@@ -1,4 +1,4 @@
-"""Dropout, embedding, padding, cosine similarity."""
+"""Embedding, padding, cosine similarity."""
 
 from tests.samples import S, T
 
@@ -12,27 +12,6 @@ _INDICES = T(values=[[0, 4], [1, 1]], dtype="int64")
 _ROWS = T(1, 3, 4)
 
 SAMPLES = {
-    "dropout": [
-        S(T(3, 4), 0.5, True, values=False, grad=False),
-        S(T(3, 4, view="expanded"), 0.5, True, grad=False),
-        S(T(3, 4), 0.5, False),
-        S(T(3, 4), 0.0, True),
-        S(T(3, 4), 1.0, True),
-        S(T(0), 0.5, True),
-        S(T(3, 4), 2.0, True, raises=RuntimeError),
-        S(T(3, 4), -1.0, True, raises=RuntimeError),
-    ],
-    "dropout_": [
-        S(T(3, 4, requires_grad=False), 0.5, False, grad=False),
-    ],
-    "feature_dropout": [
-        S(T(3, 4, 2), 0.5, True, values=False, grad=False),
-        S(T(3, 4, 2), 0.5, False),
-        S(T(3), 0.5, True, raises=RuntimeError),
-    ],
-    "feature_dropout_": [
-        S(T(3, 4, 2, requires_grad=False), 0.5, False, grad=False),
-    ],
     "embedding": [
         S(_TABLE, _INDICES),
         S(_TABLE, T(values=2, dtype="int64")),

@@ -50,6 +50,7 @@ SAMPLES = {
         S(T(2, 4, 3), 2, T(4), T(4)),
         S(T(2, 4, 3, 2), 4, T(4), T(4), 1e-3),
         S(T(2, 4), 1),
+        S(T(0, 4), 2, T(4), T(4)),
         S(T(2, 4, 3), 2, weight=T(4)),
         S(T(2, 5, 3, 4, view=_channels_last), 2, T(4), T(4)),
         S(T(2, 4, 3), 3, raises=RuntimeError),

@@ -112,4 +112,17 @@ SAMPLES = {
         S(T(2, 3, 8, distinct=True), 3, torch=_functional("adaptive_max_pool1d")),
         S(T(3, 8, distinct=True), 2, torch=_functional("adaptive_max_pool1d")),
     ],
+    "max_pool2d_with_indices.nn": [S(_PLANES, 2, return_indices=False)],
+    "max_pool1d_with_indices": [
+        S(T(2, 3, 8, distinct=True), 2),
+        S(T(3, 8, distinct=True), 3, stride=2, padding=1),
+        S(T(8), 2, raises=RuntimeError),
+    ],
+    "adaptive_max_pool1d_with_indices": [
+        S(T(2, 3, 8, distinct=True), 3, torch=_functional("adaptive_max_pool1d_with_indices")),
+    ],
+    "adaptive_max_pool2d_with_indices": [
+        S(_PLANES, 3, torch=_functional("adaptive_max_pool2d_with_indices")),
+        S(_PLANES, (None, 2), torch=_functional("adaptive_max_pool2d_with_indices")),
+    ],
 }

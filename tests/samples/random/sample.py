@@ -10,6 +10,11 @@ def _n(*args, **kwargs):
     return _r(*args, variants=False, **kwargs)
 
 
+def _trials(*args, **kwargs):
+    """Numbers of trials: of NaN or infinitely many PyTorch draws for ever."""
+    return T(*args, fixed=True, **kwargs)
+
+
 _SIZES = [
     _f(3),
     _f(40),
@@ -157,5 +162,32 @@ SAMPLES = {
         _n(T(2, 2, 2), 1, raises=RuntimeError),
         _n(T(2, dtype="int64"), 1, raises=RuntimeError),
         _n(T(2), 1.5, raises=TypeError),
+    ],
+    "poisson": [
+        _n(T(3, low=0)),
+        _n(T(40, low=0, high=30)),
+        _n(T(4, 6, low=0, high=30, dtype="float64")),
+        _n(T(4, 6, low=0, high=30, view="transposed")),
+        _n(T(4, 6, low=0, high=30, dtype="float16")),
+        _n(T(values=[0.0, 10.0, 1e4])),
+        _n(T(0, 3)),
+        _n(T(values=[-1.0, 2.0]), raises=RuntimeError),
+        _n(T(values=[NAN]), raises=RuntimeError),
+        _n(T(2, dtype="int64"), raises=NotImplementedError),
+    ],
+    "binomial": [
+        _n(_trials(values=[float(n) for n in range(40)]), T(40, low=0, high=1)),
+        _n(_trials(values=[[5.0], [300.0], [1e5]]), T(20, low=0, high=1)),
+        _n(
+            _trials(values=[[5.0], [300.0]], dtype="float64"), T(20, low=0, high=1, dtype="float64")
+        ),
+        _n(_trials(values=[3.5, 4.0, 4.0, -1.0]), T(values=[0.5, 2.0, -1.0, 0.5])),
+        _n(_trials(values=[3.0]), T(values=[NAN])),
+        _n(_trials(0, 3), T(3)),
+        _n(_trials(3), T(2), raises=RuntimeError),
+        _n(_trials(3), T(3, dtype="float64"), raises=RuntimeError),
+        _n(_trials(3, dtype="int64"), T(3), raises=ValueError),
+        _n(_trials(3), T(3, dtype="int64"), raises=ValueError),
+        _n(_trials(3, dtype="float16"), T(3, dtype="float16"), raises=NotImplementedError),
     ],
 }

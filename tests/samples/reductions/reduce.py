@@ -75,6 +75,7 @@ ONE = [
 SAMPLES = {
     "trace": [
         S(T(3, 3)),
+        S(T(7, 2)),
         S(T(2, 3)),
         S(T(3, 2, view="transposed")),
         S(T(0, 3)),

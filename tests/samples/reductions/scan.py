@@ -79,4 +79,15 @@ SAMPLES = {
     "log_softmax": SOFTMAX,
     "softmax.dtype": TYPED,
     "log_softmax.dtype": TYPED,
+    "logcumsumexp": [
+        S(T(2, 3), 1),
+        S(T(4, 3, view="strided"), 0),
+        S(T(2, 3, dtype="float16"), 0, grad=False),
+        S(T(2, 3, dtype="complex64"), 1, grad=False),
+        S(T(values=[-INF, -INF, 1.0, INF]), 0, grad=False),
+        S(T(), 0),
+        S(T(0, 3), 0),
+        S(T(3, dtype="int64"), 0, raises=NotImplementedError),
+        S(T(2, 3), 2, raises=IndexError),
+    ],
 }

@@ -57,15 +57,4 @@ SAMPLES = {
         S(INTS, minlength=-1, raises=RuntimeError),
         S(INTS, T(2, requires_grad=False), raises=RuntimeError),
     ],
-    "histc": [
-        S(T(50), 7, grad=False, variants=False),
-        S(T(5, 4), 4, -1, 1, grad=False, variants=False),
-        S(T(50, dtype="float64"), bins=10, min=-1.5, max=2, grad=False, variants=False),
-        S(T(values=[1.0, 1.0]), 3, grad=False, variants=False),
-        S(T(0), 3, grad=False, variants=False),
-        S(T(values=[0.5, NAN]), 4, 0, 2, grad=False, variants=False),
-        S(T(3), 0, raises=RuntimeError, grad=False, variants=False),
-        S(T(3), 4, 3, 1, raises=RuntimeError, grad=False, variants=False),
-        S(INTS, raises=NotImplementedError),
-    ],
 }

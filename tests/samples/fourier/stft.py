@@ -1,0 +1,61 @@
+"""Samples of `imode/ops/fourier/stft.py`: short windows along a signal."""
+
+from tests.samples import S, T
+
+_WINDOW = T(8, low=0.5, high=1)
+_C = {"return_complex": True}
+
+SAMPLES = {
+    "stft": [
+        S(T(20), 8, **_C),
+        S(T(2, 20), 8, window=_WINDOW, **_C),
+        S(T(2, 20, view="strided"), 8, 3, window=_WINDOW, **_C),
+        S(T(20), 8, center=False, **_C),
+        S(T(20), 8, 2, 6, T(6, low=0.5, high=1), **_C),
+        S(T(20), 8, win_length=6, center=False, **_C),
+        S(T(20), 8, win_length=6, center=False, align_to_window=True, **_C),
+        S(T(20), 8, pad_mode="constant", normalized=True, **_C),
+        S(T(20), 7, 3, onesided=False, **_C),
+        S(T(20), 8, return_complex=False),
+        S(T(20, dtype="float64"), 8, **_C),
+        S(T(20, dtype="complex64"), 8, window=_WINDOW),
+        S(T(20), 8, window=T(8, dtype="complex64"), **_C),
+        S(T(20), 8, window=T(8, dtype="int64"), **_C),
+        S(T(20), 8, raises=RuntimeError),
+        S(T(20), 0, **_C, raises=RuntimeError),
+        S(T(20), 21, center=False, **_C, raises=RuntimeError),
+        S(T(20), 8, 0, **_C, raises=RuntimeError),
+        S(T(20), 8, win_length=9, **_C, raises=RuntimeError),
+        S(T(20), 8, window=T(7), **_C, raises=RuntimeError),
+        S(T(20), 8, align_to_window=True, **_C, raises=RuntimeError),
+        S(T(20, dtype="complex64"), 8, onesided=True, raises=RuntimeError),
+        S(T(20, dtype="int64"), 8, center=False, **_C, raises=RuntimeError),
+        S(T(20), 8, pad_mode="bad", **_C, raises=NotImplementedError),
+        S(T(2, 2, 20), 8, **_C, raises=RuntimeError),
+    ],
+    "istft": [
+        S(T(5, 6, dtype="complex128"), 8, window=T(8, low=0.5, high=1, dtype="float64")),
+        S(T(2, 5, 6, dtype="complex64"), 8),
+        S(T(5, 6, dtype="complex128"), 8, 3, normalized=True),
+        S(T(2, 5, 6, dtype="complex64", view="transposed"), 8, center=False),
+        S(T(5, 6, dtype="complex64"), 8, win_length=6),
+        S(T(5, 6, dtype="complex64"), 9, onesided=True),
+        S(T(8, 6, dtype="complex64"), 8, onesided=False),
+        S(T(8, 6, dtype="complex64"), 8, return_complex=True),
+        S(T(8, 6, dtype="complex64"), 8, window=T(8, dtype="complex64"), return_complex=True),
+        S(T(5, 6, dtype="complex64"), 8, length=7),
+        S(T(5, 6, dtype="complex64"), 8, center=False, length=25),
+        S(T(5, 6), 8, raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 7, raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, onesided=False, raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, 9, raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, win_length=9, raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, window=T(7), raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, window=T(8, low=0, high=0), raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, window=T(8, dtype="complex64"), raises=RuntimeError),
+        S(T(5, 6, dtype="complex64"), 8, return_complex=True, raises=RuntimeError),
+        S(T(5, 0, dtype="complex64"), 8, raises=RuntimeError),
+        S(T(1, 1, 5, 6, dtype="complex64"), 8, raises=RuntimeError),
+        S(T(5, dtype="complex64"), 8, raises=IndexError),
+    ],
+}

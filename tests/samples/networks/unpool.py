@@ -1,0 +1,3 @@
+"""Maxima put back, windows at random places: see `tests/conformance/named/spatial.py`."""
+
+SAMPLES = {}
