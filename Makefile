@@ -15,7 +15,7 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help demo test fast bench conformance fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help demo test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -31,6 +31,10 @@ fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
 
 conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
 	$(PYTHON) -m pytest tests/conformance
+
+coverage: $(STAMP) .venv/.test .venv/.conformance  ## docs/coverage.md, from what is there now
+	$(PYTHON) -m tests.conformance.op_db
+	$(PYTHON) tools/coverage.py
 
 fuzz: $(STAMP) .venv/.conformance  ## random programs in both libraries: SECONDS=60 SEED=0 PROGRAMS=plain|themes|custom|hostile
 	$(PYTHON) -m tests.conformance.fuzz --seconds $(SECONDS) --seed $(SEED) --programs $(PROGRAMS)

@@ -27,6 +27,11 @@ METHODS = (
 {methods}
 )
 
+# On PyTorch's Tensor, and not on this one.
+ABSENT = (
+{absent}
+)
+
 # Name (of operators, functions and methods, without overloads) -> modules, in order.
 DECLARED_IN = {{
 {places}
@@ -46,12 +51,13 @@ def read(folder):
     """Import the modules one by one; return what the fields of TEXT are filled with."""
     sys.path.insert(0, str(folder))
     nothing = types.ModuleType("imode.ops.names")
-    vars(nothing).update(FUNCTIONS=(), METHODS=(), DECLARED_IN={}, STAMP=None, DIGEST=0)
+    vars(nothing).update(FUNCTIONS=(), METHODS=(), ABSENT=(), DECLARED_IN={}, STAMP=None, DIGEST=0)
     sys.modules["imode.ops.names"] = nothing
     import imode
     from imode import ops
     from imode._core.dispatch import all_operators, set_loader
     from imode._core.tensor import Tensor
+    from imode.errors.pytorch import NAMES
     from imode.ops import schema
 
     set_loader(None, None)
@@ -82,6 +88,7 @@ def read(folder):
     return (
         sorted(schema.functions),
         sorted(methods),
+        [name for name in NAMES["Tensor"].split() if not hasattr(Tensor, name)],
         {name: places[name] for name in sorted(places)},
         ops.stamp(),
         ops.digest(),
@@ -93,7 +100,7 @@ def main():
     folder = Path(sys.argv[1]).resolve()
     target = folder / "imode" / "ops" / "names.py"
     try:
-        functions, methods, places, stamp, digest = read(folder)
+        functions, methods, absent, places, stamp, digest = read(folder)
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         target.unlink(missing_ok=True)
         print(f"names: not written, imode does not import: {error}", file=sys.stderr)
@@ -104,6 +111,7 @@ def main():
         digest=digest,
         functions="\n".join(f'    "{name}",' for name in functions),
         methods="\n".join(f'    "{name}",' for name in methods),
+        absent="\n".join(f'    "{name}",' for name in absent),
         places="\n".join(f'    "{name}": "{" ".join(where)}",' for name, where in places.items()),
     )
     if not target.exists() or target.read_text() != text:

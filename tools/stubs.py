@@ -242,7 +242,7 @@ def tensor_class(imode, schema, named):
     for dunder in ("__eq__", "__ne__"):
         lines.append(f"    def {dunder}(self, other: Any) -> Tensor: ...  # type: ignore[override]")
         done.add(dunder)
-    for name in sorted(set(vars(imode.Tensor)) - done - SKIPPED):
+    for name in sorted({*dir(imode.Tensor)} & {*vars(imode.Tensor)} - done - SKIPPED):
         value = vars(imode.Tensor)[name]
         if inspect.isgetsetdescriptor(value) or isinstance(value, property):
             lines.append(f"    {name}: {ATTRIBUTES.get(name, 'Any')}")
@@ -337,7 +337,7 @@ def functional(imode, schema):
     named, body = {}, []
     operators = schema.published()
     module = imode.nn.functional
-    for name in sorted(n for n in dir(module) if not n.startswith("__")):
+    for name in sorted(n for n in dir(module) if not n.startswith("_")):
         value = getattr(module, name)
         if inspect.isfunction(value):
             body.append(python_function(name, value, "Tensor"))
