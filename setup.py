@@ -26,6 +26,8 @@ DIRECTIVES = {"language_level": 3, "cdivision": True, "binding": True, "auto_pic
 # class says so. Their signatures are in their documentation, where `inspect` finds them.
 DIRECTIVES |= {"embedsignature": True, "embedsignature.format": "clinic"}
 DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "nonecheck"), DEBUG)
+if DEBUG:
+    DIRECTIVES["show_performance_hints"] = False  # they advise against the checks wanted here
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 BUILT_AS = f"{MODE} {DIRECTIVES}"

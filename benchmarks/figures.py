@@ -60,7 +60,12 @@ def _records(code, names):
     """Whether the statement gives a tensor with a grad_fn; in-place and out= forms do not count."""
     if code[0] in "ov" or "out=" in code:
         return False
-    result = eval(code, dict(names))
+    try:
+        result = eval(code, dict(names))
+    except RuntimeError as error:
+        if "is not differentiable" not in str(error):
+            raise
+        return False  # with respect to targets, which here require grad, too
     first = result[0] if isinstance(result, (tuple, list)) else result
     return getattr(first, "grad_fn", None) is not None
 

@@ -3,7 +3,9 @@
 `a b c` are float32 vectors of 4 elements, `s` in (0, 1), `m n` 2×2 matrices, `i j` int64, `p q`
 bool, `k` an index vector, `g` above 1, `w` complex, `h` an ndarray, `o` and `v` written to;
 `B` a batch of one matrix, `x` a vector of 2, `y` class numbers, `t` targets 0 or 1; `C` one channel
-of 4, `X` of 2×2, with weights `D` and `Y`; `r` and `e` means and variances.
+of 4, `X` of 2×2, with weights `D` and `Y`; `r` and `e` means and variances; `P` positive definite;
+`G` and `H` weights of gates; `V` a volume, `Q` and `R` where to look in `X`, `S` four channels; `f`
+and `A` bfloat16.
 None: NumPy has no such thing in one line.
 """
 
@@ -309,7 +311,113 @@ NEURAL = {
         "F.binary_cross_entropy_with_logits(a, t)", None),
     "pad": ("F.pad(a, (1, 1))", "np.pad(a, 1)"),
 }  # fmt: skip
+DECOMPOSITIONS = {
+    "linalg_inv": ("lib.linalg.inv(m)", "np.linalg.inv(m)"),
+    "linalg_solve": ("lib.linalg.solve(m, n)", "np.linalg.solve(m, n)"),
+    "linalg_solve_triangular": ("lib.linalg.solve_triangular(m, n, upper=True)", None),
+    "linalg_det": ("lib.linalg.det(m)", "np.linalg.det(m)"),
+    "linalg_slogdet": ("lib.linalg.slogdet(m)", "np.linalg.slogdet(m)"),
+    "linalg_cholesky": ("lib.linalg.cholesky(P)", "np.linalg.cholesky(P)"),
+    "cholesky_solve": ("lib.cholesky_solve(m, P)", None),
+    "linalg_qr": ("lib.linalg.qr(m)", "np.linalg.qr(m)"),
+    "linalg_svd": ("lib.linalg.svd(m)", "np.linalg.svd(m)"),
+    "linalg_svdvals": ("lib.linalg.svdvals(m)", "np.linalg.svdvals(m)"),
+    "linalg_eigh": ("lib.linalg.eigh(P)", "np.linalg.eigh(P)"),
+    "linalg_eigvalsh": ("lib.linalg.eigvalsh(P)", "np.linalg.eigvalsh(P)"),
+    "linalg_eig": ("lib.linalg.eig(P)", "np.linalg.eig(P)"),
+    "linalg_lu_factor": ("lib.linalg.lu_factor(m)", None),
+    "linalg_lstsq": ("lib.linalg.lstsq(m, n)", None),
+    "linalg_pinv": ("lib.linalg.pinv(m)", "np.linalg.pinv(m)"),
+    "linalg_matrix_rank": ("lib.linalg.matrix_rank(m)", "np.linalg.matrix_rank(m)"),
+    "linalg_matrix_power": ("lib.linalg.matrix_power(m, 3)", "np.linalg.matrix_power(m, 3)"),
+    "linalg_matrix_exp": ("lib.linalg.matrix_exp(m)", None),
+    "linalg_matrix_norm": ("lib.linalg.matrix_norm(m)", "np.linalg.norm(m)"),
+    "linalg_vecdot": ("lib.linalg.vecdot(a, b)", "np.vecdot(a, b)"),
+    "linalg_cross": ("lib.linalg.cross(T, T)", "np.cross(T, T)"),
+}
+FOURIER = {
+    "fft_fft": ("lib.fft.fft(w)", "np.fft.fft(w)"),
+    "fft_ifft": ("lib.fft.ifft(w)", "np.fft.ifft(w)"),
+    "fft_rfft": ("lib.fft.rfft(a)", "np.fft.rfft(a)"),
+    "fft_irfft": ("lib.fft.irfft(w)", "np.fft.irfft(w)"),
+    "fft_fft2": ("lib.fft.fft2(m)", "np.fft.fft2(m)"),
+    "fft_fftn": ("lib.fft.fftn(m)", "np.fft.fftn(m)"),
+    "fft_fftshift": ("lib.fft.fftshift(a)", "np.fft.fftshift(a)"),
+    "fft_fftfreq": ("lib.fft.fftfreq(4)", "np.fft.fftfreq(4)"),
+    "stft": ("lib.stft(a, 2, 1, return_complex=True, window=x)", None),
+    "hann_window": ("lib.hann_window(4)", "np.hanning(4)"),
+}
+SEQUENCES = {
+    "scaled_dot_product_attention": ("F.scaled_dot_product_attention(B, B, B)", None),
+    "embedding_bag": ("F.embedding_bag(y, m, y[1:])", None),
+    "lstm_cell": ("lib.lstm_cell(m, (m, m), G, G)", None),
+    "gru_cell": ("lib.gru_cell(m, m, H, H)", None),
+    "rnn_tanh_cell": ("lib.rnn_tanh_cell(m, m, m, m)", None),
+    "lstm": ("lib.lstm(B, (B, B), [G, G], False, 1, 0.0, False, False, False)", None),
+    "gru": ("lib.gru(B, B, [H, H], False, 1, 0.0, False, False, False)", None),
+}
+MORE_NEURAL = {
+    "conv3d": ("F.conv3d(V, V)", None),
+    "conv_transpose1d": ("F.conv_transpose1d(C, D)", None),
+    "max_pool1d": ("F.max_pool1d(C, 2)", None),
+    "max_pool3d": ("F.max_pool3d(V, 1)", None),
+    "avg_pool1d": ("F.avg_pool1d(C, 2)", None),
+    "avg_pool3d": ("F.avg_pool3d(V, 1)", None),
+    "adaptive_max_pool2d": ("F.adaptive_max_pool2d(X, 1)", "X.max((2, 3), keepdims=True)"),
+    "grid_sample": ("F.grid_sample(X, R, align_corners=False)", None),
+    "affine_grid": ("F.affine_grid(Q, (1, 1, 1, 2), align_corners=False)", None),
+    "fold": ("F.fold(C[0], (2, 2), 1)", None),
+    "unfold of images": ("F.unfold(X, 1)", None),
+    "pixel_shuffle": ("F.pixel_shuffle(S, 2)", None),
+    "local_response_norm": ("F.local_response_norm(X, 2)", None),
+    "bilinear": ("F.bilinear(m, m, B)", None),
+    "kl_div": ("F.kl_div(a, s, reduction='sum')", None),
+    "huber_loss": ("F.huber_loss(a, b)", None),
+    "smooth_l1_loss": ("F.smooth_l1_loss(a, b)", None),
+    "soft_margin_loss": ("F.soft_margin_loss(a, b)", None),
+    "multi_margin_loss": ("F.multi_margin_loss(m, y)", None),
+    "margin_ranking_loss": ("F.margin_ranking_loss(a, b, c)", None),
+    "triplet_margin_loss": ("F.triplet_margin_loss(m, n, m)", None),
+    "cosine_embedding_loss": ("F.cosine_embedding_loss(m, n, x)", None),
+    "gaussian_nll_loss": ("F.gaussian_nll_loss(a, b, s)", None),
+    "poisson_nll_loss": ("F.poisson_nll_loss(a, b)", None),
+    "gumbel_softmax": ("F.gumbel_softmax(a)", None),
+    "alpha_dropout": ("F.alpha_dropout(a, 0.5, True)", None),
+    "rrelu": ("F.rrelu(a)", "np.where(a >= 0, a, a * 0.229)"),
+    "cdist": ("lib.cdist(m, n)", None),
+    "pdist": ("F.pdist(m)", None),
+}
+STATISTICS = {
+    "nanquantile": ("lib.nanquantile(a, 0.5)", "np.nanquantile(a, 0.5)"),
+    "histc": ("a.histc(4)", "np.histogram(a, 4)"),
+    "histogram": ("lib.histogram(a, 4)", "np.histogram(a, 4)"),
+    "cov": ("lib.cov(m)", "np.cov(m)"),
+    "corrcoef": ("lib.corrcoef(m)", "np.corrcoef(m)"),
+    "gradient": ("lib.gradient(a)", "np.gradient(a)"),
+    "trapezoid": ("lib.trapezoid(a)", "np.trapezoid(a)"),
+    "cumulative_trapezoid": ("lib.cumulative_trapezoid(a)", None),
+    "index_reduce": ("a.index_reduce(0, k, b, 'prod')", None),
+    "unravel_index": ("lib.unravel_index(k, (2, 2))", "np.unravel_index(k, (2, 2))"),
+    "combinations": ("lib.combinations(a)", None),
+    "cartesian_prod": ("lib.cartesian_prod(a, b)", None),
+    "block_diag": ("lib.block_diag(m, n)", None),
+    "cauchy_": ("o.cauchy_()", "rng.standard_cauchy(4)"),
+    "geometric_": ("o.geometric_(0.5)", "rng.geometric(0.5, 4)"),
+    "log_normal_": ("o.log_normal_()", "rng.lognormal(size=4)"),
+    "exponential_": ("o.exponential_()", "rng.standard_exponential(4, 'f')"),
+    "poisson": ("lib.poisson(s)", "rng.poisson(s)"),
+}
+STORED = {
+    "bfloat16: add": ("f + f", None),
+    "bfloat16: mul": ("f * f", None),
+    "bfloat16: exp": ("f.exp()", None),
+    "bfloat16: sum": ("f.sum()", None),
+    "bfloat16: to float32": ("f.float()", None),
+    "bfloat16: from float32": ("a.bfloat16()", None),
+    "bfloat16: matmul": ("A @ A", None),
+}
 ROWS = CREATE | POINTWISE | REDUCE | VIEWS | OTHER | NEURAL
+ROWS |= DECOMPOSITIONS | FOURIER | SEQUENCES | MORE_NEURAL | STATISTICS | STORED
 
 
 def names(lib, requires_grad=False):
@@ -326,7 +434,12 @@ def names(lib, requires_grad=False):
     made |= {"w": lib.ones(4, dtype=lib.complex64)}
     made |= {"q": lib.tensor([True, True, False, False]), "t": lib.tensor([0.0, 1.0, 1.0, 0.0])}
     made |= {"r": lib.zeros(2), "e": lib.ones(2), "y": lib.tensor([1, 0])}
+    made |= {"f": lib.tensor([0.5, 1.0, -2.0, 3.0], dtype=lib.bfloat16)}
+    made |= {"A": lib.ones(2, 2, dtype=lib.bfloat16)}
+    made |= {"P": lib.tensor([[2.0, 0.5], [0.5, 1.0]], requires_grad=requires_grad)}
     shapes = {"B": (1, 2, 2), "C": (1, 1, 4), "D": (1, 1, 2), "X": (1, 1, 2, 2), "Y": (1, 1, 1, 1)}
+    shapes |= {"T": (3,), "G": (8, 2), "H": (6, 2), "V": (1, 1, 1, 1, 1), "Q": (1, 2, 3)}
+    shapes |= {"R": (1, 2, 1, 2), "S": (1, 4, 1, 1)}
     for key, shape in (shapes | {"x": (2,)}).items():
         made[key] = lib.ones(shape, requires_grad=requires_grad)
     made["h"] = numpy.ones(4, "f")
@@ -336,7 +449,7 @@ def names(lib, requires_grad=False):
 def numpy_names(lib):
     """Return the same variables as ndarrays."""
     made = names(lib)
-    arrays = {k: numpy.asarray(t) for k, t in made.items() if k not in ("lib", "F")}
+    arrays = {k: numpy.asarray(t) for k, t in made.items() if k not in ("lib", "F", "f", "A")}
     return arrays | {"np": numpy, "rng": numpy.random.default_rng(0)}
 
 

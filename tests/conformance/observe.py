@@ -70,12 +70,28 @@ def saved(node):
     return tuple(n for n in names if type(getattr(node, n)).__name__ in ("Tensor", "Parameter"))
 
 
+# Of these, NumPy reads the memory; in doubles, as Python's numbers are.
+READ_AS = dict.fromkeys(("float16", "float32", "float64"), np.float64)
+READ_AS |= dict.fromkeys(("complex64", "complex128"), np.complex128)
+READ_AS |= dict.fromkeys(("int8", "int16", "int32", "int64", "uint8"), np.int64) | {"bool": bool}
+
+
+def numbers_of(tensor):
+    """Return the contents of a tensor as an array, the same as of its `tolist()`."""
+    if tensor.numel() < 64 or dtype_name(tensor) not in READ_AS or str(tensor.device) != "cpu":
+        return np.array(tensor.tolist())
+    if str(tensor.layout).endswith("sparse_coo"):
+        return np.array(tensor.tolist())
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    return plain.numpy().astype(READ_AS[dtype_name(tensor)])
+
+
 class Values:
     """The contents of a tensor; equal within the dtype's tolerance, NaN to NaN."""
 
     def __init__(self, tensor, tol=None):
         self.dtype = dtype_name(tensor)
-        self.data = np.array(tensor.tolist())
+        self.data = numbers_of(tensor)
         self.tol = tol or TOLERANCE.get(self.dtype)
 
     def __eq__(self, other):

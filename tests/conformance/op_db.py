@@ -295,9 +295,12 @@ def of_a_sum(tensor):
     rtol, atol = TOLERANCE.get(dtype_name(tensor), (0, 0))
     if dtype_name(tensor) == "float16":
         rtol = 8e-3  # where a formula reads a result, its rounding counts once more
-    numbers = np.abs(np.array(tensor.tolist()).astype(complex))
+    values = Values(tensor)
+    with np.errstate(over="ignore"):
+        numbers = np.abs(values.data)
     largest = numbers[np.isfinite(numbers)].max(initial=0)
-    return Values(tensor, (rtol, max(atol, rtol * largest)))
+    values.tol = rtol, max(atol, rtol * largest)
+    return values
 
 
 def _of_svd(U, S, Vh):

@@ -14,7 +14,7 @@ from .op_db_reasons import DIFFERS
 from .test_ops import compare
 
 ENTRIES = op_db.entries()
-MOST = None if os.environ.get("IMODE_OP_DB") == "all" else 8
+MOST = None if os.environ.get("IMODE_OP_DB") == "all" else 4
 ABSENT = [name for names in op_db.listed().values() for name in names]
 UPDATE = "make coverage"  # brings the list of what is missing up to date
 

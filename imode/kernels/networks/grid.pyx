@@ -406,7 +406,7 @@ cdef bint _fit(Fields* x, Fields* grid) noexcept:
 
 cdef object _sampler(Operator op, keyset_t keys, PyObject** args):
     """grid_sampler_2d, grid_sampler_3d(input, grid, mode, padding_mode, align_corners)."""
-    cdef int64_t mode, outside
+    cdef int64_t mode = 0, outside = 0
     cdef int space = <int>PyUnicode_READ_CHAR(op.name, 13) - 48
     if not _fit(_array(args[0]), _array(args[1])) or _array(args[0]).nd != space + 2 or not (
             _integer(args[2], &mode) and _integer(args[3], &outside)):

@@ -32,7 +32,8 @@ def order_of(const int64_t[::1] keys not None, int64_t bound):
     cdef int64_t* at = <int64_t*>cnp.PyArray_DATA(order)
     cdef int64_t* to = <int64_t*>cnp.PyArray_DATA(other)
     cdef int64_t* swap
-    cdef int64_t counts[65537]
+    cdef ndarray counted = np.empty(65537, np.int64)
+    cdef int64_t* counts = <int64_t*>cnp.PyArray_DATA(counted)
     cdef int shift = 0
     cdef int64_t digit
     cdef bint done = True
@@ -44,7 +45,7 @@ def order_of(const int64_t[::1] keys not None, int64_t bound):
         for i in range(n):
             at[i] = i
         while not done and shift < 64 and (bound - 1) >> shift:
-            memset(counts, 0, sizeof(counts))
+            memset(counts, 0, 65537 * sizeof(int64_t))
             for i in range(n):
                 counts[(keys[i] >> shift & 0xffff) + 1] += 1
             for i in range(65536):
