@@ -118,18 +118,27 @@ cdef double _binomial(mt_state *mt, double count, double p) noexcept nogil:
     return count - drawn if turned else drawn
 
 
+cdef void draw_poisson(
+    mt_state *mt, int kind, void *out, const void *rates, int64_t n
+) noexcept nogil:
+    cdef int64_t i
+    if kind == cnp.NPY_FLOAT32:
+        for i in range(n):
+            (<float *> out)[i] = <float> _poisson(mt, (<const float *> rates)[i])
+    else:
+        for i in range(n):
+            (<double *> out)[i] = _poisson(mt, (<const double *> rates)[i])
+
+
 def poisson(cnp.ndarray rates, generator=None):
     """Return a float64 array of as many events as each rate gives; rates: float64, in row order."""
     cdef Generator source = choose(generator)
     cdef cnp.ndarray made = np.empty((<object> rates).shape)
-    cdef double *into = <double *> cnp.PyArray_DATA(made)
-    cdef double *rate = <double *> cnp.PyArray_DATA(rates)
-    cdef int64_t i, n = cnp.PyArray_SIZE(rates)
     source.acquire()
     try:
         with nogil:
-            for i in range(n):
-                into[i] = _poisson(&source.engine, rate[i])
+            draw_poisson(&source.engine, cnp.NPY_FLOAT64, cnp.PyArray_DATA(made),
+                         cnp.PyArray_DATA(rates), cnp.PyArray_SIZE(rates))
     finally:
         source.release()
     return made

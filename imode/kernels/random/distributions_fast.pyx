@@ -15,11 +15,13 @@ from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.random.choices cimport draw_coins, toss_alike
+from imode.kernels.random.counts cimport draw_poisson
 from imode.kernels.random.generator cimport Generator, choose
 from imode.kernels.fast_guards cimport (
     WRITEABLE, _array, _count, _integer, _only_defaults, _row_major, _real, _same_shape)
 from imode.kernels.random.distributions cimport (
-    EXPONENTIAL, draw_integers, draw_law, draw_normal, draw_permutation, draw_uniform)
+    CAUCHY, EXPONENTIAL, GEOMETRIC, LOG_NORMAL, Law, draw_integers, draw_law, draw_normal,
+    draw_permutation, draw_uniform)
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 from numpy cimport ndarray, npy_intp
@@ -38,11 +40,13 @@ cdef enum Draw:
     INTEGERS
     COINS
     ALL_INTEGERS                  # all that the dtype holds
+    OF_LAW                        # one of the continuous distributions: `law`
 
 
 cdef class _Config:
     # How an operator draws: the positions of its arguments; -1: absent. Owned by its CKernel.
     cdef Draw draw
+    cdef Law law                  # of OF_LAW
     cdef int low                  # the first of two parameters
     cdef int high                 # the second
     cdef int size                 # the sizes; -1: the shape of argument 0
@@ -57,6 +61,13 @@ cdef inline _Config _config(Operator op, keyset_t keys):
 
 cdef bint _is_float(int kind) noexcept:
     return kind == cnp.NPY_FLOAT or kind == cnp.NPY_DOUBLE
+
+
+cdef bint _are_lawful(Law law, double a, double b) noexcept:
+    """Whether a distribution has these parameters."""
+    if law == EXPONENTIAL:
+        return a > 0
+    return 0 < a < 1 if law == GEOMETRIC else b > 0
 
 
 cdef bint _parameters(_Config config, PyObject** args, double* low, double* high) except -1:
@@ -77,6 +88,8 @@ cdef bint _parameters(_Config config, PyObject** args, double* low, double* high
         return False
     if config.draw == COINS:
         return 0 <= low[0] <= 1
+    if config.draw == OF_LAW:
+        return _are_lawful(config.law, low[0], high[0])
     return high[0] >= 0 if config.draw == NORMAL else low[0] <= high[0]
 
 
@@ -108,6 +121,8 @@ cdef bint _draw(_Config config, int kind, void* out, npy_intp n, double low, dou
         draw_normal(source, kind, out, n, n >= 16, low, high)
     elif config.draw == COINS:
         draw_coins(&source.engine, kind, out, n, low)
+    elif config.draw == OF_LAW:
+        draw_law(source, kind, out, n, config.law, low, high)
     else:
         draw_integers(&source.engine, kind, out, n, width, <int64_t>low, wide)
     source.release()
@@ -163,7 +178,7 @@ cdef object _new(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _fill(Operator op, keyset_t keys, PyObject** args):
-    """Into an existing tensor: uniform_, normal_, bernoulli_, random_."""
+    """Into an existing tensor: uniform_, normal_, bernoulli_, random_, exponential_, ..."""
     cdef _Config config = _config(op, keys)
     cdef Fields* a = _array(args[0])
     cdef npy_intp n = _count(a, 0, a.nd)
@@ -356,12 +371,39 @@ cdef object _mask(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef object _poisson(Operator op, keyset_t keys, PyObject** args):
+    """poisson(self, generator)."""
+    cdef Fields* rates = _array(args[0])
+    cdef npy_intp n = _count(rates, 0, rates.nd)
+    cdef int kind = rates.descr.type_num
+    cdef Generator source
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _row_major(rates) or not _is_float(kind) or (
+            not 0 < n <= FEW) or not (
+                _none_negative(<float*>rates.data, n) if kind == cnp.NPY_FLOAT
+                else _none_negative(<double*>rates.data, n)):
+        return run_general(op, keys, args)
+    out = empty(kind, rates.nd, rates.dimensions)
+    source = choose(<object>args[1])
+    source.acquire()
+    draw_poisson(&source.engine, kind, cnp.PyArray_DATA(out), rates.data, n)
+    source.release()
+    return wrap(out)
+
+
 cdef CKernel _drawing(Draw draw, int low, int high, int size, int generator, int options):
     """The kernel of an operator with arguments at these positions; -1: absent."""
     cdef _Config config = _Config()
     config.draw, config.low, config.high, config.size = draw, low, high, size
     config.generator, config.dtype, config.like = generator, options, size < 0
     return CKernel.new(_new if options >= 0 else _fill, config)
+
+
+cdef CKernel _of_law(Law law, int low, int high, int generator):
+    """The kernel that fills a tensor with numbers of a distribution."""
+    cdef CKernel made = _drawing(OF_LAW, low, high, -1, generator, -1)
+    (<_Config>made.config).law = law
+    return made
 
 
 rand = _drawing(UNIFORM, -1, -1, 0, 1, 2)
@@ -384,3 +426,8 @@ normal_of_tensors = CKernel.new(_normal_of_tensors)
 multinomial = CKernel.new(_multinomial)
 randperm = CKernel.new(_permutation)
 dropout_mask = CKernel.new(_mask)
+exponential_ = _of_law(EXPONENTIAL, 1, -1, 2)
+cauchy_ = _of_law(CAUCHY, 1, 2, 3)
+log_normal_ = _of_law(LOG_NORMAL, 1, 2, 3)
+geometric_ = _of_law(GEOMETRIC, 1, -1, 2)
+poisson = CKernel.new(_poisson)

@@ -290,7 +290,10 @@ def _continuous(array, name, message):
         )
 
 
-@_fills(f"exponential_(Tensor(a!) self, float lambd=1.0, {GENERATOR})")
+@_fills(
+    f"exponential_(Tensor(a!) self, float lambd=1.0, {GENERATOR})",
+    fast=distributions_fast.exponential_,
+)
 def _exponential(array, lambd, generator):
     """Fill with exponential numbers of mean 1 / lambd.
 
@@ -304,7 +307,10 @@ def _exponential(array, lambd, generator):
         distributions.exponential(array, lambd, generator)
 
 
-@_fills(f"cauchy_(Tensor(a!) self, float median=0.0, float sigma=1.0, {GENERATOR})")
+@_fills(
+    f"cauchy_(Tensor(a!) self, float median=0.0, float sigma=1.0, {GENERATOR})",
+    fast=distributions_fast.cauchy_,
+)
 def _cauchy(array, median, sigma, generator):
     """Fill with Cauchy numbers around `median`, `sigma` wide.
 
@@ -318,7 +324,10 @@ def _cauchy(array, median, sigma, generator):
         distributions.cauchy(array, median, sigma, generator)
 
 
-@_fills(f"log_normal_(Tensor(a!) self, float mean=1.0, float std=2.0, {GENERATOR})")
+@_fills(
+    f"log_normal_(Tensor(a!) self, float mean=1.0, float std=2.0, {GENERATOR})",
+    fast=distributions_fast.log_normal_,
+)
 def _log_normal(array, mean, std, generator):
     """Fill with numbers whose logarithms are normal.
 
@@ -333,7 +342,10 @@ def _log_normal(array, mean, std, generator):
         distributions.log_normal(array, mean, std, generator)
 
 
-@_fills(f"geometric_(Tensor(a!) self, float p, {GENERATOR})")
+@_fills(
+    f"geometric_(Tensor(a!) self, float p, {GENERATOR})",
+    fast=distributions_fast.geometric_,
+)
 def _geometric(array, p, generator):
     """Fill with numbers of trials up to the first success, of probability `p` each.
 

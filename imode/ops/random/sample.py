@@ -386,6 +386,7 @@ def _poisson(self, generator):
 op(
     "poisson(Tensor self, Generator? generator=None) -> Tensor",
     _poisson,
+    fast=distributions_fast.poisson,
     derivative={"self": zeros_in_rows},
     real_only="poisson",
     variants="function",
