@@ -68,6 +68,11 @@ SIZES = {
     "randperm": [S(4096), S(4097)],
     "rand_like": [S(T(4096)), S(T(4097))],
     "bernoulli": [S(T(4096, low=0, high=1)), S(T(4097, low=0, high=1))],
+    "cauchy_": [S(T(4096)), S(T(4097, dtype="float64"), 1.0, 0.5)],
+    "exponential_": [S(T(4096)), S(T(5, dtype="float64"), 2.0), S(T(5, dtype="float16"))],
+    "geometric_": [S(T(4096), 0.25), S(T(5, dtype="int64"), 0.25)],
+    "log_normal_": [S(T(4096)), S(T(5, dtype="float64"), 0.5, 0.25)],
+    "poisson": [S(T(4096, low=0, high=30)), S(T(4097, low=0, high=30))],
     "uniform_": [S(T(4096)), S(T(4097))],
     "normal_": [S(T(4096)), S(T(4097, dtype="float64"))],
     "multinomial": [S(T(64, low=0.1), 3), S(T(65, low=0.1), 3), S(T(2, 40, low=0.1), 1)],
@@ -88,6 +93,16 @@ SIZES = {
     "gather": [S(T(70, 90), 1, T(70, 90, dtype="int64", low=0, high=89))],
     "index_select": [S(T(70, 90), 1, T(40, dtype="int64", low=0, high=89))],
     "nonzero": [S(T(300, 7)), S(T(2100, dtype="bool"))],
+    "index_reduce": [
+        S(T(3, 4, 2), 1, _PLACES, T(3, 2, 2), how, include_self=own)
+        for how in ("prod", "mean", "amax", "amin")
+        for own in (True, False)
+    ],
+    "renorm": [S(T(32, 32), 2, 0, 1.5), S(T(32, 33), 2, 0, 1.5), S(T(2, 3, 4), 1, 1, 2.0)],
+    "histc": [S(T(1024), 5), S(T(1025), 5), S(T(9, dtype="float64"), 1025, -1, 1)],
+    "histogram.bin_ct": [S(T(1024), 1024), S(T(1025), 5), S(T(3, 3, dtype="float64"), 2)],
+    "linalg_cross": [S(T(2, 3, 5), T(2, 3, 5), dim=1), S(T(3, dtype="int64"), T(3, dtype="int64"))],
+    "block_diag": [S((T(2, 3), T(4), T(2, 1))), S((T(2, 2, view="transposed"), T()))],
     "topk": [S(T(64, distinct=True), 3), S(T(65, distinct=True), 3), S(T(700, distinct=True), 5)],
 }
 # Those that samples can call: out= forms run their operator's kernels.

@@ -28,6 +28,7 @@ cnp.import_array()
 
 cdef enum:
     LARGE = 256                   # from so many elements on, the call of a ufunc pays
+    FEW = 4096                    # most floats that are looked at before they become integers
 
 
 cdef bint _overlaps_itself(Fields* array) noexcept:
@@ -48,6 +49,40 @@ cdef bint _casts_alike(int source, int target) noexcept:
     return source == target or not (
         (is_complex(source) and not is_complex(target))
         or (is_float(source) and is_integral(target)))
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef bint _within(const real* x, npy_intp n, double low, double high) noexcept nogil:
+    """Whether all are from `low` up to, not including, `high`; NaN is not."""
+    cdef npy_intp i
+    cdef bint inside = True
+    for i in range(n):
+        inside &= low <= x[i] < high
+    return inside
+
+
+cdef bint _fits(ndarray source, int target) noexcept:
+    """Whether a few contiguous floats are within the range of an integer dtype."""
+    cdef npy_intp n = cnp.PyArray_SIZE(source)
+    cdef double low, high
+    if n > FEW or skipping():
+        return False
+    if target == cnp.NPY_INT64:
+        low, high = -9.0e18, 9.0e18
+    elif target == cnp.NPY_INT32:
+        low, high = -2147483648.0, 2147483648.0
+    elif target == cnp.NPY_UINT8:
+        low, high = 0.0, 256.0
+    else:
+        return False
+    if cnp.PyArray_TYPE(source) == cnp.NPY_FLOAT32:
+        return _within(<const float*>cnp.PyArray_DATA(source), n, low, high)
+    return cnp.PyArray_TYPE(source) == cnp.NPY_FLOAT64 and _within(
+        <const double*>cnp.PyArray_DATA(source), n, low, high)
 
 
 cdef int _write(ndarray target, ndarray source) except -1:
@@ -138,7 +173,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     if target < 0:
         target = source
     if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
-            not _casts_alike(source, target)):
+            not _casts_alike(source, target) and not _fits(array, typenum_of[target])):
         return run_general(op, keys, args)
     out = empty_like(array, typenum_of[target])
     _write(out, array)

@@ -92,9 +92,9 @@ def linspace(ndarray out, start, end):
     if n < 2:
         out[...] = start
     elif kind == cnp.NPY_FLOAT32:
-        _span_float(<float *> cnp.PyArray_DATA(out), n, start, end)
+        span_float(<float *> cnp.PyArray_DATA(out), n, start, end)
     elif kind == cnp.NPY_FLOAT64:
-        _span_double(<double *> cnp.PyArray_DATA(out), n, start, end)
+        span_double(<double *> cnp.PyArray_DATA(out), n, start, end)
     elif kind == cnp.NPY_FLOAT16:
         out[...] = _span_half(n, np.float16(start), np.float16(end))
     elif cnp.PyArray_ISCOMPLEX(out):
@@ -104,7 +104,7 @@ def linspace(ndarray out, start, end):
             setattr(out, part, values)
     else:
         wide = np.empty(n, np.float64)
-        _span_double(<double *> cnp.PyArray_DATA(<ndarray> wide), n, start, end)
+        span_double(<double *> cnp.PyArray_DATA(<ndarray> wide), n, start, end)
         out[...] = wide.astype(np.int64)
 
 
@@ -117,7 +117,7 @@ def _span_half(n, start, end):
         return np.where(i < n // 2, up, down)
 
 
-cdef void _span_float(float *out, int64_t n, float start, float end) noexcept:
+cdef void span_float(float *out, int64_t n, float start, float end) noexcept:
     cdef double step = (end - start) / <float> (n - 1)
     cdef int64_t i, half = n // 2
     for i in range(half):
@@ -126,7 +126,7 @@ cdef void _span_float(float *out, int64_t n, float start, float end) noexcept:
         out[i] = <float> fma(-step, <double> (n - i - 1), end)
 
 
-cdef void _span_double(double *out, int64_t n, double start, double end) noexcept:
+cdef void span_double(double *out, int64_t n, double start, double end) noexcept:
     cdef double step = (end - start) / <double> (n - 1)
     cdef int64_t i, half = n // 2
     for i in range(half):
@@ -238,10 +238,10 @@ cdef object _linspace(Operator op, keyset_t keys, PyObject** args):
     n = steps
     if default_code() == FLOAT32:
         out = empty(cnp.NPY_FLOAT32, 1, &n)
-        _span_float(<float *> cnp.PyArray_DATA(out), n, <float>start, <float>end)
+        span_float(<float *> cnp.PyArray_DATA(out), n, <float>start, <float>end)
     elif default_code() == FLOAT64:
         out = empty(cnp.NPY_FLOAT64, 1, &n)
-        _span_double(<double *> cnp.PyArray_DATA(out), n, start, end)
+        span_double(<double *> cnp.PyArray_DATA(out), n, start, end)
     else:
         return run_general(op, keys, args)
     return wrap(out)

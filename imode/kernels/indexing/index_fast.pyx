@@ -315,14 +315,17 @@ cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
 
 cdef bint _check_add(PyObject** args, PyObject* target, void* plan) except -1:
     """Whether the fast case serves index_add's arguments; plan: the dimension."""
+    return PyLong_CheckExact(args[4]) and <object>args[4] == 1 and _fit(args, target, <int*>plan)
+
+
+cdef bint _fit(PyObject** args, PyObject* target, int* axis) except -1:
+    """Whether self, dim, index and source go together; notes the dimension."""
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[2])
     cdef Fields* source = _array(args[3])
     cdef int d, dim = _dim(args[1], a.nd)
-    (<int*>plan)[0] = dim
+    axis[0] = dim
     if dim < 0 or not _row_major(a) or not _row_major(source) or not _indices(at) or at.nd != 1:
-        return False
-    if not PyLong_CheckExact(args[4]) or <object>args[4] != 1:
         return False
     if source.descr.type_num != a.descr.type_num or source.nd != a.nd:
         return False
@@ -348,6 +351,110 @@ cdef object _index_add(Operator op, keyset_t keys, PyObject** args):
     cdef int dim
     return run_write(op, keys, args, _check_add, _add_rows, &dim)
 
+
+# ---- slices combined: index_reduce ----
+
+cdef enum Combination:
+    PROD
+    MEAN
+    AMAX
+    AMIN
+
+
+cdef struct Reduce:
+    int dim                   # as of index_add, whose check notes it first
+    Combination how
+    bint include_self
+
+
+cdef bint _check_reduce(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves index_reduce's arguments."""
+    cdef Reduce* reduce = <Reduce*>plan
+    cdef object how = <object>args[4]
+    if how == "prod":
+        reduce.how = PROD
+    elif how == "mean" and _array(args[0]).descr.type_num != cnp.NPY_INT64:
+        reduce.how = MEAN
+    elif how == "amax":
+        reduce.how = AMAX
+    elif how == "amin":
+        reduce.how = AMIN
+    else:
+        return False
+    reduce.include_self = <object>args[5] is True
+    return _fit(args, target, &reduce.dim)
+
+
+cdef inline number _combined(Combination how, number x, number y) noexcept nogil:
+    """One element with another; NaN with any other is NaN."""
+    if how == PROD:
+        return x * y
+    if how == MEAN:
+        return x + y
+    if x != x:
+        return x
+    if how == AMAX:
+        return x if x >= y else y
+    return x if x <= y else y
+
+
+cdef void _reduce(Combination how, number* a, const number* values, const int64_t* index,
+                  npy_intp outer, npy_intp count, npy_intp size, npy_intp width,
+                  int64_t* seen) noexcept nogil:
+    """a[o, index[i]] with values[o, i]; the first of them replaces it where `seen` is 0. `seen`:
+    how many numbers each slice is made of."""
+    cdef npy_intp o, i, j
+    cdef int64_t at
+    cdef number* to
+    for o in range(outer):
+        for i in range(count):
+            at = _wrapped(index[i], size)
+            to = a + at * width
+            for j in range(width):
+                if seen[at]:
+                    to[j] = _combined(how, to[j], values[j])
+                else:             # a mean is of a sum with 0, which is never -0
+                    to[j] = values[j] + (<number>0) if how == MEAN else values[j]
+            seen[at] += 1
+            values += width
+        for at in range(size):
+            if how == MEAN and seen[at] > 1:
+                for j in range(width):
+                    a[at * width + j] /= <number>seen[at]
+            if o + 1 < outer:     # the next ones start as these
+                seen[at] = seen[size + at]
+        a += size * width
+
+
+cdef int _reduce_rows(char* data, PyObject** args, void* plan) except -1:
+    cdef Reduce* reduce = <Reduce*>plan
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef int dim = reduce.dim, kind = a.descr.type_num
+    cdef npy_intp outer = _count(a, 0, dim), size = a.dimensions[dim], i
+    cdef npy_intp width = _count(a, dim + 1, a.nd), count = at.dimensions[0], twice = 2 * size
+    cdef ndarray counts = empty(cnp.NPY_INT64, 1, &twice)
+    cdef int64_t* seen = <int64_t*>cnp.PyArray_DATA(counts)
+    cdef char* values = _array(args[3]).data
+    cdef int64_t* index = <int64_t*>at.data
+    for i in range(twice):        # as they are while they are counted, and at first
+        seen[i] = reduce.include_self
+    if kind == cnp.NPY_FLOAT:
+        _reduce(reduce.how, <float*>data, <float*>values, index, outer, count, size, width, seen)
+    elif kind == cnp.NPY_DOUBLE:
+        _reduce(reduce.how, <double*>data, <double*>values, index, outer, count, size, width, seen)
+    else:
+        _reduce(reduce.how, <int64_t*>data, <int64_t*>values, index, outer, count, size, width,
+                seen)
+    return 0
+
+
+cdef object _index_reduce(Operator op, keyset_t keys, PyObject** args):
+    cdef Reduce reduce
+    return run_write(op, keys, args, _check_reduce, _reduce_rows, &reduce)
+
+
+# ---- one value in slices ----
 
 cdef struct Fill:
     int dim
@@ -422,5 +529,6 @@ index_backward = CKernel.new(_index_backward)
 index_put = CKernel.new(_index_put)
 index_select = CKernel.new(_index_select)
 index_add = CKernel.new(_index_add)
+index_reduce = CKernel.new(_index_reduce)
 index_fill = CKernel.new(_index_fill)
 put = CKernel.new(_put_at)

@@ -221,6 +221,7 @@ written(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, "
     "bool include_self=True) -> Tensor",
     _index_reduce,
+    fast=index_fast.index_reduce,
     derivative={("self", "source"): _index_reduce_backward},
     real_only="index_reduce",
     doc="""Return the tensor with slices of `source` combined with those that `index` names.

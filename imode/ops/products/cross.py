@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
+from imode.kernels.products.cross_fast import linalg_cross
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.reductions import dims
 from imode.ops.schema import Out, composite, conj, op
@@ -41,6 +42,7 @@ def _cross(self, other, dim):
 op(
     "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
     _cross,
+    fast=linalg_cross,
     derivative={
         "self": lambda grad, other, dim: ops.linalg_cross(conj(other), grad, dim=dim),
         "other": lambda grad, self, dim: ops.linalg_cross(grad, conj(self), dim=dim),

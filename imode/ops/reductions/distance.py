@@ -12,6 +12,7 @@ from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
 from imode.kernels.reductions import reduce as fast
+from imode.kernels.reductions import renorm_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.pointwise.common import check_sub
 from imode.ops.products.linalg import bmm, mm
@@ -447,6 +448,7 @@ def _renorm_backward(grad, self, p, dim, maxnorm):
 op(
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     _renorm,
+    fast=renorm_fast.renorm,
     derivative={"self": _renorm_backward},
     variants="function method inplace out",
     out=Out("self", errors.out.EXPECTED),

@@ -14,6 +14,7 @@ from imode._core.parallel import skipping
 from imode._core.promotion import can_cast, result_type
 from imode._core.type_names import scalar_name
 from imode.kernels.creation import fill_fast
+from imode.kernels.shapes import block_diag_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.schema import Out, alias, composite, functions, op
 
@@ -388,6 +389,7 @@ functions["block_diag"] = _of_many(
     op(
         "block_diag(Tensor[] tensors) -> Tensor",
         _block_diag,
+        fast=block_diag_fast.block_diag,
         derivative={"tensors": _block_diag_backward},
         variants="",
         doc="""Return the matrix with the given ones, and vectors as rows, along its diagonal.

@@ -9,6 +9,7 @@ from imode._core.internals import array_of
 from imode._core.parallel import skipping
 from imode._core.type_names import c_name
 from imode.kernels.creation.ranges import linspace
+from imode.kernels.sorting import histogram_fast
 from imode.ops.creation.create import allocate
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import Out, composite, op
@@ -202,6 +203,7 @@ def _histc(self, bins, low, high):
 op(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     _histc,
+    fast=histogram_fast.histc,
     differentiable=False,
     inplace_only=True,
     variants="function method out",
@@ -282,6 +284,7 @@ op(
     "histogram.bin_ct(Tensor self, int bins=100, *, any range=None, Tensor? weight=None, "
     "bool density=False) -> (Tensor hist, Tensor bin_edges)",
     _histogram_of_count,
+    fast=histogram_fast.histogram,
     derivative=dict.fromkeys(("self", "weight"), _refusing("histogram")),
     name="NotImplemented",
     variants="function method out",

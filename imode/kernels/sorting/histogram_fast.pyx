@@ -1,0 +1,135 @@
+"""Few float32 or float64 elements counted between even edges."""
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode.kernels.creation.ranges cimport span_double, span_float
+from imode.kernels.fast_guards cimport _array, _count, _integer, _real, _row_major
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+from numpy cimport (
+    NPY_FLOAT32, NPY_FLOAT64, PyArray_DATA, PyArray_NBYTES, import_array, ndarray, npy_intp)
+
+import_array()
+
+cdef enum:
+    FEW = 1024                    # most elements, and most bins
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef bint _outermost(const real* x, npy_intp n, double* low, double* high) noexcept nogil:
+    """The least and the greatest element; False: one of them is not finite."""
+    cdef npy_intp i
+    cdef real least = x[0], most = x[0]
+    cdef bint finite = True
+    for i in range(n):
+        finite &= isfinite(x[i])
+        least, most = min(least, x[i]), max(most, x[i])
+    low[0], high[0] = least, most
+    return finite
+
+
+cdef int64_t _served(PyObject** args) except -1:
+    """The number of bins, or 0 where elements or bins are for the general case."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int64_t bins
+    if not (kind == NPY_FLOAT32 or kind == NPY_FLOAT64) or not _row_major(a) or (
+            not 0 < _count(a, 0, a.nd) <= FEW) or not _integer(args[1], &bins) or (
+            not 0 < bins <= FEW):
+        return 0
+    return bins
+
+
+cdef bint _bounds(Fields* a, double* low, double* high) noexcept:
+    if a.descr.type_num == NPY_FLOAT32:
+        return _outermost(<float*>a.data, _count(a, 0, a.nd), low, high)
+    return _outermost(<double*>a.data, _count(a, 0, a.nd), low, high)
+
+
+cdef ndarray _zeros(int kind, npy_intp n):
+    cdef ndarray out = empty(kind, 1, &n)
+    memset(PyArray_DATA(out), 0, PyArray_NBYTES(out))
+    return out
+
+
+cdef void _count_even(real* out, int64_t bins, const real* x, npy_intp n, real low,
+                      real high) noexcept nogil:
+    cdef npy_intp i
+    for i in range(n):
+        if low <= x[i] <= high:
+            out[min(<int64_t>((x[i] - low) * <real>bins / (high - low)), bins - 1)] += 1
+
+
+cdef object _histc(Operator op, keyset_t keys, PyObject** args):
+    """histc(self, bins, min, max)."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int64_t bins = _served(args)
+    cdef double low, high
+    cdef npy_intp n
+    cdef ndarray out
+    if bins == 0 or not (_real(args[2], &low) and _real(args[3], &high)) or low > high or (
+            low == high and not _bounds(a, &low, &high)):
+        return run_general(op, keys, args)
+    if low == high:
+        low, high = low - 1, high + 1
+    out, n = _zeros(kind, bins), _count(a, 0, a.nd)
+    if kind == NPY_FLOAT32:
+        _count_even(<float*>PyArray_DATA(out), bins, <float*>a.data, n, <float>low, <float>high)
+    else:
+        _count_even(<double*>PyArray_DATA(out), bins, <double*>a.data, n, low, high)
+    return deliver(op, out, args)
+
+
+cdef void _count_between(real* out, int64_t bins, const real* edges, const real* x,
+                         npy_intp n) noexcept nogil:
+    """Each bin but the last is without its upper edge."""
+    cdef npy_intp i
+    cdef int64_t first, last, middle
+    for i in range(n):
+        if not edges[0] <= x[i] <= edges[bins]:
+            continue
+        first, last = 0, bins
+        while first + 1 < last:
+            middle = (first + last) // 2
+            if x[i] < edges[middle]:
+                last = middle
+            else:
+                first = middle
+        out[first] += 1
+
+
+cdef object _histogram(Operator op, keyset_t keys, PyObject** args):
+    """histogram.bin_ct(self, bins, range, weight, density): neither of the last three."""
+    cdef Fields* a = _array(args[0])
+    cdef int kind = a.descr.type_num
+    cdef int64_t bins = _served(args)
+    cdef double low, high
+    cdef npy_intp count, n
+    cdef ndarray out, edges
+    if bins == 0 or args[2] != <PyObject*>None or args[3] != <PyObject*>None or (
+            <object>args[4] is not False or not _bounds(a, &low, &high)):
+        return run_general(op, keys, args)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    count, n = bins + 1, _count(a, 0, a.nd)
+    out, edges = _zeros(kind, bins), empty(kind, 1, &count)
+    if kind == NPY_FLOAT32:
+        span_float(<float*>PyArray_DATA(edges), count, <float>low, <float>high)
+        _count_between(<float*>PyArray_DATA(out), bins, <float*>PyArray_DATA(edges),
+                       <float*>a.data, n)
+    else:
+        span_double(<double*>PyArray_DATA(edges), count, low, high)
+        _count_between(<double*>PyArray_DATA(out), bins, <double*>PyArray_DATA(edges),
+                       <double*>a.data, n)
+    return deliver(op, (out, edges), args)
+
+
+histc = CKernel.new(_histc)
+histogram = CKernel.new(_histogram)
