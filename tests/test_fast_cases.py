@@ -43,6 +43,7 @@ MORE = {
     "_linalg_eigvalsh": [S(_MATRIX)],
     "_linalg_svdvals": [S(_MATRIX)],
     "_linalg_matrix_rank": [S(_MATRIX)],
+    "_linalg_pinv": [S(_MATRIX, 0.0, 1e-6), S(T(2, 3, 4, dtype="float64"), 0.0, 1e-6)],
     "_linalg_solve_ex": [S(_MATRIX, T(2, 3))],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
 }
@@ -103,6 +104,29 @@ SIZES = {
     "histogram.bin_ct": [S(T(1024), 1024), S(T(1025), 5), S(T(3, 3, dtype="float64"), 2)],
     "linalg_cross": [S(T(2, 3, 5), T(2, 3, 5), dim=1), S(T(3, dtype="int64"), T(3, dtype="int64"))],
     "block_diag": [S((T(2, 3), T(4), T(2, 1))), S((T(2, 2, view="transposed"), T()))],
+    "quantile": [
+        S(T(3, 64), T(values=0.3), 1, interpolation=how)
+        for how in ("linear", "lower", "higher", "midpoint", "nearest")
+    ]
+    + [S(T(3, 65), T(values=0.3), 1), S(T(4, 5), T(values=[0.1, 0.9])), S(T(4), T(), keepdim=True)],
+    "quantile.scalar": [S(T(values=[1.0, NAN, 0.5]), 0.5), S(T(2, 3, 4, dtype="float64"), 0.4, 1)],
+    "nanquantile": [
+        S(T(values=[[1.0, NAN, 0.5], [NAN, NAN, NAN]]), T(values=0.5), 1, True),
+        S(T(5, dtype="float64"), T(values=[0.25, 1.0], dtype="float64"), 0),
+    ],
+    "gradient": [S(T(3, 4)), S(T(3, 4), spacing=0.5, dim=-1), S(T(2))],
+    "linalg_matrix_norm.str_ord": [S(T(2, 3, 4), "fro", (0, -1), True)],
+    "linalg_matrix_exp": [S(T(8, 8)), S(T(9, 9)), S(T(16, 8, 8)), S(T(2, 3, 3, low=9, high=20))],
+    "linalg_pinv.atol_rtol_tensor": [S(_MATRIX), S(T(2, 33, 3))],
+    "linalg_matrix_power": [S(T(3, 3), n) for n in (2, 3, 4, 5, 7)],
+    "linalg_vecdot": [S(T(2, 3), T(2, 3)), S(T(2, 3), T(3, dtype="float32"), dim=-1)],
+    "combinations": [S(T(6), r, own) for r in (1, 2, 4) for own in (True, False)]
+    + [S(T(91)), S(T(92)), S(T(2, dtype="int64"), 3)],
+    "cartesian_prod": [S((T(2), T(3), T(4))), S((T(64), T(32))), S((T(64), T(33)))],
+    "unravel_index": [
+        S(T(values=[[5, -1], [17, 3]], dtype="int64"), (2, 3)),
+        S(T(1025, dtype="int64", low=0, high=9), [2, 5]),
+    ],
     "topk": [S(T(64, distinct=True), 3), S(T(65, distinct=True), 3), S(T(700, distinct=True), 5)],
 }
 # Those that samples can call: out= forms run their operator's kernels.

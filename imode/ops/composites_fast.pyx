@@ -8,13 +8,27 @@ Those of one family stand in `composites_fast` of its folder; here, those that a
 """
 from cpython.object cimport PyObject
 from imode._core.dispatch cimport (
-    INPLACE, MAX_ARGS, CKernel, Operator, call, kernel_t, tls, unrecorded)
-from imode._core.keyset cimport keyset_t
+    INPLACE, MAX_ARGS, TLS, CKernel, Operator, call, kernel_t, tls, unrecorded)
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.tensor cimport Tensor, requires_grad
 
 
 cdef CKernel calling(kernel_t fn, list names):
     return CKernel.new(fn, names)
+
+
+cdef bint unseen(Operator op, keyset_t keys) except -1:
+    cdef TLS* state = tls()
+    cdef Operator other
+    cdef Py_ssize_t i
+    if state.watcher != NULL or keys & ~<keyset_t>(BIT_CPU | BIT_AD | BIT_AUTOGRAD) or (
+            state.included & ~<keyset_t>BIT_AD or state.excluded & ~<keyset_t>BIT_AUTOGRAD):
+        return False
+    for i in range(len(<list>op.fast.config)):
+        other = callee(op, i)
+        if other.own is not None or other.cases is not None:
+            return False
+    return True
 
 
 cdef object pass_on(Operator op, keyset_t keys, PyObject** args):

@@ -5,15 +5,18 @@ The functions over ndarrays take matrices whose shapes, dtypes and stacks have b
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.decompositions.lapack cimport (
-    GEEV, GESDD, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of, lint, routine,
+    GEEV, GESDD, MAX_DIMS, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of, lint, routine,
     run_each, start)
 from imode.kernels.decompositions.stacks cimport (
     all_zero, data_of, epsilon, in_columns, infos_of, leading, matrix_of, matrix_stack, new_columns,
     real_type, size_of, some_matrices, vector_stack)
+from imode.kernels.fast_guards cimport PyFloat_CheckExact
 from libc.stdint cimport int64_t
 from numpy cimport ndarray, npy_intp
 
@@ -347,6 +350,62 @@ cdef object _eigvals_kernel(Operator op, keyset_t keys, PyObject** args):
     return run_general(op, keys, args)
 
 
+ctypedef fused real_number:
+    float
+    double
+
+
+cdef void _invert(real_number* out, const real_number* u, const real_number* s,
+                  const real_number* vh, npy_intp m, npy_intp n, double atol,
+                  double rtol) noexcept nogil:
+    """V S^-1 U^T of one matrix, row by row; U and V^T lie column by column."""
+    cdef npy_intp least = min(m, n), i, j, k
+    cdef real_number threshold = max(<real_number>atol, <real_number>rtol * s[0]), factor
+    for j in range(n):
+        for i in range(m):
+            out[j * m + i] = 0
+        for k in range(least):
+            if s[k] > threshold:
+                factor = vh[j * least + k] * (1 / s[k])
+                for i in range(m):
+                    out[j * m + i] += factor * u[k * m + i]
+
+
+cdef object _pinv_kernel(Operator op, keyset_t keys, PyObject** args):
+    """_linalg_pinv(self, atol, rtol, hermitian) of small real matrices, tolerances that are
+    numbers."""
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef npy_intp[MAX_DIMS] dims
+    cdef npy_intp m, n, least, i
+    cdef double atol, rtol
+    cdef tuple found
+    cdef ndarray u, s, vh, out
+    if not some_matrices(a) or kind_of(a) > 1 or <object>args[3] is not False or not (
+            PyFloat_CheckExact(args[1]) and PyFloat_CheckExact(args[2])) or (
+            max(size_of(a, 1), size_of(a, 2)) > SMALL) or skipping():
+        return run_general(op, keys, args)
+    found = _svd(a, False, True)
+    if not all_zero(found[3]):
+        return run_general(op, keys, args)
+    u, s, vh = found[0], found[1], found[2]
+    m, n, least = size_of(a, 2), size_of(a, 1), size_of(s, 1)
+    atol, rtol = <object>args[1], <object>args[2]
+    for i in range(a.ndim - 2):
+        dims[i] = a.shape[i]
+    dims[a.ndim - 2], dims[a.ndim - 1] = n, m
+    out = empty(cnp.PyArray_TYPE(a), a.ndim, dims)
+    for i in range(cnp.PyArray_SIZE(s) // least):
+        if kind_of(a):
+            _invert(<double*>data_of(out) + i * m * n, <double*>data_of(u) + i * m * least,
+                    <double*>data_of(s) + i * least, <double*>data_of(vh) + i * least * n, m, n,
+                    atol, rtol)
+        else:
+            _invert(<float*>data_of(out) + i * m * n, <float*>data_of(u) + i * m * least,
+                    <float*>data_of(s) + i * least, <float*>data_of(vh) + i * least * n, m, n,
+                    atol, rtol)
+    return deliver(op, out, args)
+
+
 svd_fast = CKernel.new(_svd_kernel)
 svdvals_fast = CKernel.new(_svdvals_kernel)
 rank = CKernel.new(_rank_kernel)
@@ -354,3 +413,4 @@ eigh_fast = CKernel.new(_eigh_kernel)
 eigvalsh_fast = CKernel.new(_eigvalsh_kernel)
 eig_fast = CKernel.new(_eig_kernel)
 eigvals_fast = CKernel.new(_eigvals_kernel)
+pinv = CKernel.new(_pinv_kernel)

@@ -4,9 +4,9 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.parallel import skipping
-from imode.kernels.decompositions import factor
+from imode.kernels.decompositions import exponential, factor
 from imode.ops.composites_fast import passed_on
-from imode.ops.decompositions import checks
+from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh
 from imode.ops.reductions.dims import quiet
 from imode.ops.schema import composite, conj, op
@@ -52,6 +52,7 @@ for _name, _variants in (
 ):
     composite(
         f"{_name}(Tensor self, int n) -> Tensor",
+        fast=composites_fast.matrix_power,
         variants=_variants,
         out=checks.castable("matrix_power", layout="rows", name="matmul"),
     )(_matrix_power)
@@ -114,6 +115,7 @@ def _matrix_exp_backward(grad, self):
 op(
     "linalg_matrix_exp(Tensor self) -> Tensor",
     _matrix_exp,
+    fast=exponential.matrix_exp,
     derivative={"self": _matrix_exp_backward},
     variants="function",
     doc="""Return the exponential of square matrices (*, n, n): the sum of A^k / k!.
@@ -165,6 +167,7 @@ def linalg_vander(x, N):
 
 @composite(
     "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    fast=composites_fast.vecdot,
     variants="function out",
 )
 def linalg_vecdot(x, y, dim, out=None):

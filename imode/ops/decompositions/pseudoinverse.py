@@ -7,7 +7,7 @@ from imode._core.out import recorded
 from imode._core.parallel import skipping
 from imode._core.tensor import Tensor
 from imode.kernels.decompositions import spectral
-from imode.ops.decompositions import checks
+from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh
 from imode.ops.reductions.dims import quiet
 from imode.ops.schema import composite, op
@@ -135,6 +135,7 @@ def _inverted(values, size, atol, rtol):
 
 @op(
     "_linalg_pinv(Tensor self, any atol, any rtol, bool hermitian=False) -> Tensor",
+    fast=spectral.pinv,
     derivative={"self": pinv_backward},
     name="LinalgPinvBackward0",
 )
@@ -205,9 +206,12 @@ for _schema in (
     "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, ",
     "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, ",
 ):
-    composite(f"{_schema}bool hermitian=False) -> Tensor", variants="function out", out=_OF_PINV)(
-        _pinv_by_both
-    )
+    composite(
+        f"{_schema}bool hermitian=False) -> Tensor",
+        fast=composites_fast.pinv,
+        variants="function out",
+        out=_OF_PINV,
+    )(_pinv_by_both)
 for _schema in (
     "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
     "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",

@@ -16,6 +16,7 @@ from imode.kernels.indexing.gather import write
 from imode.kernels.indexing.masks import masked_fill
 from imode.kernels.shapes import rearrange, storage_views, views
 from imode.kernels.sorting import sort_fast
+from imode.ops.indexing import composites_fast
 from imode.ops.indexing.inplace_first import written
 from imode.ops.schema import Out, composite, functions, op
 
@@ -401,7 +402,11 @@ op(
 # ---- where a flat position lies ------------------------------------------------------------------
 
 
-@composite("unravel_index(Tensor indices, any shape) -> any", variants="function")
+@composite(
+    "unravel_index(Tensor indices, any shape) -> any",
+    fast=composites_fast.unravel_index,
+    variants="function",
+)
 def unravel_index(indices, shape):
     """Return the coordinates of flat positions in a tensor of `shape`, one tensor per dimension.
 

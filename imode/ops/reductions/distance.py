@@ -16,7 +16,7 @@ from imode.kernels.reductions import renorm_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.pointwise.common import check_sub
 from imode.ops.products.linalg import bmm, mm
-from imode.ops.reductions import dims
+from imode.ops.reductions import composites_fast, dims
 from imode.ops.reductions.dims import FLOATING, accumulate_type, reduced, restore
 from imode.ops.schema import Out, composite, conj, op
 
@@ -208,10 +208,14 @@ def _matrix_norm(self, ord, dim, keepdim, dtype, out=None):
     return (ops.amax if ord > 0 else ops.amin)(sums, (best,), keepdim, out=out)
 
 
-for _form in ("(Tensor self, Scalar ord", ".str_ord(Tensor self, str ord='fro'"):
+for _form, _fast in (
+    ("(Tensor self, Scalar ord", None),
+    (".str_ord(Tensor self, str ord='fro'", composites_fast.matrix_norm),
+):
     composite(
         f"linalg_matrix_norm{_form}, int[] dim=(-2, -1), bool keepdim=False, *, "
         "dtype? dtype=None) -> Tensor",
+        fast=_fast,
         variants="function out",
     )(_matrix_norm)
 

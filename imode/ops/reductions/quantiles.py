@@ -7,6 +7,7 @@ import numpy as np
 from imode import errors, ops
 from imode.kernels.reductions import lines_fast
 from imode.kernels.shapes.views import wrap_dim
+from imode.ops.reductions import composites_fast
 from imode.ops.reductions.dims import reduced
 from imode.ops.reductions.extrema import index_backward
 from imode.ops.schema import Out, composite, op
@@ -111,6 +112,7 @@ def _declare_quantile(name, ignore_nan, words, example):
     rest = 'int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor'
     composite(
         f"{name}(Tensor self, Tensor q, {rest}",
+        fast=composites_fast.quantile,
         variants="function method out",
         doc=f"""Return the quantiles `q` of all elements or along `dim`{words}.
 
@@ -123,6 +125,7 @@ def _declare_quantile(name, ignore_nan, words, example):
     )(at_tensor)
     composite(
         f"{name}.scalar(Tensor self, float q, {rest}",
+        fast=composites_fast.quantile,
         variants="function method out",
         doc=f"""Return one quantile of all elements or along `dim`{words}.""",
     )(at_number)

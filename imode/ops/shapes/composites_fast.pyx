@@ -3,12 +3,17 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from imode._core.dispatch cimport Operator, call1, call2, call3
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
 from imode._core.subscript_fast cimport slice_dim
 from imode._core.tensor cimport Tensor, storage
-from imode.ops.composites_fast cimport callee, calling
+from imode.kernels.fast_guards cimport _array, _integer, _item, _row_major
+from imode.ops.composites_fast cimport callee, calling, unseen
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -164,6 +169,90 @@ cdef object _contiguous(Operator op, keyset_t keys, PyObject** args):
     return call2(callee(op, 0), <object>args[0], "contiguous_format")
 
 
+# ---- rows of elements of vectors, in inference mode; elsewhere they are results of operators ----
+
+cdef enum:
+    FEW = 4096                    # most elements
+    LONGEST = 8                   # most elements of a row
+
+
+cdef object _cartesian(Operator op, keyset_t keys, PyObject** args):
+    """cartesian_prod(tensors): vectors of one dtype."""
+    cdef tuple tensors = <tuple>args[0]
+    cdef npy_intp count = PyTuple_GET_SIZE(tensors), item, rows, row, repeat, k
+    cdef npy_intp[2] dims = [1, count]
+    cdef keyset_t all_keys = 0
+    cdef Fields* a
+    cdef ndarray out
+    cdef char* to
+    if count < 2 or not inference_mode_on(tls()):
+        return NotImplemented
+    for k in range(count):
+        a = _array(PyTuple_GET_ITEM(tensors, k))
+        if a.nd != 1 or not _row_major(a) or a.dimensions[0] > FEW or (
+                a.descr.type_num != _array(PyTuple_GET_ITEM(tensors, 0)).descr.type_num):
+            return NotImplemented
+        all_keys |= (<Tensor>PyTuple_GET_ITEM(tensors, k)).keys
+        dims[0] *= a.dimensions[0]
+        if not 0 < dims[0] * count <= FEW:
+            return NotImplemented
+    if not unseen(op, all_keys):
+        return NotImplemented
+    out, rows, repeat = empty(a.descr.type_num, 2, dims), dims[0], dims[0]
+    to, item = <char*>cnp.PyArray_DATA(out), _item(PyTuple_GET_ITEM(tensors, 0))
+    for k in range(count):            # column by column; each element `repeat` times in a row
+        a = _array(PyTuple_GET_ITEM(tensors, k))
+        repeat //= a.dimensions[0]
+        for row in range(rows):
+            memcpy(to + (row * count + k) * item,
+                   a.data + row // repeat % a.dimensions[0] * item, item)
+    return wrap(out)
+
+
+cdef npy_intp _choices(npy_intp n, npy_intp r) noexcept:
+    """How many ways there are to choose r of n, or -1 for more than FEW."""
+    cdef npy_intp found = 1, i
+    for i in range(r):
+        found = found * (n - i) // (i + 1)
+        if found > FEW:
+            return -1
+    return found
+
+
+cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
+    """combinations(self, r, with_replacement) of few elements, which are some."""
+    cdef Fields* a = _array(args[0])
+    cdef npy_intp[LONGEST] at
+    cdef npy_intp[2] dims
+    cdef npy_intp n, row, k, item, step
+    cdef int64_t r
+    cdef ndarray out
+    cdef char* to
+    if a.nd != 1 or not _row_major(a) or not _integer(args[1], &r) or not 0 < r <= LONGEST or (
+            not inference_mode_on(tls()) or not unseen(op, (<Tensor>args[0]).keys)):
+        return NotImplemented
+    n, step = a.dimensions[0], 0 if <object>args[2] is True else 1
+    dims[0] = _choices(n if step else n + r - 1, r) if 0 < n <= FEW else 0
+    dims[1] = r
+    if not 0 < dims[0] * r <= FEW:
+        return NotImplemented
+    out, item = empty(a.descr.type_num, 2, dims), _item(args[0])
+    to = <char*>cnp.PyArray_DATA(out)
+    for k in range(r):
+        at[k] = k * step
+    for row in range(dims[0]):
+        for k in range(r):
+            memcpy(to, a.data + at[k] * item, item)
+            to += item
+        k = r - 1                     # the last place that can go on
+        while k > 0 and at[k] == n - 1 - (r - 1 - k) * step:
+            k -= 1
+        at[k] += 1
+        for k in range(k + 1, r):
+            at[k] = at[k - 1] + step
+    return wrap(out)
+
+
 reshape = calling(_reshape, ["view"])
 view_as = calling(_view_as, ["view"])
 reshape_as = calling(_reshape_as, ["view"])
@@ -175,3 +264,6 @@ narrow = calling(_narrow, [])
 chunk = calling(_chunk, ["split"])
 part = calling(_part, ["view_as_real", "select"])
 contiguous = calling(_contiguous, ["clone"])
+cartesian_prod = calling(_cartesian, ["meshgrid", "flatten", "stack"])
+combinations = calling(
+    _combinations, ["meshgrid", "arange", "lt", "le", "logical_and", "masked_select", "stack"])

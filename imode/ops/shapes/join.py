@@ -17,6 +17,7 @@ from imode.kernels.creation import fill_fast
 from imode.kernels.shapes import block_diag_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.schema import Out, alias, composite, functions, op
+from imode.ops.shapes import composites_fast
 
 # ---- join ----------------------------------------------------------------------------------------
 
@@ -405,7 +406,9 @@ functions["block_diag"] = _of_many(
 )
 
 
-@composite("cartesian_prod(Tensor[] tensors) -> Tensor", variants="")
+@composite(
+    "cartesian_prod(Tensor[] tensors) -> Tensor", fast=composites_fast.cartesian_prod, variants=""
+)
 def cartesian_prod(tensors):
     """Return all combinations of an element of each vector, as rows; of one vector, itself.
 
@@ -432,6 +435,7 @@ def _check_vector(tensor):
 
 @composite(
     "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+    fast=composites_fast.combinations,
     variants="function",
 )
 def combinations(self, r, with_replacement):
