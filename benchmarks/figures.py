@@ -329,10 +329,46 @@ LARGE_NUMPY = {
     "add": "a + b", "mul": "a * b", "div": "a / b", "sqrt": "np.sqrt(s)", "exp": "np.exp(a)",
     "tanh": "np.tanh(a)", "relu": "np.maximum(a, 0)", "sum": "a.sum()",
 }  # fmt: skip
+# `a` and `b` are square matrices or stacks of such, `p` positive definite ones.
+LARGE_MATRICES = {
+    "inv": "lib.linalg.inv(a)", "solve": "lib.linalg.solve(a, b)", "det": "lib.linalg.det(a)",
+    "cholesky": "lib.linalg.cholesky(p)", "qr": "lib.linalg.qr(a)", "svd": "lib.linalg.svd(a)",
+    "eigh": "lib.linalg.eigh(p)", "eig": "lib.linalg.eig(a)", "lstsq": "lib.linalg.lstsq(a, b)",
+    "pinv": "lib.linalg.pinv(a)", "matrix_exp": "lib.linalg.matrix_exp(a)",
+}  # fmt: skip
+# `x` are 16 signals, `z` complex ones, `y` squares of as many elements, `w` a window.
+LARGE_SIGNALS = {
+    "fft": "lib.fft.fft(z)", "ifft": "lib.fft.ifft(z)", "rfft": "lib.fft.rfft(x)",
+    "irfft": "lib.fft.irfft(z)", "fft2": "lib.fft.fft2(y)",
+    "stft": "lib.stft(x, 512, 128, window=w, return_complex=True)",
+}  # fmt: skip
+
+
+def _matrices():
+    """Yield what the decompositions are measured on: (name, code, NumPy's, arrays)."""
+    import numpy as np
+
+    for shape in ((32, 32), (128, 128), (512, 512), (64, 8, 8), (64, 32, 32)):
+        a, b = np.random.randn(2, *shape).astype("f")
+        p = a @ a.swapaxes(-1, -2) + np.eye(shape[-1], dtype="f")
+        for name, code in LARGE_MATRICES.items():
+            yield f"{name}, {'×'.join(map(str, shape))}", code, None, {"a": a, "b": b, "p": p}
+
+
+def _signals():
+    """Yield what the transforms are measured on, likewise."""
+    import numpy as np
+
+    for n in (1024, 4096, 10000, 65536):
+        x, side = np.random.randn(16, n).astype("f"), int(n**0.5)
+        arrays = {"x": x, "z": x + 1j * x[::-1], "w": np.hanning(512).astype("f")}
+        arrays["y"] = x.reshape(16, side, side)
+        for name, code in LARGE_SIGNALS.items():
+            yield f"{name}, 16×{n}", code, None, arrays
 
 
 def large(lib, torch):
-    """Return {work: {library: seconds}} on 65 536 and 1 000 000 elements, and two matrices."""
+    """Return {work: {library: seconds}} on 65 536 and 1 000 000 elements, matrices and signals."""
     import numpy as np
 
     work = {}
@@ -345,6 +381,7 @@ def large(lib, torch):
     work["softmax, 1000×1000"] = "a.softmax(1)", None, square
     half = dict(zip("ab", np.random.randn(2, 512, 512).astype("f")))
     work["matmul, 512×512"] = "a @ b", "a @ b", half
+    work |= {name: rest for name, *rest in [*_matrices(), *_signals()]}
     times = {}
     for name, (code, by_hand, arrays) in work.items():
         with lib.inference_mode(), torch.inference_mode():

@@ -16,6 +16,7 @@ from imode.kernels.decompositions.lapack cimport (
 from imode.kernels.decompositions.stacks cimport (
     all_zero, clear_triangle, copy_columns, data_of, epsilon, in_columns, infos_of, leading,
     matrix_of, matrix_stack, real_type, right_side, size_of, some_matrices, vector_stack)
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -24,12 +25,99 @@ cnp.import_array()
 
 cdef enum:
     BLOCK = 32                    # columns that blocked routines work on at once
+    FEW = 16                      # rows and columns up to which they are not called
+
+
+# ---- few rows and columns, for which LAPACK's calls cost more than the work ----
+
+ctypedef fused number:
+    float
+    double
+
+
+cdef bint _moderate(const number* a, npy_intp n) noexcept nogil:
+    """Whether no square, nor a sum of some, is beyond double precision."""
+    cdef npy_intp i
+    cdef bint good = True
+    for i in range(n):
+        good &= 1e-140 < fabs(a[i]) < 1e140 or a[i] == 0
+    return good
+
+
+cdef inline void _reflect(number* column, const number* v, npy_intp m, number tau) noexcept nogil:
+    """A column less tau v v^T times it; the first of v is 1."""
+    cdef npy_intp r
+    cdef number along = column[0]
+    for r in range(1, m):
+        along += v[r] * column[r]
+    along *= tau
+    column[0] -= along
+    for r in range(1, m):
+        column[r] -= along * v[r]
+
+
+cdef void _few_qr(number* a, npy_intp m, npy_intp n, number* tau) noexcept nogil:
+    """R and the reflectors in the place of a matrix, as geqrf gives them."""
+    cdef npy_intp i, j, r
+    cdef double below, beta
+    cdef number* v
+    for i in range(min(m, n)):
+        v, below = a + i * m + i, 0
+        for r in range(1, m - i):
+            below += <double>v[r] * v[r]
+        if below == 0:
+            tau[i] = 0
+            continue
+        beta = sqrt(<double>v[0] * v[0] + below)
+        if v[0] > 0:
+            beta = -beta
+        tau[i] = <number>((beta - v[0]) / beta)
+        for r in range(1, m - i):
+            v[r] = <number>(v[r] / (v[0] - beta))
+        for j in range(i + 1, n):
+            _reflect(a + j * m + i, v, m - i, tau[i])
+        v[0] = <number>beta
+
+
+cdef void _few_q(number* a, npy_intp m, npy_intp n, npy_intp k, const number* tau) noexcept nogil:
+    """The first n columns of the product of k reflections in the place of the reflectors."""
+    cdef npy_intp i, j, r
+    cdef number* v
+    for j in range(k, n):
+        for r in range(m):
+            a[j * m + r] = r == j
+    for i in range(k - 1, -1, -1):
+        v = a + i * m + i
+        for j in range(i + 1, n):
+            _reflect(a + j * m + i, v, m - i, tau[i])
+        for r in range(1, m - i):
+            v[r] *= -tau[i]
+        v[0] = 1 - tau[i]
+        for r in range(i):
+            a[i * m + r] = 0
+
+
+cdef inline bint _are_few(Job* job, npy_intp i) noexcept nogil:
+    """Whether the functions above serve the i-th matrix."""
+    cdef char* a = job.a + i * job.a_step
+    if job.kind > 1 or job.m > FEW or job.n > FEW or job.lda != job.m:
+        return False
+    if job.kind:
+        return _moderate(<double*>a, job.m * job.n)
+    return _moderate(<float*>a, job.m * job.n)
 
 
 # ---- QR ----
 
 cdef void _one_qr(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     """a: the matrices; c: the factors of the reflectors."""
+    cdef char* tau = job.c + i * job.c_step
+    if _are_few(job, i):
+        if job.kind:
+            _few_qr(<double*>(job.a + i * job.a_step), job.m, job.n, <double*>tau)
+        else:
+            _few_qr(<float*>(job.a + i * job.a_step), job.m, job.n, <float*>tau)
+        return
     (<call8_t>job.call)(&job.m, &job.n, job.a + i * job.a_step, &job.lda, job.c + i * job.c_step,
                         work, lwork, info)
 
@@ -53,6 +141,13 @@ def geqrf(ndarray a not None):
 
 
 cdef void _one_q(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
+    cdef char* tau = job.c + i * job.c_step
+    if _are_few(job, i) and job.n <= job.m:
+        if job.kind:
+            _few_q(<double*>(job.a + i * job.a_step), job.m, job.n, job.k, <double*>tau)
+        else:
+            _few_q(<float*>(job.a + i * job.a_step), job.m, job.n, job.k, <float*>tau)
+        return
     (<call9_t>job.call)(&job.m, &job.n, &job.k, job.a + i * job.a_step, &job.lda,
                         job.c + i * job.c_step, work, lwork, info)
 
