@@ -7,7 +7,8 @@ from imode._core.keyset cimport keyset_t
 # The fast case that calls these operators, by name.
 cdef CKernel calling(kernel_t fn, list names)
 # Whether nothing sees that a call is computed as one instead of by the operators in its list: no
-# watcher, no kernel of a library, tensors on the CPU with these keys. What is recorded is not asked.
+# watcher, no kernel of a library, tensors on the CPU with these keys. Whether it is recorded, the
+# caller asks.
 cdef bint unseen(Operator op, keyset_t keys) except -1
 # Call the first of them with as many of the composite's arguments as it takes, from the first on;
 # of several results the first one is given.

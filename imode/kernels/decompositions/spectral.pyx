@@ -11,8 +11,8 @@ from imode._core.keyset cimport keyset_t
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.decompositions.lapack cimport (
-    GEEV, GESDD, MAX_DIMS, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of, lint, routine,
-    run_each, start)
+    GEEV, GESDD, MAX_DIMS, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of,
+    lint, routine, run_each, start)
 from imode.kernels.decompositions.stacks cimport (
     all_zero, data_of, epsilon, in_columns, infos_of, leading, matrix_of, matrix_stack, new_columns,
     real_type, size_of, some_matrices, vector_stack)

@@ -58,6 +58,8 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
     cdef tuple sizes
     start += nd if start < 0 else 0
     end += nd if end < 0 else 0
+    if 0 <= start == end < nd:
+        return <object>args[0]
     if not (0 <= start < end < nd) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
         return NotImplemented
     sizes = PyTuple_New(nd - (end - start))
@@ -169,6 +171,29 @@ cdef object _contiguous(Operator op, keyset_t keys, PyObject** args):
     return call2(callee(op, 0), <object>args[0], "contiguous_format")
 
 
+# ---- grids ----
+
+cdef object _meshgrid(Operator op, keyset_t keys, PyObject** args):
+    """meshgrid(tensors, indexing): vectors of one dtype, in their order."""
+    cdef tuple tensors = <tuple>args[0]
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(tensors), i
+    cdef tuple sizes = PyTuple_New(count)
+    cdef Fields* a
+    if count == 0 or args[1] != <PyObject*>None and <object>args[1] != "ij":
+        return NotImplemented
+    for i in range(count):
+        a = _array(PyTuple_GET_ITEM(tensors, i))
+        _set(sizes, i, a.dimensions[0] if a.nd == 1 else 1)
+        if a.nd != 1 or a.descr.type_num != _array(
+                PyTuple_GET_ITEM(tensors, 0)).descr.type_num:
+            return NotImplemented
+    grids = []
+    for i in range(count):
+        row = call2(callee(op, 0), tensors[i], (1,) * i + (-1,) + (1,) * (count - i - 1))
+        grids.append(call2(callee(op, 1), row, sizes))
+    return tuple(grids)
+
+
 # ---- rows of elements of vectors, in inference mode; elsewhere they are results of operators ----
 
 cdef enum:
@@ -224,7 +249,7 @@ cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef npy_intp[LONGEST] at
     cdef npy_intp[2] dims
-    cdef npy_intp n, row, k, item, step
+    cdef npy_intp n, k, item, step, _
     cdef int64_t r
     cdef ndarray out
     cdef char* to
@@ -240,7 +265,7 @@ cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
     to = <char*>cnp.PyArray_DATA(out)
     for k in range(r):
         at[k] = k * step
-    for row in range(dims[0]):
+    for _ in range(dims[0]):
         for k in range(r):
             memcpy(to, a.data + at[k] * item, item)
             to += item
@@ -264,6 +289,7 @@ narrow = calling(_narrow, [])
 chunk = calling(_chunk, ["split"])
 part = calling(_part, ["view_as_real", "select"])
 contiguous = calling(_contiguous, ["clone"])
+meshgrid = calling(_meshgrid, ["view", "expand"])
 cartesian_prod = calling(_cartesian, ["meshgrid", "flatten", "stack"])
 combinations = calling(
     _combinations, ["meshgrid", "arange", "lt", "le", "logical_and", "masked_select", "stack"])

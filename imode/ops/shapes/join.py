@@ -259,7 +259,11 @@ def broadcast_tensors(tensors):
     return tuple(t if tuple(t.shape) == shape else t.expand(shape) for t in tensors)
 
 
-@composite("meshgrid(Tensor[] tensors, *, str? indexing=None) -> any", variants="")
+@composite(
+    "meshgrid(Tensor[] tensors, *, str? indexing=None) -> any",
+    fast=composites_fast.meshgrid,
+    variants="",
+)
 def meshgrid(tensors, indexing):
     """Return one grid per vector, which holds its values along its own dimension.
 
