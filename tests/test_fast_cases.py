@@ -99,6 +99,10 @@ SIZES = {
         for how in ("prod", "mean", "amax", "amin")
         for own in (True, False)
     ],
+    "masked_fill.Scalar": [
+        S(T(3, 4, view="transposed"), T(4, 3, dtype="bool"), 2),
+        S(T(3, 4, view="expanded"), T(3, 4, dtype="bool"), 2),
+    ],
     "renorm": [S(T(32, 32), 2, 0, 1.5), S(T(32, 33), 2, 0, 1.5), S(T(2, 3, 4), 1, 1, 2.0)],
     "histc": [S(T(1024), 5), S(T(1025), 5), S(T(9, dtype="float64"), 1025, -1, 1)],
     "histogram.bin_ct": [S(T(1024), 1024), S(T(1025), 5), S(T(3, 3, dtype="float64"), 2)],

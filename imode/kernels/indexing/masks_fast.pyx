@@ -6,10 +6,11 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor
 from imode.kernels.indexing.placing cimport disjoint, may_write, run_write
 from imode.kernels.fast_guards cimport (
-    MAX_DIMS, _array, _count, _fill_value, _item, _row_major, _same_shape, repeat_item)
+    MAX_DIMS, _array, _count, _fill_value, _item, _row_major, _same_shape, array_of, repeat_item)
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -85,9 +86,12 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* mask = _array(args[1])
     cdef uint64_t value[2]
+    cdef char* source = a.data
     cdef char* to = a.data
     cdef ndarray out = None
-    if not may_write(op, args) or mask.nd != a.nd or not _row_major(a) or not (
+    cdef ndarray packed
+    if not may_write(op, args) or mask.nd != a.nd or not (
+            _row_major(a) or op.role != INPLACE and not skipping()) or not (
             is_mask(mask, a) and _fill_value(a.descr.type_num, args[2], <char*>value)):
         return run_general(op, keys, args)
     if op.role == INPLACE:
@@ -96,7 +100,10 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
     else:
         out = empty(a.descr.type_num, a.nd, a.dimensions)
         to = <char*>cnp.PyArray_DATA(out)
-    _select(to, a.data, <uint8_t*>mask.data, <char*>value, _count(a, 0, a.nd), _item(args[0]))
+        if not _row_major(a):         # as an expanded tensor is
+            packed = cnp.PyArray_GETCONTIGUOUS(array_of(args[0]))
+            source = <char*>cnp.PyArray_DATA(packed)
+    _select(to, source, <uint8_t*>mask.data, <char*>value, _count(a, 0, a.nd), _item(args[0]))
     return <object>args[0] if out is None else wrap(out)
 
 
