@@ -38,6 +38,10 @@ def test_a_fast_case_of_a_composite_does_not_hide_its_parts():
     assert seen(lambda: x @ x.t()) == ["t", "mm"]
     with imode.inference_mode():
         assert seen(lambda: x @ imode.ones(3, 2)) == ["ones", "mm"]
+        y = imode.ones(3)
+        assert "sort" in seen(lambda: y.quantile(0.5))
+        assert "masked_select" in seen(lambda: imode.combinations(y))
+        assert "stack" in seen(lambda: imode.cartesian_prod(y, y))
 
 
 def test_backward_is_seen():
