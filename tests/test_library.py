@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -462,6 +463,38 @@ def test_registration_while_other_threads_call(lib, ops):
     assert errors == [] and (imode.ones(1) + 1).item() == 2
 
 
+def test_one_custom_operator_made_and_closed_by_several_threads():
+    """The last one counts; a call finds the operator whole, or closed."""
+    name, stop, found = f"{next(ns)}::f", time.monotonic() + 1, []
+    schema, before = "(Tensor x) -> Tensor", sys.getswitchinterval()
+
+    def work():
+        x = ones(requires_grad=True)
+        try:
+            while time.monotonic() < stop:
+                with custom_op(name, lambda x: x * 2, mutates_args=(), schema=schema) as f:
+                    try:
+                        f.register_autograd(lambda ctx, grad: grad * 2)
+                        f(x)
+                    except RuntimeError as error:
+                        assert "closed" in str(error)
+        except BaseException as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert found == []
+    with custom_op(name, lambda x: x, mutates_args=(), schema=schema):  # nothing is left behind
+        pass
+
+
 def test_replaced_kernels_must_keep_the_schema():
     x = imode.ones(2, 2)
     with Library("aten", "IMPL") as lib:
@@ -825,6 +858,10 @@ def test_a_backward_that_raises_names_the_operator_and_the_line():
             f(ones(requires_grad=True)).sum().backward()
         note = f"In the backward of {f._qualname}, at {__file__}:{line}."
         assert caught.value.__notes__ == [note]
+        f.register_autograd(lambda ctx, grad: grad, setup_context=lambda ctx, inputs, output: 1 / 0)
+        with pytest.raises(ZeroDivisionError) as caught:
+            f(ones(requires_grad=True))
+        assert caught.value.__notes__[0].startswith(f"In the setup_context of {f._qualname}, at ")
 
 
 @pytest.mark.parametrize("given", [(), (None, None, 1), (3, None), (None, 3), ([None], None), "ab"])

@@ -1,8 +1,10 @@
 """`Library`: what is registered in its name, and how all of it is taken back."""
 
 import sys
+import threading
 import warnings
 import weakref
+from contextlib import contextmanager
 from functools import partial
 
 from imode import errors
@@ -31,6 +33,9 @@ _DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta", "privateuseone": "PrivateUse1"}
 _ABSENT = ("CUDA", "XPU", "MPS", "HPU", "XLA", "MTIA", "IPU", "HIP", "VE")
 _OUR_FILES = __file__.rpartition("libraries.py")[0]
 _definers = {}  # namespace -> (undo of the library of the kind DEF, its line)
+# Held to look a name up and exchange it, and to take a library back: who closes it, too, returns
+# when that is done. A finalizer may close another one in the middle, in the same thread.
+lock = threading.RLock()
 
 fallthrough_kernel = object()  # as a kernel: the next key's kernel runs
 
@@ -131,7 +136,7 @@ class Library:
 
     def _publish(self, op):
         undo = partial(withdraw, op, str(self))
-        with uninterrupted:
+        with self._registering():
             if not publish(op):
                 first = operator_of(self.ns, f"{op.name}.{op.overload or 'default'}", "define()")
                 name = f"{self.ns}::{op.schema}"
@@ -162,9 +167,12 @@ class Library:
             raise errors.library.not_callable(fn)
         op = self._find(op_name, "impl()")
         key = read_key(dispatch_key or self.dispatch_key)
-        composite = key == _COMPOSITE[0]
-        if op.is_composite != composite and not op.outside:
+        if op.is_composite != (key == _COMPOSITE[0]) and not op.outside:
             raise errors.library.composite(op, key)
+        self._lay(op, fn, key, with_keyset, override, exclusive)
+
+    def _lay(self, op, fn, key, with_keyset=False, override=True, exclusive=False):
+        """Lay a kernel over an operator, which nobody has to know yet."""
         slot = slot_of(key)
         function = None if fn is fallthrough_kernel else fn
         layer = Layer(function, line_of(fn), key, with_keyset=with_keyset, exclusive=exclusive)
@@ -174,9 +182,9 @@ class Library:
                 f"{self} overrides its own kernel of {op.qualified_name} for {key}, registered at "
                 f"{before[-1].where}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        with uninterrupted:
+        with self._registering():
             self._undo.append(partial(lift, op, slot, layer))
             lay(op, slot, layer)
 
@@ -220,9 +228,16 @@ class Library:
         if fn is fallthrough_kernel:
             return  # without a fallback, a key that has no kernel is fallen through
         layer = Layer(fn, line_of(fn), key, with_keyset=with_keyset, fallback=True)
-        with uninterrupted:
+        with self._registering():
             self._undo.append(partial(lift_fallback, slot_of(key), layer))
             lay_fallback(slot_of(key), layer)
+
+    @contextmanager
+    def _registering(self):
+        """A block that registers something, of a library that is open until its end."""
+        with uninterrupted, lock:
+            self._check_open()
+            yield
 
     # ---- taking back ----
 
@@ -259,13 +274,11 @@ def _scoped_library(ns, kind, dispatch_key=""):
 
 
 def _undo_all(undo):
-    with uninterrupted:
+    with uninterrupted, lock:
+        # Operators go first: a call finds them whole, or closed, and never without a kernel.
+        undo.sort(key=lambda step: step.func is withdraw)
         while undo:
-            try:
-                step = undo.pop()
-            except IndexError:  # another thread has closed it, too
-                return
-            step()
+            undo.pop()()
 
 
 def _release_namespace(ns, undo):

@@ -9,7 +9,7 @@ from imode._core.layers import add_formula, drop_formula, signature
 
 from .callables import CustomOpDef, OpOverloadPacket
 from .infer import infer_schema
-from .libraries import Library, device_keys, line_of
+from .libraries import Library, device_keys, line_of, lock
 from .namespaces import operator_of, packet_of
 from .recording import Formula
 
@@ -48,14 +48,14 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
             raise ValueError(f"custom_op(): the schema {text!r} is not one of {name!r}")
         if schema is not None:
             _check_mutates(op, mutates_args, schema)
-        with uninterrupted:
+        with uninterrupted, lock:
             before = _custom_ops.get(name)
             if before is not None:
                 before.close()
             try:
-                lib._publish(op)
                 for key in keys:
-                    lib._impl(op, function, key, exclusive=True)
+                    lib._lay(op, function, key, exclusive=True)
+                lib._publish(op)
             except BaseException:
                 lib.close()
                 raise
@@ -171,8 +171,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     if not signature(found).functional:
         raise errors.library.not_functional(found)
     formula = Formula(backward, setup_context, line_of(backward))
-    with uninterrupted:
-        owner._check_open()
+    with owner._registering():
         owner._undo.append(partial(drop_formula, found, formula))
         add_formula(found, formula)
 
