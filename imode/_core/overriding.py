@@ -155,7 +155,52 @@ def run_modes(function, args, kwargs, found=None):
     return result
 
 
-name_mode_runner(run_modes)
+# ---- what is no operator ----
+
+
+class Native:
+    """A method or attribute of Tensor that is no operator, as `__torch_function__` gets it: modes
+    and classes see its call, and it takes the tensors that objects of subclasses hold."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own):
+        self._own = own
+
+    def __call__(self, *args, **kwargs):
+        return call_seen(self, args, kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def __eq__(self, other):
+        return self._own == (other._own if type(other) is Native else other)
+
+    def __hash__(self):
+        return hash(self._own)
+
+    def __repr__(self):
+        return repr(self._own)
+
+
+def call_seen(function, args, kwargs):
+    """Call a function or method of Tensor where modes, or objects' classes, may take it over."""
+    if _state.modes and not _state.all_disabled:
+        return run_modes(function, args, kwargs)
+    found = find(args, kwargs)
+    if found:
+        return ask(function, found, args, kwargs)
+    args, kwargs = unwrapped(args, kwargs)
+    return (function._own if type(function) is Native else function)(*args, **kwargs)
+
+
+def run_native(function, args, kwargs):
+    """Call the innermost mode for what is no operator. It gets the function itself, which no
+    further mode would see, only where there is none."""
+    return run_modes(function if len(_state.modes) == 1 else Native(function), args, kwargs)
+
+
+name_mode_runner(run_modes, run_native)
 
 
 def enter_mode(mode):
