@@ -159,6 +159,12 @@ cdef class CustomOpDef:
 
         return register_kernel(self, device_types, fn)
 
+    def set_kernel_enabled(self, device_type, enabled=True):
+        """A block in which a device's kernel is off, and the default one runs; or on again."""
+        from imode.library.registering import kernel_enabled
+
+        return kernel_enabled(self, device_type, enabled)
+
     def register_fake(self, fn):
         """Give the operator a function that tells the shape, dtype and strides of its results."""
         from imode.library.registering import register_fake

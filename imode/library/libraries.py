@@ -24,9 +24,10 @@ from .namespaces import (
     publish,
     withdraw,
 )
+from .tags import as_tags
 
 _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
-_KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
+KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
 _SAME_KEY = {"AutogradCPU": "Autograd", "": _COMPOSITE[0], "Undefined": _COMPOSITE[0]}
 _DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta", "privateuseone": "PrivateUse1"}
 # and the names of the devices from outside
@@ -43,10 +44,10 @@ fallthrough_kernel = object()  # as a kernel: the next key's kernel runs
 class Declared:
     """What an Operator asks of its declaration; imode's own have an `Entry` there."""
 
-    __slots__ = ("doc", "out", "overloads", "signature", "where")
+    __slots__ = ("doc", "out", "overloads", "signature", "tags", "where")
 
-    def __init__(self, signature, where):
-        self.signature, self.where = signature, where
+    def __init__(self, signature, where, tags):
+        self.signature, self.where, self.tags = signature, where, tags
         self.out = self.doc = self.overloads = None
 
 
@@ -96,8 +97,8 @@ class Library:
         """Define an operator and return its name.
 
         `Tensor(a!)` says that it writes an argument, `Tensor(a)` that a result is a view of one:
-        version counters and records of views follow from that. Raises RuntimeError where the
-        schema does not parse, or where the name is taken.
+        version counters and records of views follow from that. `tags`: an `imode.Tag`, or several.
+        Raises RuntimeError where the schema does not parse, or where the name is taken.
 
         >>> import imode
         >>> with imode.library.Library("docs_define", "DEF") as lib:
@@ -111,18 +112,19 @@ class Library:
             raise RuntimeError(
                 f"{self} cannot define operators: its kind is IMPL. Use DEF, or FRAGMENT."
             )
-        op = self._operator(schema)
+        op = self._operator(schema, tags)
         self._publish(op)
         return f"{op.name}.{op.overload}" if op.overload else op.name
 
-    def _operator(self, schema):
+    def _operator(self, schema, tags=()):
         """An operator that nobody knows yet."""
         parsed = schemas.parse(schema)
+        tags = as_tags(tags)
         op = Operator(
             parsed.name,
             parsed.overload,
             parsed.text,
-            entry=Declared(parsed.signature, caller()),
+            entry=Declared(parsed.signature, caller(), tags),
             arguments=parsed.arguments,
             n_positional=parsed.n_positional,
             role=_role(parsed.signature),
@@ -298,13 +300,13 @@ def read_key(key):
     """A dispatch key's name from a key or a name, PyTorch's other names included."""
     name = key.name if isinstance(key, DispatchKey) else key
     name = _SAME_KEY.get(name, name)
-    if name in _KEYS:
+    if name in KEYS:
         return name
     if isinstance(name, str) and name.removeprefix("Autograd") in _ABSENT:
         raise errors.library.unknown_device(
             "impl()", name.removeprefix("Autograd").lower(), tuple(_DEVICE_KEYS)
         )
-    raise errors.library.unknown_key(name, _KEYS)
+    raise errors.library.unknown_key(name, KEYS)
 
 
 def device_keys(name, device_types):
