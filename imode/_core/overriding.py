@@ -21,10 +21,15 @@ class _State(_local):
 _state = _State()
 
 
+def disabled(func, types, args=(), kwargs=None):
+    """The `__torch_function__` of a class that is never asked: results are plain tensors."""
+    return func(*args, **(kwargs or {}))
+
+
 def has_override(value):
     """Whether the class of an object, other than a plain tensor, has `__torch_function__`."""
     cls = type(value)
-    return cls is not Tensor and hasattr(cls, "__torch_function__")
+    return cls is not Tensor and getattr(cls, "__torch_function__", disabled) is not disabled
 
 
 def overloaded(values):
@@ -74,6 +79,13 @@ def held(value):
     if type(value) in (list, tuple):
         return type(value)(map(held, value))
     return value._imode_tensor if isinstance(value, _Holder) else value
+
+
+def apply_held(function, args):
+    """Apply a custom function to the tensors that objects of subclasses hold. Its results are of
+    the class of the first of them."""
+    first = next(value for value in args if isinstance(value, _Holder))
+    return _Holder.__torch_function__.__func__(type(first), function, (), args)
 
 
 def _holds(args, kwargs):

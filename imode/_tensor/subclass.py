@@ -18,7 +18,13 @@ import numpy as np
 
 from imode import ops
 from imode._core.callables import own_attributes
-from imode._core.internals import AbsentMethod, install, set_metaclass
+from imode._core.internals import (
+    AbsentMethod,
+    install,
+    is_parameter,
+    make_parameter,
+    set_metaclass,
+)
 from imode._core.overriding import (
     DisableTorchFunctionSubclass,
     Native,
@@ -43,6 +49,12 @@ class TensorMeta(type):
     def __dir__(cls):
         return _present(super().__dir__(), cls)
 
+    def __subclasscheck__(cls, other):
+        if cls is Tensor:
+            classes = getattr(other, "__mro__", ())
+            return other is Tensor or TensorLike in classes or hasattr(other, "_makes_tensors")
+        return type.__subclasscheck__(cls, other)
+
 
 def _present(names, cls, *more):
     """Return the names without those that only tell that they are missing."""
@@ -64,11 +76,6 @@ class _SubclassedMeta(TensorMeta):
         if cls is Tensor:
             return type(instance) is Tensor or issubclass(type(instance), TensorLike)
         return type.__instancecheck__(cls, instance)
-
-    def __subclasscheck__(cls, other):
-        if cls is Tensor:
-            return other is Tensor or TensorLike in getattr(other, "__mro__", ())
-        return type.__subclasscheck__(cls, other)
 
 
 def _in_class(result, cls, own):
@@ -139,11 +146,11 @@ class TensorLike:
 
     def __repr__(self):
         name = type(self).__name__
-        text = repr(self._imode_tensor)
+        text = repr(self._imode_tensor).removeprefix("Parameter containing:\n")
         if text.startswith("tensor("):
             text = name + text.removeprefix("tensor")
             text = text.replace("\n" + " " * 7, "\n" + " " * (len(name) + 1))
-        return text
+        return f"Parameter({text})" if is_parameter(self) else text
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -285,7 +292,10 @@ def as_subclass(self, cls):
 def _make_subclass(cls, data, require_grad=False):
     """A leaf of a subclass that shares the memory of a tensor."""
     _check_class(cls, "_make_subclass")
-    return make(cls, _plain(data, "_make_subclass").detach().requires_grad_(require_grad))
+    plain = _plain(data, "_make_subclass")
+    if getattr(cls, "_of_parameters", False):
+        return make(cls, make_parameter(plain, require_grad))
+    return make(cls, plain.detach().requires_grad_(require_grad))
 
 
 TensorLike.__array__ = __array__
