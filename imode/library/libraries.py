@@ -44,6 +44,8 @@ fallthrough_kernel = object()  # as a kernel: the next key's kernel runs
 class Declared:
     """What an Operator asks of its declaration; imode's own have an `Entry` there."""
 
+    fast = kernel = None
+    by_values, writes = False, ()
     __slots__ = ("doc", "out", "overloads", "signature", "tags", "where")
 
     def __init__(self, signature, where, tags):
