@@ -117,6 +117,7 @@ _LATER = {
     "compiler": ("compile",),
     "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
+    "library.tags": ("Tag",),
     "standing_in": ("stand_in_for_torch",),
     "_core.broadcast": ("broadcast_shapes",),
     "_core.storage": ("UntypedStorage",),
@@ -154,7 +155,7 @@ __all__ = [
     *("is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
     # the dispatcher: its keys, its guards, what it does
     *("AutoDispatchBelowADInplaceOrView", "AutoDispatchBelowAutograd", "AutoNonVariableTypeMode"),
-    *("DispatchKey", "DispatchKeySet", "InferenceMode", "counters", "excluded_keys"),
+    *("DispatchKey", "DispatchKeySet", "InferenceMode", "Tag", "counters", "excluded_keys"),
     *("included_keys", "set_local_keys", "trace_dispatch"),
     # tensors
     *("Size", "Tensor", "UntypedStorage", "is_complex", "is_conj", "is_floating_point", "is_neg"),

@@ -68,8 +68,12 @@ def has_node(Tensor tensor not None):
 
 
 def is_parameter(value):
-    """Whether `value` is a tensor made by `nn.Parameter`."""
-    return isinstance(value, Tensor) and bool((<Tensor>value).parameter)
+    """Whether `value` is a tensor made by `nn.Parameter`, or an object of a subclass with one."""
+    if not isinstance(value, Tensor):
+        if not hasattr(type(value), "_imode_tensor"):
+            return False
+        value = value._imode_tensor
+    return bool((<Tensor>value).parameter)
 
 
 def origin_of(Tensor tensor not None):

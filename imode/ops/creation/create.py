@@ -18,6 +18,7 @@ from imode._core.formats import memory_order
 from imode._core.internals import has_node
 from imode._core.layout import empty_in, empty_like
 from imode._core.numbers import filling
+from imode._core.overriding import held
 from imode._core.parallel import skipping
 from imode._core.promotion import result_type
 from imode._core.tensor import Tensor
@@ -377,6 +378,7 @@ def existing_array(data):
     """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data."""
     if isinstance(data, np.ndarray):
         return from_data.check_array(data)
+    data = held(data)
     if not isinstance(data, Tensor):
         if isinstance(data, np.generic) or not hasattr(data, "__dlpack__"):
             return None
