@@ -603,8 +603,8 @@ static const char angle_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY
 
 /* ---- between float16 and float32 ---- */
 
-MAP1(widen, uint16_t, float, v_from_half(x))
-MAP1(narrow, float, uint16_t, v_to_half(x))
+static void widen(char *const *p, npy_intp n) { from_half((float *)p[1], p[0], 2, n); }
+static void narrow(char *const *p, npy_intp n) { to_half(p[1], (const float *)p[0], 2, n); }
 static loop_info halves_info[] = {INFO(1, widen, uint16_t, float),
                                   INFO(1, narrow, float, uint16_t)};
 static imode_loop halves_loops[] = {run_same, run_same};
