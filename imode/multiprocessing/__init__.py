@@ -1,15 +1,32 @@
-"""Python's multiprocessing by PyTorch's name: tensors travel between processes as pickles."""
+"""Python's multiprocessing by PyTorch's name: tensors travel between processes as shared memory.
+
+What is sent is seen on both sides, as is what `Tensor.share_memory_()` moved: see reductions.py.
+"""
 
 import multiprocessing as _python
 from multiprocessing import *  # noqa: F403
 
 from imode.errors import names_of as _names_of
 
+from . import reductions
+from .spawn import (
+    ENV_VAR_PARALLEL_START,
+    ProcessContext,
+    ProcessException,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
+
 _STRATEGIES = {"file_descriptor", "file_system"}
 _strategy = "file_descriptor"
 __all__ = [
     *_python.__all__,
     *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"),
+    *("ENV_VAR_PARALLEL_START", "ProcessContext", "ProcessException", "ProcessExitedException"),
+    *("ProcessRaisedException", "SpawnContext", "reductions", "spawn", "start_processes"),
 ]
 
 
@@ -28,7 +45,11 @@ def get_sharing_strategy():
 
 
 def set_sharing_strategy(new_strategy):
-    """Keep a word: tensors are copied in any case. AssertionError for other words."""
+    """Keep a word. AssertionError for other words.
+
+    Memory is sent as a file descriptor under either: it has no name in a file system, so there is
+    nothing that a process could leave behind.
+    """
     global _strategy
     if new_strategy not in _STRATEGIES:
         raise AssertionError(
