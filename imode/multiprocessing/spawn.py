@@ -100,7 +100,8 @@ class ProcessContext:
         to end by themselves; then they are terminated. Raises ProcessRaisedException or
         ProcessExitedException for the first that failed.
         """
-        for sentinel in connection.wait(list(self.sentinels), timeout):
+        ready = connection.wait(list(self.sentinels), timeout) if self.sentinels else ()
+        for sentinel in ready:
             index = self.sentinels.pop(sentinel)
             process = self.processes[index]
             process.join()
