@@ -85,6 +85,7 @@ def test_what_is_sent_is_what_is_received(make):
         assert (x.shape, x.stride(), x.storage_offset(), x.dtype) == geometry
         assert y.storage_offset() == geometry[2]
     assert x.share_memory_().is_shared() and x.tolist() == values
+    assert x.storage_offset() == geometry[2]
 
 
 def test_what_tensors_keep():

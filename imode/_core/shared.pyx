@@ -21,6 +21,7 @@ from libc.errno cimport errno
 from libc.string cimport memcpy
 from numpy cimport ndarray
 from posix.mman cimport MAP_FAILED, MAP_SHARED, PROT_READ, PROT_WRITE, mmap, munmap
+from posix.unistd cimport close
 
 from imode._core.lending import source_of
 
@@ -58,7 +59,7 @@ cdef class SharedMemory:
         if self.address != NULL:
             munmap(self.address, max(self.nbytes, 1))
         if self.fd >= 0:
-            os.close(self.fd)
+            close(self.fd)            # not os.close, which is gone at exit
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
         PyBuffer_FillInfo(buffer, self, self.address, self.nbytes, False, flags)
@@ -116,7 +117,9 @@ def share(Tensor tensor not None):
     if memory is not None:
         return memory
     owner = <ndarray>root(tensor.array)
-    low, high = np.lib.array_utils.byte_bounds(owner) if owner.size else (0, 0)
+    low = high = <size_t>fields(<PyObject*>owner).data
+    if owner.size:
+        low, high = np.lib.array_utils.byte_bounds(owner)
     memory = SharedMemory(high - low)
     _move(tensor, owner, memory, <char*><size_t>low)
     return memory
