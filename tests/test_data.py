@@ -188,7 +188,11 @@ def test_a_loader_warns_of_pinning_and_of_a_wrong_length():
         (lambda: DistributedSampler([1], 2, 2), ValueError, "Invalid rank 2, rank should be in"),
         (lambda: list(DataLoader([1], timeout=1)), AssertionError, "requires timeout == 0"),
         (lambda: iter(DataLoader([1])).__getstate__(), NotImplementedError, "cannot be pickled"),
-        (lambda: default_collate([imode.eye(2).to_sparse()]), RuntimeError, "of sparse tensors are"),
+        (
+            lambda: default_collate([imode.eye(2).to_sparse()]),
+            RuntimeError,
+            "of sparse tensors are",
+        ),
         (lambda: Dataset()[0], NotImplementedError, "should implement __getitem__"),
     ],
 )

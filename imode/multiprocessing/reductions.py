@@ -96,9 +96,7 @@ def reduce_storage(storage):
     """Return how to send an UntypedStorage."""
     if storage.device.type != "cpu":
         kind = storage.device.type
-        raise RuntimeError(
-            f"Cannot pickle {kind} storage; try pickling a {kind} tensor instead"
-        )
+        raise RuntimeError(f"Cannot pickle {kind} storage; try pickling a {kind} tensor instead")
     return rebuild_storage, (storage.elements(uint8),)
 
 
