@@ -168,7 +168,7 @@ def test_a_loader_warns_of_pinning_and_of_a_wrong_length():
     assert told[0].filename == __file__
     loader = DataLoader(Longer(), batch_size=None)
     assert len(loader) == 2
-    with pytest.warns(UserWarning, match="was reported to be 2.*but 3 samples have been fetched"):
+    with pytest.warns(UserWarning, match=r"was reported to be 2.*but 3 samples have been fetched"):
         list(loader)
 
 

@@ -116,7 +116,7 @@ def test_random_numbers_follow_the_seed():
         return [[x.tolist() for x in batch] for batch in fork(Random(4), 2, num_workers=2)]
 
     assert epoch(1) == epoch(1) != epoch(2)
-    numbers = sum(sum(epoch(1), []), [])
+    numbers = [x for batch in epoch(1) for part in batch for x in part]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -257,7 +257,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_message():
     batches = iter(fork(Acting(Huge), 1, num_workers=1, collate_fn=lambda batch: batch[0]))
     assert next(batches) == 0 and next(batches) == 1
     batches.workers[0].join(20)
-    with pytest.raises(RuntimeError, match="exited unexpectedly\nkilled by signal SIGKILL"):
+    with pytest.raises(RuntimeError, match=r"exited unexpectedly\nkilled by signal SIGKILL"):
         next(batches)
 
 

@@ -23,11 +23,20 @@ from .spawn import (
 _STRATEGIES = {"file_descriptor", "file_system"}
 _strategy = "file_descriptor"
 __all__ = [
-    *_python.__all__,
-    *("get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"),
-    *("ENV_VAR_PARALLEL_START", "ProcessContext", "ProcessException", "ProcessExitedException"),
-    *("ProcessRaisedException", "SpawnContext", "reductions", "spawn", "start_processes"),
+    "ENV_VAR_PARALLEL_START",
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "get_all_sharing_strategies",
+    "get_sharing_strategy",
+    "reductions",
+    "set_sharing_strategy",
+    "spawn",
+    "start_processes",
 ]
+__all__ += _python.__all__
 
 
 def get_all_sharing_strategies():

@@ -2,7 +2,6 @@
 
 from imode.errors import names_of as _names_of
 
-from . import _comparison, _creation
 from ._comparison import assert_allclose, assert_close
 from ._creation import make_tensor
 

@@ -87,6 +87,8 @@ def iterable_datasets(lib):
 def errors_of_workers(lib):
     data = module(lib, "utils.data")
 
+    D = data.DataLoader
+
     class Failing(data.Dataset):
         def __init__(self, act):
             self.act = act
@@ -113,7 +115,7 @@ def errors_of_workers(lib):
         lambda: fail(StopIteration()),
         lambda: [][1],
     ]
-    made = [first_lines(lambda: list(data.DataLoader(Failing(a), num_workers=1))) for a in acts]
+    made = [first_lines(lambda a=a: list(D(Failing(a), num_workers=1))) for a in acts]
     batches = iter(data.DataLoader(Failing(acts[0]), num_workers=2))
     made += [next(batches), next(batches), first_lines(lambda: next(batches)), list(batches)]
     refused = data.DataLoader(

@@ -8,9 +8,9 @@ import signal
 import sys
 import time
 import warnings
+from contextlib import suppress
 from multiprocessing.connection import wait
 from weakref import WeakSet
-
 
 from ._utils.exceptions import ExceptionWrapper
 from ._utils.fetch import create_fetcher
@@ -174,10 +174,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._send_task()
 
     def _request(self, worker_id, request):
-        try:
+        with suppress(OSError):  # it has died: `_receive` says so
             self.requests[worker_id].send(request)
-        except OSError:  # it has died: `_receive` says so
-            pass
 
     def _has_room(self, worker_id):
         if not self.active[worker_id]:

@@ -2,8 +2,8 @@
 
 Note [Workers]
 Each worker has two pipes: requests come in by one, results leave by the other. No queue, lock or
-event is shared, so a worker that is killed leaves nothing locked, and its end of the pipe closes: the
-loader notices at once. A thread of the worker takes the requests, so that the loader can always
+event is shared, so a worker that is killed leaves nothing locked, and its end of the pipe closes:
+the loader notices at once. A thread of the worker takes the requests, so that the loader can always
 send one, even while the worker waits for the loader to take a result; and it notices when the
 loader's process ends.
 
