@@ -111,7 +111,7 @@ def test_stacked_datasets():
         def __getitems__(self, indices):
             return []
 
-    with pytest.raises(ValueError, match="output size mismatch. Expected 1, got 0"):
+    with pytest.raises(ValueError, match=r"output size mismatch\. Expected 1, got 0"):
         StackDataset(Short("ab")).__getitems__([1])
 
 

@@ -205,7 +205,7 @@ def test_exceptions_before_the_first_sample():
         fork(Squares(), num_workers=1, worker_init_fn=refuse),
         fork(NoIterator(), num_workers=1),
     ):
-        with pytest.raises(ValueError, match="^Caught ValueError in DataLoader worker process 0"):
+        with pytest.raises(ValueError, match=r"^Caught ValueError in DataLoader worker process 0"):
             lists(loader)
 
 

@@ -103,7 +103,7 @@ def test_references_to_tensors():
     assert reference() is x and other == weak.WeakIdRef(x) and hash(other) == id(x)
     del x
     assert reference() is None and other != weak.WeakIdRef(reference)
-    with pytest.raises(AssertionError, match="expected imode.Tensor"):
+    with pytest.raises(AssertionError, match=r"expected imode\.Tensor"):
         weak.TensorWeakRef(3)
     table = weak.WeakIdKeyDictionary(ref_type=weak._WeakHashRef)
     key = frozenset([1])

@@ -1,4 +1,4 @@
-"""SummaryWriter: logs for TensorBoard, written by the package tensorboardX (`imode[tensorboard]`)."""
+"""SummaryWriter: logs for TensorBoard, by the package tensorboardX (`imode[tensorboard]`)."""
 
 import functools
 
@@ -7,7 +7,7 @@ import numpy as np
 from imode._core.tensor import Tensor
 from imode.errors import names_of as _names_of
 
-__all__ = ["SummaryWriter"]
+__all__ = ["SummaryWriter"]  # noqa: F822  (made when it is asked for)
 
 _missing = _names_of(__name__)
 

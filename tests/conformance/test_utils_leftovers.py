@@ -68,11 +68,11 @@ def weak_dictionaries(lib):
     made = [table[x], table[y], len(table), lib.ones(2) in table, 3 in table, table.get(x, 9)]
     made += [error(lambda: table[lib.ones(2)])[0], list(table.values()), table.pop(y, None)]
     made += [len(table), table == table.copy(), (table | {y: 3})[y], table.setdefault(y, 5)]
-    made += [list(weak.WeakIdKeyDictionary({y: 1}).items())[0][1], len(table.keyrefs())]
+    made += [[*weak.WeakIdKeyDictionary({y: 1}).values()], len(table.keyrefs())]
     reference = weak.TensorWeakRef(x)
     made += [reference() is x, weak.WeakIdRef(x) == weak.WeakIdRef(x)]
     del x
-    return [*made, len(table), reference() is None, list(table)[0] is y]
+    return [*made, len(table), reference() is None, next(iter(table)) is y]
 
 
 def other_names(lib):

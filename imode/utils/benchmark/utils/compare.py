@@ -34,12 +34,13 @@ class Compare:
     >>> from imode.utils.benchmark import Compare, Measurement, TaskSpec
     >>> task = TaskSpec("x + 1", "pass", label="add", description="imode")
     >>> print(Compare([Measurement(1, [2e-6], task)]))
-    [--------- add ---------]
+    [------- add -------]
                  |  imode
-    1 threads: --------------
+    1 threads: ----------
           x + 1  |   2.0
     <BLANKLINE>
     Times are in microseconds (us).
+    <BLANKLINE>
     """
 
     def __init__(self, results):
