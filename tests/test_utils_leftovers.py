@@ -127,6 +127,39 @@ def test_set_module():
         imode.utils.set_module(imode, 3)
 
 
+def test_tensors_that_something_depends_on_are_not_swapped():
+    swap, w = imode.utils.swap_tensors, imode.ones(2, requires_grad=True)
+    y, other = w * w, imode.ones(2)
+    with pytest.raises(
+        RuntimeError, match=r"Expected use_count of t1 to[\s\S]*AccumulateGrad, OpN"
+    ):
+        swap(w, other)
+    base = imode.ones(3)
+    view = base[1:]
+    with pytest.raises(RuntimeError, match=r"Expected use_count of t2 to[\s\S]*by: ViewMeta"):
+        swap(other, base)
+    w.grad = gradient = imode.ones(2)
+    with pytest.raises(RuntimeError, match=r"Expected use_count of t1 to[\s\S]*AutogradMeta"):
+        swap(gradient, other)
+    with pytest.raises(TypeError, match=r"expected an imode\.Tensor, got int"):
+        swap(other, 3)
+    kept = weak.TensorWeakRef(other)
+    with pytest.raises(RuntimeError, match="Cannot swap t2 because it has weakref"):
+        swap(imode.ones(1), other)
+    swap(view, view)
+    y.sum().backward()
+    assert w.grad.tolist() == [3, 3] and kept() is other and view.tolist() == [1, 1]
+
+
+def test_an_inference_tensor_is_swapped_with_a_normal_one():
+    with imode.inference_mode():
+        x = imode.zeros(2)
+    y = imode.ones(2)
+    imode.utils.swap_tensors(x, y)
+    assert y.is_inference() and not x.is_inference() and x.tolist() == [1, 1]
+    x.add_(1)
+
+
 # ---- TensorBoard ---------------------------------------------------------------------------------
 
 

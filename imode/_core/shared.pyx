@@ -111,7 +111,7 @@ cdef list _tensors_over(Tensor tensor, ndarray owner):
 def share(Tensor tensor not None):
     """Move the tensor's storage to shared memory, if it is not there; return the memory.
 
-    All tensors over the storage go with it. Arrays of NumPy's that looked at it keep the old memory.
+    All tensors over the storage go with it. NumPy's arrays that looked at it keep the old memory.
     """
     memory = memory_of(tensor)
     if memory is not None:

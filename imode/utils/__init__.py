@@ -8,6 +8,7 @@ from .backend_registration import (
     generate_methods_for_privateuse1_backend,
     rename_privateuse1_backend,
 )
+from .swapping import swap_tensors
 
 _MODULES_LATER = ("benchmark", "collect_env", "data", "deterministic", "tensorboard", "weak")
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "hooks",
     "rename_privateuse1_backend",
     "set_module",
+    "swap_tensors",
 ]
 __all__ += _MODULES_LATER
 

@@ -1,6 +1,7 @@
 """Timers' tables, dictionaries of tensors: the same program in both libraries."""
 
 import importlib
+import weakref
 
 from tests.conformance.side_by_side import agrees, error
 
@@ -85,6 +86,38 @@ def other_names(lib):
     return [Named.__module__, error(lambda: utils.set_module(Named, 3))]
 
 
+def swapped_tensors(lib):
+    swap = lib.utils.swap_tensors
+    a, b = lib.ones(2), lib.zeros(3)
+    a.note, same = 1, a
+    swap(a, b)
+    made = [a, b, same, b.note, hasattr(a, "note")]
+    p, q = lib.nn.Parameter(lib.ones(2)), lib.zeros(2)
+    swap(p, q)
+    made += [p, q, isinstance(q, lib.nn.Parameter), isinstance(p, lib.nn.Parameter)]
+    (q * 2).sum().backward()
+    made.append(q.grad)
+    x, y = lib.ones(2, requires_grad=True), lib.zeros(2)
+    x.grad = lib.ones(2)
+    swap(x, y)
+    made += [x, y, y.grad, x.grad]
+    w = lib.ones(2, requires_grad=True)
+    z = w * 3
+    swap(z, y := lib.ones(1))
+    made += [z, y, y.is_leaf]
+    y.sum().backward()
+    made.append(w.grad)
+    kept = weakref.ref(a)
+    made += [error(lambda: swap(a, b)), error(lambda: swap(b, a)), kept() is a]
+    base = lib.ones(2)
+    view = base[0]
+    made += [error(lambda: swap(base, lib.ones(1)))[0], view]
+    linear = lib.nn.Linear(2, 2)
+    swap(linear.weight, lib.nn.Parameter(lib.ones(2, 2)))
+    return [*made, linear.weight, list(linear.state_dict())]
+
+
+test_swapped_tensors = agrees(swapped_tensors)
 test_tables = agrees(tables)
 test_timers = agrees(timers)
 test_weak_dictionaries = agrees(weak_dictionaries)
