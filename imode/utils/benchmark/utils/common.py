@@ -87,7 +87,7 @@ class Measurement:
     def __getattr__(self, name):
         if name in _OF_TASK:
             return getattr(self.task_spec, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # which raises
 
     @property
     def times(self):
