@@ -5,6 +5,7 @@ import gc
 import multiprocessing
 import os
 import random
+import resource
 import signal
 import sys
 import threading
@@ -338,6 +339,41 @@ def test_no_process_is_left(tmp_path, persist, end, code):
     assert wait_until(lambda: not any(map(is_running, pids)))
     if code >= 0:
         assert done.stderr == ""
+
+
+@linux
+def test_too_many_open_files():
+    batches = iter(fork(Squares(6), 1, num_workers=1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with pytest.raises(
+            RuntimeError, match=r"^Too many open files\. Communication with the work"
+        ):
+            next(batches)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_fork_while_another_thread_draws_random_numbers():
+    class Random(Squares):
+        def __getitem__(self, i):
+            return imode.rand(())
+
+    stop = threading.Event()
+
+    def draw():
+        while not stop.is_set():
+            imode.rand(2_000_000)  # without the GIL, with the generator locked
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        for _ in range(5):
+            assert len(lists(fork(Random(2), 1, num_workers=2))) == 2
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_fork_beside_the_threads_of_the_library():
