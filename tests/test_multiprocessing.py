@@ -281,9 +281,9 @@ def interrupt():
 
 
 def test_spawn_runs_a_function_in_new_interpreters():
-    results = imode.zeros(2).share_memory_()
-    assert mp.spawn(note, (results,), nprocs=2) is None
-    assert results.tolist() == [1, 2]
+    results = imode.zeros(1).share_memory_()
+    assert mp.spawn(note, (results,), nprocs=1) is None
+    assert results.tolist() == [1]
 
 
 def test_processes_that_are_not_joined():
