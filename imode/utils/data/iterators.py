@@ -261,7 +261,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                     "Each tensor in a batch takes one: keep fewer batches, or increase the limit "
                     "using `ulimit -n`."
                 ) from None
-            self.workers[self.results.index(pipe)].join(1)
             death = self._death()
             if death is None:
                 raise
@@ -269,9 +268,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _death(self):
         """The error about workers that have died, after which all others end; None if none has."""
-        dead = [self.workers[i] for i in self.open if self.workers[i].exitcode is not None]
+        open_workers = [self.workers[i] for i in self.open]
+        ended = wait([worker.sentinel for worker in open_workers], MP_STATUS_CHECK_INTERVAL)
+        dead = [worker for worker in open_workers if worker.sentinel in ended]
         if not dead:
             return None
+        for worker in dead:  # its exit code is known a moment later
+            worker.join(MP_STATUS_CHECK_INTERVAL)
         self._shutdown_workers()
         pids = ", ".join(str(worker.pid) for worker in dead)
         how = ", ".join(_how_it_ended(worker.exitcode) for worker in dead)
@@ -304,6 +307,6 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
 
 def _how_it_ended(exitcode):
-    if exitcode >= 0:
+    if exitcode is None or exitcode >= 0:
         return f"exit code {exitcode}"
     return f"killed by signal {signal.Signals(-exitcode).name}"
