@@ -97,7 +97,7 @@ _MODULES_LATER = (
     *("backends", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "testing", "types", "utils", "version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo")
 _LATER = {
@@ -139,7 +139,7 @@ __all__ = [
     *("nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "testing", "types", "utils", "version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
     *("get_float32_matmul_precision", "get_num_interop_threads"),

@@ -31,7 +31,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def modules():
-    for package in ("nn", "optim", "utils"):
+    for package in ("multiprocessing", "nn", "optim", "testing", "utils"):
         package = importlib.import_module(f"imode.{package}")
         yield package.__name__
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

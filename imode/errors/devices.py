@@ -120,6 +120,13 @@ def to_numpy(device):
     )
 
 
+def not_shared(device):
+    """A tensor on another device was to be moved to memory that processes share."""
+    return RuntimeError(
+        f"_share_fd_: only available on CPU\nThe tensor is on {device}: send its cpu()."
+    )
+
+
 def data(expected, found):
     """`.data =` of a tensor on another device."""
     return RuntimeError(

@@ -58,16 +58,4 @@ RULES = [
             lib.optim.SGD([v0], lr=0.1, differentiable=True)
         """,
     ),
-    Shown(
-        "`DataLoader` loads in the calling thread",
-        "log",
-        witness="""
-            import importlib
-            data = importlib.import_module(lib.__name__ + ".utils.data")
-            class D(data.IterableDataset):
-                def __iter__(self):
-                    return iter([1])
-            log.append(len(list(data.DataLoader(D(), num_workers=2))))
-        """,
-    ),
 ]
