@@ -36,7 +36,7 @@ def _batch_mahalanobis(bL, bx):
     solved = imode.linalg.solve_triangular(flat, columns, upper=False)
     m = solved.pow(2).sum(-2).t().reshape(bx.shape[:-1])
     back = (axis + i for i in range(own) for axis in (outer, outer + own))
-    return m.permute(*range(outer), *back).reshape(batch)
+    return m.permute((*range(outer), *back)).reshape(batch)
 
 
 def _precision_to_scale_tril(P):

@@ -15,7 +15,7 @@ from imode.nn.functional import softplus
 
 from . import constraints
 from ._joined_transforms import CatTransform, StackTransform
-from ._transform import Plain, Transform, inside, too_few
+from ._transform import Plain, Transform, _InverseTransform, inside, too_few  # noqa: F401
 from ._vector_transforms import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,
