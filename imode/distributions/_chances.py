@@ -2,7 +2,7 @@
 
 import imode
 
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import _kind, broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 
 
 def either(probs, logits):
@@ -88,4 +88,4 @@ class OverBase:
 
 def uniform(shape, like):
     """Numbers uniform in [0, 1), of the dtype of a tensor."""
-    return imode.rand(shape, dtype=like.dtype, device=like.device)
+    return imode.rand(shape, **_kind(like))

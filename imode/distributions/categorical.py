@@ -76,8 +76,12 @@ class Categorical(Distribution):
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        value, logits = imode.broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return logits.gather(-1, value[..., :1]).squeeze(-1)
+        value, logits = value.long().unsqueeze(-1), self.logits
+        batch = value.shape[:-1]
+        if batch != logits.shape[:-1]:
+            batch = imode.broadcast_shapes(batch, logits.shape[:-1])
+            value, logits = value.expand(batch + (1,)), logits.expand(batch + (-1,))
+        return logits.gather(-1, value).squeeze(-1)
 
     def entropy(self):
         logits = imode.clamp(self.logits, min=imode.finfo(self.logits.dtype).min)

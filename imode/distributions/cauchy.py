@@ -7,7 +7,7 @@ from imode import inf, nan
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import _empty, broadcast_all
 
 __all__ = ["Cauchy"]
 
@@ -41,7 +41,7 @@ class Cauchy(Distribution):
         return self._full(inf, self.loc)
 
     def rsample(self, sample_shape=()):
-        eps = self.loc.new(self._extended_shape(sample_shape)).cauchy_()
+        eps = _empty(self._extended_shape(sample_shape), self.loc).cauchy_()
         return self.loc + eps * self.scale
 
     def log_prob(self, value):

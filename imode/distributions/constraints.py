@@ -272,25 +272,30 @@ class _HalfOpenInterval(_Between):
         return (self.lower_bound <= value) & (value < self.upper_bound)
 
 
+def _whole(inside, value):
+    """Which of the numbers inside are whole."""
+    return inside & (value % 1 == 0) if value.is_floating_point() else inside
+
+
 class _IntegerInterval(_Between):
     is_discrete = True
 
     def check(self, value):
-        return (value % 1 == 0) & (self.lower_bound <= value) & (value <= self.upper_bound)
+        return _whole((self.lower_bound <= value) & (value <= self.upper_bound), value)
 
 
 class _IntegerLessThan(_Below):
     is_discrete = True
 
     def check(self, value):
-        return (value % 1 == 0) & (value <= self.upper_bound)
+        return _whole(value <= self.upper_bound, value)
 
 
 class _IntegerGreaterThan(_Above):
     is_discrete = True
 
     def check(self, value):
-        return (value % 1 == 0) & (value >= self.lower_bound)
+        return _whole(value >= self.lower_bound, value)
 
 
 # ---- vectors -------------------------------------------------------------------------------------
@@ -355,8 +360,8 @@ class _Square(Constraint):
     event_dim = 2
 
     def check(self, value):
-        square = value.shape[-2] == value.shape[-1]
-        return imode.full(value.shape[:-2], square, dtype=imode.bool, device=value.device)
+        make = value.new_ones if value.shape[-2] == value.shape[-1] else value.new_zeros
+        return make(value.shape[:-2], dtype=imode.bool)
 
 
 class _Symmetric(_Square):

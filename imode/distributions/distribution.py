@@ -6,7 +6,7 @@ import imode
 from imode import Size, Tensor
 
 from .constraints import is_dependent
-from .utils import lazy_property
+from .utils import _kind, lazy_property
 
 __all__ = ["Distribution"]
 
@@ -65,9 +65,10 @@ class Distribution:
         for name, constraint in named.items():
             if is_dependent(constraint):
                 continue
-            if name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property):
-                continue  # computed from what is checked
-            value = getattr(self, name)
+            if (value := self.__dict__.get(name)) is None:
+                if isinstance(getattr(type(self), name), lazy_property):
+                    continue  # computed from what is checked
+                value = getattr(self, name)
             if not constraint.check(value).all():
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape "
@@ -204,11 +205,12 @@ class Distribution:
     def _extended_shape(self, sample_shape=()):
         if not isinstance(sample_shape, Size):
             sample_shape = Size(sample_shape)
-        return sample_shape + self._batch_shape + self._event_shape
+        shape = sample_shape + self._batch_shape if sample_shape else self._batch_shape
+        return shape + self._event_shape if self._event_shape else shape
 
     def _full(self, number, like):
         """A tensor of the shape of one sample that holds one number."""
-        return imode.full(self._extended_shape(), number, dtype=like.dtype, device=like.device)
+        return imode.full(self._extended_shape(), number, **_kind(like))
 
     def _enumerated(self, values, expand):
         """Values along a first axis, before axes for the batch."""
@@ -220,11 +222,11 @@ class Distribution:
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         shape, event = value.shape, self._event_shape
-        if shape[len(shape) - len(event) :] != event:
+        if event and shape[len(shape) - len(event) :] != event:
             raise ValueError(
                 f"The right-most size of value must match event_shape: {shape} vs {event}."
             )
-        expected = self._batch_shape + event
+        expected = self._batch_shape + event if event else self._batch_shape
         if shape != expected:
             for i, j in zip(reversed(shape), reversed(expected), strict=False):
                 if i != j and i != 1 and j != 1:

@@ -4,7 +4,7 @@ import imode
 
 from . import constraints
 from .exp_family import ExponentialFamily
-from .utils import broadcast_all
+from .utils import _empty, broadcast_all
 
 __all__ = ["Exponential"]
 
@@ -37,7 +37,7 @@ class Exponential(ExponentialFamily):
         return self.rate.pow(-2)
 
     def rsample(self, sample_shape=()):
-        return self.rate.new(self._extended_shape(sample_shape)).exponential_() / self.rate
+        return _empty(self._extended_shape(sample_shape), self.rate).exponential_() / self.rate
 
     def log_prob(self, value):
         if self._validate_args:

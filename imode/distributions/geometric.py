@@ -6,7 +6,7 @@ from imode.nn.functional import binary_cross_entropy_with_logits
 from . import constraints
 from ._chances import TwoOutcomes
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import _empty, broadcast_all
 
 __all__ = ["Geometric"]
 
@@ -50,7 +50,7 @@ class Geometric(TwoOutcomes, Distribution):
         shape = self._extended_shape(sample_shape)
         tiny = imode.finfo(self.probs.dtype).tiny
         with imode.no_grad():
-            drawn = self.probs.new(shape).uniform_(tiny, 1)
+            drawn = _empty(shape, self.probs).uniform_(tiny, 1)
             return (drawn.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value):

@@ -4,7 +4,7 @@ import imode
 
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import _empty, broadcast_all
 
 __all__ = ["Laplace"]
 
@@ -37,7 +37,7 @@ class Laplace(Distribution):
 
     def rsample(self, sample_shape=()):
         eps = imode.finfo(self.loc.dtype).eps
-        drawn = self.loc.new(self._extended_shape(sample_shape)).uniform_(eps - 1, 1)
+        drawn = _empty(self._extended_shape(sample_shape), self.loc).uniform_(eps - 1, 1)
         return self.loc - self.scale * drawn.sign() * imode.log1p(-drawn.abs())
 
     def log_prob(self, value):

@@ -32,32 +32,41 @@ def broadcast_all(*values):
         if type(value) is not Tensor:
             values = _as_tensors(values)
             break
-    return imode.broadcast_tensors(*values)
+    shape = values[0].shape
+    for value in values:
+        if value.shape != shape:
+            return imode.broadcast_tensors(*values)
+    return tuple(values)
 
 
 def _as_tensors(values):
-    tensors = [is_tensor_like(value) for value in values]
-    if not all(
-        known or isinstance(v, (int, float)) for known, v in zip(tensors, values, strict=True)
-    ):
-        raise ValueError(
-            "Input arguments must all be instances of Number, torch.Tensor or objects "
-            "implementing __torch_function__."
-        )
-    if all(tensors):
-        return values
-    options = {"dtype": imode.get_default_dtype()}
+    like = None
     for value in values:
         if isinstance(value, Tensor):
-            options = {"dtype": value.dtype, "device": value.device}
-            break
-    return [
-        v if known else imode.tensor(v, **options) for known, v in zip(tensors, values, strict=True)
-    ]
+            like = value if like is None else like
+        elif not (isinstance(value, (int, float)) or is_tensor_like(value)):
+            raise ValueError(
+                "Input arguments must all be instances of Number, torch.Tensor or objects "
+                "implementing __torch_function__."
+            )
+    options = {"dtype": imode.get_default_dtype()} if like is None else _kind(like)
+    return [imode.full((), v, **options) if isinstance(v, (int, float)) else v for v in values]
+
+
+def _kind(like):
+    """The dtype and device of a tensor, as arguments; a factory is faster where none is named."""
+    if like.is_cpu:
+        return {"dtype": like.dtype}
+    return {"dtype": like.dtype, "device": like.device}
+
+
+def _empty(shape, like):
+    return imode.empty(shape, **_kind(like))
 
 
 def _standard_normal(shape, dtype, device):
-    return imode.empty(shape, dtype=dtype, device=device).normal_()
+    options = {"device": device} if device.type != "cpu" else {}
+    return imode.empty(shape, dtype=dtype, **options).normal_()
 
 
 def _sum_rightmost(value, dim):

@@ -13,11 +13,17 @@ import numpy as np
 cimport numpy as cnp
 from libc.math cimport NAN, exp, isnan, log, pow, sqrt
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 from imode.kernels.random.distributions cimport draw_normal
 from imode.kernels.random.generator cimport Generator, choose, mt_next64, mt_state
 
 cnp.import_array()
+
+cdef extern from *:    # gamma.h has more than is used here
+    """
+    #pragma GCC diagnostic ignored "-Wunused-function"
+    """
 
 cdef extern from "gamma.h" nogil:
     double digamma_anywhere(double x) noexcept
@@ -26,7 +32,9 @@ cdef double TO_UNIT = 1.0 / 9007199254740992.0    # 2**-53
 cdef float THIRD = <float> 1.0 / <float> 3.0
 cdef float SQUEEZE = <float> 0.0331
 cdef double LEAST = np.finfo(np.float64).tiny
+cdef double MOST = np.nextafter(1.0, 0.0)
 cdef float LEAST_FLOAT = np.finfo(np.float32).tiny
+cdef float MOST_FLOAT = np.nextafter(np.float32(1), np.float32(0))
 
 
 # ---- drawing ---------------------------------------------------------------------------------
@@ -96,17 +104,50 @@ def standard_gamma(cnp.ndarray shapes, generator=None):
     return made
 
 
+cdef inline double _between(double x, double low, double high) noexcept nogil:
+    return low if x < low else high if x > high else x
+
+
+cdef void _row(Generator source, void *shape, void *into, int64_t n, bint single) noexcept nogil:
+    """Draw one row of shares, neither 0 nor 1 in the result's dtype."""
+    cdef double total = 0, drawn
+    cdef int64_t i
+    for i in range(n):    # drawn in double: of small shapes they vanish in float
+        drawn = _gamma(source, (<float *> shape)[i] if single else (<double *> shape)[i], False)
+        total += drawn if drawn > LEAST else LEAST
+        (<double *> into)[i] = drawn if drawn > LEAST else LEAST
+    for i in range(n):
+        drawn = (<double *> into)[i] / total
+        if single:    # the i-th float lies before the i-th double: nothing unread is lost
+            (<float *> into)[i] = <float> _between(<float> drawn, LEAST_FLOAT, MOST_FLOAT)
+        else:
+            (<double *> into)[i] = _between(drawn, LEAST, MOST)
+
+
 def shares(cnp.ndarray shapes, generator=None):
     """Return Dirichlet numbers: the shares that gamma numbers have of their sum along the last axis.
 
-    shapes: float32 or float64, in row order; the result has its dtype, and neither 0 nor 1 in it.
+    shapes: float32 or float64, in row order; the result has its dtype.
     """
-    cdef object dtype = (<object> shapes).dtype
-    drawn = standard_gamma(shapes.astype(np.float64), generator)
-    with np.errstate(invalid="ignore"):
-        made = (drawn / drawn.sum(-1, keepdims=True)).astype(dtype)
-    most = np.nextafter(dtype.type(1), dtype.type(0))
-    return np.clip(made, np.finfo(dtype).tiny, most, out=made)
+    cdef Generator source = choose(generator)
+    cdef bint single = cnp.PyArray_TYPE(shapes) == cnp.NPY_FLOAT32
+    cdef int64_t size = cnp.PyArray_SIZE(shapes), i
+    cdef int64_t n = cnp.PyArray_DIM(shapes, shapes.ndim - 1) if shapes.ndim else 1
+    cdef cnp.ndarray made = np.empty_like(shapes), wide = np.empty(n) if single else made
+    cdef char *shape = <char *> cnp.PyArray_DATA(shapes)
+    cdef char *into = <char *> cnp.PyArray_DATA(made)
+    cdef char *row = <char *> cnp.PyArray_DATA(wide)
+    cdef int64_t width = n * cnp.PyArray_ITEMSIZE(shapes)
+    source.acquire()
+    try:
+        with nogil:
+            for i in range(size // n):
+                _row(source, shape + i * width, row if single else into + i * width, n, single)
+                if single:
+                    memcpy(into + i * width, row, width)
+    finally:
+        source.release()
+    return made
 
 
 # ---- the derivative of a gamma number by its shape -------------------------------------------
