@@ -8,6 +8,7 @@ import pytest
 
 import imode
 from imode import distributions as d
+from imode.distributions import kl
 
 DOUBLE = imode.float64
 
@@ -34,7 +35,7 @@ CONTINUOUS = {
     "FisherSnedecor": (lambda: d.FisherSnedecor(t(6.0), t(40.0)), 0, 60),
     "Gamma": (lambda: d.Gamma(t(3.0), t(2.0)), 0, 40),
     "GeneralizedPareto": (lambda: d.GeneralizedPareto(t(1.0), t(2.0), t(-0.5)), 1, 5),
-    "Gumbel": (lambda: d.Gumbel(t(1.0), t(2.0)), -15, 60),
+    "Gumbel": (lambda: d.Gumbel(t(1.0), t(2.0)), -6, 60),
     "HalfCauchy": (lambda: d.HalfCauchy(t(0.001)), 0, 10),
     "HalfNormal": (lambda: d.HalfNormal(t(2.0)), 0, 30),
     "InverseGamma": (lambda: d.InverseGamma(t(9.0), t(5.0)), 0, 40),
@@ -172,8 +173,8 @@ def test_samples_have_the_mean_and_variance(name):
         lambda a: d.Beta(a, 2.0),
         lambda a: d.Beta(0.7, a),
         lambda a: d.Chi2(a),
-        lambda a: d.StudentT(a + 4),
-        lambda a: d.FisherSnedecor(a, 20.0),
+        lambda a: d.StudentT(9.0, a, a),
+        lambda a: d.FisherSnedecor(6.0, a + 4),
         lambda a: d.InverseGamma(a + 4, 1.0),
         lambda a: d.Normal(a, a),
         lambda a: d.Weibull(a, 2.0),
@@ -188,7 +189,9 @@ def test_the_mean_gradient_of_samples_is_that_of_the_mean(make, value):
     many = t(value).expand(20_000).detach().requires_grad_()
     (slopes,) = imode.autograd.grad(make(many).rsample().sum(), many)
     error = slopes.std().item() / 20_000**0.5
-    assert slopes.mean().item() == pytest.approx(slope.item(), abs=5 * error + 1e-3 * abs(slope))
+    assert slopes.mean().item() == pytest.approx(
+        slope.item(), abs=5 * error + 1e-3 * abs(slope.item())
+    )
 
 
 def test_the_derivative_of_a_gamma_number_keeps_its_quantile():
@@ -207,7 +210,9 @@ def test_gradients_of_dirichlet_samples_sum_to_zero():
     (slope,) = imode.autograd.grad(sample.sum(), a)
     np.testing.assert_allclose(slope, 0, atol=1e-12)
     with pytest.raises(RuntimeError, match="once_differentiable"):
-        (slope,) = imode.autograd.grad(d.Dirichlet(a).rsample()[0], a, create_graph=True)
+        (slope,) = imode.autograd.grad(
+            d.Dirichlet(a).rsample().square().sum(), a, create_graph=True
+        )
         slope.sum().backward()
 
 
@@ -215,21 +220,17 @@ def test_gradients_of_dirichlet_samples_sum_to_zero():
 
 
 def _pairs():
-    for p, q in d._kl._KL_REGISTRY if hasattr(d, "_kl") else ():
-        if p.__name__ in CONTINUOUS and q.__name__ in CONTINUOUS:
+    for p, q in kl._KL_REGISTRY:
+        if p is not q and p.__name__ in CONTINUOUS and q.__name__ in CONTINUOUS:
             yield p.__name__, q.__name__
 
 
 def test_divergences_are_the_integrals():
-    import imode.distributions.kl  # registers
-
     compared = 0
     for p_name, q_name in _pairs():
         if "ContinuousBernoulli" in (p_name, q_name) and "Uniform" in (p_name, q_name):
             continue  # as PyTorch's: infinite where one reaches to the other's end
         p, q = CONTINUOUS[p_name][0](), CONTINUOUS[q_name][0]()
-        if p_name == q_name:
-            continue
         found = d.kl_divergence(p, q).item()
         x, step = line(*CONTINUOUS[p_name][1:])
         q._validate_args = False
@@ -311,14 +312,16 @@ def test_transform_has_its_inverse_and_derivative(transform, shape):
     log_det = imode.linalg.slogdet(jacobian.reshape(n, n)).logabsdet.item()
     found = transform.log_abs_det_jacobian(x, y)
     assert found.sum().item() == pytest.approx(log_det, abs=1e-7)
-    assert transform.inv.log_abs_det_jacobian(y, x).sum().item() == pytest.approx(-log_det, abs=1e-7)
+    assert transform.inv.log_abs_det_jacobian(y, x).sum().item() == pytest.approx(
+        -log_det, abs=1e-7
+    )
 
 
 def test_a_cache_gives_back_x_itself():
     transform = d.TanhTransform(cache_size=1)
     x = t(50.0)
     assert transform.inv(transform(x)) is x
-    with pytest.raises(ValueError, match="^cache_size must be 0 or 1$"):
+    with pytest.raises(ValueError, match=r"^cache_size must be 0 or 1$"):
         d.ExpTransform(2)
 
 
@@ -352,15 +355,19 @@ def test_errors_say_which_parameter_and_what_it_holds():
         "(IntegerGreaterThan(lower_bound=0)) of the distribution Poisson(rate: 2.0), but found "
         "invalid values:\n0.5"
     )
-    with pytest.raises(ValueError, match=r"^Value is not broadcastable with batch_shape\+event_shape"):
+    with pytest.raises(
+        ValueError, match=r"^Value is not broadcastable with batch_shape\+event_shape"
+    ):
         d.Normal(imode.zeros(2), 1.0).log_prob(imode.zeros(3))
-    with pytest.raises(ValueError, match="^The right-most size of value must match event_shape"):
+    with pytest.raises(ValueError, match=r"^The right-most size of value must match event_shape"):
         d.Dirichlet(imode.ones(2)).log_prob(imode.ones(3))
-    with pytest.raises(ValueError, match="^The value argument to log_prob must be a Tensor$"):
+    with pytest.raises(ValueError, match=r"^The value argument to log_prob must be a Tensor$"):
         d.Normal(0.0, 1.0).log_prob(0.0)
-    with pytest.raises(NotImplementedError, match="^No KL.* p type Normal and q type Cauchy$"):
+    with pytest.raises(NotImplementedError, match=r"^No KL.* p type Normal and q type Cauchy$"):
         d.kl_divergence(d.Normal(0.0, 1.0), d.Cauchy(0.0, 1.0))
-    with pytest.raises(TypeError, match="^Expected type_p to be a Distribution subclass but got 3$"):
+    with pytest.raises(
+        TypeError, match=r"^Expected type_p to be a Distribution subclass but got 3$"
+    ):
         d.register_kl(3, d.Normal)
 
 
@@ -420,7 +427,9 @@ def test_expand_of_a_subclass():
         def __init__(self, scale):
             super().__init__(0.0, scale)
 
-    with pytest.raises(NotImplementedError, match="^Subclass Scaled of Normal that defines a custom"):
+    with pytest.raises(
+        NotImplementedError, match=r"^Subclass Scaled of Normal that defines a custom"
+    ):
         Scaled(1.0).expand((2,))
 
     class Plain(d.Normal):

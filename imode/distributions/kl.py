@@ -5,6 +5,6 @@ in `_kl_mixed`.
 """
 
 from . import _kl_mixed, _kl_same  # noqa: F401 - they register
-from ._kl import kl_divergence, register_kl
+from ._kl import _KL_REGISTRY, kl_divergence, register_kl  # noqa: F401
 
 __all__ = ["kl_divergence", "register_kl"]
