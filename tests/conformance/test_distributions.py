@@ -579,39 +579,3 @@ def test_subclasses(lib):
         *(d.kl_divergence(Mine(0.0, 1.0), d.Normal(1.0, 1.0)), d.kl_divergence(large, large)),
         *(error(lambda: d.Distribution.set_default_validate_args(3)), d.Normal(0, 1).sample_n(2)),
     ]
-
-
-@agrees
-def test_policy_gradient(lib):
-    """REINFORCE on a bandit, as in PyTorch's examples."""
-    d = lib.distributions
-    logits = lib.zeros(3, requires_grad=True)
-    optimizer = lib.optim.Adam([logits], lr=0.1)
-    for _ in range(20):
-        policy = d.Categorical(logits=logits)
-        action = policy.sample((8,))
-        reward = (action == 2).float()
-        loss = -(policy.log_prob(action) * reward).mean() - 0.01 * policy.entropy()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return [logits, loss]
-
-
-@agrees
-def test_variational_autoencoder(lib):
-    d, nn = lib.distributions, lib.nn
-    encoder, decoder = nn.Linear(6, 4), nn.Linear(2, 6)
-    parameters = [*encoder.parameters(), *decoder.parameters()]
-    optimizer = lib.optim.SGD(parameters, lr=0.05)
-    x = d.Bernoulli(lib.full((16, 6), 0.3)).sample()
-    for _ in range(10):
-        mean, log_scale = encoder(x).chunk(2, -1)
-        q = d.Independent(d.Normal(mean, log_scale.exp()), 1)
-        p = d.Independent(d.Normal(lib.zeros(16, 2), 1.0), 1)
-        out = d.Independent(d.Bernoulli(logits=decoder(q.rsample())), 1)
-        loss = (d.kl_divergence(q, p) - out.log_prob(x)).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return [loss, *parameters]
