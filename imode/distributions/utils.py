@@ -4,8 +4,6 @@ import functools
 
 import imode
 from imode import Tensor
-from imode.nn import functional as F
-from imode.overrides import is_tensor_like
 
 __all__ = [
     "broadcast_all",
@@ -44,7 +42,7 @@ def _as_tensors(values):
     for value in values:
         if isinstance(value, Tensor):
             like = value if like is None else like
-        elif not (isinstance(value, (int, float)) or is_tensor_like(value)):
+        elif not (isinstance(value, (int, float)) or hasattr(value, "__torch_function__")):
             raise ValueError(
                 "Input arguments must all be instances of Number, torch.Tensor or objects "
                 "implementing __torch_function__."
@@ -82,7 +80,7 @@ def logits_to_probs(logits, is_binary=False):
     >>> imode.distributions.utils.logits_to_probs(imode.zeros(2))
     tensor([0.5000, 0.5000])
     """
-    return imode.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)
+    return imode.sigmoid(logits) if is_binary else imode.softmax(logits, dim=-1)
 
 
 def clamp_probs(probs):
