@@ -67,8 +67,8 @@ def _of_one_dtype(name, *arrays):
             raise RuntimeError(
                 f"Found dtype {scalar_name(array.dtype)} but expected {scalar_name(dtype)}"
             )
-    _refuse(name, dtype)
     shape = broadcast_shape(*(array.shape for array in arrays))
+    _refuse(name, dtype)
     wide = (np.broadcast_to(array, shape) for array in arrays)
     return [np.ascontiguousarray(x, np.float64).reshape(shape) for x in wide], dtype
 
