@@ -5,7 +5,7 @@ W. W. Tsang, "A simple method for generating gamma variables" (2000).
 
 A derivative is implicit: for x with the distribution function F(x; a), dx/da = -(dF/da) / (dF/dx).
 Series serve near an end of the support, saddle point expansions for large parameters, and between
-them fitted rational functions, exact to about four digits: those of M. Jankowiak and F. Obermeyer,
+them fitted rational functions, exact to about three digits: those of M. Jankowiak and F. Obermeyer,
 "Pathwise derivatives beyond the reparameterization trick" (2018), with the numbers of PyTorch.
 """
 import numpy as np
