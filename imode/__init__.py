@@ -94,7 +94,7 @@ cfloat, cdouble = complex64, complex128
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
 _MODULES_LATER = (
-    *("backends", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
+    *("backends", "distributions", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
     *("mps", "multiprocessing", "random", "testing", "types", "utils", "version", "xpu"),
@@ -135,8 +135,8 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "backends", "cuda", "errors", "fft", "func", "library", "linalg", "masked"),
-    *("nn", "ops", "optim"),
+    *("autograd", "backends", "cuda", "distributions", "errors", "fft", "func", "library"),
+    *("linalg", "masked", "nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
     *("mps", "multiprocessing", "random", "testing", "types", "utils", "version", "xpu"),

@@ -41,6 +41,7 @@ MODULES = (
     "pointwise.complex_numbers",
     "creation.exchange",
     "random.distributions",
+    "random.gammas",
     "random.sample",
     "pointwise.piecewise_activation",
     "pointwise.activation",

@@ -18,7 +18,8 @@ _OWN = _names("""
     fill_ fill zeros ones full eye scalar_tensor empty_like zeros_like ones_like full_like new_empty
     new_zeros new_ones new_full new_empty_strided uniform_ normal_ random_ exponential_ cauchy_
     log_normal_ geometric_ bernoulli_ rand randn randint rand_like randn_like randint_like
-    multinomial normal nan_to_num nextafter
+    multinomial normal nan_to_num nextafter _standard_gamma _standard_gamma_grad _sample_dirichlet
+    _dirichlet_grad
 """)
 
 # Elements change places, or are left as zeros.

@@ -58,4 +58,24 @@ RULES = [
             lib.optim.SGD([v0], lr=0.1, differentiable=True)
         """,
     ),
+    Shown(
+        "Singular samples of `Wishart` are drawn again",
+        "log",
+        witness="""
+            import warnings
+            seen = []
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda *args: seen.append(args)
+                warnings.simplefilter("always")
+                lib.distributions.Wishart(3.0, lib.eye(2)).sample()
+            log.append(len(seen))
+        """,
+    ),
+    Shown(
+        "An expanded `Multinomial` has its entropy",
+        "outcome",
+        witness="""
+            v0 = lib.distributions.Multinomial(2, lib.ones(2)).expand((3,)).entropy()
+        """,
+    ),
 ]
