@@ -88,6 +88,10 @@ _install_methods()
  bfloat16, float16, float32, float64, complex64, complex128) = _all_dtypes()
 # fmt: on
 float, double, half = float32, float64, float16
+newaxis = None
+has_lapack = has_mkl = has_openmp = has_spectral = (
+    True  # their work is done, by NumPy's and its own
+)
 long, int, short = int64, int32, int16
 cfloat, cdouble = complex64, complex128
 
@@ -114,6 +118,20 @@ _LATER = {
         "set_autocast_enabled",
     ),
     "amp.grad_scaler": ("GradScaler",),
+    "amp.older": (
+        *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),
+        *("get_autocast_gpu_dtype", "get_autocast_ipu_dtype", "get_autocast_xla_dtype"),
+        *("is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled"),
+        *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+        *("set_autocast_ipu_dtype", "set_autocast_ipu_enabled", "set_autocast_xla_dtype"),
+        "set_autocast_xla_enabled",
+    ),
+    "_functions": (
+        *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
+        *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+        *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
+        *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
+    ),
     "compiler": ("compile",),
     "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
@@ -180,7 +198,18 @@ __all__ = [
     # threads
     *("get_num_threads", "set_num_threads"),
     # constants
-    *("e", "inf", "nan", "pi"),
+    *("e", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "inf", "nan", "newaxis", "pi"),
+    # older functions and names
+    *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
+    *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+    *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
+    *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
+    *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),
+    *("get_autocast_gpu_dtype", "get_autocast_ipu_dtype", "get_autocast_xla_dtype"),
+    *("is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled"),
+    *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+    *("set_autocast_ipu_dtype", "set_autocast_ipu_enabled", "set_autocast_xla_dtype"),
+    "set_autocast_xla_enabled",
     # operators
     *ops.FUNCTIONS,
 ]
