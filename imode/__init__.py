@@ -101,7 +101,7 @@ _MODULES_LATER = (
     *("backends", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "torch_version", "types", "utils", "version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo")
 _LATER = {
@@ -135,6 +135,7 @@ _LATER = {
     "compiler": ("compile",),
     "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
+    "utils.dlpack": ("to_dlpack",),
     "standing_in": ("stand_in_for_torch",),
     "_core.broadcast": ("broadcast_shapes",),
     "_core.storage": ("UntypedStorage",),
@@ -156,7 +157,7 @@ __all__ = [
     *("nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "torch_version", "types", "utils", "version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
     *("get_float32_matmul_precision", "get_num_interop_threads"),
@@ -200,6 +201,7 @@ __all__ = [
     # constants
     *("e", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "inf", "nan", "newaxis", "pi"),
     # older functions and names
+    "to_dlpack",
     *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
     *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
     *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),

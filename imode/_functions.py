@@ -4,7 +4,6 @@ Some have namesakes in `nn.functional` that take other arguments.
 """
 
 import importlib
-import math
 import warnings
 
 import numpy as np
@@ -16,6 +15,7 @@ from imode._core.storage import UntypedStorage
 from imode._core.tensor import Tensor
 from imode.autograd.anomaly import _switch
 from imode.nn import functional as F
+from imode.ops.creation.ranges import check_bounds
 from imode.ops.networks.layers import renorm_rows
 from imode.random import thread_safe_generator
 
@@ -172,12 +172,7 @@ def range(
         stacklevel=2,
     )
     low, high, by = (float(n) for n in (start, end, step))
-    if not (by > 0 or by < 0):
-        raise RuntimeError("step must be nonzero")
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"unsupported range: {low:g} -> {high:g}")
-    if (high < low) if by > 0 else (high > low):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check_bounds(low, high, by)
     if out is not None:
         dtype = out.dtype
     kind = as_numpy(imode.get_default_dtype() if dtype is None else dtype)
@@ -269,7 +264,7 @@ def set_default_tensor_type(t, /):
     if isinstance(t, str):
         library, _, rest = t.partition(".")
         if rest.startswith("cuda."):
-            raise TypeError(f"type {t} not available. Torch not compiled with CUDA enabled.")
+            raise TypeError(f"type {t} not available. Tensors live on the CPU here.")
         module = imode if library in ("torch", "imode") else importlib.import_module(library)
         t = getattr(module, rest)
     dtype = getattr(t, "dtype", None)
@@ -277,6 +272,4 @@ def set_default_tensor_type(t, /):
         raise TypeError(
             "invalid type object: only floating-point types are supported as the default type"
         )
-    if not dtype.is_floating_point:
-        raise TypeError("only floating-point types are supported as the default type")
     imode.set_default_dtype(dtype)

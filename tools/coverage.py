@@ -70,7 +70,7 @@ NEVER = (
         r"|FileCheck|GraphExecutorState|IODescriptor|JITException|\w+Logger|Node|OperatorInfo"
         r"|ParameterDict|PyTorchFile(Reader|Writer)|ThroughputBenchmark|TracingState|Type|Use|Value"
         r"|batch_norm_(backward_|elemt|gather_|stats|update_)\w*|choose_qparams_optimized|classes"
-        r"|cpp|unify_type_list|bit|nn\.(Container|intrinsic|qat)|fft\.Tensor"
+        r"|cpp|unify_type_list|bit|(Tensor\.)?slice_inverse|Tensor\.(index|const_data_ptr)|nn\.(Container|intrinsic|qat)|fft\.Tensor"
         r"|autograd\.(NestedIOFunction|kineto_available|is_view_replay_enabled|profiler_legacy)"
         r"|autograd\.graph\.(region_|set_override_|set_warn_on_)\w*|utils\.(\w*cpp_backtrace"
         r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)|library\.(triton_op|wrap_triton)"

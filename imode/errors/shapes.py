@@ -204,3 +204,11 @@ def not_to_pad(n, shape):
         f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other "
         f"non-zero dimensions for input, but got: {list(shape)}"
     )
+
+
+def no_batch(name, n, shape):
+    """The input of a layer over n dimensions has neither these nor a batch's."""
+    return RuntimeError(
+        f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of "
+        f"size: {shape}"
+    )

@@ -2,6 +2,7 @@
 
 from imode.errors import names_of as _names_of
 
+from .by_name import define, impl, impl_abstract
 from .callables import CustomOpDef, OpOverloadPacket
 from .headers import get_include
 from .infer import infer_schema
@@ -16,8 +17,11 @@ __all__ = [
     "OpCheckError",
     "OpOverloadPacket",
     "custom_op",
+    "define",
     "fallthrough_kernel",
     "get_include",
+    "impl",
+    "impl_abstract",
     "infer_schema",
     "opcheck",
     "register_autograd",

@@ -1,6 +1,6 @@
 """Layers that learn the number of their inputs from the first batch."""
 
-from imode import ops
+from imode import errors, ops
 from imode.guards import no_grad
 
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy, wait
@@ -147,13 +147,9 @@ class _LazyConv(LazyModuleMixin):
             return
         n = self._spatial
         if input.dim() not in (n + 1, n + 2):
-            raise RuntimeError(
-                f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to "
-                f"{type(self).__name__}, but got input of size: {input.shape}"
-            )
+            raise errors.shapes.no_batch(type(self).__name__, n, input.shape)
         self.in_channels = input.shape[-n - 1]
-        if self.in_channels % self.groups:
-            raise ValueError("in_channels must be divisible by groups")
+        conv.check_channels(self.in_channels, self.out_channels, self.groups)
         first, second = self.out_channels, self.in_channels
         if self._transposed:
             first, second = second, first

@@ -144,10 +144,7 @@ def _batch(name, n, input):
     if input.dim() == n + 1:
         return input.unsqueeze(0), True
     if input.dim() != n + 2:
-        raise RuntimeError(
-            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
-            f"of size: {list(input.shape)}"
-        )
+        raise errors.shapes.no_batch(name, n, list(input.shape))
     return input, False
 
 

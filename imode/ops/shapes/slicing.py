@@ -137,6 +137,7 @@ op(
     """,
 )
 
+
 op(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
     views.diagonal,
