@@ -140,11 +140,12 @@ def native_dropout(self, p, train):
 
 
 def scaled(x, mask, scale):
-    """x * mask * scale in the dtype of x; of float16 in float32, then rounded."""
-    wide = np.float32 if x.dtype == np.float16 else x.dtype
-    result = np.multiply(x, mask, dtype=wide)
-    np.multiply(result, wide(scale) if wide is np.float32 else wide.type(scale), out=result)
-    return result.astype(x.dtype, copy=False)
+    """x * mask * scale in the dtype of x; integers give float32, and float16 is rounded from it."""
+    floats = x.dtype.kind in "fc"
+    wide = x.dtype if floats and x.dtype != np.float16 else np.dtype(np.float32)
+    result = np.asarray(np.multiply(x, mask, dtype=wide))
+    np.multiply(result, wide.type(scale), out=result)
+    return result.astype(x.dtype, copy=False) if floats else result
 
 
 @op(
