@@ -82,7 +82,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     """Scale the rows of `input` at `indices` down to `max_norm`, in place; return it.
 
     >>> imode.embedding_renorm_(imode.tensor([[3.0, 4.0]]), imode.tensor([0]), 1.0, 1.0).sum()
-    tensor(1.0000)
+    tensor(1.)
     """
     renorm_rows(input, indices, max_norm, norm_type)
     return input

@@ -201,7 +201,14 @@ class _LazyNorm(LazyModuleMixin):
 def _declare(name, base, home):
     cls = getattr(home, name.removeprefix("Lazy"))
     what = "num_features" if base is _LazyNorm else "in_channels"
-    doc = f"A {cls.__name__} whose `{what}` is that of what it is first called with."
+    given = "" if base is _LazyNorm else "2, 1"
+    shape = (2, 3) + (4,) * int(name[-2])
+    doc = f"""A {cls.__name__} whose `{what}` is that of what it is first called with.
+
+    >>> layer = imode.nn.{name}({given})
+    >>> layer(imode.ones({shape})).ndim, layer.{what}
+    ({len(shape)}, 3)
+    """
     body = {"cls_to_become": cls, "__doc__": doc, "__module__": __name__}
     globals()[name] = type(name, (base, cls), body)
 
