@@ -286,7 +286,7 @@ def as_subclass(self, cls):
     Named([2., 2.])
     """
     _check_class(cls, "as_subclass")
-    return make(cls, ops._alias(_plain(self, "as_subclass")))
+    return make(cls, ops.alias(_plain(self, "as_subclass")))
 
 
 def _make_subclass(cls, data, require_grad=False):

@@ -295,7 +295,7 @@ cdef bint _trains(Operator op, PyObject** args):
     """Whether an operator is that of a layer that behaves otherwise in training."""
     if op.name == "_dropout_mask":
         return True
-    return op.name == "_native_batch_norm" and (
+    return op.name == "native_batch_norm" and (
         <object>args[op.names.index("training")] is True)
 
 

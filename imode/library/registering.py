@@ -1,6 +1,7 @@
 """Registering by an operator's name: a function as an operator, kernels, derivatives."""
 
 import re
+import warnings
 from contextlib import contextmanager
 from functools import partial
 
@@ -308,3 +309,15 @@ def _found(op, lib, what):
     if lib is None:
         lib = custom._lib if custom is not None else _keeper(ns)
     return found, lib
+
+
+def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
+    """As `register_fake`, whose older name it is. Deprecated."""
+    warnings.warn(
+        "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use "
+        "that instead; we will remove `torch.library.impl_abstract` in a future version of "
+        "PyTorch.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return register_fake(qualname, func, lib=lib)

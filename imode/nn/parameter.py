@@ -1,6 +1,7 @@
 """Parameter and Buffer: tensors that a Module registers when they are assigned to it."""
 
 import functools
+from types import MethodType
 
 from imode import errors, ops
 from imode._core.internals import is_parameter, make_normal, make_parameter
@@ -8,7 +9,7 @@ from imode._core.overriding import disabled, held
 from imode._core.tensor import Tensor
 from imode._tensor.subclass import make
 
-__all__ = ["Buffer", "Parameter"]
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
 
 class _ParameterMeta(type):
@@ -94,3 +95,60 @@ def as_normal(tensor):
     """The tensor itself; or, for an inference tensor, a normal tensor with its values."""
     inference = isinstance(tensor, Tensor) and tensor.is_inference()
     return make_normal(held(tensor)) if inference else tensor
+
+
+# ---- without a shape yet ------------------------------------------------------------------------
+
+
+def is_lazy(param):
+    """Whether a parameter or buffer waits for its shape.
+
+    >>> imode.nn.parameter.is_lazy(imode.nn.LazyLinear(3).weight)
+    True
+    """
+    return getattr(param, "_lazy", None) is not None
+
+
+def _materialize(tensor, shape, device=None, dtype=None):
+    """Give a parameter or buffer its shape, its elements undefined; it stays the same object."""
+    made = ops.empty(shape, device=device or tensor.device, dtype=dtype or tensor.dtype)
+    del tensor._lazy, tensor.materialize
+    tensor.data = made
+
+
+def wait(tensor, kind):
+    """Mark a tensor of no elements as one that waits for its shape: Tensor is a final class."""
+    tensor._lazy = kind
+    tensor.materialize = MethodType(_materialize, tensor)
+    return tensor
+
+
+class _LazyMeta(type):
+    def __instancecheck__(cls, instance):
+        return getattr(instance, "_lazy", None) == cls.__name__
+
+    def __subclasscheck__(cls, subclass):
+        return type.__subclasscheck__(cls, subclass)
+
+
+class UninitializedParameter(metaclass=_LazyMeta):
+    """A parameter of no elements, until `materialize(shape)` gives it its shape.
+
+    >>> p = imode.nn.UninitializedParameter()
+    >>> p.materialize((2, 3))
+    >>> p.shape
+    imode.Size([2, 3])
+    """
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        made = Parameter(ops.empty(0, device=device, dtype=dtype), requires_grad)
+        return wait(made, "UninitializedParameter")
+
+
+class UninitializedBuffer(metaclass=_LazyMeta):
+    """A buffer of no elements, until `materialize(shape)` gives it its shape."""
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        made = ops.empty(0, device=device, dtype=dtype).requires_grad_(requires_grad)
+        made.persistent = persistent
+        return wait(made, "UninitializedBuffer")
