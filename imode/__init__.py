@@ -88,16 +88,21 @@ _install_methods()
  bfloat16, float16, float32, float64, complex64, complex128) = _all_dtypes()
 # fmt: on
 float, double, half = float32, float64, float16
+newaxis = None
+has_lapack = has_mkl = has_openmp = has_spectral = (
+    True  # their work is done, by NumPy's and its own
+)
 long, int, short = int64, int32, int16
 cfloat, cdouble = complex64, complex128
 
 # ---- loaded when first used: modules, and names of modules ---------------------------------------
 
 _MODULES_LATER = (
-    *("backends", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
+    *("backends", "distributions", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "testing", "torch_version", "types", "utils"),
+    *("version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo")
 _LATER = {
@@ -114,9 +119,25 @@ _LATER = {
         "set_autocast_enabled",
     ),
     "amp.grad_scaler": ("GradScaler",),
+    "amp.older": (
+        *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),
+        *("get_autocast_gpu_dtype", "get_autocast_ipu_dtype", "get_autocast_xla_dtype"),
+        *("is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled"),
+        *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+        *("set_autocast_ipu_dtype", "set_autocast_ipu_enabled", "set_autocast_xla_dtype"),
+        "set_autocast_xla_enabled",
+    ),
+    "_functions": (
+        *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
+        *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+        *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
+        *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
+    ),
     "compiler": ("compile",),
     "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
+    "library.tags": ("Tag",),
+    "utils.dlpack": ("to_dlpack",),
     "standing_in": ("stand_in_for_torch",),
     "_core.broadcast": ("broadcast_shapes",),
     "_core.storage": ("UntypedStorage",),
@@ -134,11 +155,12 @@ _WHERE = {name: module for module, names in _LATER.items() for name in names}
 
 __all__ = [
     # modules
-    *("autograd", "backends", "cuda", "errors", "fft", "func", "library", "linalg", "masked"),
-    *("nn", "ops", "optim"),
+    *("autograd", "backends", "cuda", "distributions", "errors", "fft", "func", "library"),
+    *("linalg", "masked", "nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "types", "utils", "version", "xpu"),
+    *("mps", "multiprocessing", "random", "testing", "torch_version", "types", "utils"),
+    *("version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
     *("get_float32_matmul_precision", "get_num_interop_threads"),
@@ -154,7 +176,7 @@ __all__ = [
     *("is_anomaly_check_nan_enabled", "is_anomaly_enabled"),
     # the dispatcher: its keys, its guards, what it does
     *("AutoDispatchBelowADInplaceOrView", "AutoDispatchBelowAutograd", "AutoNonVariableTypeMode"),
-    *("DispatchKey", "DispatchKeySet", "InferenceMode", "counters", "excluded_keys"),
+    *("DispatchKey", "DispatchKeySet", "InferenceMode", "Tag", "counters", "excluded_keys"),
     *("included_keys", "set_local_keys", "trace_dispatch"),
     # tensors
     *("Size", "Tensor", "UntypedStorage", "is_complex", "is_conj", "is_floating_point", "is_neg"),
@@ -180,7 +202,19 @@ __all__ = [
     # threads
     *("get_num_threads", "set_num_threads"),
     # constants
-    *("e", "inf", "nan", "pi"),
+    *("e", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "inf", "nan", "newaxis", "pi"),
+    # older functions and names
+    "to_dlpack",
+    *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
+    *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+    *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
+    *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
+    *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),
+    *("get_autocast_gpu_dtype", "get_autocast_ipu_dtype", "get_autocast_xla_dtype"),
+    *("is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled"),
+    *("set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype"),
+    *("set_autocast_ipu_dtype", "set_autocast_ipu_enabled", "set_autocast_xla_dtype"),
+    "set_autocast_xla_enabled",
     # operators
     *ops.FUNCTIONS,
 ]

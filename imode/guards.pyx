@@ -297,6 +297,8 @@ def is_inference(input):
     >>> imode.is_inference(imode.ones(2))
     False
     """
+    if hasattr(type(input), "_imode_tensor"):
+        input = input._imode_tensor       # of an object of a subclass
     if not isinstance(input, Tensor):
         raise TypeError(
             "is_inference(): argument 'input' (position 1) must be Tensor, "

@@ -4,6 +4,7 @@ import functools
 import types
 
 from imode import Tensor, nn, ops
+from imode._core.callables import own_attributes
 from imode._core.dispatch import Operator
 from imode._core.overriding import (
     DisableTorchFunction,
@@ -42,9 +43,10 @@ class TorchFunctionMode:
     """A block in which a method of one's own sees every function that its thread calls.
 
     `__torch_function__(func, types, args, kwargs)` is called instead of an operator's function
-    (`imode.add`), method (`Tensor.add`) or sign (`a + b` is `Tensor.add`, `a[0]` is
-    `Tensor.__getitem__`), before the arguments are looked at. `types` are the classes among the
-    arguments that have `__torch_function__`. What it returns is the result. While it runs, the mode
+    (`imode.add`), a method of Tensor (`Tensor.add`, `Tensor.numpy`), sign (`a + b` is `Tensor.add`,
+    `a[0]` is `Tensor.__getitem__`) or attribute (`a.shape` is `Tensor.shape.__get__`), before the
+    arguments are looked at. `types` are the classes among the arguments that have
+    `__torch_function__`. What it returns is the result. While it runs, the mode
     is off, and modes around it are on. Modes are per thread.
 
     Leaving a mode before one that was entered later raises RuntimeError, and turns it off.
@@ -151,7 +153,7 @@ def _tables():
     ops.load_all()
     methods = [
         value
-        for name, value in vars(Tensor).items()
+        for name, value in own_attributes()
         if callable(value) and not isinstance(value, type) and name not in _OF_OBJECTS
     ]
     functions = {
@@ -166,7 +168,7 @@ def _tables():
     where = {imode: "imode", nn.functional: "imode.nn.functional", Tensor: "imode.Tensor"}
     names = {}
     for space in functions:
-        for name, value in vars(space).items():
+        for name, value in own_attributes() if space is Tensor else vars(space).items():
             try:
                 names.setdefault(value, f"{where[space]}.{name}")
             except TypeError:  # not hashable
@@ -174,6 +176,7 @@ def _tables():
     return functions, names
 
 
+_ATTRIBUTES = (property, types.GetSetDescriptorType)
 _OF_OBJECTS = ("__new__", "__init__", "__getattribute__", "__hash__", "__repr__", "__dir__")
 
 
@@ -207,8 +210,8 @@ def resolve_name(f):
     if isinstance(f, Operator):
         return str(f)
     owner = getattr(f, "__self__", None)
-    if getattr(f, "__name__", None) == "__get__" and hasattr(owner, "__name__"):
-        return f"imode.Tensor.{owner.__name__}.__get__"
+    if getattr(f, "__name__", None) in ("__get__", "__set__") and isinstance(owner, _ATTRIBUTES):
+        return f"{_tables()[1][owner]}.{f.__name__}"
     return _tables()[1].get(f)
 
 

@@ -21,7 +21,13 @@ __all__ = [
     "manual_seed",
     "seed",
     "set_rng_state",
+    "thread_safe_generator",
 ]
+
+
+def thread_safe_generator():
+    """Return the generator of a worker of `utils.data`: None, which is the default one."""
+    return None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -427,3 +428,46 @@ def test_nothing_is_observed_afterwards_and_nothing_kept(tmp_path):
     with imode.trace_dispatch() as trace:
         imode.ones(2)
     assert len(trace) == 1
+
+
+def test_threads_of_the_script_are_seen_and_waited_for(tmp_path, capsys):
+    script = tmp_path / "threads.py"
+    script.write_text(
+        """import threading, time
+from concurrent.futures import ThreadPoolExecutor
+import imode
+model = imode.nn.Linear(4, 2)
+x = imode.ones(3, 4)
+def serve(x):
+    return model(x).sum().item()
+def train():
+    model(x).sum().backward()
+def late():
+    time.sleep(0.2)
+    with imode.no_grad():
+        model(x)
+thread = threading.Thread(target=train)
+thread.start()
+thread.join()
+with ThreadPoolExecutor(2) as pool:
+    print(list(pool.map(serve, [x] * 4))[0] != 0)
+threading.Thread(target=late).start()
+loss = model(x).sum()
+thread = threading.Thread(target=loss.backward)
+thread.start()
+thread.join()
+def fails():
+    raise ValueError("of a thread")
+threading.Thread(target=fails).start()
+"""
+    )
+    plain = threading.Thread._bootstrap_inner
+    hooked, threading.excepthook = [], lambda args: hooked.append(args.exc_value)
+    try:
+        found = advise(str(script))
+    finally:
+        threading.excepthook = threading.__excepthook__
+    assert [(f.kind, f.first) for f in found] == [("unused", 7), ("no_grad", 12)]
+    assert found[0].nodes == 12 and "in serve()" in found[0].do
+    assert threading.Thread._bootstrap_inner is plain and capsys.readouterr().out == "True\n"
+    assert [str(error) for error in hooked] == ["of a thread"]

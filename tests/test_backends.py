@@ -325,6 +325,32 @@ def test_a_device_of_ones_own():
         imode.ones(1, device="bare")
 
 
+def test_a_kernel_that_raises_names_the_operator_and_the_line():
+    def broken(operator, args, result):
+        raise ValueError("boom")
+
+    with Host("broken") as backend:
+        backend.kernel = lambda operator: broken if operator.name == "neg" else None
+        with pytest.raises(ValueError, match="boom") as caught:
+            -imode.ones(2, device="broken")
+    place = f"{__file__}:{broken.__code__.co_firstlineno}"
+    (note,) = caught.value.__notes__
+    assert note.startswith("In the kernel of neg on the device 'broken', ") and place in note
+
+
+def test_sparse_tensors_stay_on_the_cpu():
+    with array_api(np, "strided"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(NotImplementedError, match="Sparse tensors are on the CPU alone"):
+            imode.ones(2, device="strided").to_sparse()
+
+
+def test_the_warning_of_a_fallback_shows_the_users_line():
+    with array_api(np, "warns"), pytest.warns(UserWarning, match="fall back to run") as caught:
+        imode.nn.functional.gelu(imode.ones(2, device="warns")), imode.ones(2, device="warns").erf()
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_privateuse1_gets_a_name_once():
     code = """
 import imode

@@ -12,8 +12,10 @@ from imode.utils.data import (
     ConcatDataset,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
+    StackDataset,
     Subset,
     SubsetRandomSampler,
     TensorDataset,
@@ -22,6 +24,7 @@ from imode.utils.data import (
     get_worker_info,
     random_split,
 )
+from imode.utils.data._utils import collate
 
 
 def lists(batches):
@@ -98,37 +101,75 @@ def test_collate_nests():
     assert default_collate([True, False]).dtype is imode.bool
 
 
-def test_samples_are_loaded_in_the_calling_thread_whatever_num_workers(monkeypatch):
-    from imode.utils.data import dataloader
+def test_stacked_datasets():
+    pairs = StackDataset("abc", Subset(range(10), [4, 5, 6]))
+    assert pairs[1] == ("b", 5) and len(pairs) == 3
+    assert pairs.__getitems__([0, 2]) == [("a", 4), ("c", 6)]
+    assert StackDataset(x="abc", y=[1, 2, 3]).__getitems__([1]) == [{"x": "b", "y": 2}]
 
+    class Short(list):
+        def __getitems__(self, indices):
+            return []
+
+    with pytest.raises(ValueError, match=r"output size mismatch\. Expected 1, got 0"):
+        StackDataset(Short("ab")).__getitems__([1])
+
+
+def test_each_rank_has_its_share():
+    shares = [list(DistributedSampler(range(10), 3, rank, shuffle=False)) for rank in range(3)]
+    assert shares == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    sampler = DistributedSampler(range(10), 3, 1, drop_last=True, seed=4)
+    first, again = list(sampler), list(sampler)
+    sampler.set_epoch(1)
+    assert first == again != list(sampler) and len(first) == len(sampler) == 3
+    assert list(DistributedSampler(range(2), 5, 4, shuffle=False)) == [0]
+
+
+def test_a_loader_without_workers_loads_in_the_calling_thread():
     class Threads(Dataset):
         def __len__(self):
             return 4
 
         def __getitem__(self, i):
+            assert get_worker_info() is None
             return threading.get_ident(), os.getpid()
 
-    def start(worker):
-        raise AssertionError("called")
-
-    monkeypatch.setattr(dataloader, "_told", False)
-    options = {"worker_init_fn": start, "multiprocessing_context": "spawn", "timeout": 5}
-    said = (
-        "DataLoader: num_workers=2 starts no workers; samples are loaded in the calling thread, "
-        "and worker_init_fn is not called"
-    )
-    with pytest.warns(UserWarning) as warned:
-        loader = DataLoader(
-            Threads(), batch_size=2, num_workers=2, persistent_workers=True, **options
-        )
-    assert [str(w.message) for w in warned] == [said] and warned[0].filename == __file__
-    for threads, processes in loader:
+    for threads, processes in DataLoader(Threads(), batch_size=2):
         assert threads.tolist() == [threading.get_ident()] * 2
         assert processes.tolist() == [os.getpid()] * 2
-    assert loader.num_workers == loader.prefetch_factor == 2 and loader.timeout == 5
-    assert get_worker_info() is None
-    again = DataLoader(range(3), num_workers=1, prefetch_factor=4)  # which does not warn
-    assert [batch.item() for batch in again] == [0, 1, 2]
+
+
+def test_collate_with_functions_of_ones_own():
+    def joined(samples, *, collate_fn_map):
+        return "".join(samples)
+
+    functions = {**collate.default_collate_fn_map, str: joined}
+    batch = collate.collate([{"a": "x", "b": 1}, {"a": "y", "b": 2}], collate_fn_map=functions)
+    assert batch["a"] == "xy" and batch["b"].tolist() == [1, 2]
+
+
+def test_what_is_fixed_once_a_loader_is_made():
+    loader = DataLoader(range(3))
+    loader.timeout = 0
+    with pytest.raises(ValueError, match="batch_size attribute should not be set after DataLoader"):
+        loader.batch_size = 2
+
+
+def test_a_loader_warns_of_pinning_and_of_a_wrong_length():
+    class Longer(IterableDataset):
+        def __iter__(self):
+            return iter(range(3))
+
+        def __len__(self):
+            return 2
+
+    with pytest.warns(UserWarning, match="'pin_memory' argument is set as true but no acc") as told:
+        list(DataLoader(range(3), pin_memory=True))
+    assert told[0].filename == __file__
+    loader = DataLoader(Longer(), batch_size=None)
+    assert len(loader) == 2
+    with pytest.warns(UserWarning, match=r"was reported to be 2.*but 3 samples have been fetched"):
+        list(loader)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +182,17 @@ def test_samples_are_loaded_in_the_calling_thread_whatever_num_workers(monkeypat
         (lambda: DataLoader(range(3), 0), ValueError, "batch_size should be a positive integer"),
         (lambda: DataLoader(range(3), shuffle=True, sampler=[1]), ValueError, "mutually exclusive"),
         (lambda: DataLoader([], shuffle=True), ValueError, "num_samples should be a positive"),
+        (lambda: StackDataset(), ValueError, "At least one dataset should be passed"),
+        (lambda: StackDataset([1], a=[1]), ValueError, "but both types are given"),
+        (lambda: StackDataset([1], [1, 2]), ValueError, "Size mismatch between datasets"),
+        (lambda: DistributedSampler([1], 2, 2), ValueError, "Invalid rank 2, rank should be in"),
+        (lambda: list(DataLoader([1], timeout=1)), AssertionError, "requires timeout == 0"),
+        (lambda: iter(DataLoader([1])).__getstate__(), NotImplementedError, "cannot be pickled"),
+        (
+            lambda: default_collate([imode.eye(2).to_sparse()]),
+            RuntimeError,
+            "of sparse tensors are",
+        ),
         (lambda: Dataset()[0], NotImplementedError, "should implement __getitem__"),
     ],
 )

@@ -198,7 +198,8 @@ def test_a_trace_within_a_mode_and_a_mode_within_a_trace():
 def test_an_operator_says_its_name_as_in_pytorch():
     operator = imode._core.dispatch.get_operator("max.dim")
     assert str(operator) == "aten.max.dim" and operator.__name__ == "max.dim"
-    assert operator.overloadpacket is imode.ops.max and operator.namespace == "aten"
+    assert operator.overloadpacket is imode.ops.aten.max and operator.namespace == "aten"
+    assert operator.overloadpacket.__name__ == "max"
 
 
 def test_an_argument_that_a_mode_does_not_take():

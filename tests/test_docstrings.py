@@ -18,7 +18,7 @@ HAS_SCIPY = importlib.util.find_spec("scipy") is not None
 imode.ops.load_all()
 FUNCTIONS = {**schema.functions, **schema.nn_functions}
 PACKAGES = [imode.nn.modules, imode.nn.init, imode.nn.utils, imode.utils.data]
-PACKAGES += [imode.optim, imode.optim.lr_scheduler]
+PACKAGES += [imode.optim, imode.optim.lr_scheduler, imode.distributions]
 
 SPACES = [imode, imode.nn.functional, imode.linalg, imode.autograd, imode.autograd.graph]
 SPACES += [imode.autograd.functional, imode.library, imode.special, imode.masked]
@@ -31,7 +31,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def modules():
-    for package in ("nn", "optim", "utils"):
+    for package in ("distributions", "multiprocessing", "nn", "optim", "testing", "utils"):
         package = importlib.import_module(f"imode.{package}")
         yield package.__name__
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

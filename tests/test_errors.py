@@ -69,8 +69,8 @@ def test_every_message_has_a_program():
         if inspect.isfunction(value) and value.__code__ not in called
     }
     below = {"dispatcher.missing_kernel", "out.resized", "views.read_only"}
-    # Warnings, in test_guard_misuse.py and test_backends.py; the machine's memory, in test_meta.py.
-    elsewhere = {"guards.no_effect", "devices.falls_back"}
+    # Warnings and a note: test_guard_misuse.py, test_backends.py; the memory: test_meta.py.
+    elsewhere = {"guards.no_effect", "devices.falls_back", "devices.in_kernel"}
     assert functions == {*elsewhere, *below}
 
 

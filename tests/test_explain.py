@@ -1,5 +1,8 @@
 """`imode.ops.<name>.explain`: what it says is what a call then does; and it does nothing itself."""
 
+import contextlib
+import io
+
 import numpy as np
 import pytest
 
@@ -208,3 +211,35 @@ def test_bad_arguments_give_the_operators_own_errors(capsys):
 def test_what_a_call_would_raise_is_said(capsys):
     facts = explained(capsys, imode.ops.mm, imode.ones(2, 3), imode.ones(2, 3))
     assert facts.fast.applies is None and "it raises RuntimeError: mat1 and mat2" in facts.fast.why
+
+
+def test_operators_of_libraries():
+    def kernel(x, n=2):
+        return x.add_(n)
+
+    x = imode.ones(2)
+    with imode.library.Library("explained", "DEF") as lib:
+        lib.define("f(Tensor(a!) x, int n=2) -> Tensor(a!)")
+        lib.impl("f", kernel, "CPU")
+        for op in (imode.ops.explained.f, imode.ops.explained.f.default):
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                facts = op.explain(x)
+            assert [step.key.name for step in facts.kernels] == [
+                "Autograd", "ADInplaceOrView", "CPU"
+            ]  # fmt: skip
+            assert facts.kernels[-1].file == __file__
+            assert facts.kernels[-1].line == kernel.__code__.co_firstlineno
+            assert "a library's kernel for CPU" in printed.getvalue()
+            assert facts.kernels[0].file.startswith("imode/library/kernels")
+        f = imode.ops.explained.f
+    with pytest.raises(RuntimeError, match="is not defined any more"):
+        f.explain(x)
+    schema = "(Tensor x) -> Tensor"
+    with (
+        imode.library.custom_op(
+            "explained::g", lambda x: x * 2, mutates_args=(), schema=schema
+        ) as g,
+        contextlib.redirect_stdout(io.StringIO()),
+    ):
+        assert g.explain(x).kernels[-1].file == __file__
+    assert x.tolist() == [1, 1]

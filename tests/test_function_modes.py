@@ -54,6 +54,83 @@ def test_all_ways_to_call():
     assert len(mode.calls) == 5
 
 
+def test_attributes_and_methods_that_are_no_operators():
+    x = imode.ones(2, 2)
+    with Log() as mode:
+        assert x.shape == (2, 2) and x.dim() == 2 and len(x) == 2 and x[0, 0].item() == 1
+        dim = x.dim
+        assert dim() == 2 and dim.__name__ == "dim"
+        x.grad = x.data
+        del x.grad
+        assert imode.Tensor.dim(x) == 2  # of the class: as it is
+        with overrides.DisableTorchFunction():
+            assert x.H.shape == (2, 2) and bool(x[0, 0]) and 1 in x and repr(x)
+        assert mode.calls[0] == imode.Tensor.shape.__get__ and mode.calls[1] is imode.Tensor.dim
+    assert overrides.resolve_name(mode.calls[0]) == "imode.Tensor.shape.__get__"
+    assert overrides.resolve_name(mode.calls[-1]) is None  # of `del`, as in PyTorch
+    seen = " ".join(call.__name__ for call in mode.calls)
+    assert seen == "__get__ dim __len__ __getitem__ item dim __get__ __set__ __delete__"
+    before = len(mode.calls)
+    assert x.shape == (2, 2) and x.dim() == 2 and len(x) == 2 and x.grad is None
+    assert len(mode.calls) == before
+
+
+def test_all_modes_see_attributes_the_innermost_first():
+    order = []
+
+    class Named(overrides.BaseTorchFunctionMode):
+        def __init__(self, name):
+            self.name = name
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            order.append((self.name, func == imode.Tensor.shape.__get__, func == imode.Tensor.dim))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = imode.ones(2)
+    with Named("outer"), Named("inner"):
+        assert x.shape == (2,) and x.dim() == 1
+    outer, inner = [(name, True, False) for name in ("outer", "inner")]
+    assert order == [inner, outer, ("inner", False, True), ("outer", False, True)]
+
+
+def test_what_a_mode_gives_for_an_attribute_is_what_the_program_gets():
+    class Lies(overrides.BaseTorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return {"__get__": "shape", "__len__": 7, "__bool__": []}.get(func.__name__, "other")
+
+    x = imode.ones(2)
+    with Lies():
+        assert (x.shape, len(x), bool(x), x.numpy()) == ("shape", 7, False, "other")
+        assert repr(x) == "other"
+    with pytest.raises(AttributeError, match="no attribute 'missing'"), Log():
+        x.missing  # noqa: B018
+
+
+def test_a_program_of_many_modes_and_subclasses_made_in_one():
+    program = """
+import imode
+from imode import overrides
+x = imode.ones(2)
+own = dict(vars(imode.Tensor))
+for n in range(300):
+    with overrides.BaseTorchFunctionMode():
+        x.shape
+        if n == 0:
+            class Sub(imode.Tensor):
+                pass
+            y = x.as_subclass(Sub)
+            print(y.shape, y.dim(), type(y.data).__name__, y.requires_grad)
+    if n == 50:
+        assert all(vars(imode.Tensor)[name] is value for name, value in own.items())
+print(x.shape, x.dim(), y.shape, y.numpy(), imode.Tensor.dim is own["dim"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "imode.Size([2]) 1 Sub False",
+        "imode.Size([2]) 1 imode.Size([2]) [1. 1.] True",
+    ], done.stdout + done.stderr
+
+
 def test_other_threads_see_nothing():
     x, calls = imode.ones(2), []
 

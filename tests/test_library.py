@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -462,6 +463,38 @@ def test_registration_while_other_threads_call(lib, ops):
     assert errors == [] and (imode.ones(1) + 1).item() == 2
 
 
+def test_one_custom_operator_made_and_closed_by_several_threads():
+    """The last one counts; a call finds the operator whole, or closed."""
+    name, stop, found = f"{next(ns)}::f", time.monotonic() + 1, []
+    schema, before = "(Tensor x) -> Tensor", sys.getswitchinterval()
+
+    def work():
+        x = ones(requires_grad=True)
+        try:
+            while time.monotonic() < stop:
+                with custom_op(name, lambda x: x * 2, mutates_args=(), schema=schema) as f:
+                    try:
+                        f.register_autograd(lambda ctx, grad: grad * 2)
+                        f(x)
+                    except RuntimeError as error:
+                        assert "closed" in str(error)
+        except BaseException as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert found == []
+    with custom_op(name, lambda x: x, mutates_args=(), schema=schema):  # nothing is left behind
+        pass
+
+
 def test_replaced_kernels_must_keep_the_schema():
     x = imode.ones(2, 2)
     with Library("aten", "IMPL") as lib:
@@ -825,6 +858,10 @@ def test_a_backward_that_raises_names_the_operator_and_the_line():
             f(ones(requires_grad=True)).sum().backward()
         note = f"In the backward of {f._qualname}, at {__file__}:{line}."
         assert caught.value.__notes__ == [note]
+        f.register_autograd(lambda ctx, grad: grad, setup_context=lambda ctx, inputs, output: 1 / 0)
+        with pytest.raises(ZeroDivisionError) as caught:
+            f(ones(requires_grad=True))
+        assert caught.value.__notes__[0].startswith(f"In the setup_context of {f._qualname}, at ")
 
 
 @pytest.mark.parametrize("given", [(), (None, None, 1), (3, None), (None, 3), ([None], None), "ab"])
@@ -888,7 +925,9 @@ def test_opcheck_finds_what_the_schema_does_not_say(lib, ops):
         opcheck(ops.f, (x,))
     library.register_fake(ops.f, lambda x: imode.empty_like(x))
     names = ["test_schema", "test_autograd_registration", "test_faketensor"]
-    assert opcheck(ops.f, (x,)) == dict.fromkeys(names, "SUCCESS")
+    assert opcheck(ops.f, (x,), test_utils=names) == dict.fromkeys(names, "SUCCESS")
+    with pytest.raises(library.OpCheckError, match="no autograd formula was registered"):
+        opcheck(ops.f, (x,))
     found = opcheck(ops.f.default, (), {"x": x}, test_utils="test_schema")
     assert found == {"test_schema": "SUCCESS"}
     for kernel in (lambda x: x.view(-1), lambda x: x.add_(1) * 1):
@@ -910,6 +949,103 @@ def test_opcheck_finds_what_the_schema_does_not_say(lib, ops):
         opcheck(3, ())
     with pytest.raises(RuntimeError, match="has the overloads default, other, dim; name one"):
         opcheck(imode.ops.aten.max, (x,))
+
+
+def test_opcheck_calls_again_and_compares_results_writes_and_gradients(lib, ops):
+    lib.define("f(Tensor x, Tensor(a!)? y=None) -> Tensor")
+    library.register_fake(ops.f, lambda x, y=None: imode.empty_like(x))
+    calls = []
+
+    def write(x, y=None):
+        calls.append(y.fill_(len(calls)))
+        return x * 2
+
+    kernels = {
+        "results": lambda x, y=None: x * (calls.append(0) or len(calls)),
+        "arguments": write,
+        "": lambda x, y=None: imode.rand(x.shape),
+    }
+    for what, kernel in kernels.items():
+        with Library(lib.ns, "IMPL") as other:
+            other.impl("f", kernel, "CPU")
+            given = (ones(), imode.zeros(2))
+            found = opcheck(ops.f, given, test_utils="ALL", raise_exception=False)
+            assert found["test_schema"] == "SUCCESS"
+            for name in ("test_aot_dispatch_static", "test_aot_dispatch_dynamic"):
+                assert f"it gives other {what}" in str(found[name]) if what else "SUCCESS"
+    with custom(lambda x: x * 2, "(Tensor x) -> Tensor") as f:
+        f.register_fake(imode.empty_like)
+        f.register_autograd(lambda ctx, grad: grad * (calls.append(0) or len(calls)))
+        with pytest.raises(library.OpCheckError, match="it gives other gradients"):
+            opcheck(f, (ones(requires_grad=True),))
+        opcheck(f, (ones(requires_grad=True),), atol=1e9)
+
+
+def test_tags_of_operators(lib, ops):
+    tag = imode.Tag
+    lib.define("f() -> ()", tags=tag.core)
+    lib.define("g() -> ()", tags=[tag.core, tag.inplace])
+    assert ops.f.default.tags == [tag.core] and ops.g.default.tags == [tag.core, tag.inplace]
+    with pytest.raises(TypeError, match=r"tags: expected imode\.Tag, or several, got 'core'"):
+        lib.define("h() -> ()", tags=["core"])
+    assert not hasattr(ops, "h") and int(tag.view_copy) == 19 and repr(tag.core) == "<Tag.core: 0>"
+    assert tag.nondeterministic_seeded in imode.ops.aten.bernoulli.default.tags
+
+
+def test_kernels_are_turned_off_for_a_block():
+    with custom(lambda x: x + 1, "(Tensor x) -> Tensor") as f:
+        x = imode.zeros(1)
+        with f.set_kernel_enabled("cpu", enabled=False):  # there is none: nothing to turn off
+            assert f(x).item() == 1
+        f.register_kernel("cpu", lambda x: x + 10)
+        with f.set_kernel_enabled("cpu", enabled=False):
+            assert f(x).item() == 1
+            with f.set_kernel_enabled("cpu"):
+                assert f(x).item() == 10
+            assert f(x).item() == 1
+        assert f(x).item() == 10
+        with pytest.raises(RuntimeError, match="is not registered"):
+            f.set_kernel_enabled("npu", enabled=False).__enter__()
+        block = f.set_kernel_enabled("cpu", enabled=False)
+        block.__enter__()
+    block.__exit__(None, None, None)  # the operator is gone meanwhile
+
+
+def test_define_and_impl_by_qualified_names(lib, ops):
+    library.define(f"{lib.ns}::f", "(Tensor x) -> Tensor", lib=lib, tags=imode.Tag.core)
+    assert library.impl(f"{lib.ns}::f", ("cpu", "Meta"), lib=lib)(lambda x: x * 2) is None
+    assert ops.f(ones()).tolist() == [2, 2]
+    older = library.define(lib, "g(Tensor x) -> Tensor")(lambda x: x * 3)
+    assert older(2) == 6 and ops.g(ones()).tolist() == [3, 3]
+    assert library.impl(lib, "g", "CPU")(lambda x: x * 4)(2) == 8
+    assert ops.g(ones()).tolist() == [4, 4]
+    library.define(kept := f"{next(ns)}::h", "(Tensor x) -> Tensor")
+    library.impl(kept, "default", lambda x: x * 5)
+    space, _, name = kept.partition("::")
+    gc.collect()
+    assert getattr(getattr(imode.ops, space), name)(ones()).tolist() == [5, 5]
+    for bad in (3, "f", "a::b::c"):
+        with pytest.raises(ValueError, match=r"qualname"):
+            library.define(bad, "() -> ()")
+    with pytest.raises(ValueError, match="expected schema to look like"):
+        library.define(f"{lib.ns}::k", "k() -> ()")
+
+
+def test_the_schema_of_an_operator_taken_apart(lib, ops):
+    lib.define("f.x(Tensor(a!) x, Tensor? y, *, int[2] k=1, Scalar s=2) -> (Tensor(a!), Tensor[])")
+    schema = ops.f.x._schema
+    assert (schema.name, schema.overload_name, schema.is_mutable) == (f"{lib.ns}::f", "x", True)
+    assert [(a.name, a.type, a.kwarg_only, a.is_write) for a in schema.arguments] == [
+        ("x", "Tensor", False, True),
+        ("y", "Optional[Tensor]", False, False),
+        ("k", "List[int]", True, False),
+        ("s", "number", True, False),
+    ]
+    assert schema.arguments[0].alias_info.before_set == {"a"}
+    assert [a.has_default_value() for a in schema.arguments] == [False, False, True, True]
+    assert schema.arguments[2].default_value == (1, 1)
+    assert [result.type for result in schema.returns] == ["Tensor", "List[Tensor]"]
+    assert str(schema).startswith(f"{lib.ns}::f.x(Tensor(a!) x")
 
 
 def test_opcheck_of_writes_views_and_imodes_own():

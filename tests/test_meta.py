@@ -18,7 +18,7 @@ BY_VALUES = {
     *("allclose", "argwhere", "bincount", "combinations", "equal", "masked_select"),
     *("narrow.Tensor", "nonzero", "nonzero.tuple", "repeat_interleave.Tensor"),
     *("repeat_interleave.self_Tensor", "tensor_split.tensor_indices_or_sections", "unique"),
-    *("unique_consecutive", "where.condition", "_index", "index_put", "one_hot"),
+    *("unique_consecutive", "where.condition", "_index", "index.Tensor", "index_put", "one_hot"),
     *("arange", "full"),  # a number from a tensor
     # lengths of sequences, which are on the CPU
     *("_pad_packed_sequence", "_pack_padded_sequence", "lstm.data", "gru.data"),

@@ -254,6 +254,9 @@ def test_every_file_of_a_family_has_its_place_in_the_architecture(floor):
 STOREYS = ["_core", "guards", "kernels", "autograd", "ops", "_tensor"]
 UPWARD = {  # what is imported from above, and why
     ("imode/_core/dispatch.pyx", "imode"): "a pickle names an operator by what users call",
+    ("imode/_core/dispatch.pyx", "imode.library.namespaces"): "what users ask of an operator",
+    ("imode/_core/dispatch.pyx", "imode.library.function_schema"): "likewise",
+    ("imode/_core/dispatch.pyx", "imode.library.tags"): "likewise",
     ("imode/autograd/__init__.py", "imode._tensor.legacy"): "Variable, an old name of Tensor",
     ("imode/autograd/profiler.py", "imode.profiler"): "PyTorch's older names of it",
     ("imode/autograd/gradcheck.py", "imode"): "a program in public functions, as a user's",

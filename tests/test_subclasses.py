@@ -149,7 +149,8 @@ def test_classes_of_classes_and_mixed_in():
         ),
         (lambda: imode.ones(1).as_subclass(3), "expected a subclass of Tensor, got 3"),
         (lambda: imode.Tensor._make_subclass(Named, [1.0]), "expected a Tensor, got list"),
-        (lambda: imode.nn.Parameter(named(1)), "expected a Tensor, got Named"),
+        (lambda: imode.nn.Parameter([named(1)]), "expected a Tensor, got list"),
+        (lambda: imode.is_inference([named(1)]), "must be Tensor, not list"),
         (lambda: named(1) + object(), "unsupported operand"),
         (lambda: imode.add(named(1), object()), "must be Tensor, not object"),
         (lambda: imode.Tensor.add(object(), 1), "doesn't apply to a 'object' object"),
@@ -158,6 +159,76 @@ def test_classes_of_classes_and_mixed_in():
 def test_what_is_refused(call, sentence):
     with pytest.raises(TypeError, match=sentence):
         call()
+
+
+class Weight(imode.nn.Parameter):
+    pass
+
+
+def test_parameters_of_a_class():
+    module = imode.nn.Linear(2, 1)
+    module.weight = imode.nn.Parameter(imode.ones(1, 2).as_subclass(Named))
+    module.bias = Weight(imode.zeros(1))
+    assert [type(p) for p in module.parameters()] == [Named, Weight]
+    assert isinstance(module.weight, imode.nn.Parameter) and not isinstance(module.bias, Named)
+    assert isinstance(module.bias, Weight) and not isinstance(module.weight, Weight)
+    assert issubclass(Weight, imode.nn.Parameter) and not issubclass(Named, imode.nn.Parameter)
+    assert issubclass(Weight, imode.Tensor) and issubclass(imode.nn.Parameter, imode.Tensor)
+    optimizer = imode.optim.SGD(module.parameters(), lr=0.125)
+    loss = module(imode.ones(4, 2)).sum()
+    assert type(loss) is Named and type(module.bias * 2) is imode.Tensor
+    loss.backward()
+    assert type(module.weight.grad) is imode.Tensor and module.bias.grad.item() == 4
+    optimizer.step()
+    assert module.weight.tolist() == [[0.5, 0.5]] and module.bias.item() == -0.5
+    module.load_state_dict({"weight": imode.ones(1, 2), "bias": imode.ones(1)})
+    assert module.bias.item() == 1 and type(module.double().weight) is Named
+    assert repr(module.weight).startswith("Parameter(Named([[1., 1.]]")
+    assert repr(module.bias).startswith("Parameter containing:\nParameter(Weight([1.]")
+
+
+@pytest.mark.parametrize("kind", ["pytorch", "safetensors"])
+def test_files_keep_class_attributes_and_parameters_where_the_format_can(kind, tmp_path):
+    x, path = named(2), tmp_path / "file"
+    x.note = ["kept"]
+    imode.save({"x": x, "p": imode.nn.Parameter(x), "w": Weight(imode.ones(1))}, path, format=kind)
+    if kind == "safetensors":
+        found = imode.load(path)
+        assert [type(value) for value in found.values()] == [imode.Tensor] * 3
+    else:
+        with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+            imode.load(path)
+        with imode.serialization.safe_globals([Named, Weight]):
+            found = imode.load(path)
+        assert [type(value) for value in found.values()] == [Named, Named, Weight]
+        assert found["x"].note == ["kept"]
+    assert found["x"].tolist() == x.tolist()
+    assert [isinstance(v, imode.nn.Parameter) for v in found.values()] == [False, True, True]
+
+
+def test_inference_tensors_and_custom_functions():
+    class Twice(imode.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, n):
+            assert type(x) is imode.Tensor
+            ctx.save_for_backward(x)
+            return x * 2, n
+
+        @staticmethod
+        def backward(ctx, grad, _):
+            return grad * 2, None
+
+    with imode.inference_mode():
+        assert imode.is_inference(named(2) + 1)
+    x = named(2).requires_grad_()
+    assert not imode.is_inference(x)
+    y, n = Twice.apply(x, 3)
+    assert type(y) is Named and n == 3 and y.requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    assert type(imode.asarray(x)) is Named
+    with pytest.warns(UserWarning, match="To copy construct"):
+        assert type(imode.tensor(x)) is imode.Tensor
 
 
 def test_an_object_whose_class_never_made_it():

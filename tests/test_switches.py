@@ -79,8 +79,14 @@ def test_torchscript_is_refused_with_the_way_out():
 
 def test_tensors_travel_through_queues():
     context = imode.multiprocessing.get_context("fork")
-    queue = context.SimpleQueue()
-    process = context.Process(target=queue.put, args=(imode.arange(3),))
+    queue, received = context.SimpleQueue(), context.Event()
+
+    def send():
+        queue.put(imode.arange(3))
+        received.wait(30)  # the memory is fetched from this process
+
+    process = context.Process(target=send)
     process.start()
     assert queue.get().tolist() == [0, 1, 2]
+    received.set()
     process.join()

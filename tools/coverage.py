@@ -62,6 +62,23 @@ NEVER = (
         r".*(bfloat16|BFloat16|chalf|complex32|float8|float4|uint16|uint32|uint64|ComplexHalf"
         r"|\bu?int[1-7]$|\bbits\w+).*",
     ),
+    (
+        "what PyTorch is made of, and no program calls",
+        r"AVG|SUM|AliasDb|Argument(Spec)?|BenchmarkConfig|BenchmarkExecutionStats|Block|BufferDict"
+        r"|CallStack|Capsule|Code|CompleteArgumentSpec|ConcreteModule\w*|ErrorReport"
+        r"|(Des|S)erializationStorageContext|ExcludeDispatchKeyGuard|ExecutionPlan|FatalError"
+        r"|FileCheck|GraphExecutorState|IODescriptor|JITException|\w+Logger|Node|OperatorInfo"
+        r"|ParameterDict|PyTorchFile(Reader|Writer)|ThroughputBenchmark|TracingState|Type|Use|Value"
+        r"|batch_norm_(backward_|elemt|gather_|stats|update_)\w*|choose_qparams_optimized|classes"
+        r"|cpp|unify_type_list|bit|(Tensor\.)?slice_inverse|Tensor\.(index|const_data_ptr)|nn\.(Container|intrinsic|qat)|fft\.Tensor"
+        r"|autograd\.(NestedIOFunction|kineto_available|is_view_replay_enabled|profiler_legacy)"
+        r"|autograd\.graph\.(region_|set_override_|set_warn_on_)\w*|utils\.(\w*cpp_backtrace"
+        r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)|library\.(triton_op|wrap_triton)"
+        r"|serialization\.(mkdtemp|normalize_storage_type|storage_to_tensor_type"
+        r"|check_module_version_\w+|validate_hpu_device)|profiler\.(itt|kineto_available)"
+        r"|overrides\.redispatch_function|signal\.windows\.windows"
+        r"|(argument|runtime)_validation|utils\.data\.(argument_|runtime_)\w+",
+    ),
     ("memory with a dtype of its own", r"(Typed|\w*)Storage|Tensor\.storage(_type)?"),
 )
 HELPERS = ("has_torch_function", "assert_int", "fn")  # of its files, not of its users

@@ -4,7 +4,14 @@
 A function mode sees the calls before their arguments are bound. Nothing tests for one on the way:
 while a mode is on in any thread, what CPython calls for operators' functions, methods, signs and
 brackets is exchanged for functions that look whether one is on in their own thread.
+
+Attributes, and methods that are no operators, are exchanged in Tensor's dict. CPython has to be
+told of that, and stops caching look-ups of a class after it was told a thousand times (3.13): so
+after `MAX_EXCHANGES` these stay exchanged, in a program that has used modes that often.
 """
+from types import FunctionType, GetSetDescriptorType, MethodDescriptorType, MethodType
+
+cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.bind cimport (
@@ -17,6 +24,18 @@ cdef extern from "Python.h":
     ctypedef struct PyMethodDef:
         const char* ml_name
         const char* ml_doc
+
+cdef extern from *:
+    """
+    static inline PyObject *imode_dict_of(PyObject *type) {
+        return Py_NewRef(((PyTypeObject *)type)->tp_dict);
+    }
+    static inline void imode_type_modified(PyObject *type) {
+        PyType_Modified((PyTypeObject *)type);
+    }
+    """
+    object _dict_of "imode_dict_of"(object cls)
+    void _type_modified "imode_type_modified"(object cls)
 
 cdef extern from "methods.h":
     enum: IMODE_N_METHODS
@@ -113,12 +132,13 @@ cdef PyMethodDef* _definition(str name, object doc) except NULL:
 
 cdef int _n_modes = 0             # that are on, in all threads
 cdef object _run_modes            # run_modes(function, args, kwargs): calls the innermost mode
+cdef object _run_native           # the same, of what is no operator
 
 
-def name_mode_runner(run_modes):
-    """Set the function that calls a thread's modes, which a module above this one defines."""
-    global _run_modes
-    _run_modes = run_modes
+def name_mode_runner(run_modes, run_native):
+    """Set the functions that call a thread's modes, which a module above this one defines."""
+    global _run_modes, _run_native
+    _run_modes, _run_native = run_modes, run_native
 
 
 cdef object _run(object function, PyObject* self, PyObject** args, Py_ssize_t n,
@@ -153,6 +173,92 @@ cdef object _sign_seen(const char* name, PyObject* a, PyObject* b, PyObject* c):
     return _run(getattr(Tensor, name.decode()), NULL, args, 1 + (b != NULL) + (c != NULL), NULL)
 
 
+# ---- attributes, and methods that are no operators ----
+
+@cython.binding(False)
+@cython.final
+cdef class SeenMethod:
+    """Stands in Tensor's dict for a method that is no operator, while a function mode is on."""
+
+    cdef readonly object own
+
+    def __cinit__(self, own):
+        self.own = own
+
+    def __get__(self, instance, owner):
+        if instance is None or not imode_modes_on:
+            return self.own.__get__(instance, owner)
+        return MethodType(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        return (_run_native if imode_modes_on else _call_own)(self.own, args, kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self.own, name)
+
+
+@cython.binding(False)
+@cython.final
+cdef class SeenAttribute:
+    """Stands in Tensor's dict for an attribute, while a function mode is on."""
+
+    cdef readonly object own
+
+    def __cinit__(self, own):
+        self.own = own
+
+    def __get__(self, instance, owner):
+        if instance is None or not imode_modes_on:
+            return self.own.__get__(instance, owner)
+        return _run_native(self.own.__get__, (instance,), {})
+
+    def __set__(self, instance, value):
+        (_run_native if imode_modes_on else _call_own)(self.own.__set__, (instance, value), {})
+
+    def __delete__(self, instance):
+        (_run_native if imode_modes_on else _call_own)(self.own.__delete__, (instance,), {})
+
+
+def _call_own(function, tuple args, dict kwargs):
+    return function(*args, **kwargs)
+
+
+cdef int MAX_EXCHANGES = 100
+cdef int _exchanges = 0           # so far
+cdef set _DUNDERS = {"__array__", "__array_wrap__", "__complex__", "__deepcopy__", "__format__",
+                     "__reversed__"}
+cdef set _UNSEEN = {"as_subclass", "key_set"}
+cdef tuple _METHODS = (MethodDescriptorType, FunctionType, type(make_function))
+cdef tuple _ATTRIBUTES = (GetSetDescriptorType, property)
+
+
+cdef int _see_others(bint seen) except -1:
+    """Exchange what stands in Tensor's dict for attributes and methods, or take that back."""
+    global _exchanges
+    cdef dict space = _dict_of(Tensor)
+    if not seen and _exchanges >= MAX_EXCHANGES:
+        return 0
+    _exchanges += seen
+    for name, value in list(space.items()):
+        if type(value) is SeenMethod or type(value) is SeenAttribute:
+            if not seen:
+                space[name] = value.own
+        elif seen and name not in _indices and name not in _UNSEEN and (
+                not name.startswith("__") or name in _DUNDERS):
+            if isinstance(value, _METHODS):
+                space[name] = SeenMethod(value)
+            elif isinstance(value, _ATTRIBUTES):
+                space[name] = SeenAttribute(value)
+    _type_modified(Tensor)
+    return 0
+
+
+def own_attributes():
+    """Tensor's dict, without what stands in it while a function mode is on: (name, value)."""
+    return [(name, value.own if isinstance(value, (SeenMethod, SeenAttribute)) else value)
+            for name, value in (<dict>_dict_of(Tensor)).items()]
+
+
 def count_modes(int change):
     """Note how many function modes more are on now, in all threads."""
     global _n_modes, imode_tensor_type, imode_sign_seen
@@ -171,6 +277,7 @@ def count_modes(int change):
             alias_method_entry if type(<object>imode_method_ops[i]) is Alias else method_entry)
     for function in _made:
         imode_see_function(function, <void*>_function_seen if _n_modes else NULL)
+    _see_others(_n_modes)
 
 
 def set_modes_on(int n):

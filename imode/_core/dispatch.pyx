@@ -566,8 +566,24 @@ cdef class Operator:
 
     @property
     def overloadpacket(self):
-        """The operator that stands for all overloads of the name, `imode.ops.<name>`."""
-        return operator(self.name) if self.overload and self.name in _registry else self
+        """All overloads of the name: `imode.ops.aten.<name>`, `imode.ops.<namespace>.<name>`."""
+        from imode.library.namespaces import packet_of
+
+        return packet_of(self.namespace, self.name)
+
+    @property
+    def tags(self):
+        """What it is, or was said to be when it was defined: a list of `imode.Tag`."""
+        from imode.library.tags import tags_of
+
+        return tags_of(self)
+
+    @property
+    def _schema(self):
+        """The schema with its arguments, as PyTorch shows it: a FunctionSchema."""
+        from imode.library.function_schema import FunctionSchema
+
+        return FunctionSchema(self)
 
     @property
     def kinds(self):

@@ -204,6 +204,8 @@ def _does(op, key, kernel, values):
         return "checks and records the call for backward"
     if key == DispatchKey.ADInplaceOrView:
         return "records the view" if op.is_view else "counts the write: the version goes up"
+    if kernel.outside is not None:
+        return f"a library's kernel for {kernel.outside.key}"
     ufunc = loops_of(kernel)
     if ufunc is not None:
         file, line = _place("imode._core.loops:ufunc_kernel")

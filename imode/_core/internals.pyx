@@ -61,6 +61,24 @@ def make_normal(Tensor data not None):
     return new_tensor(copied, NORMAL_KEYS ^ BIT_CPU | data.keys & BACKENDS)
 
 
+def swap_contents(Tensor a not None, Tensor b not None):
+    """Exchange all that two tensors are, except which objects they are and what users set.
+
+    Nothing that refers to a tensor for its contents, as a graph or a view does, may refer to them.
+    """
+    a.array, b.array = b.array, a.array
+    a.keys, b.keys = b.keys, a.keys
+    a.version, b.version = b.version, a.version
+    a.grad_fn, b.grad_fn = b.grad_fn, a.grad_fn
+    a.view, b.view = b.view, a.view
+    a.meta, b.meta = b.meta, a.meta
+    a.output_nr, b.output_nr = b.output_nr, a.output_nr
+    a.guard_id, b.guard_id = b.guard_id, a.guard_id
+    a.maker, b.maker = b.maker, a.maker
+    a.leaf_requires_grad, b.leaf_requires_grad = b.leaf_requires_grad, a.leaf_requires_grad
+    a.parameter, b.parameter = b.parameter, a.parameter
+
+
 def has_node(Tensor tensor not None):
     """Whether the tensor has a grad_fn. That of a view whose base was written to is not renewed, so
     this never raises."""
@@ -68,8 +86,12 @@ def has_node(Tensor tensor not None):
 
 
 def is_parameter(value):
-    """Whether `value` is a tensor made by `nn.Parameter`."""
-    return isinstance(value, Tensor) and bool((<Tensor>value).parameter)
+    """Whether `value` is a tensor made by `nn.Parameter`, or an object of a subclass with one."""
+    if not isinstance(value, Tensor):
+        if not hasattr(type(value), "_imode_tensor"):
+            return False
+        value = value._imode_tensor
+    return bool((<Tensor>value).parameter)
 
 
 def origin_of(Tensor tensor not None):

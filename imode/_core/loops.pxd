@@ -27,6 +27,14 @@ cpdef enum Number:                # how a number becomes an operand: flags; 0: l
     FILLED = 4                    # beside float16 tensors it is a float64, however large
     PARAMETER = 8                 # it does not influence the result's layout
 
+cdef extern from "wide.h":
+    ctypedef struct wide_loop:    # a loop over float32 that runs on float16 or bfloat16
+        loop_t loop
+        void* data
+        int nin
+        unsigned halves           # a bit for each operand of 16 bits, and for the result
+        int brain                 # these are bfloat16
+
 ctypedef struct Loops:            # of one ufunc; indexed by the Code of the operands' common dtype
     int nin
     int ints                      # Ints
@@ -37,6 +45,7 @@ ctypedef struct Loops:            # of one ufunc; indexed by the Code of the ope
     bint bounds                   # None for operand 1 or 2: no lower, no upper bound
     int layout                    # Layout
     void* scaled                  # Loops with one more operand (alpha), for floats; or NULL
+    wide_loop halves              # that of float32, for float16: see `_fill`
 
 
 # The inner loop of a ufunc or gufunc for operands all of one dtype; False if it has none.

@@ -31,6 +31,8 @@ from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 from numpy cimport ndarray, npy_intp
 
+import numpy as np
+
 from imode import errors
 from imode._core import layout as layouts
 from imode._core.broadcast import broadcast_shape
@@ -52,12 +54,6 @@ cdef extern from "numpy/ufuncobject.h":
         const char* types
 
 cdef extern from "wide.h":
-    ctypedef struct wide_loop:    # a loop over float32 that runs on float16 or bfloat16
-        loop_t loop
-        void* data
-        int nin
-        unsigned halves           # a bit for each operand of 16 bits, and for the result
-        int brain                 # these are bfloat16
     void run_wide(char** args, const npy_intp* dims, const npy_intp* steps,
                   void* data) noexcept nogil
 
@@ -95,6 +91,23 @@ cdef bint _has(UFunc* u, int typenum) noexcept:
         if u.types[i * u.nargs] == typenum:
             return True
     return False
+
+
+cdef set _loops_of_halves():
+    """The addresses of NumPy's loops over float16 that compute in float32, each number by itself."""
+    cdef set found = set()
+    cdef loop_t loop
+    cdef void* data
+    cdef int out
+    for ufunc in vars(np).values():
+        if type(ufunc) is np.ufunc and ufunc.nout == 1 and ufunc.signature is None and (
+                ufunc is not np.nextafter and ufunc is not np.spacing):
+            if find_loop(ufunc, FLOAT16, &loop, &data, &out):
+                found.add(<size_t>loop)
+    return found
+
+
+cdef set _OF_HALVES = _loops_of_halves()
 
 
 cdef class _Config:
@@ -165,6 +178,12 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
         if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code],
                          ints == MASK):
             loops.loop[code] = NULL
+    if ints != MASK and <size_t>loops.loop[<int>FLOAT16] in _OF_HALVES:
+        # NumPy's loop converts each number by itself: blocks are up to a hundred times faster.
+        loops.halves = wide_loop(
+            loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32], loops.nin,
+            (1 << loops.nin) - 1 | (loops.out[<int>FLOAT16] == FLOAT16) << loops.nin, False)
+        loops.loop[<int>FLOAT16], loops.data[<int>FLOAT16] = run_wide, &loops.halves
     # bfloat16 is computed by the loop of float32, in blocks.
     loops.out[<int>BFLOAT16] = BFLOAT16 if loops.out[<int>FLOAT32] == FLOAT32 else (
         loops.out[<int>FLOAT32])

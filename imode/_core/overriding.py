@@ -21,10 +21,15 @@ class _State(_local):
 _state = _State()
 
 
+def disabled(func, types, args=(), kwargs=None):
+    """The `__torch_function__` of a class that is never asked: results are plain tensors."""
+    return func(*args, **(kwargs or {}))
+
+
 def has_override(value):
     """Whether the class of an object, other than a plain tensor, has `__torch_function__`."""
     cls = type(value)
-    return cls is not Tensor and hasattr(cls, "__torch_function__")
+    return cls is not Tensor and getattr(cls, "__torch_function__", disabled) is not disabled
 
 
 def overloaded(values):
@@ -74,6 +79,13 @@ def held(value):
     if type(value) in (list, tuple):
         return type(value)(map(held, value))
     return value._imode_tensor if isinstance(value, _Holder) else value
+
+
+def apply_held(function, args):
+    """Apply a custom function to the tensors that objects of subclasses hold. Its results are of
+    the class of the first of them."""
+    first = next(value for value in args if isinstance(value, _Holder))
+    return _Holder.__torch_function__.__func__(type(first), function, (), args)
 
 
 def _holds(args, kwargs):
@@ -155,7 +167,52 @@ def run_modes(function, args, kwargs, found=None):
     return result
 
 
-name_mode_runner(run_modes)
+# ---- what is no operator ----
+
+
+class Native:
+    """A method or attribute of Tensor that is no operator, as `__torch_function__` gets it: modes
+    and classes see its call, and it takes the tensors that objects of subclasses hold."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own):
+        self._own = own
+
+    def __call__(self, *args, **kwargs):
+        return call_seen(self, args, kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
+
+    def __eq__(self, other):
+        return self._own == (other._own if type(other) is Native else other)
+
+    def __hash__(self):
+        return hash(self._own)
+
+    def __repr__(self):
+        return repr(self._own)
+
+
+def call_seen(function, args, kwargs):
+    """Call a function or method of Tensor where modes, or objects' classes, may take it over."""
+    if _state.modes and not _state.all_disabled:
+        return run_modes(function, args, kwargs)
+    found = find(args, kwargs)
+    if found:
+        return ask(function, found, args, kwargs)
+    args, kwargs = unwrapped(args, kwargs)
+    return (function._own if type(function) is Native else function)(*args, **kwargs)
+
+
+def run_native(function, args, kwargs):
+    """Call the innermost mode for what is no operator. It gets the function itself, which no
+    further mode would see, only where there is none."""
+    return run_modes(function if len(_state.modes) == 1 else Native(function), args, kwargs)
+
+
+name_mode_runner(run_modes, run_native)
 
 
 def enter_mode(mode):

@@ -24,9 +24,9 @@ cdef dict _QUALIFIED = {
     BITWISE_NOT: "bitwise_not", BITWISE_AND: "bitwise_and", BITWISE_OR: "bitwise_or",
     RSUB_TENSOR: "rsub.Tensor", BITWISE_XOR: "bitwise_xor", LSHIFT: "bitwise_left_shift",
     RSHIFT: "bitwise_right_shift", EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge",
-    RECIPROCAL: "reciprocal", SELECT: "select", SLICE: "_slice", PERMUTE: "permute",
+    RECIPROCAL: "reciprocal", SELECT: "select", SLICE: "slice", PERMUTE: "permute",
     TRANSPOSE: "transpose", COPY: "copy_", FILL_SCALAR: "fill_.Scalar", INDEX: "_index",
-    INDEX_PUT: "index_put_", UNSQUEEZE: "unsqueeze", ALIAS: "_alias",
+    INDEX_PUT: "index_put_", UNSQUEEZE: "unsqueeze", ALIAS: "alias",
 }
 
 

@@ -18,7 +18,8 @@
     X(nb_inplace_or, "__ior__", NULL) X(nb_inplace_xor, "__ixor__", NULL)                     \
     X(nb_inplace_lshift, "__ilshift__", NULL) X(nb_inplace_rshift, "__irshift__", NULL)
 #define IMODE_UNARY(X) \
-    X(nb_negative, "neg") X(nb_absolute, "abs") X(nb_invert, "__invert__")
+    X(nb_negative, "neg") X(nb_absolute, "abs") X(nb_invert, "__invert__") \
+    X(nb_float, "__float__") X(nb_int, "__int__") X(nb_index, "__index__")
 
 static _Thread_local int imode_modes_on; /* function modes that are on in this thread */
 static PyTypeObject *imode_tensor_type;
@@ -27,6 +28,8 @@ static PyTypeObject *imode_tensor_type;
 static PyObject *(*imode_sign_seen)(const char *name, PyObject *, PyObject *, PyObject *);
 static PyNumberMethods imode_own_numbers; /* the slots as they were */
 static PyMappingMethods imode_own_mapping;
+static PySequenceMethods imode_own_sequence;
+static reprfunc imode_own_repr;
 static richcmpfunc imode_own_compare;
 
 #define B(slot, left, right)                                                        \
@@ -73,18 +76,55 @@ static PyObject *imode_seen_compare(PyObject *a, PyObject *b, int op) {
     return imode_sign_seen(op == Py_EQ ? "__eq__" : names[op], a, b, NULL);
 }
 
+static int imode_seen_bool(PyObject *a) {
+    PyObject *result;
+    int value;
+    if (!imode_modes_on) return imode_own_numbers.nb_bool(a);
+    if ((result = imode_sign_seen("__bool__", a, NULL, NULL)) == NULL) return -1;
+    value = PyObject_IsTrue(result);
+    Py_DECREF(result);
+    return value;
+}
+static Py_ssize_t imode_seen_length(PyObject *a) {
+    PyObject *result;
+    Py_ssize_t value;
+    if (!imode_modes_on) return imode_own_mapping.mp_length(a);
+    if ((result = imode_sign_seen("__len__", a, NULL, NULL)) == NULL) return -1;
+    value = PyNumber_AsSsize_t(result, PyExc_OverflowError);
+    Py_DECREF(result);
+    return value;
+}
+static int imode_seen_contains(PyObject *a, PyObject *item) {
+    PyObject *result;
+    int value;
+    if (!imode_modes_on) return imode_own_sequence.sq_contains(a, item);
+    if ((result = imode_sign_seen("__contains__", a, item, NULL)) == NULL) return -1;
+    value = PyObject_IsTrue(result);
+    Py_DECREF(result);
+    return value;
+}
+static PyObject *imode_seen_repr(PyObject *a) {
+    if (!imode_modes_on) return imode_own_repr(a);
+    return imode_sign_seen("__repr__", a, NULL, NULL);
+}
+
 /* Put the functions above into the slots of Tensor, or its own back. */
 static void imode_see_signs(int seen) {
     PyNumberMethods *numbers = imode_tensor_type->tp_as_number;
     PyMappingMethods *mapping = imode_tensor_type->tp_as_mapping;
+    PySequenceMethods *sequence = imode_tensor_type->tp_as_sequence;
     if (!seen) {
         *numbers = imode_own_numbers;
         *mapping = imode_own_mapping;
+        *sequence = imode_own_sequence;
+        imode_tensor_type->tp_repr = imode_own_repr;
         imode_tensor_type->tp_richcompare = imode_own_compare;
         return;
     }
     imode_own_numbers = *numbers;
     imode_own_mapping = *mapping;
+    imode_own_sequence = *sequence;
+    imode_own_repr = imode_tensor_type->tp_repr;
     imode_own_compare = imode_tensor_type->tp_richcompare;
 #define B(slot, left, right) numbers->slot = imode_seen_##slot;
     IMODE_BINARY(B)
@@ -94,6 +134,10 @@ static void imode_see_signs(int seen) {
 #undef U
     numbers->nb_power = imode_seen_power;
     numbers->nb_inplace_power = imode_seen_inplace_power;
+    numbers->nb_bool = imode_seen_bool;
+    mapping->mp_length = sequence->sq_length = imode_seen_length;
+    sequence->sq_contains = imode_seen_contains;
+    imode_tensor_type->tp_repr = imode_seen_repr;
     mapping->mp_subscript = imode_seen_subscript;
     mapping->mp_ass_subscript = imode_seen_ass_subscript;
     imode_tensor_type->tp_richcompare = imode_seen_compare;

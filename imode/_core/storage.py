@@ -29,11 +29,14 @@ class UntypedStorage:
     Two storages are equal if they are the same memory.
     """
 
-    __slots__ = ("_root", "_tensor")
+    __slots__ = ("_tensor",)
 
     def __init__(self, tensor):
-        self._root = root_of(array_of(tensor))
         self._tensor = tensor.detach()  # an inference tensor if `tensor` is one
+
+    @property
+    def _root(self):  # another one once the tensor was moved to shared memory
+        return root_of(array_of(self._tensor))
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
@@ -122,6 +125,15 @@ class UntypedStorage:
         flat = tensor.as_strided((self.nbytes() // tensor.itemsize,), (1,), 0)
         flat = flat.view(BYTE)
         return flat[: len(flat) // dtype.itemsize * dtype.itemsize].view(dtype)
+
+    def share_memory_(self):
+        """Move the bytes, and all tensors over them, to memory that processes share."""
+        self._tensor.share_memory_()
+        return self
+
+    def is_shared(self):
+        """Whether the bytes are in memory that processes share."""
+        return self._tensor.is_shared()
 
     def _identity(self):
         return self._address() or id(self._root)

@@ -150,6 +150,9 @@ def type_(self, dtype=None, non_blocking=False, *, memory_format=None):
     return to(self, dtype, memory_format=memory_format)
 
 
+type_.__name__ = "type"  # which is another function in this module
+
+
 def type_as(self, other):
     """The tensor in the dtype of `other`."""
     if not isinstance(other, Tensor):

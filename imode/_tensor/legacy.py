@@ -54,7 +54,7 @@ def construct(dtype, args, kwargs, exact):
     if isinstance(first, Tensor):
         if exact and first.dtype != dtype:
             raise TypeError(f"expected a tensor of dtype {dtype} (got {first.dtype})")
-        return ops._alias(first)
+        return ops.alias(first)
     if _is_size(first):
         return ops.empty(tuple(int(n) for n in args), dtype=dtype, device=device)
     if isinstance(first, Size):

@@ -120,6 +120,11 @@ def contiguous_in(self, memory_format):
     )
 
 
+def _expect_storage(self):
+    if is_sparse(self):
+        raise errors.sparse.storage()
+
+
 def untyped_storage(self):
     """The memory that the tensor shares with its views: an `UntypedStorage`.
 
@@ -129,8 +134,7 @@ def untyped_storage(self):
     """
     from imode._core.storage import UntypedStorage
 
-    if is_sparse(self):
-        raise errors.sparse.storage()
+    _expect_storage(self)
     return UntypedStorage(self)
 
 
@@ -237,13 +241,28 @@ def is_signed(input):
 
 
 def share_memory_(self):
-    """Return the tensor itself: threads share its memory already."""
+    """Move the storage to memory that processes share, with all views; returns the tensor.
+
+    Raises RuntimeError for tensors that are not on the CPU.
+
+    >>> imode.ones(2).share_memory_().is_shared()
+    True
+    """
+    from imode._core.shared import share
+
+    _expect_storage(self)
+    if not self.is_cpu:
+        raise errors.devices.not_shared(self.device)
+    share(self)
     return self
 
 
 def is_shared(self):
-    """Return True: threads share its memory."""
-    return True
+    """Whether the storage is in memory that processes share: see `share_memory_`."""
+    from imode._core.shared import memory_of
+
+    _expect_storage(self)
+    return memory_of(self) is not None
 
 
 def pin_memory(self, device=None):

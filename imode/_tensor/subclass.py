@@ -17,15 +17,20 @@ import types
 import numpy as np
 
 from imode import ops
-from imode._core.internals import AbsentMethod, install, set_metaclass
+from imode._core.callables import own_attributes
+from imode._core.internals import (
+    AbsentMethod,
+    install,
+    is_parameter,
+    make_parameter,
+    set_metaclass,
+)
 from imode._core.overriding import (
     DisableTorchFunctionSubclass,
-    ask,
-    find,
-    function_modes,
+    Native,
+    call_seen,
     has_override,
     name_holder,
-    run_modes,
     unwrapped,
 )
 from imode._core.tensor import Tensor
@@ -43,6 +48,12 @@ class TensorMeta(type):
 
     def __dir__(cls):
         return _present(super().__dir__(), cls)
+
+    def __subclasscheck__(cls, other):
+        if cls is Tensor:
+            classes = getattr(other, "__mro__", ())
+            return other is Tensor or TensorLike in classes or hasattr(other, "_makes_tensors")
+        return type.__subclasscheck__(cls, other)
 
 
 def _present(names, cls, *more):
@@ -65,48 +76,6 @@ class _SubclassedMeta(TensorMeta):
         if cls is Tensor:
             return type(instance) is Tensor or issubclass(type(instance), TensorLike)
         return type.__instancecheck__(cls, instance)
-
-    def __subclasscheck__(cls, other):
-        if cls is Tensor:
-            return other is Tensor or TensorLike in getattr(other, "__mro__", ())
-        return type.__subclasscheck__(cls, other)
-
-
-class _Native:
-    """A method or attribute of Tensor that is no operator, as `__torch_function__` gets it: called
-    with objects of subclasses, it takes the tensors that they hold."""
-
-    __slots__ = ("_own",)
-
-    def __init__(self, own):
-        self._own = own
-
-    def __call__(self, *args, **kwargs):
-        args, kwargs = unwrapped(args, kwargs)
-        return self._own(*args, **kwargs)
-
-    def __getattr__(self, name):
-        return getattr(self._own, name)
-
-    def __eq__(self, other):
-        return self._own == (other._own if type(other) is _Native else other)
-
-    def __hash__(self):
-        return hash(self._own)
-
-    def __repr__(self):
-        return repr(self._own)
-
-
-def _call(function, args, kwargs):
-    """Call a function or method of Tensor with an object of a subclass among the arguments."""
-    if function_modes():
-        return run_modes(function, args, kwargs)
-    found = find(args, kwargs)
-    if found:
-        return ask(function, found, args, kwargs)
-    args, kwargs = unwrapped(args, kwargs)
-    return function(*args, **kwargs)
 
 
 def _in_class(result, cls, own):
@@ -177,11 +146,11 @@ class TensorLike:
 
     def __repr__(self):
         name = type(self).__name__
-        text = repr(self._imode_tensor)
+        text = repr(self._imode_tensor).removeprefix("Parameter containing:\n")
         if text.startswith("tensor("):
             text = name + text.removeprefix("tensor")
             text = text.replace("\n" + " " * 7, "\n" + " " * (len(name) + 1))
-        return text
+        return f"Parameter({text})" if is_parameter(self) else text
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -259,8 +228,8 @@ def _method(name):
         operator_of_its_own = isinstance(own, types.MethodDescriptorType) and not isinstance(
             own, types.WrapperDescriptorType
         )
-        function = own if operator_of_its_own and own.__name__ in _operators() else _Native(own)
-        return _call(function, (self, *args), kwargs)
+        function = own if operator_of_its_own and own.__name__ in _operators() else Native(own)
+        return call_seen(function, (self, *args), kwargs)
 
     method.__name__ = name
     method.__qualname__ = f"Tensor.{name}"
@@ -275,7 +244,7 @@ def _operators():
 
 def _attribute(name, own):
     def get(self):
-        return _call(_Native(own.__get__), (self,), {})
+        return call_seen(Native(own.__get__), (self,), {})
 
     def assign(self, value):
         (value,), _ = unwrapped((value,), {})
@@ -291,7 +260,7 @@ def _fill():
     """Give TensorLike what Tensor has; when the first subclass is defined."""
     if type(Tensor) is _SubclassedMeta:
         return
-    for name, own in list(vars(Tensor).items()):
+    for name, own in own_attributes():
         if name in _OF_OBJECTS:
             continue
         data = isinstance(own, (types.GetSetDescriptorType, property))
@@ -317,13 +286,16 @@ def as_subclass(self, cls):
     Named([2., 2.])
     """
     _check_class(cls, "as_subclass")
-    return make(cls, ops._alias(_plain(self, "as_subclass")))
+    return make(cls, ops.alias(_plain(self, "as_subclass")))
 
 
 def _make_subclass(cls, data, require_grad=False):
     """A leaf of a subclass that shares the memory of a tensor."""
     _check_class(cls, "_make_subclass")
-    return make(cls, _plain(data, "_make_subclass").detach().requires_grad_(require_grad))
+    plain = _plain(data, "_make_subclass")
+    if getattr(cls, "_of_parameters", False):
+        return make(cls, make_parameter(plain, require_grad))
+    return make(cls, plain.detach().requires_grad_(require_grad))
 
 
 TensorLike.__array__ = __array__

@@ -6,6 +6,7 @@ import json
 import os
 import runpy
 import sys
+import threading
 import traceback
 import types
 import warnings
@@ -54,7 +55,7 @@ def advise(script, arguments=()):
     sys.argv = [script, *arguments]
     sys.path[:1] = [os.path.dirname(os.path.abspath(script))]
     try:
-        with _noting_unentered(unentered):
+        with _noting_unentered(unentered), _in_threads(observer):
             observer.start()
             try:
                 names = runpy.run_path(script, run_name="__main__")
@@ -64,11 +65,39 @@ def advise(script, arguments=()):
             except BaseException as error:  # the script's own, KeyboardInterrupt too
                 _print(error, script)
             finally:
+                _join_threads()
                 observer.stop()
     finally:
         sys.argv, sys.path[:] = before
     sys.stdout.flush()
     return findings(observer, unentered, os.path.abspath(script), script, names)
+
+
+@contextlib.contextmanager
+def _in_threads(observer):
+    """A block in which threads that are started are observed."""
+    plain = threading.Thread._bootstrap_inner
+
+    def watched(self):
+        branch = observer.branch()
+        branch.start()
+        try:
+            plain(self)
+        finally:
+            branch.stop()
+
+    threading.Thread._bootstrap_inner = watched
+    try:
+        yield
+    finally:
+        threading.Thread._bootstrap_inner = plain
+
+
+def _join_threads():
+    """Wait for the script's threads, as Python does before it ends."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
 
 
 def _print(error, script):

@@ -278,4 +278,4 @@ def _training(seen):
         )
 
 
-_LAYERS = {"_dropout_mask": "dropout", "_native_batch_norm": "batch norm"}
+_LAYERS = {"_dropout_mask": "dropout", "native_batch_norm": "batch norm"}

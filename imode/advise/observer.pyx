@@ -1,13 +1,15 @@
 """What is observed while a script runs: lines, not yet conclusions.
 
-A watcher sees each kernel that the script's thread enters. With the chain of the program's lines,
-from the script's own to the one that calls the operator, it notes: nodes recorded, and which of
-them run in backward; who made the memory that is later saved, written or made to require grad
-elsewhere; what ran under which `no_grad`; layers that draw random numbers or count statistics.
-It keeps nothing of the script's alive.
+A watcher in each of the script's threads sees the kernels that it enters. With the chain of the
+program's lines, from the script's own to the one that calls the operator, it notes: nodes recorded,
+and which of them run in backward; who made the memory that is later saved, written or made to
+require grad elsewhere; what ran under which `no_grad`; layers that draw random numbers or count
+statistics. It keeps nothing of the script's alive.
 """
 import sys
+import threading
 import weakref
+from concurrent.futures import thread
 
 cimport cython
 from cpython.object cimport PyObject
@@ -51,14 +53,17 @@ cdef class Recorded:
     cdef readonly int64_t nbytes  # of the tensors that it saved, without parameters
     cdef readonly int64_t ns      # that recording it took
     cdef readonly bint used
-    cdef readonly int run         # in which run of backward
+    cdef readonly int run         # in which run of backward, of those that `seen_by` counts
+    cdef Observer seen_by         # of the thread in which it ran
     cdef readonly object node     # a weak reference
 
 
 @cython.binding(False)
 @cython.final
 cdef class Observer(Watcher):
-    """Observes the thread that starts it.
+    """Observes the thread that starts it; `branch()` is one for another thread.
+
+    All note what they see in the same lists and dicts, with the GIL held.
 
     `recorded`: every Recorded; `saved`, `written`, `required`: {(Made, lines, operator or None,
     guard): times}, of memory that others saved for backward, wrote, or made to require grad;
@@ -71,10 +76,11 @@ cdef class Observer(Watcher):
     cdef readonly dict saved, written, required, guards, training, old
     cdef readonly int runs        # of backward
     cdef dict made                # address of memory -> Made
-    cdef dict nodes               # sequence number of a node -> Recorded
+    cdef dict nodes               # address of a node -> Recorded
     cdef dict chains              # ((code, line), ...) -> tuple of (file, number)
     cdef str package
     cdef str command
+    cdef frozenset passed         # files that only start threads
     cdef PyObject* inside         # as in the profiler's Recorder
     cdef int entered
     cdef int64_t below            # nanoseconds in the kernels below Autograd's
@@ -86,6 +92,16 @@ cdef class Observer(Watcher):
         self.guards, self.training, self.old = {}, {}, {}
         self.made, self.nodes, self.chains = {}, {}, {}
         self.package = __file__.rpartition(sep)[0].rpartition(sep)[0] + sep
+        self.passed = frozenset({threading.__file__, thread.__file__})
+
+    def branch(self):
+        """An observer for another thread."""
+        cdef Observer other = Observer(self.command)
+        other.recorded, other.saved, other.written = self.recorded, self.saved, self.written
+        other.required, other.guards, other.training = self.required, self.guards, self.training
+        other.old, other.made, other.nodes = self.old, self.made, self.nodes
+        other.chains = self.chains
+        return other
 
     def start(self):
         """Observe this thread."""
@@ -106,7 +122,8 @@ cdef class Observer(Watcher):
             file = frame.f_code.co_filename
             if file == self.command:      # from here on it is not the script that runs
                 break
-            if not file.startswith(self.package) and not file.startswith("<frozen"):
+            if not file.startswith(self.package) and not file.startswith("<frozen") and (
+                    file not in self.passed):
                 found.append((file, frame.f_lineno))
             frame = frame.f_back
         found.reverse()
@@ -208,7 +225,7 @@ cdef class Observer(Watcher):
                 if tensor.leaf_requires_grad and not tensor.parameter:
                     self.note(self.required, <PyObject*>tensor, entry.lines, op.name, 0)
         self.recorded.append(entry)
-        self.nodes[node.sequence] = entry
+        self.nodes[<size_t><PyObject*>node] = entry
         return 0
 
     cdef int64_t note_saved(self, object value, Recorded entry, str by) except -1:
@@ -248,9 +265,9 @@ cdef class Observer(Watcher):
                 guard = _no_grad_around(state)
             if guard:
                 self.guards.setdefault(guard, [0, 0, 0])[2] += 1
-        entry = <Recorded>self.nodes.get(node.sequence)
-        if entry is not None:
-            entry.used, entry.run = True, self.runs
+        entry = <Recorded>self.nodes.get(<size_t><PyObject*>node)
+        if entry is not None and entry.node() is node:
+            entry.used, entry.run, entry.seen_by = True, self.runs, self
         return 0
 
     cdef int after_node(self) except -1:
@@ -260,11 +277,11 @@ cdef class Observer(Watcher):
         """Note how many nodes are alive of graphs that an earlier backward has run."""
         cdef Recorded entry
         cdef dict alive = {}
-        for sequence, item in list(self.nodes.items()):
+        for address, item in list(self.nodes.items()):
             entry = <Recorded>item
             if entry.node() is None:
-                del self.nodes[sequence]
-            elif entry.used and entry.run < self.runs - 1:
+                self.nodes.pop(address, None)
+            elif entry.used and entry.seen_by is self and entry.run < self.runs - 1:
                 counts = alive.setdefault(entry.lines, [0, set()])
                 counts[0] += 1
                 counts[1].add(entry.run)
@@ -278,7 +295,7 @@ cdef bint _trains(Operator op, PyObject** args):
     """Whether an operator is that of a layer that behaves otherwise in training."""
     if op.name == "_dropout_mask":
         return True
-    return op.name == "_native_batch_norm" and (
+    return op.name == "native_batch_norm" and (
         <object>args[op.names.index("training")] is True)
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "Function",
     "Node",
     "SavedTensor",
+    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "functional",
@@ -27,8 +28,10 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_multithreading_enabled",
+    "variable",
 ]
 
+_LATER = ("anomaly_mode", "functional", "grad_mode", "graph", "profiler", "variable")
 
 _GUARDS = (
     "enable_grad",
@@ -40,7 +43,7 @@ _GUARDS = (
 
 
 def __getattr__(name):
-    if name in ("functional", "grad_mode", "graph", "profiler"):  # imported when first used
+    if name in _LATER:
         return import_late(f".{name}", __name__)
     if name in _GUARDS:
         return getattr(import_late(".grad_mode", __name__), name)

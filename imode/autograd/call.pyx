@@ -91,9 +91,14 @@ cdef object _call(object cls, PyObject** args, Py_ssize_t n, bint separate):
     cdef FunctionNode ctx = new_context(FunctionNode, cls._backward_cls)
     cdef TLS* state = tls()
     cdef int no_grad = state.no_grad
-    cdef bint recorded = _read_arguments(ctx, args, n, not no_grad)
+    cdef int read = _read_arguments(ctx, args, n, not no_grad)
+    cdef bint recorded = read == RECORDED
     cdef PyObject* values[STACK + 1]
     cdef object forward, result, inputs
+    if read == HELD:
+        from imode._core.overriding import apply_held
+
+        return apply_held(cls.apply, _as_tuple(args, n))
     ctx.clear_on_access = _flag(cls.clear_saved_tensors_on_access, "clear_saved_tensors_on_access")
     ctx.boxed = _flag(cls.boxed_grads_call, "boxed_grads_call")
     forward = cls.forward
@@ -132,10 +137,15 @@ cdef tuple _as_tuple(PyObject** items, Py_ssize_t n):
     return result
 
 
-cdef bint _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n,
-                          bint recording) except -1:
+cdef enum:
+    RECORDED = 1
+    HELD = 2                      # an argument is an object of a subclass of Tensor
+
+
+cdef int _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n,
+                         bint recording) except -1:
     """Note which arguments are tensors and which require grad, and connect the edges; return
-    whether the call is recorded."""
+    whether the call is RECORDED, or HELD."""
     cdef Py_ssize_t i
     cdef int n_tensors = 0
     cdef char any_flag = 0
@@ -150,10 +160,12 @@ cdef bint _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n,
             flags[i] = IS_TENSOR | NEEDS_GRAD if requires_grad(<Tensor>args[i]) else IS_TENSOR
             n_tensors += 1
             any_flag |= flags[i]
+        elif hasattr(type(<object>args[i]), "_imode_tensor"):
+            return HELD
     if n <= STACK:
         ctx.arguments = PyBytes_FromStringAndSize(small, n)
     if not recording or not any_flag & NEEDS_GRAD:
-        return False
+        return 0
     ctx.set_edges(n_tensors)
     n_tensors = 0
     for i in range(n):
@@ -161,7 +173,7 @@ cdef bint _read_arguments(FunctionNode ctx, PyObject** args, Py_ssize_t n,
             connect(ctx, n_tensors, <Tensor>args[i])
             n_tensors += 1
     tls().nodes += 1
-    return True
+    return RECORDED
 
 
 # ---- arguments by keyword, and defaults ----

@@ -33,6 +33,19 @@ class RemovableHandle:
     def __exit__(self, *exc_info):
         self.remove()
 
+    def __getstate__(self):
+        return self._hooks(), self.id
+
+    def __setstate__(self, state):    # of a copy: its table is the copy's
+        global _ids
+        hooks, self.id = state
+        self._hooks = _gone if hooks is None else weakref.ref(hooks)
+        _ids = count(max(next(_ids), self.id + 1))
+
+
+def _gone():
+    """What a weak reference to a dead table gives; as that, it is called."""
+
 
 cdef object add_hook(object table, object hook):
     if not callable(hook):

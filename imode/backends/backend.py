@@ -10,8 +10,10 @@ from imode._core.dispatch import Role, all_operators
 from imode._core.elsewhere import call_with, give_memory, memory_of, new_memory, shapes_of
 from imode._core.internals import array_of, wrap_array
 from imode._core.overlap import refuse_overlaps
+from imode._core.provenance import location_parts
 from imode._core.storage import offset_in, root_of
 from imode._core.tensor import Tensor
+from imode._core.user_frames import line
 
 __all__ = ["Backend", "coverage"]
 
@@ -136,6 +138,8 @@ class Backend:
 
     def from_cpu(self, tensor):
         """A new tensor there with the elements and the strides of one on the CPU."""
+        if tensor.is_sparse:
+            raise errors.sparse.elsewhere(self.device)
         array = array_of(tensor)
         made = new_memory(array.shape, array.strides, array.dtype, self.device, self)
         root = root_of(array_of(made))
@@ -164,7 +168,10 @@ class Backend:
     def _kernel_of(self, operator):
         functional = operator.functional or operator
         if functional not in self._kernels:
-            self._kernels[functional] = self.kernel(functional)
+            kernel = self.kernel(functional)
+            if kernel is not None and not callable(kernel):
+                raise errors.devices.no_function(functional, self.name, kernel)
+            self._kernels[functional] = kernel
         return self._kernels[functional]
 
     def _run_kernel(self, kernel, operator, args, out):
@@ -178,25 +185,44 @@ class Backend:
         for made in _tensors(plain):
             if memory_of(made) is None:
                 give_memory(made, self.device, self)
-        with np.errstate(all="ignore"):  # where the namespace is made of NumPy
-            computed = kernel(functional, args, plain)
+        try:
+            with np.errstate(all="ignore"):  # where the namespace is made of NumPy
+                computed = kernel(functional, args, plain)
+        except Exception as error:
+            error.add_note(errors.devices.in_kernel(functional, self.name, kernel))
+            raise
         if computed is NotImplemented:
             return NotImplemented
+        made = _tensors(plain)
         if isinstance(plain, Tensor):
             computed = (computed,)
-        for made, value in zip(_tensors(plain), computed, strict=True):
-            self.fill(made, value)
+        elif not isinstance(computed, (tuple, list)) or len(computed) != len(made):
+            problem = f"returned {_described(computed)}, not {len(made)} results"
+            raise errors.devices.wrong_elements(functional, self.name, kernel, problem)
+        for tensor, value in zip(made, computed, strict=True):
+            self._check(functional, kernel, tensor, value)
+            self.store(tensor, value)
         if target is not None:
             for written, made in zip(_tensors(result), _tensors(plain), strict=True):
                 self._assign(written, made)
         return result
 
-    def fill(self, tensor, elements):
-        """Set the elements of a new tensor."""
+    def _check(self, operator, kernel, tensor, elements):
+        """Refuse what a kernel returned, unless it can be the elements of a new tensor."""
+        storage = self._storage(tensor).elements
+        shape, dtype = getattr(elements, "shape", None), getattr(elements, "dtype", None)
+        fits = elements is not None and shape in (None, tuple(tensor.shape))
+        if fits and dtype in (None, getattr(storage, "dtype", dtype)):
+            return
+        problem = f"returned {_described(elements)}, not {tensor.dtype.name}{list(tensor.shape)}"
+        raise errors.devices.wrong_elements(operator, self.name, kernel, problem)
+
+    def _storage(self, tensor):
+        """The Memory of a new tensor, which has elements from now on."""
         memory = memory_of(tensor)
         if memory.elements is None:
             memory.elements = self.from_numpy(_blank(root_of(array_of(tensor))))
-        self.store(tensor, elements)
+        return memory
 
     def _assign(self, written, made):
         """Write a result into the tensor of an in-place or out= call, in that tensor's dtype."""
@@ -204,7 +230,8 @@ class Backend:
             give_memory(written, self.device, self)
         if made.dtype != written.dtype:
             made = self.from_cpu(self.to_cpu(made).to(written.dtype))
-        self.fill(written, self.elements(made.expand(written.shape)))
+        self._storage(written)
+        self.store(written, self.elements(made.expand(written.shape)))
 
     def _copy(self, operator, args):
         """Between devices, dtypes and layouts: the CPU converts."""
@@ -286,7 +313,18 @@ class Backend:
             raise errors.devices.no_kernel(name, self.name)
         if name not in self._warned:
             self._warned.add(name)
-            warnings.warn(errors.devices.falls_back(name, self.name), UserWarning, stacklevel=3)
+            place = location_parts(line())
+            warnings.warn_explicit(errors.devices.falls_back(name, self.name), UserWarning, *place)
+
+
+def _described(elements):
+    """What a kernel returned, for a message."""
+    shape, dtype = getattr(elements, "shape", None), getattr(elements, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{dtype}{list(shape)}"
+    if isinstance(elements, (tuple, list)):
+        return f"a {type(elements).__name__} of {len(elements)}"
+    return type(elements).__name__
 
 
 def _places(array, root):

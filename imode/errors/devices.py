@@ -83,11 +83,47 @@ def falls_back(op, device):
     )
 
 
+def _kernel(operator, device, kernel):
+    code = getattr(getattr(kernel, "__func__", kernel), "__code__", None)
+    where = "" if code is None else f", at {code.co_filename}:{code.co_firstlineno}"
+    name = getattr(kernel, "__qualname__", None) or type(kernel).__name__
+    return f"the kernel of {operator.qualified_name} on the device {device!r}, {name}{where}"
+
+
+def in_kernel(operator, device, kernel):
+    """The text of a note: a device's kernel raised."""
+    return f"In {_kernel(operator, device, kernel)}."
+
+
+def no_function(operator, device, kernel):
+    """What a device gave for the kernel of an operator cannot be called."""
+    return TypeError(
+        f"the kernel of {operator.qualified_name} on the device {device!r} is no function but "
+        f"{type(kernel).__name__}\nBackend.kernel() returns a function of (operator, arguments, "
+        "result), or None."
+    )
+
+
+def wrong_elements(operator, device, kernel, problem):
+    """A device's kernel did not return the elements of its result."""
+    return RuntimeError(
+        f"{_kernel(operator, device, kernel)}, {problem}\nIt returns the elements of its result, "
+        "in the result's shape and dtype, or NotImplemented."
+    )
+
+
 def to_numpy(device):
     """NumPy was asked for an array over the memory of another device."""
     return TypeError(
         f"can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
         "to host memory first."
+    )
+
+
+def not_shared(device):
+    """A tensor on another device was to be moved to memory that processes share."""
+    return RuntimeError(
+        f"_share_fd_: only available on CPU\nThe tensor is on {device}: send its cpu()."
     )
 
 

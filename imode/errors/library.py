@@ -308,3 +308,12 @@ def wrong_fake(op, layer, what, fake, real):
         f"{op.qualified_name}: its fake kernel gives the {what} {fake}, the operator {real}.\n"
         f"{_kernel(layer)}"
     )
+
+
+def not_again(op, layer, what):
+    """An operator that does not give the same when it is called again."""
+    return AssertionError(
+        f"{op.qualified_name}: called again with the same arguments, under a dispatch mode, it "
+        f"gives other {what}.\n{_kernel(layer)}\n"
+        "Ways out: no state between calls; random numbers from imode's generators."
+    )

@@ -85,6 +85,10 @@ def ambiguous_size(shape, start=""):
 # ---- indices ------------------------------------------------------------------------------------
 
 
+def no_index():
+    return IndexError("at least one index must be provided")
+
+
 def too_many_indices(ndim, count):
     return IndexError(f"too many indices for tensor of dimension {ndim} (got {count})")
 
@@ -185,3 +189,26 @@ def zero_divisor():
 def flat_weight():
     """The weight of a convolution has no spatial dimension."""
     return RuntimeError("weight should have at least three dimensions")
+
+
+# ---- layers -------------------------------------------------------------------------------------
+
+
+def not_the_groups():
+    return RuntimeError("Expected X.numel() == N * C * HxW to be true, but got false.")
+
+
+def not_to_pad(n, shape):
+    """Of padding by the border, over n dimensions."""
+    return RuntimeError(
+        f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size and other "
+        f"non-zero dimensions for input, but got: {list(shape)}"
+    )
+
+
+def no_batch(name, n, shape):
+    """The input of a layer over n dimensions has neither these nor a batch's."""
+    return RuntimeError(
+        f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of "
+        f"size: {shape}"
+    )

@@ -8,7 +8,15 @@ from .infer import infer_schema
 from .libraries import Library, fallthrough_kernel
 from .libraries import _scoped_library as _scoped_library
 from .opcheck import OpCheckError, opcheck
-from .registering import custom_op, register_autograd, register_fake, register_kernel
+from .registering import (
+    custom_op,
+    define,
+    impl,
+    impl_abstract,
+    register_autograd,
+    register_fake,
+    register_kernel,
+)
 
 __all__ = [
     "CustomOpDef",
@@ -16,8 +24,11 @@ __all__ = [
     "OpCheckError",
     "OpOverloadPacket",
     "custom_op",
+    "define",
     "fallthrough_kernel",
     "get_include",
+    "impl",
+    "impl_abstract",
     "infer_schema",
     "opcheck",
     "register_autograd",

@@ -70,6 +70,12 @@ cdef class OpOverloadPacket:
         """The names of the overloads."""
         return list(self.found)
 
+    def explain(self, *args, **kwargs):
+        """Print what a call with these arguments would do: see `explain` of an operator."""
+        if self.first is None:
+            raise errors.library.closed(f"{self.namespace}::{self.name}", self.closed)
+        return self.first.explain(*args, **kwargs)
+
     def __call__(self, *args, **kwargs):
         return PyVectorcall_Call(self, args, kwargs)
 
@@ -159,6 +165,12 @@ cdef class CustomOpDef:
 
         return register_kernel(self, device_types, fn)
 
+    def set_kernel_enabled(self, device_type, enabled=True):
+        """A block in which a device's kernel is off, and the default one runs; or on again."""
+        from imode.library.registering import kernel_enabled
+
+        return kernel_enabled(self, device_type, enabled)
+
     def register_fake(self, fn):
         """Give the operator a function that tells the shape, dtype and strides of its results."""
         from imode.library.registering import register_fake
@@ -170,6 +182,10 @@ cdef class CustomOpDef:
         from imode.library.registering import register_autograd
 
         register_autograd(self, backward, setup_context=setup_context)
+
+    def explain(self, *args, **kwargs):
+        """Print what a call with these arguments would do: see `explain` of an operator."""
+        return self._opoverload.explain(*args, **kwargs)
 
     def close(self):
         """Take the operator back, with all that was registered for it."""

@@ -195,5 +195,5 @@ cdef list _unwritten(Operator op, PyObject** args, object result):
     return found
 
 
-WRITE_OR_VIEW = CKernel.new(_write_or_view, None, NULL, "autograd")
-RECORD_OUTSIDE = CKernel.new(_record_outside, None, NULL, "autograd")
+WRITE_OR_VIEW = CKernel.new(_write_or_view, None, NULL, f"{__name__}:_write_or_view")
+RECORD_OUTSIDE = CKernel.new(_record_outside, None, NULL, f"{__name__}:_record_outside")

@@ -1,8 +1,10 @@
 """`Library`: what is registered in its name, and how all of it is taken back."""
 
 import sys
+import threading
 import warnings
 import weakref
+from contextlib import contextmanager
 from functools import partial
 
 from imode import errors
@@ -22,15 +24,19 @@ from .namespaces import (
     publish,
     withdraw,
 )
+from .tags import as_tags
 
 _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
-_KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
+KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
 _SAME_KEY = {"AutogradCPU": "Autograd", "": _COMPOSITE[0], "Undefined": _COMPOSITE[0]}
 _DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta", "privateuseone": "PrivateUse1"}
 # and the names of the devices from outside
 _ABSENT = ("CUDA", "XPU", "MPS", "HPU", "XLA", "MTIA", "IPU", "HIP", "VE")
 _OUR_FILES = __file__.rpartition("libraries.py")[0]
 _definers = {}  # namespace -> (undo of the library of the kind DEF, its line)
+# Held to look a name up and exchange it, and to take a library back: who closes it, too, returns
+# when that is done. A finalizer may close another one in the middle, in the same thread.
+lock = threading.RLock()
 
 fallthrough_kernel = object()  # as a kernel: the next key's kernel runs
 
@@ -38,10 +44,12 @@ fallthrough_kernel = object()  # as a kernel: the next key's kernel runs
 class Declared:
     """What an Operator asks of its declaration; imode's own have an `Entry` there."""
 
-    __slots__ = ("doc", "out", "overloads", "signature", "where")
+    fast = kernel = None
+    by_values, writes = False, ()
+    __slots__ = ("doc", "out", "overloads", "signature", "tags", "where")
 
-    def __init__(self, signature, where):
-        self.signature, self.where = signature, where
+    def __init__(self, signature, where, tags):
+        self.signature, self.where, self.tags = signature, where, tags
         self.out = self.doc = self.overloads = None
 
 
@@ -91,8 +99,8 @@ class Library:
         """Define an operator and return its name.
 
         `Tensor(a!)` says that it writes an argument, `Tensor(a)` that a result is a view of one:
-        version counters and records of views follow from that. Raises RuntimeError where the
-        schema does not parse, or where the name is taken.
+        version counters and records of views follow from that. `tags`: an `imode.Tag`, or several.
+        Raises RuntimeError where the schema does not parse, or where the name is taken.
 
         >>> import imode
         >>> with imode.library.Library("docs_define", "DEF") as lib:
@@ -106,18 +114,19 @@ class Library:
             raise RuntimeError(
                 f"{self} cannot define operators: its kind is IMPL. Use DEF, or FRAGMENT."
             )
-        op = self._operator(schema)
+        op = self._operator(schema, tags)
         self._publish(op)
         return f"{op.name}.{op.overload}" if op.overload else op.name
 
-    def _operator(self, schema):
+    def _operator(self, schema, tags=()):
         """An operator that nobody knows yet."""
         parsed = schemas.parse(schema)
+        tags = as_tags(tags)
         op = Operator(
             parsed.name,
             parsed.overload,
             parsed.text,
-            entry=Declared(parsed.signature, caller()),
+            entry=Declared(parsed.signature, caller(), tags),
             arguments=parsed.arguments,
             n_positional=parsed.n_positional,
             role=_role(parsed.signature),
@@ -131,7 +140,7 @@ class Library:
 
     def _publish(self, op):
         undo = partial(withdraw, op, str(self))
-        with uninterrupted:
+        with self._registering():
             if not publish(op):
                 first = operator_of(self.ns, f"{op.name}.{op.overload or 'default'}", "define()")
                 name = f"{self.ns}::{op.schema}"
@@ -162,9 +171,12 @@ class Library:
             raise errors.library.not_callable(fn)
         op = self._find(op_name, "impl()")
         key = read_key(dispatch_key or self.dispatch_key)
-        composite = key == _COMPOSITE[0]
-        if op.is_composite != composite and not op.outside:
+        if op.is_composite != (key == _COMPOSITE[0]) and not op.outside:
             raise errors.library.composite(op, key)
+        self._lay(op, fn, key, with_keyset, override, exclusive)
+
+    def _lay(self, op, fn, key, with_keyset=False, override=True, exclusive=False):
+        """Lay a kernel over an operator, which nobody has to know yet."""
         slot = slot_of(key)
         function = None if fn is fallthrough_kernel else fn
         layer = Layer(function, line_of(fn), key, with_keyset=with_keyset, exclusive=exclusive)
@@ -174,9 +186,9 @@ class Library:
                 f"{self} overrides its own kernel of {op.qualified_name} for {key}, registered at "
                 f"{before[-1].where}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        with uninterrupted:
+        with self._registering():
             self._undo.append(partial(lift, op, slot, layer))
             lay(op, slot, layer)
 
@@ -220,9 +232,16 @@ class Library:
         if fn is fallthrough_kernel:
             return  # without a fallback, a key that has no kernel is fallen through
         layer = Layer(fn, line_of(fn), key, with_keyset=with_keyset, fallback=True)
-        with uninterrupted:
+        with self._registering():
             self._undo.append(partial(lift_fallback, slot_of(key), layer))
             lay_fallback(slot_of(key), layer)
+
+    @contextmanager
+    def _registering(self):
+        """A block that registers something, of a library that is open until its end."""
+        with uninterrupted, lock:
+            self._check_open()
+            yield
 
     # ---- taking back ----
 
@@ -259,13 +278,11 @@ def _scoped_library(ns, kind, dispatch_key=""):
 
 
 def _undo_all(undo):
-    with uninterrupted:
+    with uninterrupted, lock:
+        # Operators go first: a call finds them whole, or closed, and never without a kernel.
+        undo.sort(key=lambda step: step.func is withdraw)
         while undo:
-            try:
-                step = undo.pop()
-            except IndexError:  # another thread has closed it, too
-                return
-            step()
+            undo.pop()()
 
 
 def _release_namespace(ns, undo):
@@ -285,13 +302,13 @@ def read_key(key):
     """A dispatch key's name from a key or a name, PyTorch's other names included."""
     name = key.name if isinstance(key, DispatchKey) else key
     name = _SAME_KEY.get(name, name)
-    if name in _KEYS:
+    if name in KEYS:
         return name
     if isinstance(name, str) and name.removeprefix("Autograd") in _ABSENT:
         raise errors.library.unknown_device(
             "impl()", name.removeprefix("Autograd").lower(), tuple(_DEVICE_KEYS)
         )
-    raise errors.library.unknown_key(name, _KEYS)
+    raise errors.library.unknown_key(name, KEYS)
 
 
 def device_keys(name, device_types):

@@ -1,10 +1,12 @@
 """`opcheck`: whether an operator does what its schema says."""
 
+import imode
 from imode import errors
 from imode._core.dispatch import Operator, Role
 from imode._core.layers import layers_of, shares_memory, signature, slot_of
 from imode._core.tensor import Tensor
 from imode.guards import AutoDispatchBelowAutograd, no_grad
+from imode.utils._python_dispatch import TorchDispatchMode
 
 from .callables import CustomOpDef, OpOverloadPacket
 
@@ -13,13 +15,26 @@ class OpCheckError(Exception):
     """What `opcheck` raises."""
 
 
-def opcheck(op, args, kwargs=None, *, test_utils=None, raise_exception=True):
+_DEFAULT = (
+    "test_schema",
+    "test_autograd_registration",
+    "test_faketensor",
+    "test_aot_dispatch_dynamic",
+)
+
+
+def opcheck(
+    op, args, kwargs=None, *, test_utils=_DEFAULT, raise_exception=True, atol=None, rtol=None
+):
     """Check an operator on a call's arguments, which stay as they are.
 
     `test_schema`: it writes what its schema says, and its results have the memory of the arguments
     that it says. `test_autograd_registration`: nothing is recorded but for the key Autograd.
     `test_faketensor`: the kernel of `register_fake` gives the results' shapes, dtypes and strides.
-    `test_utils`: one of these names, or several; None: all. Returns a dict from each to "SUCCESS",
+    `test_aot_dispatch_static`, `test_aot_dispatch_dynamic`, the same here, where nothing is
+    compiled: called again under a dispatch mode, it gives the same results and gradients, up to
+    `atol` and `rtol` (None: by the dtype).
+    `test_utils`: one of these names, several, or "ALL". Returns a dict from each to "SUCCESS",
     or to the exception unless `raise_exception`. Raises OpCheckError.
 
     >>> import imode
@@ -32,7 +47,7 @@ def opcheck(op, args, kwargs=None, *, test_utils=None, raise_exception=True):
     True
     """
     op, kwargs = _operator(op), kwargs or {}
-    if test_utils is None or test_utils == "ALL":
+    if test_utils == "ALL":
         test_utils = tuple(_TESTS)
     elif isinstance(test_utils, str):
         test_utils = (test_utils,)
@@ -44,7 +59,7 @@ def opcheck(op, args, kwargs=None, *, test_utils=None, raise_exception=True):
     found = {}
     for name in test_utils:
         try:
-            _TESTS[name](op, args, kwargs)
+            _TESTS[name](op, args, kwargs, atol, rtol)
             found[name] = "SUCCESS"
         except Exception as error:
             if raise_exception:
@@ -130,7 +145,7 @@ def _bytes(tensor):
 # ---- the tests ----
 
 
-def _test_schema(op, args, kwargs):
+def _test_schema(op, args, kwargs, atol, rtol):
     facts, layer = signature(op), _layer(op)
     args, kwargs = _mapped(_copy, args, kwargs)
     named = {**dict(zip(op.names, args, strict=False)), **kwargs}
@@ -164,7 +179,7 @@ def _shares(tensor, others):
     return any(shares_memory(tensor, other) for other in others)
 
 
-def _test_autograd_registration(op, args, kwargs):
+def _test_autograd_registration(op, args, kwargs, atol, rtol):
     if not any(tensor.requires_grad for tensor in _tensors([*args, *kwargs.values()])):
         return
     if layers_of(op, slot_of("CompositeImplicitAutograd")) or not signature(op).functional:
@@ -178,7 +193,7 @@ def _test_autograd_registration(op, args, kwargs):
             raise errors.library.recorded_below(op, _layer(op))
 
 
-def _test_faketensor(op, args, kwargs):
+def _test_faketensor(op, args, kwargs, atol, rtol):
     if (
         not signature(op).results
         or not op.outside
@@ -203,8 +218,6 @@ def _test_faketensor(op, args, kwargs):
 
 
 def _empty(tensor):
-    import imode
-
     return imode.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
 
 
@@ -214,8 +227,66 @@ def _facts(tensor, what):
     return tuple(tensor.shape) if what == "shape" else tensor.dtype
 
 
+class _Plain(TorchDispatchMode):
+    """Stands for whoever looks at the operators: a tracer."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def _test_aot_dispatch(op, args, kwargs, atol, rtol):
+    composite = op.is_composite or layers_of(op, slot_of("CompositeImplicitAutograd"))
+    if (
+        op.outside
+        and signature(op).results
+        and not composite
+        and not layers_of(op, slot_of("Meta"))
+    ):
+        raise errors.library.no_fake(op)
+    state = imode.get_rng_state()
+    expected = _outcome(op, args, kwargs)
+    imode.set_rng_state(state)
+    with _Plain():
+        found = _outcome(op, args, kwargs)
+    for what in expected:
+        if not _alike(found[what], expected[what], atol, rtol):
+            raise errors.library.not_again(op, _layer(op), what)
+
+
+def _outcome(op, args, kwargs):
+    """The results of a call, what it wrote, and the gradients of their sum."""
+    args, kwargs = _mapped(_copy, args, kwargs)
+    given = _tensors([*args, *kwargs.values()])
+    leaves = [tensor for tensor in given if tensor.requires_grad]
+    if not signature(op).functional:  # leaves cannot be written
+        args, kwargs = _mapped(lambda t: t.clone() if t.requires_grad else t, args, kwargs)
+        given = _tensors([*args, *kwargs.values()])
+    results = _tensors(op(*args, **kwargs))
+    found = {"results": results, "arguments": given, "gradients": []}
+    recorded = [tensor for tensor in results if tensor.requires_grad and tensor.grad_fn is not None]
+    if recorded:
+        ones = [imode.ones_like(tensor) for tensor in recorded]
+        found["gradients"] = imode.autograd.grad(recorded, leaves, ones, allow_unused=True)
+    return found
+
+
+def _alike(ours, theirs, atol, rtol):
+    near = {"atol": 1e-5 if atol is None else atol, "rtol": 1e-4 if rtol is None else rtol}
+
+    def same(a, b):
+        if a is None or b is None:
+            return a is b
+        if (a.shape, a.dtype) != (b.shape, b.dtype):
+            return False
+        return imode.allclose(a.detach(), b.detach(), equal_nan=True, **near)
+
+    return len(ours) == len(theirs) and all(map(same, ours, theirs))
+
+
 _TESTS = {
     "test_schema": _test_schema,
     "test_autograd_registration": _test_autograd_registration,
     "test_faketensor": _test_faketensor,
+    "test_aot_dispatch_static": _test_aot_dispatch,
+    "test_aot_dispatch_dynamic": _test_aot_dispatch,
 }

@@ -1,5 +1,7 @@
 """The derivative of an operator of a library: its call as a custom function of autograd."""
 
+from functools import partial
+
 from imode import errors
 from imode._core.dispatch import Kind
 from imode._core.layers import signature
@@ -103,7 +105,7 @@ def _set_up(ctx, call, result):
     words = {"ctx": ctx, "inputs": call.args[:n], "output": result}
     if n < len(call.args):
         words["keyword_only_inputs"] = dict(zip(call.op.names[n:], call.args[n:], strict=True))
-    call.formula.setup_context(**words)
+    _noted(call, "setup_context", call.formula.setup_context, words)
 
 
 def _backward(ctx, *grads):
@@ -112,13 +114,18 @@ def _backward(ctx, *grads):
         raise RuntimeError(errors.library.no_formula(call.op))
     if signature(call.op).listed:
         grads = (list(grads),)
+    given = _noted(call, "backward", partial(call.formula.backward, ctx, *grads))
+    return (None, *call.gradients(given))
+
+
+def _noted(call, what, function, words=None):
+    """Call a function of a derivative; an error in it names the operator."""
     try:
-        given = call.formula.backward(ctx, *grads)
+        return function(**(words or {}))
     except Exception as error:
         where = call.formula.where
-        error.add_note(f"In the backward of {call.op.outside}::{call.op.name}, at {where}.")
+        error.add_note(f"In the {what} of {call.op.outside}::{call.op.name}, at {where}.")
         raise
-    return (None, *call.gradients(given))
 
 
 def _function_of(op):

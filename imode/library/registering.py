@@ -1,20 +1,34 @@
 """Registering by an operator's name: a function as an operator, kernels, derivatives."""
 
+import re
+import warnings
+from contextlib import contextmanager
 from functools import partial
 
 from imode import errors
 from imode._core.dispatch import Operator
 from imode._core.importing import uninterrupted
-from imode._core.layers import add_formula, drop_formula, signature
+from imode._core.layers import (
+    Layer,
+    add_formula,
+    drop_formula,
+    lay,
+    layers_of,
+    lift,
+    signature,
+    slot_of,
+)
 
 from .callables import CustomOpDef, OpOverloadPacket
 from .infer import infer_schema
-from .libraries import Library, device_keys, line_of
+from .libraries import KEYS, Library, device_keys, line_of, lock
 from .namespaces import operator_of, packet_of
 from .recording import Formula
+from .tags import Tag, as_tags
 
 _custom_ops = {}  # qualified name -> CustomOpDef, of those that are there
 _kept = {}  # namespace -> Library of what was registered without one: it stays
+_defined = []  # Libraries of what was defined without one
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
@@ -22,8 +36,9 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
 
     `name`: "namespace::name". `mutates_args`: the names of the arguments that it writes to, or
     "unknown". `device_types`: where it runs; None: anywhere. `schema`: without a name; else it
-    follows from the annotations. Its results share no memory with its arguments. The same name
-    again replaces the operator; `close()`, or a with block, takes it back.
+    follows from the annotations. `tags`: as `Library.define` takes them. Its results share no
+    memory with its arguments. The same name again replaces the operator; `close()`, or a with
+    block, takes it back.
 
     >>> import imode
     >>> @imode.library.custom_op("docs_custom::twice", mutates_args=())
@@ -43,19 +58,20 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
         text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
         keys = device_keys(name, device_types)
         lib = Library(ns, "FRAGMENT")
-        op = lib._operator(f"{op_name}{text}" if text.startswith("(") else text)
+        said = (Tag.pt2_compliant_tag, *as_tags(tags))
+        op = lib._operator(f"{op_name}{text}" if text.startswith("(") else text, said)
         if op.name != op_name or op.overload:
             raise ValueError(f"custom_op(): the schema {text!r} is not one of {name!r}")
         if schema is not None:
             _check_mutates(op, mutates_args, schema)
-        with uninterrupted:
+        with uninterrupted, lock:
             before = _custom_ops.get(name)
             if before is not None:
                 before.close()
             try:
-                lib._publish(op)
                 for key in keys:
-                    lib._impl(op, function, key, exclusive=True)
+                    lib._lay(op, function, key, exclusive=True)
+                lib._publish(op)
             except BaseException:
                 lib.close()
                 raise
@@ -89,6 +105,107 @@ def custom_op_of(name):
     if found is None:
         raise errors.library.no_such_operator(*name.split("::"), "pickle")
     return found
+
+
+@contextmanager
+def kernel_enabled(custom, device_type, enabled):
+    """A block in which the kernel of a device is on, or the operator's function runs there."""
+    op = custom._opoverload
+    (key,) = device_keys(op.qualified_name, device_type)
+    slot = slot_of(key)
+    registered = [one for one in layers_of(op, slot) if one.function is not custom._init_fn]
+    if not registered:
+        yield
+        return
+    function = registered[-1].function if enabled else custom._init_fn
+    layer = Layer(function, line_of(function), key, exclusive=True)
+    lay(op, slot, layer)
+    try:
+        yield
+    finally:
+        lift(op, slot, layer)
+
+
+def define(qualname, schema=None, alias_analysis="", *, lib=None, tags=()):
+    """Define an operator by its qualified name and its schema without a name.
+
+    `lib`: the Library that takes it back; None: it stays. The older form, `define(lib, schema)`,
+    is a decorator of the operator's function.
+
+    >>> with imode.library.Library("docs_fifth", "FRAGMENT") as library:
+    ...     imode.library.define("docs_fifth::fifth", "(Tensor x) -> Tensor", lib=library)
+    ...     @imode.library.impl("docs_fifth::fifth", "cpu", lib=library)
+    ...     def fifth(x):
+    ...         return x / 5
+    ...     imode.ops.docs_fifth.fifth(imode.ones(1))
+    tensor([0.2000])
+    """
+    if isinstance(qualname, Library):
+        return partial(_define_and_give, qualname, schema, alias_analysis)
+    if not isinstance(qualname, str):
+        raise ValueError(
+            "define(qualname, schema): expected qualname to be instance of str, got "
+            f"{type(qualname)}"
+        )
+    ns, name = _parts(qualname)
+    if not isinstance(schema, str) or not re.fullmatch(r"\(.*\) -> .*", schema):
+        raise ValueError(
+            'define(qualname, schema, ...): expected schema to look like e.g. "(Tensor x) -> '
+            f'Tensor" but got "{schema}"'
+        )
+    owner = Library(ns, "FRAGMENT") if lib is None else lib
+    owner.define(name + schema, alias_analysis, tags=tags)
+    if lib is None:
+        _defined.append(owner)
+
+
+def _define_and_give(lib, schema, alias_analysis, function):
+    lib.impl(lib.define(schema, alias_analysis), function)
+    return function
+
+
+def _parts(qualname):
+    """(namespace, name) of a qualified name."""
+    parts = qualname.split("::")
+    if len(parts) != 2:
+        raise ValueError(
+            f"Expected `qualname` to be of the form 'namespace::name', but got {qualname}. "
+            "The qualname passed to the torch.library APIs must consist of a namespace and a "
+            "name, e.g. aten::sin"
+        )
+    return parts
+
+
+def impl(qualname, types, func=None, *, lib=None):
+    """Give an operator a kernel for device types, or dispatch keys: a decorator without `func`.
+
+    `types`: one, or several, of "cpu", "meta", "default" and the names of dispatch keys. `lib`: the
+    Library that takes it back; None: it stays. The older form, `impl(lib, name, dispatch_key="")`,
+    is a decorator.
+    """
+    if isinstance(qualname, Library):
+        return partial(_give, qualname, types, func or "")
+    ns, name = _parts(qualname)
+    keys = []
+    for kind in (types,) if isinstance(types, str) else types:
+        keys += (kind,) if kind in KEYS else device_keys(qualname, kind)
+
+    def register(function):
+        owner = _keeper(ns) if lib is None else lib
+        for key in dict.fromkeys(keys):
+            owner.impl(name, function, key)
+
+    return register if func is None else register(func)
+
+
+def _give(lib, name, key, function):
+    lib.impl(name, function, key)
+    return function
+
+
+def _keeper(ns):
+    """The library of what is registered in a namespace without one."""
+    return _kept.get(ns) or _kept.setdefault(ns, Library(ns, "IMPL"))
 
 
 def register_kernel(op, device_types, func=None, /, *, lib=None):
@@ -171,8 +288,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     if not signature(found).functional:
         raise errors.library.not_functional(found)
     formula = Formula(backward, setup_context, line_of(backward))
-    with uninterrupted:
-        owner._check_open()
+    with owner._registering():
         owner._undo.append(partial(drop_formula, found, formula))
         add_formula(found, formula)
 
@@ -191,7 +307,17 @@ def _found(op, lib, what):
     found = operator_of(ns, name, what)
     custom = _custom_ops.get(op)
     if lib is None:
-        lib = custom._lib if custom is not None else _kept.get(ns)
-    if lib is None:
-        lib = _kept.setdefault(ns, Library(ns, "IMPL"))
+        lib = custom._lib if custom is not None else _keeper(ns)
     return found, lib
+
+
+def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
+    """As `register_fake`, whose older name it is. Deprecated."""
+    warnings.warn(
+        "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use "
+        "that instead; we will remove `torch.library.impl_abstract` in a future version of "
+        "PyTorch.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return register_fake(qualname, func, lib=lib)

@@ -18,7 +18,8 @@ _OWN = _names("""
     fill_ fill zeros ones full eye scalar_tensor empty_like zeros_like ones_like full_like new_empty
     new_zeros new_ones new_full new_empty_strided uniform_ normal_ random_ exponential_ cauchy_
     log_normal_ geometric_ bernoulli_ rand randn randint rand_like randn_like randint_like
-    multinomial normal nan_to_num nextafter
+    multinomial normal nan_to_num nextafter _standard_gamma _standard_gamma_grad _sample_dirichlet
+    _dirichlet_grad
 """)
 
 # Elements change places, or are left as zeros.
@@ -26,8 +27,8 @@ _MOVES = _names("""
     clone repeat flip roll rot90 cat stack diag_embed gather index_select take masked_select tril
     triu index_copy masked_scatter slice_scatter select_scatter diagonal_scatter as_strided_scatter
     pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle _index im2col
-    _reflection_pad1d _reflection_pad2d _reflection_pad3d _replication_pad1d _replication_pad2d
-    _replication_pad3d as_strided_copy diagonal_copy expand_copy permute_copy squeeze_copy t_copy
+    reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
+    replication_pad3d as_strided_copy diagonal_copy expand_copy permute_copy squeeze_copy t_copy
     transpose_copy unfold_copy unsqueeze_copy select_copy slice_copy view_copy alias_copy
     detach_copy narrow_copy split_copy split_with_sizes_copy unbind_copy _select_backward
     _slice_backward _diagonal_backward _masked_scatter_backward _zeros_met

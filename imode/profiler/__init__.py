@@ -4,6 +4,7 @@
 `table`, `chrome` and `lines` show them; `session` is `profile` and its schedule.
 """
 
+from imode._core.importing import import_late as _import_late
 from imode.errors import names_of as _names_of
 
 from .events import EventList, FunctionEvent, FunctionEventAvg
@@ -30,4 +31,10 @@ __all__ = [
     "tensorboard_trace_handler",
 ]
 
-__getattr__ = _names_of(__name__)
+_missing = _names_of(__name__)
+
+
+def __getattr__(name):
+    if name == "profiler":  # PyTorch's module of the same names
+        return _import_late(".profiler", __name__)
+    return _missing(name)

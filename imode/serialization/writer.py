@@ -44,10 +44,13 @@ class Writer:
     def node(self, obj, path, depth):
         """Return the JSON node for `obj`."""
         from imode import Size, Tensor, device, dtype
+        from imode._core.overriding import held
 
         kind = type(obj)
         if kind in _SIMPLE:
             return _SIMPLE[kind](obj)
+        if isinstance(obj, Tensor):  # an object of a subclass is loaded as the tensor that it holds
+            obj = held(obj)
         if isinstance(obj, Tensor) and obj.is_sparse:
             return {"sparse": self.sparse(obj, path)}
         if isinstance(obj, Tensor):

@@ -80,8 +80,10 @@ class Module(types.ModuleType):
         return missing(self.__name__, name)
 
     def __setattr__(self, name, value):
-        super().__setattr__(name, value)
         own = vars(self).get("_own")
+        if isinstance(value, Module) and callable(vars(own or self).get(name)):
+            return  # `import torch.multiprocessing.spawn`: the function of this name stays
+        super().__setattr__(name, value)
         if own is not None and name[:2] != "__" and not isinstance(value, Module):
             setattr(own, name, value)  # torch.backends.cudnn.benchmark = True
 

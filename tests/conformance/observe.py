@@ -78,6 +78,8 @@ READ_AS |= dict.fromkeys(("int8", "int16", "int32", "int64", "uint8"), np.int64)
 
 def numbers_of(tensor):
     """Return the contents of a tensor as an array, the same as of its `tolist()`."""
+    if isinstance(tensor, np.ndarray):
+        return tensor
     if tensor.numel() < 64 or dtype_name(tensor) not in READ_AS or str(tensor.device) != "cpu":
         return np.array(tensor.tolist())
     if str(tensor.layout).endswith("sparse_coo"):

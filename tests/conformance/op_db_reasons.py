@@ -58,7 +58,8 @@ DIFFERS = [
         "sort msort argsort", "values grad.values", "sort and argsort are stable", rare=True,
     ),
     Differs(
-        "nn.functional.layer_norm", "grad.values",
+        "nn.functional.layer_norm native_layer_norm native_batch_norm _native_batch_norm_legit",
+        "grad.values",
         "a gradient of zero, of which PyTorch gives the rounding errors", rare=True,
     ),
     Differs(
@@ -97,7 +98,19 @@ DIFFERS = [
         "it has no out= in Python either, which PyTorch says of another overload", cases="out",
     ),
     Differs(
-        "max_pool2d_with_indices_backward _softmax_backward_data", "outcome",
+        "_softmax_backward_data", "outcome",
         "formulas of derivatives are called as PyTorch's call them, not as its users could",
+    ),
+    Differs(
+        "native_batch_norm _native_batch_norm_legit", "outcome",
+        "what several results go into is not taken", cases="out",
+    ),
+    Differs(
+        "native_batch_norm _native_batch_norm_legit", "dtype",
+        "statistics of float16 are float32", cases="function",
+    ),
+    Differs(
+        "native_layer_norm", "twice",
+        "a bias without a weight is differentiated twice, too", cases="function", rare=True,
     ),
 ]  # fmt: skip

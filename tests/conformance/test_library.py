@@ -194,3 +194,94 @@ def run(lib, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     assert run(imode, name) == [text.replace("torch.", "imode.") for text in run(torch, name)]
+
+
+MORE = {
+    "tags": """
+l = L.Library("side_tags", "DEF")
+l.define("f() -> ()", tags=lib.Tag.pointwise)
+l.define("g() -> ()", tags=(lib.Tag.core, lib.Tag.view_copy))
+space = lib.ops.side_tags
+found = [str(space.f.default.tags), str(space.g.default.tags), str(list(lib.Tag.__members__))]
+found += [lib.Tag.pointwise in lib.ops.aten.mul.Tensor.tags, int(lib.Tag.out)]
+l._destroy()
+""",
+    "custom_op's tags": """
+f = L.custom_op("side_custom_tags::f", lambda x: x * 1, mutates_args=(),
+                schema="(Tensor x) -> Tensor", tags=(lib.Tag.flexible_layout,))
+found = sorted(map(str, f._opoverload.tags))
+""",
+    "define and impl": """
+L.define("side_define::f", "(Tensor x) -> Tensor")
+kernel = L.impl("side_define::f", "cpu")(lambda x: x * 2)
+L.define("side_define::g", "(Tensor x) -> Tensor")
+L.impl("side_define::g", ("cpu", "meta"), lambda x: x * 3)
+x = lib.ones(2)
+found = [lib.ops.side_define.f(x), lib.ops.side_define.g(x), lib.ops.side_define.g(x.to("meta"))]
+found = [found[0].tolist(), found[1].tolist(), str(found[2].shape[0])]
+l = L.Library("side_older", "DEF")
+found.append(L.define(l, "h(Tensor x) -> Tensor")(lambda x: x * 4)(1))
+L.impl(l, "h", "CPU")(lambda x: x * 5)
+found.append(lib.ops.side_older.h(x).tolist())
+l._destroy()
+""",
+    "set_kernel_enabled": """
+f = L.custom_op("side_off::f", lambda x: x + 1, mutates_args=(), schema="(Tensor x) -> Tensor")
+f.register_kernel("cpu", lambda x: x + 10)
+x, found = lib.zeros(1), []
+with f.set_kernel_enabled("cpu", enabled=False):
+    found.append(f(x).item())
+    with f.set_kernel_enabled("cpu", enabled=True):
+        found.append(f(x).item())
+    found.append(f(x).item())
+found.append(f(x).item())
+""",
+    "opcheck": """
+f = L.custom_op("side_check::f", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")
+f.register_fake(lambda x: lib.empty_like(x))
+found = [L.opcheck(f, (lib.ones(2),)), L.opcheck(f, (lib.ones(2),), test_utils="test_schema")]
+try:
+    L.opcheck(f, (lib.ones(2, requires_grad=True),))
+except L._OpCheckError if hasattr(L, "_OpCheckError") else Exception as error:
+    found.append(str(error).split(" (scroll")[0])
+f.register_autograd(lambda ctx, grad: grad * 2)
+x = lib.ones(2, requires_grad=True)
+found.append(L.opcheck(f, (x,), test_utils="test_aot_dispatch_static", atol=1e-3, rtol=1e-3))
+found.append(L.opcheck(f, (x,), raise_exception=False))
+""",
+    "a wrong util": """
+f = L.custom_op("side_util::f", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")
+try:
+    L.opcheck(f, (lib.ones(2),), test_utils="bogus")
+except ValueError as error:
+    found = str(error)
+""",
+    "a schema taken apart": """
+l = L.Library("side_schema", "DEF")
+l.define("f.x(Tensor(a!) x, Tensor? y, *, int[2] k=1, float s=2.5, bool b=False) -> Tensor(a!)")
+s = lib.ops.side_schema.f.x._schema
+found = [s.name, s.overload_name, s.is_mutable, len(s.returns), str(s)]
+for a in s.arguments:
+    info = a.alias_info
+    found.append([a.name, str(a.type), a.kwarg_only, a.is_write, a.has_default_value()])
+    found.append([info and info.is_write, info and sorted(info.before_set)])
+    found.append(str(list(a.default_value) if a.name == "k" else a.default_value))
+l._destroy()
+""",
+    "overloads of one operator": """
+f = lib.ops.aten.max.dim
+packet = f.overloadpacket
+found = [packet is lib.ops.aten.max, packet.__name__, f.__name__, str(f), f.namespace]
+""",
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MORE)
+def test_what_each_program_finds(name):
+    found = []
+    for lib in (imode, torch):
+        names = {"lib": lib, "L": lib.library}
+        exec(MORE[name], names)
+        found.append(names["found"])
+    assert found[0] == found[1]

@@ -221,6 +221,45 @@ def test_what_a_function_mode_sees(lib, torch, program):
     same(functions_seen(lib, program), functions_seen(torch, program))
 
 
+ATTRIBUTES = "shape dtype device requires_grad grad is_leaf T data ndim grad_fn layout is_cpu "
+ATTRIBUTES += "real _version output_nr itemsize nbytes is_sparse _base retains_grad is_meta"
+METHODS = """dim() size() size(0) numel() stride() storage_offset() is_contiguous() element_size()
+is_floating_point() is_complex() data_ptr() numpy() tolist() to('cpu') float() double() cpu() type()
+is_inference() get_device() requires_grad_() register_hook(print) retain_grad()"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        *(f"x.{name}" for name in ATTRIBUTES.split()),
+        *(f"(x * 1).{call}" for call in METHODS.split() if "numpy" not in call),
+        *("x.requires_grad = True", "x.grad = lib.ones(2)", "x.data = lib.ones(1)"),
+        *("x.grad = lib.ones(2); del x.grad", "len(x)", "bool(x[0])", "float(x[0])", "int(x[0])"),
+        *("repr(x)", "str(x)", "f'{x}'", "[1, 2][x[0].long() - 1]", "lib.ones(2, 2).H"),
+        *("x.sum().backward()", "x[0].item()", "x.detach().numpy()", "isinstance(x, lib.Tensor)"),
+    ],
+)
+def test_attributes_and_methods_that_a_function_mode_sees(lib, torch, program):
+    def seen(library):
+        overrides = modules(library)[1]
+        calls = []
+
+        class Log(overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                calls.append([func.__name__, overrides.resolve_name(func)])
+                return func(*args, **(kwargs or {}))
+
+        x = library.ones(2)
+        if "= " not in program and "numpy" not in program:
+            x.requires_grad_("long" not in program)
+        x.grad = None
+        with Log():
+            exec(program, {"x": x, "lib": library})
+        return [[name, whole and whole.replace("torch.", "imode.")] for name, whole in calls]
+
+    same(seen(lib), seen(torch))
+
+
 def ducks(lib):
     """Classes with __torch_function__ that are no tensors."""
     calls = []

@@ -34,8 +34,6 @@ REFUSED = {
     "conv_tbc",
     # LAPACK's drivers refuse a gradient in PyTorch
     "linalg_lstsq",
-    # sizes of batches with gaps between them, which PyTorch reads as though there were none
-    "rnn_relu.data",
 }  # fmt: skip
 # Gates of another number than the states ask for, of which PyTorch's library takes the first.
 TAKEN = {"lstm.input"}
@@ -114,6 +112,8 @@ class Program:
     def changed(self, value):
         if isinstance(value, T):
             self.tensors.append(Laid(value, self.rng, self.sizes))
+            if self.name.endswith(".data") and not value.floating:
+                self.tensors[-1].strides = [1]  # sizes of batches: PyTorch reads them as in a row
             return self.tensors[-1]
         if isinstance(value, (list, tuple)) and any(
             isinstance(item, (T, D, list, tuple)) for item in value

@@ -193,3 +193,53 @@ str(t.as_subclass(Other)[0])
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_subclasses(lib, torch, program):
     same(outcome(lib, program), outcome(torch, program))
+
+
+def parameters(lib):
+    """Parameters of a class, and a class of parameters: in a module, an optimizer, a file."""
+    nn = lib.nn
+
+    class A(lib.Tensor):
+        pass
+
+    class P(nn.Parameter):
+        pass
+
+    class Tagged(nn.Parameter):
+        def __new__(cls, data, tag):
+            self = lib.Tensor._make_subclass(cls, data, True)
+            self.tag = tag
+            return self
+
+        def __init__(self, data, tag):
+            pass
+
+    module = nn.Linear(2, 2)
+    module.weight = nn.Parameter(lib.ones(2, 2).as_subclass(A))
+    module.bias = P(lib.zeros(2))
+    module.extra = Tagged(lib.ones(1), "tag")
+    found = [(name, type(p).__name__) for name, p in module.named_parameters()]
+    for p in module.parameters():
+        found.append([isinstance(p, c) for c in (nn.Parameter, P, Tagged, A, lib.Tensor)])
+        found.append([p.is_leaf, p.requires_grad, type(p.detach()).__name__, repr(p)])
+    optimizer = lib.optim.SGD(module.parameters(), lr=0.5, momentum=0.9)
+    for _ in range(2):
+        optimizer.zero_grad()
+        y = module(lib.ones(3, 2))
+        found += [type(value).__name__ for value in (y, module.bias * 2, module.extra + y)]
+        (y.sum() * module.extra).sum().backward()
+        found += [p.grad.tolist() for p in module.parameters()]
+        found.append(nn.utils.clip_grad_norm_(module.parameters(), 1.0).item())
+        optimizer.step()
+    found += [p.tolist() for p in module.parameters()] + [module.extra.tag]
+    found += [(name, type(v).__name__) for name, v in module.state_dict().items()]
+    found.append([issubclass(c, lib.Tensor) for c in (A, P, Tagged, nn.Parameter, int)])
+    found.append([issubclass(c, nn.Parameter) for c in (A, P, Tagged, nn.Parameter, lib.Tensor)])
+    found += [lib.is_inference(module.weight), module.weight.is_inference()]
+    with lib.inference_mode():
+        found.append(lib.is_inference(module.weight.detach() * 2))
+    return plain(found)
+
+
+def test_parameters_of_subclasses(lib, torch):
+    same(parameters(lib), parameters(torch))

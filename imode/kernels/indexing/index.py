@@ -125,7 +125,7 @@ class Key:
 def get(a, indices, dims=None):
     """Return a copy of ``a[indices]`` with the memory order of PyTorch's `index`."""
     if not indices:
-        raise IndexError("at least one index must be provided")
+        raise errors.shapes.no_index()
     indices = per_dim(indices, dims)
     if len(indices) == 1 and indices[0].dtype == np.bool_ and indices[0].shape == a.shape:
         return a[indices[0]] if a.ndim else a.reshape(1)[indices[0].reshape(1)]

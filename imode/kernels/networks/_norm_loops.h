@@ -2,18 +2,19 @@
    guard: _norm.c includes this once per type.
 
    Sums run in LANES partial sums of T per row and in double across rows, as accurate as pairwise
-   summation for rows of a few thousand elements. */
+   summation for rows of a few thousand elements. The partial sums are arrays, not vectors: compilers
+   keep them in registers of whatever size the level has. */
 
-#define LANES 16
-
-#if defined(__GNUC__)
-typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
-typedef T NAME(quad) __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
-#define LOAD(p) (*(const NAME(vec) *)(p))
-#define LOAD4(p) (*(const NAME(quad) *)(p))
-#endif
-
+#define LANES (int)(256 / sizeof(T))
+#define FEW 8      /* partial sums of what is left, and of short rows */
 #define CHUNK 4096 /* elements per run of partial sums */
+
+/* Add TERM, of the element i + j, for all j below COUNT, to SUM[j], as long as there are so many. */
+#define IN_LANES(COUNT, TERMS)                                                                    \
+    for (; i + (COUNT) <= stop; i += (COUNT))                                                     \
+        for (int j = 0; j < (COUNT); j++) {                                                       \
+            TERMS                                                                                 \
+        }
 
 /* The sum of the lanes, pair by pair. */
 static inline double NAME(fold)(T *lanes)
@@ -31,14 +32,8 @@ CLONES static double NAME(row_sum)(const T *x, long n)
         const long stop = n - start < CHUNK ? n : start + CHUNK;
         long i = start;
         T lanes[LANES] = {0}, part = 0;
-#ifdef LOAD
-        NAME(vec) sum = {0};
-        for (; i + LANES <= stop; i += LANES)
-            sum += LOAD(x + i);
-        memcpy(lanes, &sum, sizeof(sum));
-        for (; i + 4 <= stop; i += 4)
-            *(NAME(quad) *)lanes += LOAD4(x + i);
-#endif
+        IN_LANES(LANES, lanes[j] += x[i + j];)
+        IN_LANES(FEW, lanes[j] += x[i + j];)
         for (; i < stop; i++)
             part += x[i];
         total += NAME(fold)(lanes) + part;
@@ -53,18 +48,8 @@ CLONES static double NAME(row_squares)(const T *x, long n, T mean)
         const long stop = n - start < CHUNK ? n : start + CHUNK;
         long i = start;
         T lanes[LANES] = {0}, part = 0;
-#ifdef LOAD
-        NAME(vec) sum = {0};
-        for (; i + LANES <= stop; i += LANES) {
-            const NAME(vec) d = LOAD(x + i) - mean;
-            sum += d * d;
-        }
-        memcpy(lanes, &sum, sizeof(sum));
-        for (; i + 4 <= stop; i += 4) {
-            const NAME(quad) d = LOAD4(x + i) - mean;
-            *(NAME(quad) *)lanes += d * d;
-        }
-#endif
+        IN_LANES(LANES, const T d = x[i + j] - mean; lanes[j] += d * d;)
+        IN_LANES(FEW, const T d = x[i + j] - mean; lanes[j] += d * d;)
         for (; i < stop; i++)
             part += (x[i] - mean) * (x[i] - mean);
         total += NAME(fold)(lanes) + part;
@@ -80,21 +65,8 @@ CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double
         const long stop = n - start < CHUNK ? n : start + CHUNK;
         long i = start;
         T one[LANES] = {0}, two[LANES] = {0}, part = 0, product = 0;
-#ifdef LOAD
-        NAME(vec) sum = {0}, dots = {0};
-        for (; i + LANES <= stop; i += LANES) {
-            const NAME(vec) v = LOAD(g + i);
-            sum += v;
-            dots += v * (LOAD(x + i) - mean);
-        }
-        memcpy(one, &sum, sizeof(sum));
-        memcpy(two, &dots, sizeof(dots));
-        for (; i + 4 <= stop; i += 4) {
-            const NAME(quad) v = LOAD4(g + i);
-            *(NAME(quad) *)one += v;
-            *(NAME(quad) *)two += v * (LOAD4(x + i) - mean);
-        }
-#endif
+        IN_LANES(LANES / 2, one[j] += g[i + j]; two[j] += g[i + j] * (x[i + j] - mean);)
+        IN_LANES(FEW, one[j] += g[i + j]; two[j] += g[i + j] * (x[i + j] - mean);)
         for (; i < stop; i++) {
             part += g[i];
             product += g[i] * (x[i] - mean);
@@ -179,14 +151,15 @@ CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x
 
 /* ---- per channel ---- */
 
-#define SHORT 32 /* rows up to this length are processed LANES at a time, one in each lane */
+#define ABREAST 16
+#define SHORT 32 /* rows up to this length are processed ABREAST at a time, side by side */
 
 CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
 {
-    for (long r = 0; r < rows; r += LANES) {
-        const long count = rows - r < LANES ? rows - r : LANES;
+    for (long r = 0; r < rows; r += ABREAST) {
+        const long count = rows - r < ABREAST ? rows - r : ABREAST;
         const T *row = x + r * n;
-        T sum[LANES] = {0}, squares[LANES] = {0};
+        T sum[ABREAST] = {0}, squares[ABREAST] = {0};
         for (long i = 0; i < n; i++)
             for (long l = 0; l < count; l++)
                 sum[l] += row[l * n + i];
@@ -333,7 +306,8 @@ CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x
 }
 
 #undef LANES
-#undef LOAD
-#undef LOAD4
+#undef FEW
+#undef IN_LANES
 #undef CHUNK
+#undef ABREAST
 #undef SHORT

@@ -16,6 +16,8 @@ from libc.math cimport sqrt
 
 import numpy as np
 
+from imode import errors
+
 cnp.import_array()
 
 ctypedef fused real:
@@ -573,11 +575,36 @@ cdef object _layer_norm(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _group_norm(Operator op, keyset_t keys, PyObject** args):
-    return deliver(op, group_norm(
-        array_of(args[0]), array_or_none(args[1]), array_or_none(args[2]), PyLong_AsLong(args[3]),
-        PyFloat_AsDouble(args[4])), args)
+    cdef cnp.ndarray x = array_of(args[0]), wide
+    cdef long n = PyLong_AsLong(args[3]), channels = PyLong_AsLong(args[4])
+    cdef long size = PyLong_AsLong(args[5])
+    cdef bint given = (cnp.PyArray_NDIM(x) > 1 and cnp.PyArray_DIM(x, 0) == n
+                       and cnp.PyArray_DIM(x, 1) == channels)
+    if cnp.PyArray_SIZE(x) != n * channels * size:
+        raise errors.shapes.not_the_groups()
+    wide = x if given else x.reshape((n, channels, size))
+    result, mean, rstd = group_norm(wide, array_or_none(args[1]), array_or_none(args[2]),
+                                    PyLong_AsLong(args[6]), PyFloat_AsDouble(args[7]))
+    if not given:
+        result = result.reshape((<object>x).shape)
+    return deliver(op, (result, mean, rstd), args)
+
+
+cdef object _without_running(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, batch_norm(
+        array_of(args[0]), array_or_none(args[1]), array_or_none(args[2]), None, None,
+        <object>args[3] is True, PyFloat_AsDouble(args[4]), PyFloat_AsDouble(args[5])), args)
+
+
+cdef object _by_running(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, batch_norm(
+        array_of(args[0]), array_or_none(args[1]), array_or_none(args[2]), array_or_none(args[3]),
+        array_or_none(args[4]), False, PyFloat_AsDouble(args[5]),
+        PyFloat_AsDouble(args[6])), args)
 
 
 native_batch_norm = CKernel.new(_batch_norm)
+batch_norm_without_running = CKernel.new(_without_running)
+batch_norm_by_running = CKernel.new(_by_running)
 native_layer_norm = CKernel.new(_layer_norm)
 native_group_norm = CKernel.new(_group_norm)

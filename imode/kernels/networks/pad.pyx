@@ -104,9 +104,7 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
     cdef long low, high
     for dim in range(ndim - n - 1, ndim):
         if shape[dim] == 0:
-            raise RuntimeError(
-                f"Expected {n + 1}D or {n + 2}D (batch mode) tensor with possibly 0 batch size "
-                f"and other non-zero dimensions for input, but got: {list(shape)}")
+            raise errors.shapes.not_to_pad(n, shape)
     f.planes = 1
     for dim in range(ndim - n):
         f.planes *= <long>shape[dim]

@@ -431,7 +431,7 @@ def avg_pool2d_backward(
     expected = (*shape[:len(shape) - 2], p.y.count, p.x.count)
     if (<object>g).shape != expected:            # a hook, or a direct call of the operator
         raise RuntimeError(
-            f"_avg_pool2d_backward(): expected grad_output of the shape {list(expected)}, but got "
+            f"avg_pool2d_backward(): expected grad_output of the shape {list(expected)}, but got "
             f"{list((<object>g).shape)}")
     return _mean_backward(&p, g, grad, x)
 

@@ -1,12 +1,32 @@
 /* Products of small matrices, and adding to a product.
 
-   Sums are held in vectors of 64 bytes, which the compiler splits into the machine's vectors: four
-   of these side by side hide the latency of an addition. */
+   Where rows of b are contiguous, and long enough for a vector of the machine, a tile of sums stays
+   in registers (_product_tile.h). Columns of b are transposed into a buffer first, where that pays.
+   Shorter rows, and dot products, hold their sums in vectors of up to 64 bytes, which the compiler
+   splits into the machine's. */
 #include "matmul.h"
 
 #include <string.h>
 
-#include "vmath.h"
+#define LOOPS "_product_tile.h"
+#define UNPACKED
+#include "_levels.h"
+
+/* c (n, m) = a (n, k) @ b (k, m), the rows of b contiguous; of double if `wide`. */
+static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a, ptrdiff_t an,
+                  ptrdiff_t ak, const void* b, ptrdiff_t bk, void* c) {
+    PICK(product, (n, m, k, a, an, ak, b, bk, c, m, 0))
+}
+
+/* The elements of a vector of tiles, at the machine's level: fewer columns are not for tiles. */
+static int lanes(int wide) {
+    static const int of[2][3] = {{4, 8, 16}, {2, 4, 4}};
+#if CHOOSE
+    return of[wide][level()];
+#else
+    return of[wide][0];
+#endif
+}
 
 #if defined(__GNUC__)
 
@@ -162,10 +182,21 @@ SMALL(double, d)
     }
 
 #if defined(__GNUC__)
-#define BY_LAYOUT(S)                                                                           \
+#define TURNED 8192 /* elements of a transposed b */
+#define BY_LAYOUT(T, S, WIDE)                                                                  \
     if (n * k * m > 64) {                                                                      \
         if (bm == 1 && m > 1) {                                                                \
-            rows_##S(a, an, ak, b, bk, c, n, k, m);                                            \
+            if (n >= 4 && m >= lanes(WIDE)) /* fewer rows leave most of a tile empty */        \
+                tiles(WIDE, n, k, m, a, an, ak, b, bk, c);                                     \
+            else                                                                               \
+                rows_##S(a, an, ak, b, bk, c, n, k, m);                                        \
+            return;                                                                            \
+        }                                                                                      \
+        if (bk == 1 && n >= 8 && m >= lanes(WIDE) && k * m <= TURNED) {                        \
+            T turned[TURNED];                                                                  \
+            for (ptrdiff_t j = 0; j < m; j++)                                                  \
+                for (ptrdiff_t p = 0; p < k; p++) turned[p * m + j] = b[j * bm + p];           \
+            tiles(WIDE, n, k, m, a, an, ak, turned, m, c);                                     \
             return;                                                                            \
         }                                                                                      \
         if (bk == 1 && ak == 1) {                                                              \
@@ -174,10 +205,10 @@ SMALL(double, d)
         }                                                                                      \
     }
 #else
-#define BY_LAYOUT(S)
+#define BY_LAYOUT(T, S, WIDE)
 #endif
-MATMUL(float, f, BY_LAYOUT(f))
-MATMUL(double, d, BY_LAYOUT(d))
+MATMUL(float, f, BY_LAYOUT(float, f, 0))
+MATMUL(double, d, BY_LAYOUT(double, d, 1))
 
 #define ADD_SCALED(T, S)                                                                       \
     V_CLONES void imode_add_scaled_##S(T* c, ptrdiff_t n, ptrdiff_t m, const T* addend,        \

@@ -72,14 +72,44 @@ cdef void restore_threads(int before) noexcept nogil:
         _set_threads(before)
 
 
-ctypedef struct Product:          # one product, shared by rows
+ctypedef struct Product:          # of one pair of matrices, or of a stack of them
     int code
-    npy_intp dims[4]              # batch (1), rows, inner, columns
-    npy_intp steps[9]
+    bint small                    # by the loops of _matmul.c, not the BLAS
+    npy_intp item
+    npy_intp dims[4]              # batch, rows, inner, columns
+    npy_intp steps[9]             # bytes to the next matrices, then to their rows and columns
     char* args[3]
 
 
+cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """The products of pairs begin to end."""
+    cdef Product* p = <Product*>context
+    cdef npy_intp[4] dims = [end - begin, p.dims[1], p.dims[2], p.dims[3]]
+    cdef npy_intp item = p.item
+    cdef npy_intp* step = p.steps
+    cdef char* args[3]
+    cdef int i
+    cdef Py_ssize_t number
+    for i in range(3):
+        args[i] = p.args[i] + begin * step[i]
+    if not p.small:
+        _loop[p.code](args, dims, p.steps, _loop_data[p.code])
+        return
+    for number in range(begin, end):
+        if p.code == FLOAT32:
+            imode_small_matmul_f(
+                <float*>args[0], step[3] // item, step[4] // item, <float*>args[1],
+                step[5] // item, step[6] // item, <float*>args[2], dims[1], dims[2], dims[3])
+        else:
+            imode_small_matmul_d(
+                <double*>args[0], step[3] // item, step[4] // item, <double*>args[1],
+                step[5] // item, step[6] // item, <double*>args[2], dims[1], dims[2], dims[3])
+        for i in range(3):
+            args[i] += step[i]
+
+
 cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Rows begin to end of one product."""
     cdef Product* whole = <Product*>context
     cdef npy_intp[4] dims = [1, end - begin, whole.dims[2], whole.dims[3]]
     cdef char* args[3]
@@ -134,34 +164,25 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef npy_intp n = a.rows
     cdef npy_intp k = a.columns
     cdef npy_intp m = b.columns
-    cdef npy_intp[4] dims = [batch, n, k, m]
-    cdef npy_intp[9] steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride,
-                              b.row_stride, b.column_stride, m * item, item]
-    cdef char* args[3]
-    cdef npy_intp i
-    cdef int blas_threads
+    cdef npy_intp work = n * k * m        # multiplications for one pair
+    cdef int blas_threads = 0
     cdef Product whole
-    args[0], args[1], args[2] = a.data, b.data, out
-    if code == FLOAT32 and imode_small_product(n, k, m, b.column_stride // 4):
-        for i in range(batch):
-            imode_small_matmul_f(
-                <float*>(a.data + i * a_step), a.row_stride // 4, a.column_stride // 4,
-                <float*>(b.data + i * b_step), b.row_stride // 4, b.column_stride // 4,
-                <float*>(out + i * n * m * 4), n, k, m)
-    elif code == FLOAT64 and imode_small_product(n, k, m, b.column_stride // 8):
-        for i in range(batch):
-            imode_small_matmul_d(
-                <double*>(a.data + i * a_step), a.row_stride // 8, a.column_stride // 8,
-                <double*>(b.data + i * b_step), b.row_stride // 8, b.column_stride // 8,
-                <double*>(out + i * n * m * 8), n, k, m)
-    else:
+    whole.code, whole.item = code, item
+    whole.small = (code == FLOAT32 or code == FLOAT64) and imode_small_product(
+        n, k, m, b.column_stride // item)
+    whole.dims = [batch, n, k, m]
+    whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,
+                   b.column_stride, m * item, item]
+    whole.args = [a.data, b.data, out]
+    if not whole.small:
         blas_threads = one_thread()
-        if batch == 1 and n >= 2 * ROWS and n * k * m >= SHARED:
-            whole.code, whole.dims, whole.steps, whole.args = code, dims, steps, args
-            parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
-        else:
-            _loop[code](args, dims, steps, _loop_data[code])
-        restore_threads(blas_threads)
+    if batch * work < SHARED or num_threads() == 1:
+        _matrices(&whole, 0, batch)
+    elif batch == 1 and n >= 2 * ROWS:
+        parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
+    else:
+        parallel_for(batch, max(1, SHARED // 4 // work), _matrices, &whole)
+    restore_threads(blas_threads)
 
 
 cdef ndarray product(int code, Matrix a, Matrix b, int nd, npy_intp* dims, npy_intp batch=1,

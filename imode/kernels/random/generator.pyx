@@ -269,6 +269,20 @@ default_generator = Generator()
 default_generator.seed()
 
 
+# A fork waits until no thread draws from it: in the child nobody would unlock it.
+def _before_fork():
+    (<Generator> default_generator).acquire()
+
+
+def _after_fork():
+    (<Generator> default_generator).release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
+
+
 def manual_seed(seed):
     """Seed the default generator with int(seed); return it.
 

@@ -1,49 +1,36 @@
 /* Functions of a row of n numbers: sum, softmax, log_softmax, logsumexp.
 
-   A row is summed in blocks of BLOCK elements, each with LANES partial sums side by side; the sums
+   A row is summed in blocks of BLOCK elements, each in vectors side by side (_sum_block.h); the sums
    of blocks are added pairwise. The error grows with the logarithm of n. Rows with a stride are
    first copied to a buffer; but if corresponding elements of many rows are adjacent (a sum over the
    leading dimension), the rows are summed side by side, column by column. */
 
+#include <stddef.h>
+#include <string.h>
+
 #include "_loops.h"
 #include "vmath.h"
+#include "wide.h"
 
 #define BLOCK 4096
 #define TILE 512 /* columns summed side by side: two levels of sums fit into the L1 cache */
 
 /* ---- sum: one block of a contiguous row ---- */
 
-#define LANES 64
-#define SUM_BLOCK(NAME, T)                                                                         \
-    typedef T NAME##_vector __attribute__((vector_size(64)));                                      \
-    typedef T NAME##_unaligned __attribute__((vector_size(64), aligned(sizeof(T)), may_alias));    \
-    V_CLONES static T NAME##_block(T *a, npy_intp n) {                                             \
-        enum { W = 64 / sizeof(T) };                                                               \
-        T total = 0;                                                                               \
-        npy_intp i = 0;                                                                            \
-        if (n >= 4 * W) {                                                                          \
-            NAME##_vector s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};                                  \
-            for (; i + 4 * W <= n; i += 4 * W) {                                                   \
-                s0 += *(const NAME##_unaligned *)(a + i);                                          \
-                s1 += *(const NAME##_unaligned *)(a + i + W);                                      \
-                s2 += *(const NAME##_unaligned *)(a + i + 2 * W);                                  \
-                s3 += *(const NAME##_unaligned *)(a + i + 3 * W);                                  \
-            }                                                                                      \
-            s0 = (s0 + s1) + (s2 + s3);                                                            \
-            T part[W];                                                                             \
-            memcpy(part, &s0, sizeof part);                                                        \
-            for (int w = W / 2; w > 0; w /= 2)                                                     \
-                for (int j = 0; j < w; j++)                                                        \
-                    part[j] += part[j + w];                                                        \
-            total = part[0];                                                                       \
-        }                                                                                          \
-        T rest = 0;                                                                                \
-        for (; i < n; i++)                                                                         \
-            rest += a[i];                                                                          \
-        return total + rest;                                                                       \
-    }
-SUM_BLOCK(sum_f, float)
-SUM_BLOCK(sum_d, double)
+#define LOOPS "_sum_block.h"
+#include "_levels.h"
+
+static float sum_f_block(float *a, npy_intp n)
+{
+    enum { wide = 0 };
+    PICK(sum_block, (a, n))
+}
+
+static double sum_d_block(double *a, npy_intp n)
+{
+    enum { wide = 1 };
+    PICK(sum_block, (a, n))
+}
 
 /* Sum of a contiguous row: halves, quarters, ... blocks. */
 #define SUM_ROW(NAME, T)                                                                           \
@@ -58,10 +45,12 @@ SUM_ROW(sum_d, double)
 
 /* ---- sum: rows of any stride and of complex and half numbers, through a buffer ---- */
 
-#define READ(x) (x)
-#define HALF(x) v_from_half(x)
+#define COPY(IN)                                                                                   \
+    for (npy_intp i = 0; i < n; i++)                                                               \
+        buffer[i] = ((const IN *)(a + i * stride))[k];
+#define WIDEN(IN) from_half(buffer, a, stride, n);
 /* PARTS: 1, or 2 for complex numbers, whose parts are summed separately. */
-#define SUM_STRIDED(NAME, SUM, IN, T, PARTS, CONVERT)                                              \
+#define SUM_STRIDED(NAME, SUM, IN, T, PARTS, FILL)                                                 \
     static void NAME##_strided(const char *a, npy_intp stride, npy_intp n, T *total) {             \
         if (n > BLOCK) {                                                                           \
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
@@ -74,16 +63,15 @@ SUM_ROW(sum_d, double)
         }                                                                                          \
         T buffer[BLOCK];                                                                           \
         for (int k = 0; k < PARTS; k++) {                                                          \
-            for (npy_intp i = 0; i < n; i++)                                                       \
-                buffer[i] = CONVERT(((const IN *)(a + i * stride))[k]);                            \
+            FILL(IN)                                                                               \
             total[k] = SUM##_block(buffer, n);                                                     \
         }                                                                                          \
     }
-SUM_STRIDED(sum_f, sum_f, float, float, 1, READ)
-SUM_STRIDED(sum_d, sum_d, double, double, 1, READ)
-SUM_STRIDED(sum_e, sum_f, uint16_t, float, 1, HALF)
-SUM_STRIDED(sum_cf, sum_f, float, float, 2, READ)
-SUM_STRIDED(sum_cd, sum_d, double, double, 2, READ)
+SUM_STRIDED(sum_f, sum_f, float, float, 1, COPY)
+SUM_STRIDED(sum_d, sum_d, double, double, 1, COPY)
+SUM_STRIDED(sum_e, sum_f, uint16_t, float, 1, WIDEN)
+SUM_STRIDED(sum_cf, sum_f, float, float, 2, COPY)
+SUM_STRIDED(sum_cd, sum_d, double, double, 2, COPY)
 
 /* ---- sum: columns side by side ---- */
 
@@ -114,11 +102,11 @@ SUM_COLUMNS(sum_f, float)
 SUM_COLUMNS(sum_d, double)
 
 /* The loops: dims = rows, n; steps = from row to row in and out, within a row. */
-#define ROWS npy_intp rows = dims[0], n = dims[1], next = steps[0], stride = steps[2]
+#define EACH_ROW npy_intp rows = dims[0], n = dims[1], next = steps[0], stride = steps[2]
 #define SUM_LOOP(NAME, T)                                                                          \
     static void NAME##_loop(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {   \
         (void)d;                                                                                   \
-        ROWS;                                                                                      \
+        EACH_ROW;                                                                                  \
         char *a = args[0], *out = args[1];                                                         \
         if (rows >= 8 && next == sizeof(T) && steps[1] == sizeof(T) && stride != sizeof(T)) {      \
             for (npy_intp j = 0; j < rows; j += TILE)                                              \
@@ -139,7 +127,7 @@ SUM_LOOP(sum_d, double)
 #define SUM_LOOP_STRIDED(NAME)                                                                     \
     static void NAME##_loop(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {   \
         (void)d;                                                                                   \
-        ROWS;                                                                                      \
+        EACH_ROW;                                                                                  \
         for (npy_intp r = 0; r < rows; r++)                                                        \
             NAME##_strided(args[0] + r * next, stride, n, (void *)(args[1] + r * steps[1]));       \
     }
@@ -148,7 +136,7 @@ SUM_LOOP_STRIDED(sum_cd)
 
 static void sum_e_loop(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {
     (void)d;
-    ROWS;
+    EACH_ROW;
     for (npy_intp r = 0; r < rows; r++) {
         float total;
         sum_e_strided(args[0] + r * next, stride, n, &total);
@@ -161,7 +149,7 @@ static void sum_e_loop(char **args, const npy_intp *dims, const npy_intp *steps,
     V_CLONES static void NAME##_loop(char **args, const npy_intp *dims, const npy_intp *steps,     \
                                      void *d) {                                                    \
         (void)d;                                                                                   \
-        ROWS;                                                                                      \
+        EACH_ROW;                                                                                  \
         for (npy_intp r = 0; r < rows; r++) {                                                      \
             const char *a = args[0] + r * next;                                                    \
             uint64_t total = 0; /* unsigned: it wraps around, as int64 does in NumPy */            \
@@ -250,12 +238,14 @@ SOFTMAX_ROW(d, double, log)
 
 /* Rows: used directly if contiguous; else copied to a buffer and back, several at once if their
    corresponding elements are adjacent (a softmax over the leading dimension). */
+#define READ(x) (x)
+#define HALF(x) v_from_half(x)
 #define HALF_BACK(x) v_to_half(x)
 #define SIDE_BY_SIDE 16
 #define ROW_LOOP(NAME, KERNEL, IN, T, CONVERT, BACK, IS_T, OUT_N, OUT_STRIDE)                      \
     static void NAME(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {          \
         (void)d;                                                                                   \
-        ROWS;                                                                                      \
+        EACH_ROW;                                                                                  \
         npy_intp out_stride = OUT_STRIDE, size = (npy_intp)sizeof(T);                              \
         if (IS_T && stride == size && (out_stride == size || OUT_N == 1)) {                        \
             for (npy_intp r = 0; r < rows; r++)                                                    \

@@ -418,7 +418,7 @@ cdef void at_range(ndarray a, int d, npy_intp start, npy_intp count, npy_intp st
 
 
 cdef int _slice(ndarray a, PyObject** args, Geometry* g) except -1:
-    """_slice(dim, start, end, step): bounds are clipped as in Python."""
+    """slice(dim, start, end, step): bounds are clipped as in Python."""
     cdef int d
     cdef npy_intp first, last, n
     cdef npy_intp step = PyLong_AsLongLong(args[4])

@@ -13,6 +13,7 @@ from .embedding import *  # noqa: F403
 from .flatten import *  # noqa: F403
 from .fold import *  # noqa: F403
 from .instancenorm import *  # noqa: F403
+from .lazy import *  # noqa: F403
 from .linear import *  # noqa: F403
 from .localnorm import *  # noqa: F403
 from .loss import *  # noqa: F403

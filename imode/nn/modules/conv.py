@@ -241,13 +241,18 @@ class ConvTranspose3d(_ConvTransposeNd):
 # ---- checks -------------------------------------------------------------------------------------
 
 
-def _check(in_channels, out_channels, stride, padding, groups, padding_mode):
+def check_channels(in_channels, out_channels, groups):
+    """Refuse channels that do not divide into the groups."""
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if in_channels % groups != 0:
         raise ValueError("in_channels must be divisible by groups")
     if out_channels % groups != 0:
         raise ValueError("out_channels must be divisible by groups")
+
+
+def _check(in_channels, out_channels, stride, padding, groups, padding_mode):
+    check_channels(in_channels, out_channels, groups)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
             raise ValueError(

@@ -362,8 +362,8 @@ class Module:
         return self
 
     def share_memory(self):
-        """The module itself: threads share its memory already."""
-        return self
+        """Move the parameters and buffers to memory that processes share; returns self."""
+        return self._apply(lambda tensor: tensor.share_memory_())
 
     def zero_grad(self, set_to_none=True):
         """Drop the gradients of all parameters, or fill them with zeros."""

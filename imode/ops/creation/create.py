@@ -18,6 +18,7 @@ from imode._core.formats import memory_order
 from imode._core.internals import has_node
 from imode._core.layout import empty_in, empty_like
 from imode._core.numbers import filling
+from imode._core.overriding import held
 from imode._core.parallel import skipping
 from imode._core.promotion import result_type
 from imode._core.tensor import Tensor
@@ -266,7 +267,7 @@ def _new_full(size, dtype, fill_value):
     return made
 
 
-def _strided(size, dtype, stride):
+def strided(size, dtype, stride):
     if any(n < 0 for n in size):
         _impossible(size, as_numpy(dtype))
     if len(size) != len(stride):
@@ -293,7 +294,7 @@ for _name, _make, _argument, _example in (
     ("new_zeros", _new_zeros, "", ""),
     ("new_ones", _ones, "", ""),
     ("new_full", _new_full, "Scalar fill_value, ", ", 3"),
-    ("new_empty_strided", _strided, "int[] stride, ", ", (1,)"),
+    ("new_empty_strided", strided, "int[] stride, ", ", (1,)"),
 ):
     op(
         f"{_name}(Tensor self, int[] size, {_argument}*, {OPTIONS}) -> Tensor",
@@ -310,7 +311,7 @@ for _name, _make, _argument, _example in (
 
 op(
     f"empty_strided(int[] size, int[] stride, *, {OPTIONS}) -> Tensor",
-    lambda size, stride, dtype, *options: _strided(size, as_numpy(dtype, default_float()), stride),
+    lambda size, stride, dtype, *options: strided(size, as_numpy(dtype, default_float()), stride),
     differentiable=False,
     variants="function",
     doc="""Return an uninitialised tensor of the given size and strides (in elements).
@@ -345,7 +346,7 @@ def _permuted(size, physical_layout, dtype, *options):
     dtype = as_numpy(dtype, default_float())
     if step * dtype.itemsize >= 1 << 63:
         _impossible(tuple(size), dtype)
-    return _strided(tuple(size), dtype, tuple(strides))
+    return strided(tuple(size), dtype, tuple(strides))
 
 
 op(
@@ -377,6 +378,7 @@ def existing_array(data):
     """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data."""
     if isinstance(data, np.ndarray):
         return from_data.check_array(data)
+    data = held(data)
     if not isinstance(data, Tensor):
         if isinstance(data, np.generic) or not hasattr(data, "__dlpack__"):
             return None

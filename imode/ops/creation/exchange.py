@@ -11,6 +11,7 @@ from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.internals import has_node, install
 from imode._core.lending import lend
+from imode._core.overriding import held
 from imode._core.storage import BYTE, UntypedStorage
 from imode._core.tensor import Tensor
 from imode._core.type_names import scalar_name
@@ -253,7 +254,7 @@ def asarray(obj, dtype, device, copy, requires_grad):
         made = made.to(dtype)
     elif copy:
         made = made.clone()
-    if has_node(made) and not wanted:
+    if has_node(held(made)) and not wanted:
         return made.detach()
     if wanted and not (made.is_floating_point() or made.is_complex()):
         raise errors.graph.integers_require_grad()

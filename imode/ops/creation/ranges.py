@@ -83,6 +83,16 @@ def _no_step(kind):
     return kind("step must be nonzero")
 
 
+def check_bounds(low, high, step):
+    """Refuse numbers from `low` to `high` that there are not; all are floats."""
+    if not (step > 0 or step < 0):
+        raise _no_step(RuntimeError)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
+    if (high < low) if step > 0 else (high > low):
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+
+
 def _checked_arange(start, end, step, dtype):
     if dtype is not None:
         dtype = as_numpy(dtype)
@@ -93,12 +103,7 @@ def _checked_arange(start, end, step, dtype):
     if dtype.kind in "bc":
         raise errors.dtypes.not_implemented("arange_cpu", dtype)
     low, high, by = (number_as(n, np.dtype(np.float64)) for n in (start, end, step))
-    if not (by > 0 or by < 0):
-        raise _no_step(RuntimeError)
-    if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"unsupported range: {_shown(low)} -> {_shown(high)}")
-    if (high < low) if by > 0 else (high > low):
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    check_bounds(low, high, by)
     if dtype.kind in "iu":
         start, end, step = (number_as(n, np.dtype(np.int64)) for n in (start, end, step))
     if dtype.num == np.dtype(np.int64).num:

@@ -25,7 +25,7 @@ cdef enum:
     TO_COPY
     OTHER                         # no norm, no plain argument
 
-cdef list _CALLED = ["_fft_c2c", "_fft_r2c", "_fft_c2r", "_conj", "_conj_physical", "_slice",
+cdef list _CALLED = ["_fft_c2c", "_fft_r2c", "_fft_c2r", "_conj", "_conj_physical", "slice",
                      "constant_pad_nd", "_to_copy"]
 cdef object _ZERO = 0
 cdef object _ONE = 1

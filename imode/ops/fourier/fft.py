@@ -60,7 +60,7 @@ def _fitted(tensor, dims, sizes):
     pad = [0] * (2 * tensor.dim())
     for dim, size in zip(dims, sizes, strict=True):
         if size < tensor.shape[dim]:
-            tensor = ops._slice(tensor, dim, 0, size)
+            tensor = ops.slice(tensor, dim, 0, size)
         pad[2 * (tensor.dim() - 1 - dim) + 1] = max(size - tensor.shape[dim], 0)
     return ops.constant_pad_nd(tensor, pad) if any(pad) else tensor
 

@@ -45,7 +45,7 @@ def _centred(self, n_fft, pad_mode):
     extra = n_fft // 2
     padded = self.view((1,) * (3 - ndim) + self.shape)
     if pad_mode == "reflect" and ndim < 3:
-        padded = ops._reflection_pad1d(padded, (extra, extra))
+        padded = ops.reflection_pad1d(padded, (extra, extra))
     else:
         padded = ops.pad(padded, (extra, extra), pad_mode)
     return padded.view(padded.shape[padded.dim() - ndim :]) if ndim else padded
@@ -222,7 +222,7 @@ def _overlapped(parts, window, hop_length, whole, start, end):
     y = ops._unfold_backward(y, (y.shape[0], whole), 1, n_fft, hop_length)
     squares = window.pow(2).expand((1, parts.shape[1], n_fft))
     weights = ops._unfold_backward(squares, (1, whole), 1, n_fft, hop_length)
-    return ops._slice(y, 1, start, end), ops._slice(weights, 1, start, end)
+    return ops.slice(y, 1, start, end), ops.slice(weights, 1, start, end)
 
 
 def _back(parts, window, normalized, onesided, n_fft, return_complex):
@@ -234,7 +234,7 @@ def _back(parts, window, normalized, onesided, n_fft, return_complex):
     if window is not None and window.is_complex():
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     if not onesided:
-        parts = ops._slice(parts, -1, 0, n_fft // 2 + 1)
+        parts = ops.slice(parts, -1, 0, n_fft // 2 + 1)
     return ops._fft_c2r(parts, (2,), scale, n_fft)
 
 

@@ -18,7 +18,7 @@ def _r2c_backward(grad, self, dim, normalization, onesided):
     sizes[last] = self.shape[last]
     if onesided and sizes[last] > grad.shape[last]:
         full = grad.new_zeros(sizes)
-        ops._slice(full, last, 0, grad.shape[last]).copy_(grad)
+        ops.slice(full, last, 0, grad.shape[last]).copy_(grad)
         grad = full
     return ops.real(ops._fft_c2c(grad, dim, normalization, False))
 
@@ -29,7 +29,7 @@ def _c2r_backward(grad, dim, normalization):
     found = ops._fft_r2c(grad, dim, normalization, True)
     doubled = grad.shape[last] - found.shape[last]
     if doubled > 0:
-        ops._slice(found, last, 1, 1 + doubled).mul_(2)
+        ops.slice(found, last, 1, 1 + doubled).mul_(2)
     return found
 
 

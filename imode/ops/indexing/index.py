@@ -6,12 +6,12 @@ checked before the first element is written.
 
 import numpy as np
 
-from imode import ops
+from imode import errors, ops
 from imode._core.internals import array_of
 from imode.kernels.indexing import index as kernels
 from imode.kernels.indexing import index_fast
 from imode.ops.indexing.inplace_first import written
-from imode.ops.schema import op
+from imode.ops.schema import composite, op
 
 
 def _index_backward(_, grad, shape, indices, dims):
@@ -62,6 +62,28 @@ op(
     in a row. The index tensors are broadcast together. What `tensor[...]` calls.
     """,
 )
+
+
+@composite("index.Tensor(Tensor self, any indices) -> Tensor", variants="")
+def _index_by_place(self, indices):
+    """Return the elements that a list of index tensors names, None where all are taken.
+
+    >>> imode.ops.index(imode.tensor([[1, 2], [3, 4]]), [None, imode.tensor([1])]).tolist()
+    [[2], [4]]
+    """
+    given, dims, dim = [], [], 0
+    for index in indices:
+        if index is None:
+            dim += 1
+            continue
+        given.append(index)
+        dims.append(dim)
+        dim += index.dim() if index.dtype.numpy in (np.bool_, np.uint8) else 1
+    if dim > self.dim():
+        raise errors.shapes.too_many_indices(self.dim(), dim)
+    if not given:
+        raise errors.shapes.no_index()
+    return ops._index(self, tuple(given), tuple(dims))
 
 
 def _put_self(grad, indices, values_shape, accumulate, dims):

@@ -43,7 +43,7 @@ def getitem(self, index):
         if index is None:
             return ops.unsqueeze(self, 0)
         if index is Ellipsis:
-            return ops._alias(self)
+            return ops.alias(self)
         if hasattr(kind, "__torch_function__"):
             overridden = call_overridden(Tensor.__getitem__, (self, index), {})
             if overridden is not None:
@@ -54,7 +54,7 @@ def getitem(self, index):
     view, indices, dims = _apply(self, index)
     if indices:
         return ops._index(view, indices, dims)
-    return ops._alias(view) if view is self else view
+    return ops.alias(view) if view is self else view
 
 
 def _length(shape, dim):
@@ -84,7 +84,7 @@ def _slice(self, dim, index):
         raise ValueError("step must be greater than zero")
     if not self.ndim:
         raise errors.shapes.scalar_sliced()
-    return ops._slice(self, dim, _bound(index.start, 0), _bound(index.stop, _LAST), step)
+    return ops.slice(self, dim, _bound(index.start, 0), _bound(index.stop, _LAST), step)
 
 
 def _bound(value, default):

@@ -220,7 +220,7 @@ binary_cross_entropy_with_logits = calling(
     _entropy_of_logits, ["_binary_cross_entropy_with_logits"])
 nll_loss = calling(_nll, ["_nll_loss"])
 cross_entropy = calling(_cross_entropy, ["_nll_loss", "log_softmax"])
-batch_norm = calling(_batch_norm, ["_native_batch_norm"])
+batch_norm = calling(_batch_norm, ["native_batch_norm"])
 max_pool2d = calling(_max_pool, ["max_pool2d_with_indices"])
 max_pool3d = calling(_max_pool, ["max_pool3d_with_indices"])
 affine_grid = calling(_affine_grid, ["affine_grid_generator"])

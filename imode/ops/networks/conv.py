@@ -28,9 +28,9 @@ def _conv_backward(
 ):
     rest = (stride, padding, dilation, transposed, output_padding, groups)
     if is_grad_enabled():
-        return ops._convolution_backward(grad, input, weight, *rest, needs)
-    of_input, of_weight, _ = ops._convolution_backward(
-        grad, input, weight, *rest, (*needs[:2], False)
+        return ops.convolution_backward(grad, input, weight, None, *rest, needs)
+    of_input, of_weight, _ = ops.convolution_backward(
+        grad, input, weight, None, *rest, (*needs[:2], False)
     )
     return of_input, of_weight, grad.sum([0, *range(2, grad.dim())]) if needs[2] else None
 
@@ -79,16 +79,28 @@ op(
 
 
 @op(
-    f"_convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {_REST}, "
-    "any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, "
+    f"{_REST}, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
     derivative={("grad_output", "input", "weight"): _conv_twice},
+    shows={"bias_sizes": None},
+    variants="",
 )
 def _gradients(
-    grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, output_mask
-):
+    grad, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups,
+    output_mask,
+):  # fmt: skip
+    """The gradients of `convolution` by its input, weight and bias.
+
+    None where `output_mask` is False. `bias_sizes` is not looked at.
+
+    >>> x, weight, grad = imode.ones(1, 1, 4), imode.ones(1, 1, 2), imode.ones(1, 1, 3)
+    >>> rest = ([1], [0], [1], False, [0], 1, (True, False, True))
+    >>> imode.ops.convolution_backward(grad, x, weight, None, *rest)[2]
+    tensor([3.])
+    """
     given = (input, weight, (stride, padding, dilation, transposed, output_padding, groups))
     shape = kernels.result_shape(*given)
-    expect("_convolution_backward", "grad_output", grad, shape, input.dtype)
+    expect("convolution_backward", "grad_output", grad, shape, input.dtype)
     return (
         kernels.grad_input(grad, *given) if output_mask[0] else None,
         kernels.grad_weight(grad, *given) if output_mask[1] else None,
@@ -132,10 +144,7 @@ def _batch(name, n, input):
     if input.dim() == n + 1:
         return input.unsqueeze(0), True
     if input.dim() != n + 2:
-        raise RuntimeError(
-            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
-            f"of size: {list(input.shape)}"
-        )
+        raise errors.shapes.no_batch(name, n, list(input.shape))
     return input, False
 
 

@@ -16,7 +16,7 @@ from imode.kernels.networks import pad as borders
 from imode.kernels.shapes import rearrange
 from imode.ops.gradient_checks import expect
 from imode.ops.pointwise.common import zeros
-from imode.ops.schema import composite, functional, op
+from imode.ops.schema import Out, composite, functional, op
 
 # ---- embedding ----------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ op(
         "weight": lambda grad, weight_shape, indices, padding_idx, scale_grad_by_freq, sparse: (
             sparse_rows(grad, indices, weight_shape, padding_idx, scale_grad_by_freq)
             if sparse
-            else ops._embedding_backward(
+            else ops.embedding_dense_backward(
                 grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq
             )
         ),
@@ -75,17 +75,24 @@ op(
 
 
 @op(
-    "_embedding_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx, "
-    "bool scale_grad_by_freq) -> Tensor",
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, "
+    "int padding_idx, bool scale_grad_by_freq) -> Tensor",
     derivative={"grad_output": _embedding_again},
-    name="EmbeddingDenseBackwardBackward0",
+    variants="out",
 )
-def _embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq):
-    expect("_embedding_backward", "grad_output", grad, indices.shape + grad.shape[indices.ndim :])
+def embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq):
+    """The gradient of the table of an embedding, of `num_weights` rows.
+
+    >>> grad, indices = imode.ones(2, 1), imode.tensor([1, 1])
+    >>> imode.ops.embedding_dense_backward(grad, indices, 2, -1, False).tolist()
+    [[0.0], [2.0]]
+    """
+    name = "embedding_dense_backward"
+    expect(name, "grad_output", grad, indices.shape + grad.shape[indices.ndim :])
     if grad.ndim != indices.ndim + 1 or num_weights < 0:
         raise RuntimeError(
-            "_embedding_backward(): expected one row of gradients per index and a number of rows, "
-            f"but got the shape {list(grad.shape)} and {num_weights}"
+            f"{name}(): expected one row of gradients per index and a number of rows, but got the "
+            f"shape {list(grad.shape)} and {num_weights}"
         )
     return kernels.embedding_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 
@@ -198,28 +205,40 @@ op(
 )
 
 
-def _check_border(kernel, n, x, padding):
-    if len(padding) != 2 * n or x.ndim not in (n + 1, n + 2):
-        raise RuntimeError(
-            f"{kernel}(): expected {2 * n} numbers and {n + 1} or {n + 2} dimensions, but got "
-            f"{list(padding)} and the shape {list(x.shape)}"
-        )
+def _check_border(n, x, padding, mirrored):
+    if len(padding) != 2 * n:
+        found = f", but got: {len(padding)}" if mirrored else ""
+        raise RuntimeError(f"padding size is expected to be {2 * n}{found}")
+    if x.ndim not in (n + 1, n + 2):
+        raise errors.shapes.not_to_pad(n, x.shape)
+
+
+_HOW = {
+    "reflection": "mirrored at the borders, which are not repeated",
+    "replication": "repeated from the borders",
+}
+_DIMS = {1: "the last dimension", 2: "the last two dimensions", 3: "the last three dimensions"}
+_BORDERED = """Pad {dims} by elements {how}.
+
+    `padding` holds (before, after) for the last dimension, then for the one before it, and so on.
+    What `nn.functional.pad` ends in. Raises RuntimeError for widths that do not fit.
+    """
 
 
 def _declare_borders(mode, n):
     """Two operators: padding by one of the border modes, and its gradient."""
     mirrored = mode == "reflection"
-    forward, backward = f"_{mode}_pad{n}d", f"_{mode}_pad{n}d_backward"
+    forward, backward = f"{mode}_pad{n}d", f"{mode}_pad{n}d_backward"
 
     def pad(x, padding):
-        _check_border(forward, n, x, padding)
+        _check_border(n, x, padding, mirrored)
         if x.dtype.kind == "b":
             last = "_channels_last" if n > 1 and layout.is_channels_last(x) else ""
-            raise errors.dtypes.not_implemented(f"{forward[1:]}{last}", x.dtype)
+            raise errors.dtypes.not_implemented(f"{forward}{last}", x.dtype)
         return borders.border(x, padding, mirrored)
 
     def pad_backward(grad, x, padding):
-        _check_border(backward, n, x, padding)
+        _check_border(n, x, padding, mirrored)
         added = [before + after for before, after in zip(padding[::2], padding[1::2], strict=True)]
         wide = [size + more for size, more in zip(x.shape[-n:], reversed(added), strict=True)]
         expect(backward, "grad_output", grad, [*x.shape[:-n], *wide])
@@ -231,7 +250,9 @@ def _declare_borders(mode, n):
         derivative={
             "self": lambda grad, self, padding: getattr(ops, backward)(grad, self, padding),
         },
-        variants="",
+        out=Out("same"),
+        variants="out",
+        doc=_BORDERED.format(how=_HOW[mode], dims=_DIMS[n], name=forward),
     )
     op(
         f"{backward}(Tensor grad_output, Tensor self, int[] padding) -> Tensor",
@@ -241,6 +262,7 @@ def _declare_borders(mode, n):
             "self": zeros,
         },
         variants="",
+        doc=f"""The gradient of `{forward}`, from that of its result and what was padded.""",
     )
     return again
 

@@ -111,35 +111,47 @@ def _expect_channels(kernel, x):
         raise RuntimeError(f"{kernel}(): expected channels, but got the shape {list(x.shape)}")
 
 
-def _batch_norm_backward(
+def batch_norm_backward(
     grad, input, weight, running_mean, running_var, training, eps, result1, result2, needs
 ):
-    return ops._native_batch_norm_backward(
+    return ops.native_batch_norm_backward(
         grad, input, weight, running_mean, running_var, result1, result2, training, eps, needs
     )
 
 
 op(
-    "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
     norm.native_batch_norm,
     writes=("running_mean", "running_var"),
-    derivative={("input", "weight", "bias"): _batch_norm_backward},
+    derivative={("input", "weight", "bias"): batch_norm_backward},
+    variants="function",
+    doc="""Normalise each channel of (n, channels, ...), then scale and shift it.
+
+    As `batch_norm`; also returns the mean and 1 / deviation of each channel, of no elements where
+    the running statistics were used.
+
+    >>> x = imode.tensor([[1.0], [3.0]])
+    >>> imode.native_batch_norm(x, None, None, None, None, True, 0.1, 0.0)[1]
+    tensor([2.])
+    """,
 )
 
 
 @op(
-    "_native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, "
+    "native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, "
     "Tensor? running_mean, Tensor? running_var, Tensor save_mean, Tensor save_invstd, "
     "bool train, float eps, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",
     derivative={("grad_out", "input", "weight", "save_mean", "save_invstd"): _batch_norm_twice},
     shows={"save_mean": True, "save_invstd": True},
+    variants="",
 )
-def _native_batch_norm_backward(
+def native_batch_norm_backward(
     grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
 ):
-    name = "_native_batch_norm_backward"
+    """The gradients of `native_batch_norm`, None where the last argument is False."""
+    name = "native_batch_norm_backward"
     _expect_channels(name, x)
     c = x.shape[1]
     if training:
@@ -150,7 +162,7 @@ def _native_batch_norm_backward(
         running = {"running_mean": (running_mean, c), "running_var": (running_var, c)}
         _expect_same(name, grad, x, weight=(weight, c), **running)
     return norm.batch_norm_backward(
-        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, needs
+        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, tuple(needs)
     )
 
 
@@ -181,7 +193,7 @@ def batch_norm(
     check_constant("native_batch_norm", "running_var", running_var)
     if training and not (input.is_floating_point() or input.is_complex() or _in_order(input)):
         input.mean()  # raises: of what lies in another order PyTorch takes the mean on its own
-    return ops._native_batch_norm(
+    return ops.native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )[0]
 
@@ -239,51 +251,70 @@ def batch_norm_functional(
 # ---- layer norm ---------------------------------------------------------------------------------
 
 
-def _layer_norm_backward(grad, input, normalized_shape, weight, bias, eps, result1, result2, needs):
-    return ops._native_layer_norm_backward(
-        grad, input, normalized_shape, result1, result2, weight, bias, eps, needs
+def _layer_norm_backward(grad, input, normalized_shape, weight, bias, result1, result2, needs):
+    return ops.native_layer_norm_backward(
+        grad, input, normalized_shape, result1, result2, weight, bias, needs
     )
 
 
-def _layer_norm_twice(grads, grad_output, input, normalized_shape, weight, eps):
+def _layer_norm_twice(grads, grad_out, input, normalized_shape, rstd, weight):
     rows = list(range(input.dim() - len(normalized_shape)))
     dims = list(range(len(rows), input.dim()))
+    # What was added to the variance, for the derivatives of this: it is not an argument.
+    spread = (input - input.mean(dims, keepdim=True)).detach().square().mean(dims, keepdim=True)
+    eps = rstd.detach().reshape(spread.shape).pow(-2) - spread
     hat, rstd = _standardise(input, dims, eps)
-    of_grad, of_input, of_weight = _twice(grads, grad_output, hat, rstd, dims, weight, rows)
+    of_grad, of_input, of_weight = _twice(grads, grad_out, hat, rstd, dims, weight, rows)
     return of_grad, of_input, None, None, of_weight, None
 
 
 op(
-    "_native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor result, Tensor result1, Tensor result2)",
     norm.native_layer_norm,
     derivative={("input", "weight", "bias"): _layer_norm_backward},
-    shows={"eps": None},
+    variants="function",
+    doc="""Normalise the last dimensions, then scale and shift them.
+
+    As `layer_norm`; also returns the mean and 1 / deviation of each row.
+
+    >>> imode.native_layer_norm(imode.tensor([1.0, 3.0]), (2,), None, None, 0.0)[1]
+    tensor([2.])
+    """,
 )
 
 
 @op(
-    "_native_layer_norm_backward(Tensor grad_output, Tensor input, int[] normalized_shape, "
-    "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, float eps, any output_mask) "
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, "
+    "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, any output_mask) "
     "-> (Tensor result, Tensor result1, Tensor result2)",
     derivative={
-        ("grad_output", "input", "mean", "rstd", "weight", "bias"): _layer_norm_twice,
+        ("grad_out", "input", "mean", "rstd", "weight", "bias"): _layer_norm_twice,
     },
+    shows={"mean": True},
+    variants="",
 )
-def _native_layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, eps, needs):
-    name = "_native_layer_norm_backward"
+def native_layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, needs):
+    """The gradients of `native_layer_norm`, None where the last argument is False.
+
+    >>> x = imode.tensor([[1.0, 3.0]])
+    >>> given = (x, x, (2,), imode.tensor([[2.0]]), imode.ones(1, 1), None, None)
+    >>> imode.ops.native_layer_norm_backward(*given, (True, False, False))[0]
+    tensor([[0., 0.]])
+    """
+    name = "native_layer_norm_backward"
     size = prod(shape)
     if not shape or x.shape[-len(shape) :] != shape:
         raise RuntimeError(f"{name}(): {list(shape)} are not the last sizes of {list(x.shape)}")
     rows = prod(x.shape[: -len(shape)])
     _expect_same(name, grad, x, mean=(mean, rows), rstd=(rstd, rows), weight=(weight, size))
-    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, needs)
+    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, tuple(needs))
 
 
 @composite(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
-    fast=passed_on("_native_layer_norm"),
+    fast=passed_on("native_layer_norm"),
     variants="function nn",
 )
 def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
@@ -295,24 +326,25 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
     >>> imode.layer_norm(imode.tensor([1.0, 3.0]), (2,), eps=0.0).tolist()
     [-1.0, 1.0]
     """
-    return ops._native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
 # ---- group norm ---------------------------------------------------------------------------------
 
 
-def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, needs):
+def _group_norm_backward(grads, input, weight, N, C, HxW, group, result1, result2, needs):
     grad, to_mean, to_rstd = grads
     if not is_grad_enabled() and to_mean is None and to_rstd is None:
-        return ops._native_group_norm_backward(grad, input, result1, result2, weight, groups, needs)
-    n, channels = input.shape[:2]
-    each = channels // groups
-    inner = (n, groups, each, prod(input.shape[2:]))
+        return ops.native_group_norm_backward(
+            grad, input, result1, result2, weight, N, C, HxW, group, needs
+        )
+    each = C // group
+    inner = (N, group, each, HxW)
     x, mean, rstd = (
         input.reshape(inner),
-        *(t.reshape((n, groups, 1, 1)) for t in (result1, result2)),
+        *(t.reshape((N, group, 1, 1)) for t in (result1, result2)),
     )
-    scale = None if weight is None else weight.reshape((1, groups, each, 1))
+    scale = None if weight is None else weight.reshape((1, group, each, 1))
     of_input = of_weight = of_bias = None
     if grad is not None:
         wide = grad.reshape(inner)
@@ -320,7 +352,7 @@ def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, ne
     if needs[0] and grad is not None:
         of_input = _group_slope(wide, x, mean, rstd, scale, dot, total)
     if needs[0] and (to_mean is not None or to_rstd is not None):
-        moments = [None if t is None else t.view((n, groups, 1, 1)) for t in (to_rstd, to_mean)]
+        moments = [None if t is None else t.view((N, group, 1, 1)) for t in (to_rstd, to_mean)]
         if to_rstd is not None:
             moments[0] = rstd * rstd * rstd * -0.5 * moments[0]
         of_input = _plus(of_input, var_mean_backward(moments, x, (2, 3), 0, True))
@@ -329,7 +361,7 @@ def _group_norm_backward(grads, input, weight, groups, eps, result1, result2, ne
     if needs[1] and grad is not None:
         of_weight = ((dot - total * mean) * rstd).sum(0).reshape(weight.shape)
     if needs[2] and grad is not None:
-        of_bias = total.sum(0).reshape((channels,))
+        of_bias = total.sum(0).reshape((C,))
     return of_input, of_weight, of_bias
 
 
@@ -345,36 +377,50 @@ def _group_slope(grad, x, mean, rstd, scale, dot, total):
 
 
 op(
-    "_native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int groups, float eps) "
-    "-> (Tensor result, Tensor result1, Tensor result2)",
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, int C, int HxW, "
+    "int group, float eps) -> (Tensor result, Tensor result1, Tensor result2)",
     norm.native_group_norm,
     derivative={("input", "weight", "bias"): _group_norm_backward},
-    shows={
-        "eps": True,
-        "groups": None,
-        "input_sym_sizes": None,
-        "group": lambda groups: groups,
-        "N": lambda input_shape: input_shape[0],
-        "C": lambda input_shape: input_shape[1],
-        "HxW": lambda input_shape: prod(input_shape[2:]),
-    },
+    shows={"eps": True},
+    variants="function",
+    doc="""Normalise groups of channels of each sample, then scale and shift each channel.
+
+    As `group_norm`, of `N` samples of `C` channels of `HxW` elements in `group` groups; also
+    returns the mean and 1 / deviation of each group.
+
+    >>> imode.native_group_norm(imode.tensor([[1.0, 3.0]]), None, None, 1, 2, 1, 1, 0.0)[1]
+    tensor([[2.]])
+    """,
 )
 
 
 @op(
-    "_native_group_norm_backward(Tensor grad_output, Tensor input, Tensor mean, Tensor rstd, "
-    "Tensor? weight, int groups, any needs) -> (Tensor result, Tensor result1, Tensor result2)",
+    "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, "
+    "Tensor? weight, int N, int C, int HxW, int group, any output_mask) "
+    "-> (Tensor result, Tensor result1, Tensor result2)",
     differentiable=False,
+    variants="",
 )
-def _native_group_norm_backward(grad, x, mean, rstd, weight, groups, needs):
-    name = "_native_group_norm_backward"
-    _expect_channels(name, x)
-    channels = x.shape[1]
+def native_group_norm_backward(grad, x, mean, rstd, weight, n, channels, size, groups, needs):
+    """The gradients of `native_group_norm`, None where the last argument is False.
+
+    >>> x = imode.tensor([[1.0, 3.0]])
+    >>> given = (x, x, imode.tensor([[2.0]]), imode.ones(1, 1), None, 1, 2, 1, 1)
+    >>> imode.ops.native_group_norm_backward(*given, (True, False, False))[0]
+    tensor([[0., 0.]])
+    """
+    name = "native_group_norm_backward"
+    if x.size != n * channels * size:
+        raise errors.shapes.not_the_groups()
     if groups <= 0 or channels % groups:
         raise RuntimeError(f"{name}(): {channels} channels are not {groups} groups")
-    each = x.shape[0] * groups
+    each = n * groups
     _expect_same(name, grad, x, mean=(mean, each), rstd=(rstd, each), weight=(weight, channels))
-    return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, needs)
+    if x.shape[:2] == (n, channels):
+        return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, tuple(needs))
+    grad, wide = (t.reshape((n, channels, size)) for t in (grad, x))
+    to_x, *rest = norm.group_norm_backward(grad, wide, mean, rstd, weight, groups, tuple(needs))
+    return None if to_x is None else to_x.reshape(x.shape), *rest
 
 
 def _group_norm(input, groups, weight, bias, eps):
@@ -386,7 +432,10 @@ def _group_norm(input, groups, weight, bias, eps):
         weight = weight.contiguous()
     if bias is not None and not _in_order(bias):
         bias = bias.contiguous()
-    return ops._native_group_norm(input, weight, bias, groups, eps)[0]
+    if input.dim() < 2:
+        input.size(1)  # raises
+    n, channels, *inner = input.shape
+    return ops.native_group_norm(input, weight, bias, n, channels, prod(inner), groups, eps)[0]
 
 
 @composite(

@@ -35,7 +35,11 @@ op(
     "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor result, Tensor result1)",
     pool.max_pool2d_with_indices,
     derivative={
-        "self": lambda grad, self, result1: ops._max_pool2d_backward(grad, self, result1),
+        "self": lambda grad, self, kernel_size, stride, padding, dilation, ceil_mode, result1: (
+            ops.max_pool2d_with_indices_backward(
+                grad, self, kernel_size, stride or (), padding, dilation, ceil_mode, result1
+            )
+        ),
     },
     shows={
         "kernel_size": True,
@@ -68,9 +72,9 @@ def _max_pool2d_with_indices_nn(
     return ops.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def _max_pool2d_backward(grad, x, indices):
-    expect_pooled("_max_pool2d_backward", grad, x)
-    expect("_max_pool2d_backward", "indices", indices, grad.shape, "int64")
+def _at_indices(name, grad, x, indices):
+    expect_pooled(name, grad, x)
+    expect(name, "indices", indices, grad.shape, "int64")
     return pool.max_pool_backward(grad, x, indices, 2)
 
 
@@ -87,24 +91,36 @@ def expect_nonempty(kernel, name, shape):
             raise errors.shapes.empty_part(kernel, name, shape, dim)
 
 
+_AT_INDICES = {"grad_output": lambda grad, indices: at_maxima(grad, indices), "self": zeros}
+
+
+@op(
+    "_adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+    derivative=_AT_INDICES,
+    name="AdaptiveMaxPool2DBackwardBackward0",
+)
 def _adaptive_max_pool2d_backward(grad, x, indices):
     expect_nonempty("adaptive_max_pool2d_backward", "grad_output", grad.shape)
-    return _max_pool2d_backward(grad, x, indices)
+    return _at_indices("adaptive_max_pool2d_backward", grad, x, indices)
 
 
-for _name, _node, _kernel in (
-    ("max_pool2d", "MaxPool2DWithIndices", _max_pool2d_backward),
-    ("adaptive_max_pool2d", "AdaptiveMaxPool2D", _adaptive_max_pool2d_backward),
-):
-    op(
-        f"_{_name}_backward(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-        _kernel,
-        derivative={
-            "grad_output": lambda grad, indices: at_maxima(grad, indices),
-            "self": zeros,
-        },
-        name=f"{_node}BackwardBackward0",
-    )
+@op(
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
+    "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+    derivative=_AT_INDICES,
+    variants="",
+)
+def _max_pool2d_backward(grad, x, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    """The gradient of `max_pool2d_with_indices`: where the largest elements were.
+
+    `indices` alone tells where; the other arguments are those of the pooling.
+
+    >>> x, where = imode.ones(1, 2, 2), imode.tensor([[[3]]])
+    >>> given = (imode.ones(1, 1, 1), x, 2, 2, 0, 1, False, where)
+    >>> imode.ops.max_pool2d_with_indices_backward(*given).tolist()
+    [[[0.0, 0.0], [0.0, 1.0]]]
+    """
+    return _at_indices("max_pool2d_with_indices_backward", grad, x, indices)
 
 
 @composite(
@@ -265,9 +281,16 @@ _WINDOW = "int[2] kernel_size, int[2]? stride=None, int[2] padding=0, bool ceil_
 _COUNTED = "bool count_include_pad=True, int? divisor_override=None"
 
 _AVG_BACKWARD = op(
-    f"_avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
+    f"avg_pool2d_backward(Tensor grad_output, Tensor self, {_WINDOW}{_COUNTED}) -> Tensor",
     pool.avg_pool2d_backward,
     derivative={"grad_output": _avg_backward_backward, "self": zeros},
+    variants="",
+    doc="""The gradient of `avg_pool2d`: each window's spread over its elements.
+
+    >>> x = imode.ones(1, 2, 2)
+    >>> imode.ops.avg_pool2d_backward(imode.ones(1, 1, 1), x, 2, 2, 0, False, True, None).sum()
+    tensor(1.)
+    """,
 )
 
 op(

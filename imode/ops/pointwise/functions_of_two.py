@@ -40,7 +40,7 @@ alias(
     "arctan2",
     op(
         "atan2(Tensor self, Tensor other) -> Tensor",
-        ufunc(loops.select(np.arctan2, FLOATS), ints="float", fallback=refusing("atan2_cpu")),
+        ufunc(loops.atan2, ints="float", fallback=refusing("atan2_cpu")),
         derivative={("self", "other"): _atan2_backward},
         variants=_ALL,
         doc="""Return the angle of the point (other, self), in (-pi, pi].

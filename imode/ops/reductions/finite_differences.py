@@ -98,7 +98,7 @@ def _along(self, axis, spacing, order):
     last = self.shape[axis] - 1
 
     def parts(start, stop):
-        return ops._slice(self, axis, start, stop)
+        return ops.slice(self, axis, start, stop)
 
     if isinstance(spacing, Tensor) and spacing.dim():
         steps = spacing[1:] - spacing[:-1]

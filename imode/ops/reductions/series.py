@@ -10,7 +10,7 @@ from imode.ops.schema import composite
 
 def _neighbours(y, dim):
     """All samples but the last, and all but the first."""
-    return ops._slice(y, dim, 0, -1), ops._slice(y, dim, 1)
+    return ops.slice(y, dim, 0, -1), ops.slice(y, dim, 1)
 
 
 def _size(y, dim):
@@ -145,6 +145,6 @@ def vander(x, N, increasing):
     if count > 0:
         result.select(1, 0).fill_(1)
     if count > 1:
-        ops._slice(result, 1, 1).copy_(x.unsqueeze(1))
-        ops._slice(result, 1, 1).copy_(ops._slice(result, 1, 1).cumprod(1))
+        ops.slice(result, 1, 1).copy_(x.unsqueeze(1))
+        ops.slice(result, 1, 1).copy_(ops.slice(result, 1, 1).cumprod(1))
     return result if increasing else result.flip((1,))

@@ -382,7 +382,7 @@ def _block_diag_backward(grad, tensors_shapes, tensors_dtype):
     for shape, dtype in zip(tensors_shapes, tensors_dtype, strict=True):
         rows, columns = _block(shape)
         part = grad.real if grad.is_complex() and not dtype.is_complex else grad
-        part = ops._slice(ops._slice(part, 0, row, row + rows), 1, column, column + columns)
+        part = ops.slice(ops.slice(part, 0, row, row + rows), 1, column, column + columns)
         for _ in range(2 - len(shape)):
             part = part.squeeze(-1)
         grads.append(part)  # a vector's is a row yet: the engine makes it fit

@@ -364,8 +364,8 @@ def _rot90(self, k, dims):
 def _sides(joined, dim):
     """What lies after the first and before the last along `dim`."""
     length = joined.shape[dim]
-    before = ops._slice(joined, dim, 0, max(length - 1, 0))  # made first: backward's sums show it
-    return ops._slice(joined, dim, 1, length), before
+    before = ops.slice(joined, dim, 0, max(length - 1, 0))  # made first: backward's sums show it
+    return ops.slice(joined, dim, 1, length), before
 
 
 def _minus(tensor):

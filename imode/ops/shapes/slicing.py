@@ -77,7 +77,7 @@ _SLICE_BACKWARD = _backward_of(
     "slice",
     views.slice_dim,
     "int dim, int? start, int? end, int step",
-    lambda grad, dim, start, end, step: ops._slice(grad, dim, start, end, step),
+    lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step),
 )
 _DIAGONAL_BACKWARD = _backward_of(
     "diagonal",
@@ -126,10 +126,17 @@ op(
 )
 
 op(
-    "_slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
     views.slice_dim,
     derivative={"self": _SLICE_BACKWARD},
+    variants="",
+    doc="""Return every `step`-th index of `dim` from `start` up to `end`; `tensor[start:end:step]`.
+
+    >>> imode.ops.slice(imode.tensor([1, 2, 3]), 0, 0, 2)
+    tensor([1, 2])
+    """,
 )
+
 
 op(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
@@ -179,7 +186,7 @@ def _narrow(self, dim, start, length):
         raise errors.shapes.negative_length()
     start, size = first_of(self.shape, dim, start)
     check_end(start, length, size)
-    return ops._slice(self, dim, start, start + length)
+    return ops.slice(self, dim, start, start + length)
 
 
 @composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
@@ -314,7 +321,7 @@ def _cut(self, bounds, dim):
     """Return the pieces between the indices `bounds`, which may be in any order."""
     starts = (0, *bounds)
     ends = (*bounds, self.shape[dim])
-    return tuple(ops._slice(self, dim, s, e) for s, e in zip(starts, ends, strict=True))
+    return tuple(ops.slice(self, dim, s, e) for s, e in zip(starts, ends, strict=True))
 
 
 def _tensor_split_dim(self, dim):
@@ -510,9 +517,15 @@ op(
 # ---- the same elements --------------------------------------------------------------------------
 
 op(
-    "_alias(Tensor(a) self) -> Tensor(a)",
+    "alias(Tensor(a) self) -> Tensor(a)",
     views.alias,
     derivative={"self": lambda grad: grad},
+    variants="",
+    doc="""Return the same elements as another tensor; `tensor[...]`.
+
+    >>> imode.ops.alias(imode.tensor([1, 2]))
+    tensor([1, 2])
+    """,
 )
 
 op(

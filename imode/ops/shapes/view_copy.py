@@ -12,6 +12,8 @@ from imode._core.internals import array_of, wrap_array
 from imode._core.layout import solid
 from imode._core.parallel import skipping
 from imode.kernels.shapes.views import apply, slice_dim, viewable
+from imode.ops.creation.copy import copy_elements
+from imode.ops.creation.create import strided
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import Out, op, published, recorded
 from imode.ops.shapes import slicing
@@ -103,7 +105,7 @@ for _row in (
 
 for _row in (
     ("select", "SelectBackward0", "select_copy(imode.tensor([[1, 2], [3, 4]]), 0, 0)", _PAIR),
-    ("_slice", "SliceBackward0", "slice_copy(imode.tensor([1, 2, 3]), 0, 0, 2)", _PAIR),
+    ("slice", "SliceBackward0", "slice_copy(imode.tensor([1, 2, 3]), 0, 0, 2)", _PAIR),
     (
         "view_as_complex",
         "ViewAsComplexBackward0",
@@ -115,7 +117,7 @@ for _row in (
 
 _declare(_reshaping, "view", "ViewBackward0", "view_copy(imode.tensor([1, 2]), (2, 1))", _COLUMN)
 _declare(_copying, "view.dtype", None)
-_declare(_copying_whole, "_alias", "AliasBackward0", "alias_copy(imode.tensor([1, 2]))", _PAIR)
+_declare(_copying_whole, "alias", "AliasBackward0", "alias_copy(imode.tensor([1, 2]))", _PAIR)
 _declare(
     _copying_whole,
     "detach",
@@ -218,3 +220,27 @@ for _view, _node, _call, _named, _write in (
     _into = partial(_write_all, view=published()[_view], named=_named, write=_write)
     _shown = "(tensor([1]), tensor([2]))"
     _declare(_copying_all, _view, _node, _call, _shown, out=Out(into=_into))
+
+
+# ---- a copy of one tensor in the form of another ------------------------------------------------
+
+
+@op(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    derivative={("self", "src"): no_derivative("copy")},
+    name="torch::autograd::NotImplemented",
+    variants="out",
+)
+def _copied(self, src, non_blocking):
+    """Return the elements of `src`, as a tensor of the shape, dtype and strides of `self`.
+
+    >>> imode.ops.copy(imode.zeros(2), imode.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    if any(n > 1 and not step for n, step in zip(self.shape, self.strides, strict=True)):
+        made = self.copy()  # elements that share a place get one each
+    else:
+        strides = tuple(step // self.itemsize for step in self.strides)
+        made = strided(self.shape, self.dtype, strides)
+    copy_elements(made, src, non_blocking)
+    return made

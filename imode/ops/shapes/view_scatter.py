@@ -53,9 +53,9 @@ op(
     _replacing(views.slice_dim),
     derivative={
         "self": lambda grad, dim, start, end, step: ops.slice_scatter(
-            grad, ops.zeros_like(ops._slice(grad, dim, start, end, step)), dim, start, end, step
+            grad, ops.zeros_like(ops.slice(grad, dim, start, end, step)), dim, start, end, step
         ),
-        "src": lambda grad, dim, start, end, step: ops._slice(grad, dim, start, end, step),
+        "src": lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step),
     },
     real_only="slice_scatter",
     variants="function method out",

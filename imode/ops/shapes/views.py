@@ -423,7 +423,7 @@ def _movedim(self, source, destination):
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(given)})")
     if nd == 0:
-        return ops._alias(self)
+        return ops.alias(self)
     order = [None] * nd
     for s, e in zip(start, end, strict=True):
         order[e] = s

@@ -10,6 +10,7 @@ from imode._core.formats import layout
 from imode._core.internals import array_of, is_parameter, make_parameter
 from imode._core.tensor import Tensor
 from imode._tensor.copying import rebuild_elsewhere, rebuild_sparse, rebuild_tensor
+from imode._tensor.subclass import make
 from imode.serialization.pytorch.storages import Storage
 
 _LIMIT = 1 << 62
@@ -108,7 +109,7 @@ def parameter_with_state(data, requires_grad, backward_hooks, state):
 
 
 def from_type(function, cls, args, state):
-    """A tensor with attributes of its own, which are left out, or of a subclass of Tensor."""
+    """A tensor with attributes of its own, which are left out, or an object of a subclass."""
     if (
         not isinstance(function, FunctionType)
         or function not in FUNCTIONS.values()
@@ -116,11 +117,18 @@ def from_type(function, cls, args, state):
     ):
         raise TypeError("a tensor made by a function that makes none")
     made = function(*args)
-    if cls is not Tensor and not (isinstance(cls, type) and not issubclass(cls, Tensor)):
-        from imode.nn.parameter import Parameter
+    from imode.nn.parameter import Parameter
 
-        if cls is not Parameter:
-            raise TypeError(f"a tensor of the class {cls!r}")
+    if cls is Tensor or cls is Parameter:
+        return made
+    if not isinstance(cls, type):
+        raise TypeError(f"a tensor of the class {cls!r}")
+    if issubclass(cls, Tensor):
+        state = dict(state) if isinstance(state, dict) else {}
+        if state.pop("_is_param", False):
+            made = make_parameter(made.detach(), made.requires_grad)
+        made = make(cls, made)
+        made.__setstate__(state)
     return made
 
 

@@ -12,6 +12,7 @@ from imode._core.device import device
 from imode._core.dtype import dtype
 from imode._core.formats import layout
 from imode._core.internals import array_of, is_parameter
+from imode._core.overriding import held
 from imode._core.size import Size
 from imode._core.storage import root_of
 from imode._core.tensor import Tensor
@@ -68,6 +69,14 @@ class _Pickler(pickle._Pickler):
         kind = type(obj)
         if kind is Tensor:
             return self.tensor(obj)
+        if isinstance(obj, Tensor):
+            plain, state = held(obj), dict(vars(obj))
+            if is_parameter(obj):  # PyTorch keeps that as an attribute
+                plain, state["_is_param"] = plain.detach(), True
+                plain.requires_grad_(obj.requires_grad)
+            build = self.names["torch._tensor._rebuild_from_type_v2"]
+            function, arguments = self.tensor(plain)
+            return build, (function, kind, arguments, state)
         if kind is Size:
             return self.names["torch.Size"], (tuple(obj),)
         if kind is device:

@@ -1,35 +1,48 @@
 """DataLoader: a dataset in batches."""
 
 import math
+import multiprocessing
+import os
 import warnings
 
-from imode import int64, ops
-
-from .collate import default_collate, default_convert
-from .dataset import IterableDataset, Subset, TensorDataset
-from .sampler import BatchSampler, RandomSampler, SequentialSampler, draw_seed
+from ._utils.collate import default_collate, default_convert
+from ._utils.worker import get_worker_info
+from .dataset import IterableDataset
+from .iterators import (
+    _BaseDataLoaderIter,
+    _MultiProcessingDataLoaderIter,
+    _SingleProcessDataLoaderIter,
+)
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader", "get_worker_info"]
 
-_told = False  # whether the warning about workers was given
+# Where PyTorch has them, too.
+_ITERATORS = (_BaseDataLoaderIter, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter)
 
 
-def get_worker_info():
-    """Return None: there are no worker processes.
+class _DatasetKind:
+    Map = 0
+    Iterable = 1
 
-    >>> imode.utils.data.get_worker_info() is None
-    True
-    """
-    return None
+
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
 class DataLoader:
     """Iterates over a dataset in batches: in order, shuffled, or in a sampler's order.
 
     Each loop is one epoch. `shuffle=True` draws a new order for each, PyTorch's for the same seed
-    of `generator` (or of the global one). Samples are loaded in the calling thread: `num_workers`
-    and the options of workers (`timeout`, `worker_init_fn`, `multiprocessing_context`,
-    `prefetch_factor`, `persistent_workers`) are checked and stored, but have no effect.
+    of `generator` (or of the global one).
+
+    num_workers: how many processes load samples; 0: the calling thread does. Each has its copy of
+    the dataset and calls `worker_init_fn(id)` first; `get_worker_info()` tells there which it is.
+    Their random numbers are PyTorch's for the same seed. Each loads `prefetch_factor` batches (by
+    default 2) ahead. persistent_workers: they stay for the next epoch. timeout: seconds to wait
+    for a batch; 0: forever. in_order: whether a batch waits for those before it.
+    multiprocessing_context: how processes are started: a word or a context.
+
+    A worker's exception is raised here, with its traceback. RuntimeError if a worker dies.
 
     >>> loader = imode.utils.data.DataLoader(range(5), batch_size=2)
     >>> [batch.tolist() for batch in loader]
@@ -58,13 +71,13 @@ class DataLoader:
         in_order=True,
     ):
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
-        if multiprocessing_context is not None:
-            multiprocessing_context = _context(multiprocessing_context, num_workers)
-        if num_workers:
-            _tell(num_workers)
-            prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
-        self._iterable = isinstance(dataset, IterableDataset)
-        if self._iterable:
+        if num_workers and prefetch_factor is None:
+            prefetch_factor = 2
+        self.num_workers = num_workers
+        self.multiprocessing_context = multiprocessing_context
+        iterable = isinstance(dataset, IterableDataset)
+        self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
@@ -81,7 +94,7 @@ class DataLoader:
                 "and is mutually exclusive with drop_last"
             )
         if sampler is None:
-            if self._iterable:
+            if iterable:
                 sampler = _Endless()
             elif shuffle:
                 sampler = RandomSampler(dataset, generator=generator)
@@ -95,66 +108,80 @@ class DataLoader:
         self.batch_size = batch_size
         self.sampler = sampler
         self.batch_sampler = batch_sampler
-        self.num_workers = num_workers
         self.collate_fn = collate_fn
         self.pin_memory = pin_memory
         self.drop_last = drop_last
         self.timeout = timeout
         self.worker_init_fn = worker_init_fn
-        self.multiprocessing_context = multiprocessing_context
         self.generator = generator
         self.prefetch_factor = prefetch_factor
         self.persistent_workers = persistent_workers
         self.pin_memory_device = pin_memory_device
         self.in_order = in_order
+        self._iterator = None  # that of workers that persist
+        self._IterableDataset_len_called = None
+        self._initialized = True
+        self.check_worker_number_rationality()
+
+    def __setattr__(self, name, value):
+        if name in _FIXED and "_initialized" in vars(self):
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self):
+        """The context in which workers are started, None for Python's default one."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, given):
+        self._context = None if given is None else _context(given, self.num_workers)
+
+    def _get_iterator(self):
+        if self.num_workers == 0:
+            return _SingleProcessDataLoaderIter(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
 
     def __iter__(self):
-        if self.timeout and not self.num_workers:
-            raise AssertionError(
-                "_SingleProcessDataLoaderIter requires timeout == 0. The timeout is for workers: "
-                f"got timeout={self.timeout}, num_workers=0"
-            )
-        # PyTorch draws a seed for workers here even if there are none; without this the stream of
-        # random numbers would differ.
-        order = iter(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        draw_seed(self.generator)
-        return self._batches_of_iterable(order) if self._iterable else self._batches(order)
+        if not (self.persistent_workers and self.num_workers):
+            return self._get_iterator()
+        if self._iterator is None or self._iterator.is_shut_down:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
-    def _batches(self, order):
-        if self.batch_sampler is None:
-            for index in order:
-                yield self.collate_fn(self.dataset[index])
-            return
-        dataset, collate = self.dataset, self.collate_fn
-        whole = collate is default_collate and _is_table(dataset)
-        fetch = getattr(dataset, "__getitems__", None)
-        for indices in order:
-            if whole:
-                yield _rows(dataset, indices)
-            elif fetch is not None:
-                yield collate(fetch(indices))
-            else:
-                yield collate([dataset[index] for index in indices])
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
 
-    def _batches_of_iterable(self, order):
-        samples = iter(self.dataset)
-        if self.batch_sampler is None:
-            for sample in samples:
-                yield self.collate_fn(sample)
-            return
-        for indices in order:
-            batch = [sample for _, sample in zip(indices, samples, strict=False)]
-            if not batch or (self.drop_last and len(batch) < len(indices)):
-                return
-            yield self.collate_fn(batch)
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._auto_collation else self.sampler
 
     def __len__(self):
-        if not self._iterable:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        size = len(self.dataset)
+        if self._dataset_kind == _DatasetKind.Map:
+            return len(self._index_sampler)
+        size = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return size
         return size // self.batch_size if self.drop_last else math.ceil(size / self.batch_size)
+
+    def check_worker_number_rationality(self):
+        """Warn if there will be more workers than cores."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        cores = cores or os.cpu_count() or self.num_workers
+        if self.num_workers > cores:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our "
+                f"suggested max number of worker in current system is {cores}, which is smaller "
+                "than what this DataLoader is going to create. More than that are slower, or may "
+                "even freeze: lower num_workers.",
+                stacklevel=3,
+            )
 
 
 class _Endless:
@@ -163,21 +190,6 @@ class _Endless:
     def __iter__(self):
         while True:
             yield None
-
-
-def _is_table(dataset):
-    """Whether samples are rows of tensors: then a batch takes one indexing per tensor."""
-    if type(dataset) is Subset:
-        return _is_table(dataset.dataset)
-    return type(dataset) is TensorDataset
-
-
-def _rows(dataset, indices):
-    while type(dataset) is Subset:
-        indices = [dataset.indices[i] for i in indices]
-        dataset = dataset.dataset
-    chosen = ops.tensor(indices, dtype=int64)
-    return [tensor[chosen] for tensor in dataset.tensors]
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -200,9 +212,7 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
 
 
 def _context(given, num_workers):
-    """The multiprocessing context in which workers would be started."""
-    import multiprocessing  # only needed here
-
+    """The multiprocessing context in which workers are started."""
     if num_workers == 0:
         raise ValueError(
             "multiprocessing_context can only be used with multi-process loading "
@@ -222,19 +232,6 @@ def _context(given, num_workers):
             f"specifying the start method, but got multiprocessing_context={given}"
         )
     return given
-
-
-def _tell(num_workers):
-    """Warn, once, that there are no workers."""
-    global _told
-    if not _told:
-        _told = True
-        warnings.warn(
-            f"DataLoader: num_workers={num_workers} starts no workers; samples are loaded in the "
-            "calling thread, and worker_init_fn is not called",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 def _check_iterable(shuffle, sampler, batch_sampler):

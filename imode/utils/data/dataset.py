@@ -12,6 +12,7 @@ __all__ = [
     "ConcatDataset",
     "Dataset",
     "IterableDataset",
+    "StackDataset",
     "Subset",
     "TensorDataset",
     "random_split",
@@ -71,6 +72,64 @@ class TensorDataset(Dataset):
 
     def __len__(self):
         return len(self.tensors[0])
+
+
+class StackDataset(Dataset):
+    """Sample i is the tuple, or the dict, of the samples i of several datasets of one length.
+
+    Raises ValueError for datasets of different lengths, for none, and for both kinds at once.
+
+    >>> imode.utils.data.StackDataset(image="ab", label=[0, 1])[1]
+    {'image': 'b', 'label': 1}
+    """
+
+    def __init__(self, *args, **kwargs):
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like "
+                "input/output, but both types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        lengths = {len(dataset) for dataset in self._each()}
+        if len(lengths) > 1:
+            raise ValueError("Size mismatch between datasets")
+        (self._length,) = lengths
+
+    def _each(self):
+        named = isinstance(self.datasets, dict)
+        return list(self.datasets.values() if named else self.datasets)
+
+    def _sample(self, values):
+        if isinstance(self.datasets, dict):
+            return dict(zip(self.datasets, values))
+        return tuple(values)
+
+    def __getitem__(self, index):
+        return self._sample([dataset[index] for dataset in self._each()])
+
+    def __getitems__(self, indices):
+        columns = []
+        for dataset in self._each():
+            items = _items(dataset, indices)
+            if len(items) != len(indices):
+                raise ValueError(
+                    "Nested dataset's output size mismatch. Expected "
+                    f"{len(indices)}, got {len(items)}"
+                )
+            columns.append(items)
+        return [self._sample(values) for values in zip(*columns)]
+
+    def __len__(self):
+        return self._length
+
+
+def _items(dataset, indices):
+    """Several samples, at once where the dataset can give them so."""
+    if callable(getattr(dataset, "__getitems__", None)):
+        return dataset.__getitems__(indices)
+    return [dataset[i] for i in indices]
 
 
 class ConcatDataset(Dataset):
@@ -145,10 +204,7 @@ class Subset(Dataset):
         return self.dataset[self.indices[index]]
 
     def __getitems__(self, indices):
-        chosen = [self.indices[i] for i in indices]
-        if callable(getattr(self.dataset, "__getitems__", None)):
-            return self.dataset.__getitems__(chosen)
-        return [self.dataset[i] for i in chosen]
+        return _items(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self):
         return len(self.indices)

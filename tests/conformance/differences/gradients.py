@@ -1,6 +1,6 @@
 """Gradients."""
 
-from . import Rule, Shown
+from . import OnSome, Rule, Shown
 
 PIECEWISE = ["special", "complex rest", "odd gradients", "transposed gradients", "twice"]
 
@@ -386,7 +386,7 @@ RULES = [
             upsample_nearest1d(v0, scale_factor=1.3).sum().backward()
         """,
     ),
-    Rule(
+    OnSome(
         "Where a piecewise function meets NaN",
         "grad.values",
         operators="celu elu selu hardswish",
@@ -396,7 +396,7 @@ RULES = [
             lib.nn.functional.elu(v0).sum().backward()
         """,
     ),
-    Rule(
+    OnSome(
         "Where a piecewise function meets NaN",
         "grad.values",
         operators="hardtanh hardshrink softshrink",

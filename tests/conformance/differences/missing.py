@@ -24,9 +24,8 @@ RULES = [
     ),
     *absent(
         "Compilers and distribution",
-        "lib.jit.script",
-        "lib.compile",
-        "lib.distributed",
+        "lib.export.export",
+        "lib.distributed.TCPStore",
         "lib.func.vmap",
     ),
     *absent("Gradients of another dtype", "lib.ones(2).grad_dtype"),

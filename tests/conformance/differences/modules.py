@@ -59,15 +59,23 @@ RULES = [
         """,
     ),
     Shown(
-        "`DataLoader` loads in the calling thread",
+        "Singular samples of `Wishart` are drawn again",
         "log",
         witness="""
-            import importlib
-            data = importlib.import_module(lib.__name__ + ".utils.data")
-            class D(data.IterableDataset):
-                def __iter__(self):
-                    return iter([1])
-            log.append(len(list(data.DataLoader(D(), num_workers=2))))
+            import warnings
+            seen = []
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda *args: seen.append(args)
+                warnings.simplefilter("always")
+                lib.distributions.Wishart(3.0, lib.eye(2)).sample()
+            log.append(len(seen))
+        """,
+    ),
+    Shown(
+        "An expanded `Multinomial` has its entropy",
+        "outcome",
+        witness="""
+            v0 = lib.distributions.Multinomial(2, lib.ones(2)).expand((3,)).entropy()
         """,
     ),
 ]

@@ -51,3 +51,25 @@ INDEX_PUT = [
 ]
 
 SAMPLES = both({"index_put": INDEX_PUT})
+
+
+def _index(self, indices):
+    """PyTorch's operator, which none of its functions is."""
+    import torch
+
+    return torch.ops.aten.index(self, indices)
+
+
+SAMPLES["index.Tensor"] = [
+    S(T(3, 4), [L(0, 2)], torch=_index),
+    S(T(3, 4), [None, L(0, 3)], torch=_index),
+    S(T(3, 4, 2), [L(0, 2), None, L(0, 1)], torch=_index),
+    S(T(3, 4, 2), [GRID, L(0, 1)], torch=_index),
+    S(T(3, 4), [M(True, False, True), None], torch=_index),
+    S(T(3, 4), [N(1, -1)], torch=_index),
+    S(T(3, 4), [], raises=IndexError, torch=_index),
+    S(T(3, 4), [None, None, L(0)], raises=IndexError, torch=_index),
+    S(T(3, 4), [L(0, 3)], raises=IndexError, torch=_index),
+    S(T(3, 4), [M(True, False)], raises=IndexError, torch=_index),
+    S(T(3, 4), [T(2)], raises=IndexError, torch=_index),
+]

@@ -70,4 +70,32 @@ SAMPLES = {
         S(T(3, 4), T(3), dim=-1, raises=RuntimeError),
         S(T(3, 4), T(3, 4), dim=4, raises=IndexError),
     ],
+    "embedding_dense_backward": [
+        S(T(4, 3), T(values=[0, 1, 0, 4], dtype="int64"), 5, -1, False),
+        S(T(2, 2, 3), T(values=[[0, 1], [1, 1]], dtype="int64"), 2, 0, False),
+        S(T(4, 3), T(values=[0, 1, 0, 4], dtype="int64"), 5, -1, True, grad=False),
+    ],
 }
+
+
+def _borders(n):
+    shape = (2, 4, 5, 6)[3 - n :]
+    widths = (1, 2, 0, 1, 2, 1)[: 2 * n]
+    common = [
+        S(T(*shape), widths),
+        S(T(1, *shape), (1,) * (2 * n)),
+        S(T(*shape, dtype="int64"), (1,) * (2 * n)),
+        S(T(*shape), (1,), raises=RuntimeError),
+        S(T(3), widths, raises=RuntimeError),
+    ]
+    gradient = [
+        S(T(shape[0], *(size + 2 for size in shape[1:])), T(*shape), (1,) * (2 * n)),
+    ]
+    return common, gradient
+
+
+for _n in (1, 2, 3):
+    for _mode in ("reflection", "replication"):
+        _padded, _back = _borders(_n)
+        SAMPLES[f"{_mode}_pad{_n}d"] = _padded
+        SAMPLES[f"{_mode}_pad{_n}d_backward"] = _back

@@ -125,4 +125,13 @@ SAMPLES = {
         S(_PLANES, 3, torch=_functional("adaptive_max_pool2d_with_indices")),
         S(_PLANES, (None, 2), torch=_functional("adaptive_max_pool2d_with_indices")),
     ],
+    "avg_pool2d_backward": [
+        S(T(1, 2, 2), T(1, 4, 4), (2, 2), (2, 2), (0, 0), False, True, None),
+        S(T(2, 1, 3, 3), T(2, 1, 4, 4), 2, 2, 1, False, False, None),
+        S(T(1, 2, 2), T(1, 4, 4), (2, 2), (), (0, 0), False, True, 3),
+    ],
+    "max_pool2d_with_indices_backward": [
+        S(T(1, 2, 2), T(1, 4, 4), 2, 2, 0, 1, False, T(values=[[[0, 3], [8, 15]]], dtype="int64")),
+        S(T(1, 2, 2), T(1, 4, 4), 2, (), 0, 1, False, T(values=[[[0, 3], [8, 15]]], dtype="int64")),
+    ],
 }

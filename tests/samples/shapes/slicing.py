@@ -176,6 +176,16 @@ SAMPLES = {
     "as_strided_": [
         S(T(6), (2, 3), (3, 1), grad=False, torch=lambda t, *rest: t.as_strided_(*rest))
     ],
+    "slice": [
+        S(T(4, 3)),
+        S(T(4, 3), 0, 1, 3),
+        S(T(4, 3), 1, None, -1),
+        S(T(4, 3), -1, 0, 100, 2),
+        S(T(4, 3), 2, 0, 1, raises=IndexError),
+        S(T(4, 3), 0, 0, 1, 0, raises=RuntimeError),
+        S(T(), raises=IndexError),
+    ],
+    "alias": [S(T(2, 3)), S(T()), S(T(2, 3, view="transposed"))],
     "detach_": [S(T(2, 3)), S(T(2, 3, dtype="int64"))],
     "detach": [S(T(2, 3)), S(T()), S(T(2, 3, dtype="int64")), S(T(2, 3, view="transposed"))],
 }

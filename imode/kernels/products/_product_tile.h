@@ -109,6 +109,7 @@ static void NAME(product)(long rows, long cols, long depth, const T *a, long ai,
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
 }
 
+#ifndef UNPACKED
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
 #define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
 
@@ -143,3 +144,4 @@ static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, 
         NAME(product)(rows, cols - j < PANEL ? cols - j : PANEL, depth, a, ai, ak, b, PANEL,
                       out + j, ldo, add);
 }
+#endif

@@ -1,0 +1,41 @@
+/* The sum of a contiguous block, for one element type and level: in eight vectors of the machine's
+   size, and what does not fill them one by one. */
+
+#if LANES > 1
+typedef T NAME(sums) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+#else
+typedef T NAME(sums);
+#endif
+
+static T NAME(sum_block)(const void *data, ptrdiff_t n)
+{
+    const T *a = data;
+    T total = 0, rest = 0;
+    ptrdiff_t i = 0;
+    if (n >= 8 * LANES) {
+        NAME(sums) sum[8];
+        T part[LANES];
+        UNROLL
+        for (int k = 0; k < 8; k++)
+            sum[k] = (NAME(sums)){0};
+        for (; i + 8 * LANES <= n; i += 8 * LANES) {
+            UNROLL
+            for (int k = 0; k < 8; k++)
+                sum[k] += *(const NAME(sums) *)(a + i + k * LANES);
+        }
+        UNROLL
+        for (int k = 1; k < 8; k *= 2) {
+            UNROLL
+            for (int j = 0; j < 8; j += 2 * k)
+                sum[j] += sum[j + k];
+        }
+        memcpy(part, &sum[0], sizeof part);
+        for (int w = LANES / 2; w > 0; w /= 2)
+            for (int j = 0; j < w; j++)
+                part[j] += part[j + w];
+        total = part[0];
+    }
+    for (; i < n; i++)
+        rest += a[i];
+    return total + rest;
+}
