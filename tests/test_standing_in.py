@@ -223,3 +223,22 @@ def test_check(tmp_path):
     assert "cannot be read" in python("-m", "imode", "check", str(script)).stderr
     done = python("-m", "imode", "check", "no.such.package")
     assert done.returncode == 2 and "no file, folder or package" in done.stderr
+
+
+def test_names_that_packages_ask_for():
+    program = """
+import torch
+from torch.futures import Future
+from torch.serialization import DEFAULT_PROTOCOL, FILE_LIKE, MAP_LOCATION
+def wait(result: Future[int]) -> int: ...
+print(torch.torch is torch, DEFAULT_PROTOCOL, torch.cuda._initialized)
+print(torch._dynamo.assume_constant_result(wait) is wait, torch._dynamo.is_compiling())
+print(torch.hub._get_torch_home() in torch.hub.get_dir())
+try:
+    torch.ops.load_library("nowhere/_C.so")
+except OSError as error:
+    print(error)
+"""
+    assert run(program).splitlines() == [
+        *("True 2 False", "True False", "True", "Could not load this library: nowhere/_C.so")
+    ]

@@ -4,6 +4,7 @@ import functools
 import importlib
 import sys
 import types
+import typing
 
 from imode.errors import no_such_name
 from imode.errors.pytorch import MODULES, NAMES, OPEN_MODULES
@@ -56,6 +57,8 @@ class Module(types.ModuleType):
         if own is not None and hasattr(own, "__all__"):
             self.__all__ = list(own.__all__)
         vars(self).update(_REPLACED.get(name, {}))
+        if name == "torch":
+            self.torch = self  # PyTorch's module imports itself, and some write torch.torch
 
     def __getattr__(self, name):
         value = self._look_up(name)
@@ -102,6 +105,14 @@ def _save(obj, f, *args, **kwargs):
     return imode.save(obj, f, *args, **kwargs)
 
 
+def _load_library(path):
+    """Raise OSError, as PyTorch does for what cannot be loaded: a library needs PyTorch's C++.
+
+    Packages that have compiled parts do without them then.
+    """
+    raise OSError(f"Could not load this library: {path}")
+
+
 class _Version(str):
     """A version, which can be compared with another's text."""
 
@@ -127,7 +138,14 @@ class _Version(str):
 _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
-    "torch.serialization": {"save": _save},
+    "torch.ops": {"load_library": _load_library},
+    "torch.serialization": {
+        "save": _save,
+        "DEFAULT_PROTOCOL": 2,
+        "FILE_LIKE": typing.Any,
+        "MAP_LOCATION": typing.Any,
+        "FileLike": typing.Any,
+    },
     "torch.version": {"__version__": _Version(f"{VERSION}+cpu"), "cuda": None, "hip": None},
 }
 
