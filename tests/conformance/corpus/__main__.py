@@ -4,9 +4,10 @@
     python -m tests.conformance.corpus packages [...]
 
 FOLDER holds a checkout of each repository of scripts.txt as OWNER+NAME. A line of scripts.txt is a
-repository, a file and its arguments; packages/ has a program for each package. Each program runs in a copy of its folder, once by PyTorch, once by `imode` standing in, with the same
-seeds. Pictures come from pretend/torchvision, which has random ones. A script that is not done after
-that many seconds of CPU counts as far as both came. Prints a line for each and a table.
+repository, a file and its arguments; packages/ has a program for each package. Each runs in a copy
+of its folder, once by PyTorch, once by `imode` standing in, with the same seeds. For scripts,
+pretend/torchvision has random pictures. A script that is not done after that many seconds of CPU
+counts as far as both came. Prints a line for each and a table.
 """
 
 import argparse
@@ -153,7 +154,7 @@ def packages():
 
 
 def compare(chosen, seconds, tolerance, pretend):
-    """Run programs in both libraries at once, print a line for each; return the outcomes' counts."""
+    """Run programs in both libraries, print a line for each; return the outcomes' counts."""
     runners = [Runner(library, seconds, pretend) for library in ("imode", "torch")]
     results = Counter()
     with ThreadPoolExecutor(2) as pool:

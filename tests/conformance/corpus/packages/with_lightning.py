@@ -24,7 +24,7 @@ class Line(lightning.LightningModule):
 x = torch.randn(64, 3)
 data = DataLoader(TensorDataset(x, x @ torch.tensor([[1.0], [2.0], [3.0]])), batch_size=16)
 model = Line()
-trainer = lightning.Trainer(max_epochs=5, accelerator="cpu", logger=False, enable_progress_bar=False,
-                            enable_checkpointing=False, enable_model_summary=False)  # fmt: skip
+quiet = ("logger", "enable_progress_bar", "enable_checkpointing", "enable_model_summary")
+trainer = lightning.Trainer(max_epochs=5, accelerator="cpu", **dict.fromkeys(quiet, False))
 trainer.fit(model, data)
 print(model.layer.weight, model.layer.bias)
