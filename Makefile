@@ -15,13 +15,21 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help demo test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 demo: $(STAMP)         ## train on the handwritten digits, serve them in each mode
 	$(PYTHON) examples/digits.py
+
+EXAMPLES := examples/pretrained
+examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sentences, images; a text model, trained
+	$(PYTHON) $(EXAMPLES)/voice_activity.py
+	$(PYTHON) $(EXAMPLES)/sentences.py
+	$(PYTHON) -m imode $(EXAMPLES)/sentences_as_they_are.py
+	$(PYTHON) $(EXAMPLES)/images.py
+	$(PYTHON) examples/text.py
 
 test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
 	$(PYTHON) -m pytest tests --ignore=tests/conformance
@@ -102,8 +110,11 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
+
+.venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch
+	$(call install,--no-deps -r <($(PYTHON) tools/extra.py models))
 
 # Another environment is used as it is: nothing is installed into it.
 define install

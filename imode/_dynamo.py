@@ -3,9 +3,15 @@ what is set and changes nothing."""
 
 from types import SimpleNamespace as _SimpleNamespace
 
-from imode.compiler import (
+from imode.compiler import (  # noqa: F401
     allow_in_graph,
+    assume_constant_result,
     compile,
+    disable,
+    is_compiling,
+    list_backends,
+    reset,
+    set_stance,
 )
 from imode.errors import names_of as _names_of
 

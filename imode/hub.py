@@ -13,9 +13,13 @@ _dir = None
 
 def get_dir():
     """Return the folder that `set_dir` named, else `$TORCH_HOME/hub` or `~/.cache/torch/hub`."""
+    return _dir or os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home():
+    """Where PyTorch keeps what it downloads; other packages ask."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    home = os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
-    return _dir or os.path.join(home, "hub")
+    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
 
 
 def set_dir(d):

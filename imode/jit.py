@@ -5,7 +5,7 @@ import warnings as _warnings
 from imode.errors import names_of as _names_of
 
 __all__ = [
-    *("ScriptModule", "annotate", "export", "freeze", "ignore", "interface", "is_scripting"),
+    *("annotate", "export", "freeze", "ignore", "interface", "is_scripting"),
     *("is_tracing", "load", "optimize_for_inference", "save", "script", "script_if_tracing"),
     *("script_method", "trace", "trace_module", "unused"),
 ]

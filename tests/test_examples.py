@@ -1,5 +1,7 @@
 """The examples run as they stand, and say what they promise."""
 
+import importlib.util
+import math
 import os
 import re
 import shlex
@@ -8,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import imode
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -66,3 +70,24 @@ def test_saved_on_disk():
     assert "the same gradients, bit for bit: True; files left: 0" in out
     rows = {line[:9]: list(map(float, line[10:].split())) for line in out.splitlines()[1:3]}
     assert rows["in memory"][1] == 0 and rows["on disk  "][1] > 50
+
+
+def test_text(monkeypatch):
+    """The network that writes text learns, and what it keeps of what it read changes nothing."""
+    spec = importlib.util.spec_from_file_location("text", EXAMPLES / "text.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    monkeypatch.setattr(example, "STEPS", 12)
+    imode.manual_seed(0)
+    text = imode.tensor([example.LETTERS.index(letter) for letter in example.TEXT[:4000]])
+    network = example.GPT()
+    assert example.train(network, text) < 3.5 < math.log(len(example.LETTERS))
+    letters = text[:9].unsqueeze(0)
+    with imode.inference_mode():
+        whole, _ = network(letters)
+        _, kept = network(letters[:, :8])
+        last, _ = network(letters[:, 8:], kept)
+    assert imode.allclose(whole[:, -1], last[:, -1], atol=1e-5)
+    monkeypatch.setattr(example, "LENGTH", 32)
+    written = example.write(network.eval(), "The", 40)
+    assert len(written) == 43 and written.startswith("The")

@@ -462,3 +462,46 @@ def test_to_takes_no_copy():
     with pytest.raises(RuntimeError, match="does not accept copy argument"):
         nn.Linear(2, 2).to(imode.float64, copy=True)
     assert nn.Linear(2, 2).to("cpu", copy=False).weight.dtype == imode.float32
+
+
+def test_the_tables_of_hooks_are_pytorchs():
+    """Packages count, remove and replace hooks in them."""
+    layer = nn.Linear(2, 2)
+    assert not layer._backward_hooks and repr(layer._forward_hooks) == "{}"
+    handle = layer.register_forward_hook(lambda module, args, out: out * 0 + 1)
+    assert list(layer._forward_hooks) == [handle.id] and handle.id in layer._forward_hooks
+    assert layer(imode.ones(1, 2)).tolist() == [[1, 1]]
+    del layer._forward_hooks[handle.id]
+    assert layer(imode.ones(1, 2)).tolist() != [[1, 1]]
+    layer._forward_pre_hooks[7] = lambda module, args: (args[0] * 0,)
+    assert layer(imode.ones(1, 2)).tolist() == [layer.bias.tolist()]
+    layer._forward_pre_hooks = {}
+    assert len(layer._forward_pre_hooks) == 0
+    fresh = nn.Linear(2, 2)
+    fresh._forward_hooks[3] = lambda module, args, out: "hooked"
+    assert fresh(imode.ones(1, 2)) == "hooked"
+
+
+def test_getattr_by_its_name():
+    """What a module has, by Module.__getattr__, which subclasses extend by super()."""
+
+    class Wrapper(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 3)
+            self.register_buffer("count", imode.zeros(1))
+            self.register_module("level1", nn.ReLU())
+
+        def __getattr__(self, name):
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return getattr(super().__getattr__("inner"), name)
+
+    wrapper = Wrapper()
+    assert wrapper.out_features == 3
+    assert wrapper.__getattr__("level1") is wrapper.level1
+    assert wrapper.__getattr__("count") is wrapper.count
+    assert wrapper.__getattr__("weight") is wrapper.inner.weight
+    with pytest.raises(AttributeError, match=r"^'Linear' object has no attribute 'nothing'$"):
+        _ = wrapper.nothing

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -34,6 +35,14 @@ def test_all_names_exist_and_are_listed_once():
     assert sorted(set(imode.__all__)) == sorted(imode.__all__)
     missing = [name for name in imode.__all__ if not hasattr(imode, name)]
     assert not missing
+
+
+def test_what_a_module_says_it_has_is_there():
+    names = (found.name for found in pkgutil.walk_packages(imode.__path__, "imode."))
+    modules = [importlib.import_module(name) for name in names if "__main__" not in name]
+    assert len(modules) > 100
+    promised = [(m, name) for m in modules for name in getattr(m, "__all__", ())]
+    assert not [f"{m.__name__}.{name}" for m, name in promised if not hasattr(m, name)]
 
 
 def test_the_contents_are_literal_and_stand_for_what_is_there():

@@ -223,3 +223,29 @@ def test_check(tmp_path):
     assert "cannot be read" in python("-m", "imode", "check", str(script)).stderr
     done = python("-m", "imode", "check", "no.such.package")
     assert done.returncode == 2 and "no file, folder or package" in done.stderr
+
+
+def test_names_that_packages_ask_for():
+    program = """
+import torch
+from torch.futures import Future
+from torch.serialization import DEFAULT_PROTOCOL, FILE_LIKE, MAP_LOCATION
+def wait(result: Future[int]) -> int: ...
+print(torch.torch is torch, DEFAULT_PROTOCOL, torch.cuda._initialized)
+print(torch._dynamo.assume_constant_result(wait) is wait, torch._dynamo.is_compiling())
+print(torch.hub._get_torch_home() in torch.hub.get_dir())
+parse = torch._C._nn._parse_to
+print(parse("cpu", torch.float64), parse(torch.float16, True), parse(torch.ones(1)))
+print(parse(device="cpu", memory_format=torch.channels_last), parse())
+try:
+    torch.ops.load_library("nowhere/_C.so")
+except OSError as error:
+    print(error)
+"""
+    assert run(program).splitlines() == [
+        *("True 2 False", "True False", "True"),
+        "(device(type='cpu'), torch.float64, False, None) (None, torch.float16, True, None) "
+        "(device(type='cpu'), torch.float32, False, None)",
+        "(device(type='cpu'), None, False, torch.channels_last) (None, None, False, None)",
+        "Could not load this library: nowhere/_C.so",
+    ]

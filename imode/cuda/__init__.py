@@ -3,6 +3,8 @@
 from imode._core.importing import import_late as _import_late
 from imode.errors import names_of as _names_of
 
+_initialized = False
+
 
 def is_available():
     """False: tensors live on the CPU.

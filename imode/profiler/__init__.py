@@ -24,12 +24,23 @@ __all__ = [
     "FunctionEventAvg",
     "ProfilerAction",
     "ProfilerActivity",
+    "kineto_available",
     "profile",
     "record_function",
     "schedule",
     "supported_activities",
     "tensorboard_trace_handler",
 ]
+
+
+def kineto_available():
+    """False: events come from imode's own recorder, not from the library Kineto.
+
+    >>> imode.profiler.kineto_available()
+    False
+    """
+    return False
+
 
 _missing = _names_of(__name__)
 

@@ -14,6 +14,9 @@ class _MissingType(type):
             raise AttributeError(f"{cls!r} has no attribute {name!r}")
         return missing(cls._missing, name)
 
+    def __getitem__(cls, of):
+        return cls  # in annotations: Future[int]
+
     def __repr__(cls):
         return f"<{cls._missing}, which is not in imode>"
 

@@ -4,6 +4,7 @@ import functools
 import importlib
 import sys
 import types
+import typing
 
 from imode.errors import no_such_name
 from imode.errors.pytorch import MODULES, NAMES, OPEN_MODULES
@@ -56,6 +57,8 @@ class Module(types.ModuleType):
         if own is not None and hasattr(own, "__all__"):
             self.__all__ = list(own.__all__)
         vars(self).update(_REPLACED.get(name, {}))
+        if name == "torch":
+            self.torch = self  # PyTorch's module imports itself, and some write torch.torch
 
     def __getattr__(self, name):
         value = self._look_up(name)
@@ -71,7 +74,7 @@ class Module(types.ModuleType):
             if module is not None and hasattr(module, name):
                 return getattr(module, name)
         path = f"{self.__name__}.{name}"
-        if path.partition(".")[2] in _KNOWN:
+        if path.partition(".")[2] in _KNOWN or path in _REPLACED:
             return module_of(path)
         space = self.__name__.partition(".")[2]
         theirs = space not in NAMES or name in NAMES[space].split()
@@ -104,6 +107,32 @@ def _save(obj, f, *args, **kwargs):
     return imode.save(obj, f, *args, **kwargs)
 
 
+def _load_library(path):
+    """Raise OSError, as PyTorch does for what cannot be loaded: a library needs PyTorch's C++.
+
+    Packages that have compiled parts do without them then.
+    """
+    raise OSError(f"Could not load this library: {path}")
+
+
+def _parse_to(*args, device=None, dtype=None, non_blocking=False, memory_format=None, **like):
+    """Return what the arguments of `Module.to` name: device, dtype, non_blocking, memory format."""
+    import imode
+
+    args = [*args, *like.values()]  # tensor= or other=
+    if args and isinstance(args[0], imode.Tensor):
+        tensor = args.pop(0)
+        device, dtype = tensor.device, tensor.dtype
+    elif args and not isinstance(args[0], imode.dtype):
+        device = args.pop(0)
+    if args and (args[0] is None or isinstance(args[0], imode.dtype)):
+        dtype = args.pop(0)
+    if args:
+        non_blocking = args.pop(0)
+    device = None if device is None else imode.device(device)
+    return device, dtype, bool(non_blocking), memory_format
+
+
 class _Version(str):
     """A version, which can be compared with another's text."""
 
@@ -129,7 +158,15 @@ class _Version(str):
 _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
-    "torch.serialization": {"save": _save},
+    "torch._C._nn": {"_parse_to": _parse_to},
+    "torch.ops": {"load_library": _load_library},
+    "torch.serialization": {
+        "save": _save,
+        "DEFAULT_PROTOCOL": 2,
+        "FILE_LIKE": typing.Any,
+        "MAP_LOCATION": typing.Any,
+        "FileLike": typing.Any,
+    },
     "torch.version": {"__version__": _Version(f"{VERSION}+cpu"), "cuda": None, "hip": None},
 }
 

@@ -1,6 +1,7 @@
 """Hooks on modules, in a module of their own: calling a module without hooks costs nothing more."""
 
 import warnings
+from collections.abc import MutableMapping
 from functools import cache
 
 from imode._core.dispatch import is_grad_enabled
@@ -79,6 +80,54 @@ def hooks_of_pytorch(state):
             options = {"forward": (key in keywords, key in always), "forward_pre": (key in before,)}
             getattr(hooks, kind)[key] = (hook, *options.get(kind, ()))
     return hooks
+
+
+class TableOfHooks(MutableMapping):
+    """The hooks of one kind by the handle's number, as PyTorch's dictionaries have them."""
+
+    def __init__(self, module, kind):
+        self._module, self._kind = module, kind
+
+    def _entries(self):
+        hooks = self._module._hooks
+        return {} if hooks is None else getattr(hooks, self._kind)
+
+    def __getitem__(self, key):
+        return self._entries()[key][0]
+
+    def __setitem__(self, key, hook):
+        if self._module._hooks is None:
+            self._module.__dict__["_hooks"] = Hooks()
+        options = {"forward": (False, False), "forward_pre": (False,)}
+        self._entries()[key] = (hook, *options.get(self._kind, ()))
+
+    def __delitem__(self, key):
+        del self._entries()[key]
+
+    def __iter__(self):
+        return iter(list(self._entries()))
+
+    def __len__(self):
+        return len(self._entries())
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
+def add_tables_of_hooks(cls):
+    """Give the class PyTorch's attributes `_forward_hooks` and others, which packages look into."""
+
+    def table(kind):
+        def replace(module, hooks):
+            hooks = dict(hooks)
+            mine = TableOfHooks(module, kind)
+            mine.clear()
+            mine.update(hooks)
+
+        return property(lambda module: TableOfHooks(module, kind), replace)
+
+    for name, kind in _PYTORCH.items():
+        setattr(cls, name, table(kind))
 
 
 def call_with_hooks(module, args, kwargs):

@@ -11,7 +11,7 @@ from imode.utils.hooks import RemovableHandle
 
 from ..parameter import Buffer, Parameter, as_normal
 from . import _state
-from ._hooks import Hooks, call_with_hooks, hooks_of_pytorch
+from ._hooks import Hooks, add_tables_of_hooks, call_with_hooks, hooks_of_pytorch
 from ._registry import Registry
 
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
@@ -77,10 +77,6 @@ class Module:
     """
 
     _version = 1  # saved in state dicts; a subclass increases it when its entries change
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...  # buffers, and modules given to add_module
 
     def __init__(self):
         entries = self.__dict__
@@ -197,6 +193,21 @@ class Module:
             entries[name].update(value)
         else:
             object.__setattr__(self, name, value)
+
+    if TYPE_CHECKING:  # buffers, and modules given to add_module
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __getattr__(self, name):
+        # Attributes are in the module's own dictionary (Note [Mirrored attributes]): this is for
+        # what is missing, and for those who call it by its name.
+        for table in _TABLES:
+            found = self.__dict__.get(table)
+            if found is not None and name in found:
+                return found[name]
+        raise AttributeError(
+            f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+        )
 
     def _forget(self, name, keep):
         """Remove `name` from every table except `keep`, and from the other attributes."""
@@ -570,6 +581,7 @@ class Module:
 # packed again, saves 40 of the 180 ns of a call. Sequential calls `forward` of such children
 # directly, which saves 120 ns each; but not if Module.__call__ was replaced, as profilers do.
 straight_call = Module.__call__
+add_tables_of_hooks(Module)
 
 
 def clear_grad(param, set_to_none):

@@ -1,0 +1,1 @@
+"""No network: scripts that need pretrained ones stop here."""
