@@ -63,14 +63,14 @@ static T NAME(powers)(T *s, long n, T less)
     long j = 0;
     for (; j + 16 <= n; j += 16)
         for (int w = 0; w < 16; w++) {
-            const T power = EXP(s[j + w] - less);
+            const T power = POWER(s[j + w] - less);
             s[j + w] = power;
             part[w] += power;
         }
     for (int w = 0; w < 16; w++)
         sum += part[w];
     for (; j < n; j++)
-        sum += s[j] = EXP(s[j] - less);
+        sum += s[j] = POWER(s[j] - less);
     return sum;
 }
 
