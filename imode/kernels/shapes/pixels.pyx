@@ -31,20 +31,22 @@ cdef struct blocks_t:
 cdef void _walk(const blocks_t* p, item* pixels, item* channels, bint back) noexcept nogil:
     """Copy channels to pixels: (planes, factor, factor, height, width) to
     (planes, height, factor, width, factor). back: the reverse."""
-    cdef long plane, y, a, x, b, area = p.height * p.width
+    cdef long plane, y, a, x, b, area = p.height * p.width, step = p.factor
     cdef item* at
     for plane in range(p.planes):
         for y in range(p.height):
-            for a in range(p.factor):
-                at = channels + a * p.factor * area + y * p.width
-                for x in range(p.width):
-                    for b in range(p.factor):
-                        if back:
-                            at[b * area + x] = pixels[b]
-                        else:
-                            pixels[b] = at[b * area + x]
-                    pixels += p.factor
-        channels += p.factor * p.factor * area
+            for a in range(step):
+                at = channels + a * step * area + y * p.width
+                for b in range(step):
+                    if back:
+                        for x in range(p.width):
+                            at[x] = pixels[x * step + b]
+                    else:
+                        for x in range(p.width):
+                            pixels[x * step + b] = at[x]
+                    at += area
+                pixels += step * p.width
+        channels += step * step * area
 
 
 cdef void _walk_sized(int size, const blocks_t* p, void* pixels, void* channels,
