@@ -167,8 +167,8 @@ cdef bint _fit(window_t* p, PyObject** sizes) except -1:
 cdef bint _plain(Fields* x, int nd) noexcept:
     """Whether the loops take a tensor of `nd` dimensions, or without the batch, as it is."""
     cdef int kind = x.descr.type_num
-    return nd - 1 <= x.nd <= nd and _row_major(x) and _count(x, 0, x.nd) > 0 and not skipping() and (
-        kind == cnp.NPY_FLOAT or kind == cnp.NPY_DOUBLE)
+    return nd - 1 <= x.nd <= nd and _row_major(x) and _count(x, 0, x.nd) > 0 and (
+        not skipping()) and (kind == cnp.NPY_FLOAT or kind == cnp.NPY_DOUBLE)
 
 
 cdef object _im2col(Operator op, keyset_t keys, PyObject** args):

@@ -153,7 +153,7 @@ cdef object _multi_margin_loss(Operator op, keyset_t keys, PyObject** args):
     """(self, target, p, margin, weight, reduction)"""
     cdef Fields* x = _array(args[0])
     cdef Fields* t = _array(args[1])
-    cdef double p, margin
+    cdef double p = 0, margin = 0
     cdef long rows = x.dimensions[0] if x.nd == 2 else 1
     cdef cnp.ndarray target, weight = None
     if not 1 <= x.nd <= 2 or not _row_major(x) or not _indices(t) or t.nd > 1 or (
@@ -163,8 +163,8 @@ cdef object _multi_margin_loss(Operator op, keyset_t keys, PyObject** args):
         return run_general(op, keys, args)
     if args[4] != <PyObject*>None:
         weight = array_of(args[4])
-        if _array(args[4]).descr.type_num != x.descr.type_num or not _row_major(_array(args[4])) or (
-                weight.size != x.dimensions[x.nd - 1]):
+        if _array(args[4]).descr.type_num != x.descr.type_num or (
+                not _row_major(_array(args[4])) or weight.size != x.dimensions[x.nd - 1]):
             return run_general(op, keys, args)
     target = empty(cnp.NPY_INT64, t.nd, t.dimensions)      # nobody else's: it is checked, then used
     memcpy(cnp.PyArray_DATA(target), t.data, cnp.PyArray_NBYTES(target))

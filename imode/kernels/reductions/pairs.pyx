@@ -70,9 +70,9 @@ cdef inline int _norm(double p) noexcept:
 cdef void _between(const real* x, const real* y, long stacks, long n, long k, long m, int norm,
                    double p, real* out) noexcept nogil:
     """Of each row of x (stacks, n, m) to each of y (stacks, k, m)."""
-    cdef long s, i, j
-    for s in range(stacks):
-        for i in range(n):
+    cdef long _, __, j
+    for _ in range(stacks):
+        for __ in range(n):
             # `norm` is the same for all: known to the compiler, the inner loop has no branch
             if norm == 2:
                 for j in range(k):

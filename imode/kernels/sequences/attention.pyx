@@ -245,9 +245,9 @@ cdef object _attention(Operator op, keyset_t keys, PyObject** args):
 
 cdef void _soften(const real* x, long rows, long n, real* out) noexcept nogil:
     """The softmax of each row; of nothing but minus infinity, zeros."""
-    cdef long i, j
+    cdef long _, j
     cdef real most, sum
-    for i in range(rows):
+    for _ in range(rows):
         most = -INFINITY
         for j in range(n):
             most = x[j] if x[j] > most or x[j] != x[j] else most

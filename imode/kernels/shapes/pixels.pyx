@@ -31,9 +31,9 @@ cdef struct blocks_t:
 cdef void _walk(const blocks_t* p, item* pixels, item* channels, bint back) noexcept nogil:
     """Copy channels to pixels: (planes, factor, factor, height, width) to
     (planes, height, factor, width, factor). back: the reverse."""
-    cdef long plane, y, a, x, b, area = p.height * p.width, step = p.factor
+    cdef long _, y, a, x, b, area = p.height * p.width, step = p.factor
     cdef item* at
-    for plane in range(p.planes):
+    for _ in range(p.planes):
         for y in range(p.height):
             for a in range(step):
                 at = channels + a * step * area + y * p.width

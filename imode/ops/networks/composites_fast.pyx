@@ -315,7 +315,8 @@ cdef object _rms_norm(Operator op, keyset_t keys, PyObject** args):
                 size != x.dimensions[x.nd - n + k]):
             return NotImplemented
     if args[2] != <PyObject*>None and (_array(args[2]).descr.type_num != x.descr.type_num or (
-            _array(args[2]).nd != n or not _same_shape(_array(args[2]), x, <int>(x.nd - n), <int>n))):
+            _array(args[2]).nd != n
+            or not _same_shape(_array(args[2]), x, <int>(x.nd - n), <int>n))):
         return NotImplemented
     if eps is None:
         eps = _step32 if x.descr.type_num == cnp.NPY_FLOAT else _step64
@@ -342,7 +343,8 @@ cdef object _bilinear(Operator op, keyset_t keys, PyObject** args):
     cdef npy_intp count
     if a.nd < 1 or a.nd != b.nd or w.nd != 3 or not _same_shape(a, b, 0, a.nd - 1) or (
             a.descr.type_num != b.descr.type_num or a.descr.type_num != w.descr.type_num
-            or a.dimensions[a.nd - 1] != w.dimensions[1] or b.dimensions[a.nd - 1] != w.dimensions[2]
+            or a.dimensions[a.nd - 1] != w.dimensions[1]
+            or b.dimensions[a.nd - 1] != w.dimensions[2]
             or args[3] != <PyObject*>None and (
                 _array(args[3]).nd < 1 or _array(args[3]).dimensions[0] != w.dimensions[0])):
         return NotImplemented

@@ -147,8 +147,8 @@ def fold(input, output_size, kernel_size, dilation, padding, stride):
     cdef PyObject* values[MAX_ARGS + 1]
     cdef tuple size = _whole(output_size, 2), kernel = _whole(kernel_size, 2)
     cdef tuple between = _whole(dilation, 2), around = _whole(padding, 2), step = _whole(stride, 2)
-    if not _tensor(input) or size is None or kernel is None or between is None or around is None or (
-            step is None):
+    if not _tensor(input) or size is None or kernel is None or between is None or (
+            around is None or step is None):
         return NotImplemented
     values[0], values[1], values[2] = <PyObject*>input, <PyObject*>size, <PyObject*>kernel
     values[3], values[4], values[5] = <PyObject*>between, <PyObject*>around, <PyObject*>step
@@ -177,8 +177,8 @@ def instance_norm(input, running_mean, running_var, weight, bias, use_input_stat
         return NotImplemented
     values[0], values[1], values[2] = <PyObject*>input, <PyObject*>weight, <PyObject*>bias
     values[3], values[4] = <PyObject*>running_mean, <PyObject*>running_var
-    values[5], values[6], values[7] = <PyObject*>use_input_stats, <PyObject*>momentum, <PyObject*>eps
-    values[8], values[9] = <PyObject*>_no, NULL
+    values[5], values[6] = <PyObject*>use_input_stats, <PyObject*>momentum
+    values[7], values[8], values[9] = <PyObject*>eps, <PyObject*>_no, NULL
     return call(_called(_others, 0), values)
 
 
