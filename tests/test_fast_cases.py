@@ -16,6 +16,7 @@ from imode._core.adapter import general_case
 from imode._core.dispatch import CKernel, all_operators
 from imode._core.keyset import DispatchKey
 from imode.kernels.creation.from_data_fast import borrowing
+from imode.ops.networks import functional_fast
 from tests.samples import D, S, T, load
 
 ALL = all_operators()
@@ -25,6 +26,10 @@ CPU = DispatchKey.CPU
 # What no sample calls by its own name, or not where a fast case serves.
 _MATRIX = T(values=[[2.0, 1.0], [1.0, 3.0]])
 _PLACES = T(values=[2, 0], dtype="int64")
+_CLASSES = T(values=[1, 0, 1], dtype="int64")
+_BAGS = T(values=[2, 0, 1, 1, 2], dtype="int64")
+_FIRST = T(values=[0, 2, 2], dtype="int64")
+INF, NAN = float("inf"), float("nan")
 MORE = {
     "_index": [S(T(3, 4), (_PLACES,)), S(T(2), (T(values=[True, False], dtype="bool"),))],
     "_index_backward": [S(None, T(2, 4), (3, 4), (_PLACES,), None)],
@@ -46,9 +51,33 @@ MORE = {
     "_linalg_pinv": [S(_MATRIX, 0.0, 1e-6), S(T(2, 3, 4, dtype="float64"), 0.0, 1e-6)],
     "_linalg_solve_ex": [S(_MATRIX, T(2, 3))],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
+    "_max_pool1d": [
+        S(T(2, 3, 9), (3,), (2,), (1,), (1,), True),
+        S(T(3, 9), *[(2,)] * 2, (0,), (3,), False),
+    ],
+    "_cdist_forward": [
+        *[S(T(4, 11), T(3, 11), p, None) for p in (0.0, 1.0, 1.5, 2.0, INF)],
+        S(T(2, 3, 5), T(2, 4, 5), 2.0, None),
+        S(T(2, 3, 5), T(4, 5), 2.0, None),
+        S(T(values=[[NAN, 1.0]]), T(2, 2), INF, None),
+    ],
+    "_pdist_forward": [S(T(5, 3), 2.0), S(T(4, 2, dtype="float64"), 0.0), S(T(3, 0), 1.0)],
+    "_soft_margin_loss": [S(T(n), T(n), kind) for n in (4, 256, 257) for kind in range(3)],
+    "_multi_margin_loss": [
+        *[S(T(3, 4), _CLASSES, p, 1.0, None, kind) for p in (1, 2) for kind in range(3)],
+        S(T(3, 2, dtype="float64"), _CLASSES, 1, 0.5, T(2, dtype="float64"), 1),
+        S(T(4), T(values=2, dtype="int64"), 1, 1.0, None, 0),
+        S(T(4), T(values=4, dtype="int64"), 1, 1.0, None, 1, raises=RuntimeError),
+    ],
+    "_safe_softmax": [S(T(2, 3), -1), S(T(2, 3), 0), S(T(values=[[-INF, -INF], [0.0, NAN]]), 1)],
+    "_embedding_bag": [
+        *[S(T(3, 2), _BAGS, _FIRST, False, mode, False, None, False, -1) for mode in range(3)],
+        S(T(3, 2), _BAGS, _FIRST, False, 0, False, T(5), True, 1),
+        S(T(2, 2), _BAGS, _FIRST, False, 0, False, None, False, -1, raises=RuntimeError),
+        S(T(3, 2), _BAGS, _BAGS, False, 0, False, None, False, -1, raises=RuntimeError),
+    ],
 }
 
-NAN = float("nan")
 # Sizes on both sides of where a fast case hands over to the general one.
 SIZES = {
     "sort": [S(T(2, 32)), S(T(2, 33)), S(T(33, dtype="int64"))],
@@ -89,6 +118,17 @@ SIZES = {
     "matmul": [S(T(4, 33, 34), T(34, 35)), S(T(4, 5, 6), T(4, 6, 7)), S(T(6), T(6, 7))],
     "linear": [S(T(33, 34), T(35, 34), T(35)), S(T(2, 3, 34), T(5, 34), T(5))],
     "addmm": [S(T(35), T(33, 34), T(34, 35)), S(T(33, 35), T(33, 34), T(34, 35), beta=2, alpha=3)],
+    "pixel_shuffle": [S(T(2, 4, 32, 33), 2), S(T(2, 9, 3, 2, dtype="bool"), 3)],
+    "max_pool1d": [S(T(2, 3, 900), 3, 2), S(T(3, 40, dtype="float16"), 2)],
+    "im2col": [
+        S(T(2, 3, 30, 31), (3, 2), (1, 2), (1, 0), (2, 1)),
+        S(T(3, 5, 4), *[(1, 1)] * 2, (0, 0), (1, 1)),
+    ],
+    "upsample_bicubic2d": [
+        S(T(1, 2, 5, 7), (9, 3), False, None, 0.5),
+        S(T(2, 2, 40, 41), (50, 60), True),
+    ],
+    "upsample_nearest3d": [S(T(1, 2, 3, 4, 2), (3, 2, 5)), S(T(1, 2, 3, 4, 2), (3, 4, 2))],
     "copy_": [S(T(255), T(255, dtype="float16")), S(T(257), T(257, dtype="float16"))],
     "cat": [S((T(300, 2), T(300, 3)), 1), S((T(2, 300), T(3, 300)))],
     "gather": [S(T(70, 90), 1, T(70, 90, dtype="int64", low=0, high=89))],
@@ -286,3 +326,64 @@ def test_a_composite_that_is_computed_as_one_hides_no_kernel():
             lib.impl("masked_select", lambda self, mask: imode.zeros(1), "CPU")
             assert imode.quantile(x, 0.5).item() == 7.0
             assert imode.combinations(x).tolist() == [[0.0, 0.0]]
+
+
+# ---- functions that are no operators ----
+
+_IMAGE, _COLUMN = T(2, 3, 4, 5), T(2, 3, 4)
+FUNCTIONS = {
+    "interpolate": [
+        (S(_IMAGE, scale_factor=2), True),
+        (S(_IMAGE, (3, 7), mode="bilinear", align_corners=True), True),
+        (S(_IMAGE, scale_factor=(0.5, 1.5), mode="bicubic"), True),
+        (S(_COLUMN, 9, mode="linear"), True),
+        (S(_COLUMN, scale_factor=1.3, mode="nearest-exact"), True),
+        (S(_COLUMN, 9, mode="bilinear", raises=NotImplementedError), False),
+        (S(_IMAGE, 9, mode="nearest", align_corners=True, raises=ValueError), False),
+        (S(_IMAGE, scale_factor=2.0, recompute_scale_factor=True), False),
+        (S(_IMAGE, raises=ValueError), False),
+    ],
+    "unfold": [
+        (S(_IMAGE, 2, padding=1), True),
+        (S(_IMAGE, (1, 3), (2, 1), (0, 2), 2), True),
+        (S(_IMAGE, 9, raises=RuntimeError), True),
+        (S(_IMAGE, [2, 2]), False),
+    ],
+    "fold": [
+        (S(T(2, 12, 6), (3, 4), 2), True),
+        (S(T(12, 6), (3, 4), [2, 2]), False),
+    ],
+    "instance_norm": [
+        (S(_IMAGE), True),
+        (S(_IMAGE, weight=T(3), bias=T(3), eps=0.1), True),
+        (S(_IMAGE, T(3), T(3, low=1)), True),
+        (S(T(2, 3, 1), raises=ValueError), False),
+    ],
+    "embedding_bag": [
+        (S(_BAGS, T(3, 2), _FIRST), True),
+        (S(_BAGS, T(3, 2), _FIRST, mode="max", padding_idx=-1), True),
+        (S(_BAGS, T(3, 2), _FIRST, include_last_offset=True, mode="sum"), True),
+        (S(_BAGS, T(3, 2), raises=ValueError), False),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_fast_and_general_case_of_a_function_agree(name, monkeypatch):
+    function, fast = getattr(imode.nn.functional, name), getattr(functional_fast, name)
+    served = []
+
+    def tried(*args):
+        result = fast(*args)
+        served.append(result is not NotImplemented)
+        return result
+
+    for sample, serves in FUNCTIONS[name]:
+        for mode in (imode.enable_grad, imode.inference_mode):
+            served.clear()
+            with mode():
+                monkeypatch.setattr(functional_fast, name, tried)
+                result = outcome(function, sample)
+                monkeypatch.setattr(functional_fast, name, lambda *args: NotImplemented)
+                check_same(result, outcome(function, sample), sample)
+            assert served in ([serves], []), sample  # an error of an operator leaves none

@@ -56,6 +56,9 @@ cdef enum:
     FEW = (1 << <int>UINT16 | 1 << <int>UINT32 | 1 << <int>UINT64
            | 1 << <int>FLOAT8_E4M3FN | 1 << <int>FLOAT8_E5M2)
 
+cdef enum:
+    SMALL = 256                   # elements: NumPy takes longer to choose a loop than to run it
+
 cdef enum Mode:                   # what stands in the place of a tensor of a stored dtype
     ALIKE = 0                     # its memory, as a dtype of the same size
     WIDE = 1                      # a copy in float32
@@ -262,6 +265,20 @@ cdef ndarray _elements(Tensor t):
 cdef ndarray _in_code(ndarray array, int code):
     """A copy in another Code with the same strides."""
     cdef ndarray copy = _beside(array, code)
+    cdef npy_intp n = cnp.PyArray_SIZE(array)
+    cdef npy_intp i
+    cdef int own = code_of[cnp.PyArray_TYPE(array)]
+    cdef void* source = cnp.PyArray_DATA(array)
+    cdef void* to = cnp.PyArray_DATA(copy)
+    if n <= SMALL and cnp.PyArray_IS_C_CONTIGUOUS(array) and cnp.PyArray_IS_C_CONTIGUOUS(copy):
+        if own == BFLOAT16 and code == FLOAT32:
+            for i in range(n):
+                (<float*>to)[i] = v_from_brain((<unsigned short*>source)[i])
+            return copy
+        if own == FLOAT32 and code == BFLOAT16:
+            for i in range(n):
+                (<unsigned short*>to)[i] = v_to_brain((<float*>source)[i])
+            return copy
     if cnp.PyArray_CopyInto(copy, array) < 0:
         raise RuntimeError("a conversion between dtypes failed")
     return copy

@@ -160,6 +160,30 @@ cdef int _check_output_padding(tuple rest, int ndim) except -1:
     return 0
 
 
+cdef bint _between(tuple values, int ndim, long least, long most) except -1:
+    """Whether there is one value, or one for each dimension, and all are within bounds."""
+    cdef Py_ssize_t k, n = len(values)
+    cdef long value
+    if n != 1 and n != ndim:
+        return False
+    for k in range(n):
+        value = values[k]
+        if not least <= value <= most:
+            return False
+    return True
+
+
+cdef bint _fits(cnp.ndarray x, cnp.ndarray w, tuple rest) except -1:
+    """Whether `_check_numbers` finds nothing."""
+    cdef int ndim = cnp.PyArray_NDIM(x) - 2
+    return 1 <= ndim <= 3 and cnp.PyArray_NDIM(w) == ndim + 2 and (
+        _between(<tuple>rest[0], ndim, 1, LONG_MAX)
+        and _between(<tuple>rest[1], ndim, 0, MOST_PADDING)
+        and _between(<tuple>rest[2], ndim, 1, LONG_MAX)
+        and (rest[3] is not True or _between(<tuple>rest[4], ndim, 0, LONG_MAX))
+        and <long>rest[5] > 0)
+
+
 cdef int _check_numbers(cnp.ndarray x, cnp.ndarray w, tuple rest) except -1:
     cdef int ndim = cnp.PyArray_NDIM(x) - 2, wanted = cnp.PyArray_NDIM(w) - 2
     stride, padding, dilation, transposed, more, groups = rest
@@ -257,12 +281,13 @@ cdef int _check_space(x) except -1:
 cdef int _check_grown(conv_t* p, x, tuple rest, int ndim) except -1:
     """Of a transposed one."""
     cdef long mz, my, mx
-    _check_space(x)
-    if p.n:                                        # as in PyTorch
+    _spread(rest[4], ndim, 0, &mz, &my, &mx)
+    if p.od == 0 or p.oh == 0 or p.ow == 0:
+        _check_space(x)
+    if p.n and not (mz < p.sd and my < p.sh and mx < p.sw):        # as in PyTorch
         _check_output_padding(rest, ndim)
     if p.d > 0 and p.h > 0 and p.w > 0:
         return 0
-    _spread(rest[4], ndim, 0, &mz, &my, &mx)
     made = [_grown(p.od, p.sd, p.front, p.dd, p.kd, mz), _grown(p.oh, p.sh, p.top, p.dh, p.kh, my),
             _grown(p.ow, p.sw, p.left, p.dw, p.kw, mx)]
     if min(made) >= 1:
@@ -277,7 +302,8 @@ cdef int _check_grown(conv_t* p, x, tuple rest, int ndim) except -1:
 cdef int checked_geometry(conv_t* p, cnp.ndarray x, cnp.ndarray w, bias, tuple rest) except -1:
     cdef int ndim = cnp.PyArray_NDIM(x) - 2
     cdef bint transposed = rest[3] is True
-    _check_numbers(x, w, rest)
+    if not _fits(x, w, rest):
+        _check_numbers(x, w, rest)
     geometry(p, x, w, rest)
     if (p.oc < p.groups or p.oc % p.groups or p.kd <= 0 or p.kh <= 0 or p.kw <= 0
             or cnp.PyArray_DIM(x, 1) != (

@@ -1,10 +1,18 @@
 """Windows of images as columns, and columns added up to images."""
 
 cimport numpy as cnp
-from imode._core.allocator cimport empty
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport _array, _count, _integer, _row_major, array_of
+from libc.stdint cimport int64_t
+from libc.string cimport memset
 
 import numpy as np
 
@@ -14,6 +22,9 @@ ctypedef fused item:
     cnp.uint8_t
     float
     double
+
+cdef enum:
+    GIL_FREE = 4096               # from so many elements on, the GIL is released
 
 cdef struct window_t:
     long planes                   # images times channels
@@ -49,6 +60,16 @@ cdef void _walk(const window_t* p, item* image, item* columns, bint back, long w
         image += p.size[0] * p.size[1] * wide
 
 
+cdef void _walk_kind(int kind, const window_t* p, void* image, void* columns, bint back,
+                     long wide) noexcept nogil:
+    if kind == cnp.NPY_BOOL:
+        _walk(p, <cnp.uint8_t*>image, <cnp.uint8_t*>columns, back, 1)
+    elif kind == cnp.NPY_FLOAT or kind == cnp.NPY_CFLOAT:
+        _walk(p, <float*>image, <float*>columns, back, wide)
+    else:
+        _walk(p, <double*>image, <double*>columns, back, wide)
+
+
 cdef int _run(const window_t* p, cnp.ndarray image, cnp.ndarray columns, bint back) except -1:
     cdef int kind = cnp.PyArray_TYPE(image)
     cdef long wide = 2 if cnp.PyTypeNum_ISCOMPLEX(kind) else 1
@@ -56,13 +77,11 @@ cdef int _run(const window_t* p, cnp.ndarray image, cnp.ndarray columns, bint ba
     cdef void* b = cnp.PyArray_DATA(columns)
     if skipping():
         return 0
-    with nogil:
-        if kind == cnp.NPY_BOOL:
-            _walk(p, <cnp.uint8_t*>a, <cnp.uint8_t*>b, back, 1)
-        elif kind == cnp.NPY_FLOAT or kind == cnp.NPY_CFLOAT:
-            _walk(p, <float*>a, <float*>b, back, wide)
-        else:
-            _walk(p, <double*>a, <double*>b, back, wide)
+    if cnp.PyArray_SIZE(columns) < GIL_FREE:
+        _walk_kind(kind, p, a, b, back, wide)
+    else:
+        with nogil:
+            _walk_kind(kind, p, a, b, back, wide)
     return 0
 
 
@@ -113,3 +132,88 @@ def fold(x, tuple size, tuple kernel, tuple dilation, tuple padding, tuple strid
     out = cnp.PyArray_ZEROS(4, dims, cnp.PyArray_TYPE(columns), 0)
     _run(&p, out, columns, True)
     return out
+
+
+# ---- the kernels, called from C: with few elements, a Python call would take most of the time ----
+
+cdef bint _two(PyObject* given, long* to, long least) except -1:
+    """Whether an argument is two ints from `least` on, and which."""
+    cdef int64_t value
+    cdef int k
+    if PyTuple_GET_SIZE(<object>given) != 2:
+        return False
+    for k in range(2):
+        if not _integer(PyTuple_GET_ITEM(<object>given, k), &value, 1 << 20) or value < least:
+            return False
+        to[k] = value
+    return True
+
+
+cdef bint _fit(window_t* p, PyObject** sizes) except -1:
+    """Note kernel_size, dilation, padding and stride, and how many windows a plane then has."""
+    cdef long span
+    cdef int k
+    if not _two(sizes[0], p.kernel, 1) or not _two(sizes[1], p.dilation, 1) or (
+            not _two(sizes[2], p.padding, 0) or not _two(sizes[3], p.stride, 1)):
+        return False
+    for k in range(2):
+        span = p.size[k] + 2 * p.padding[k] - p.dilation[k] * (p.kernel[k] - 1) - 1
+        if span < 0:
+            return False
+        p.count[k] = span // p.stride[k] + 1
+    return True
+
+
+cdef bint _plain(Fields* x, int nd) noexcept:
+    """Whether the loops take a tensor of `nd` dimensions, or without the batch, as it is."""
+    cdef int kind = x.descr.type_num
+    return nd - 1 <= x.nd <= nd and _row_major(x) and _count(x, 0, x.nd) > 0 and (
+        not skipping()) and (kind == cnp.NPY_FLOAT or kind == cnp.NPY_DOUBLE)
+
+
+cdef object _im2col(Operator op, keyset_t keys, PyObject** args):
+    """(self, kernel_size, dilation, padding, stride)"""
+    cdef Fields* x = _array(args[0])
+    cdef window_t p
+    cdef cnp.npy_intp[3] dims
+    cdef cnp.ndarray out
+    if not _plain(x, 4):
+        return run_general(op, keys, args)
+    p.size[0], p.size[1] = x.dimensions[x.nd - 2], x.dimensions[x.nd - 1]
+    if not _fit(&p, args + 1):
+        return run_general(op, keys, args)
+    p.planes = _count(x, 0, x.nd - 2)
+    dims[0] = x.dimensions[0]
+    dims[x.nd - 3] = x.dimensions[x.nd - 3] * p.kernel[0] * p.kernel[1]
+    dims[x.nd - 2] = p.count[0] * p.count[1]
+    out = empty(x.descr.type_num, x.nd - 1, dims)
+    _run(&p, array_of(args[0]), out, False)
+    return deliver(op, out, args)
+
+
+cdef object _col2im(Operator op, keyset_t keys, PyObject** args):
+    """(self, output_size, kernel_size, dilation, padding, stride)"""
+    cdef Fields* x = _array(args[0])
+    cdef window_t p
+    cdef cnp.npy_intp[4] dims
+    cdef cnp.ndarray out
+    cdef long each
+    if not _plain(x, 3) or not _two(args[1], p.size, 1) or not _fit(&p, args + 2):
+        return run_general(op, keys, args)
+    each = p.kernel[0] * p.kernel[1]
+    if x.dimensions[x.nd - 2] % each or x.dimensions[x.nd - 1] != p.count[0] * p.count[1]:
+        return run_general(op, keys, args)
+    dims[0] = x.dimensions[0]
+    dims[x.nd - 2] = x.dimensions[x.nd - 2] // each
+    dims[x.nd - 1], dims[x.nd] = p.size[0], p.size[1]
+    out = empty(x.descr.type_num, x.nd + 1, dims)
+    memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+    p.planes = 1
+    for d in range(x.nd - 1):
+        p.planes *= dims[d]
+    _run(&p, out, array_of(args[0]), True)
+    return deliver(op, out, args)
+
+
+im2col = CKernel.new(_im2col)
+col2im = CKernel.new(_col2im)

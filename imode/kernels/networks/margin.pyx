@@ -1,13 +1,26 @@
-"""Losses of margins over rows, and distances of all pairs of rows, forward."""
+"""Losses of margins, forward."""
 
-from imode._core.parallel cimport skipping
 cimport numpy as cnp
-from libc.math cimport INFINITY, fabs, pow, sqrt
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport in_row_order
+from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport (
+    PyLong_AsLong, _array, _count, _indices, _real, _row_major, _same_shape, array_of)
+from libc.math cimport exp, log1p
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 import numpy as np
 
 cnp.import_array()
+
+cdef extern from "math.h" nogil:
+    float expf(float)
+    float log1pf(float)
 
 ctypedef fused real:
     float
@@ -16,6 +29,7 @@ ctypedef fused real:
 cdef enum:
     NONE = 0
     MEAN = 1
+    FEW = 256                     # up to so many elements NumPy's loops are no faster
 
 
 cdef double _multi(const real* x, long classes, long at, double p, double margin,
@@ -51,33 +65,36 @@ cdef double _labels(const real* x, long classes, const cnp.int64_t* at,
     return total / classes
 
 
-cdef object _reduced(real* each, long rows, tuple shape, int reduction, object dtype):
+cdef cnp.ndarray _reduced(real* each, long rows, Fields* like, int reduction, int kind):
+    """The losses of rows, of the shape of the targets, or their sum or mean."""
     cdef double total = 0
     cdef long i
+    cdef cnp.ndarray out = empty(kind, like.nd if reduction == NONE else 0, like.dimensions)
+    cdef real* to = <real*>cnp.PyArray_DATA(out)
     if reduction == NONE:
-        out = np.empty(shape, dtype)
         for i in range(rows):
-            (<real*>cnp.PyArray_DATA(<cnp.ndarray>out))[i] = each[i]
+            to[i] = each[i]
         return out
     for i in range(rows):
         total += each[i]
     if reduction == MEAN:
         total = total / rows if rows else np.nan
-    out = np.empty((), dtype)
-    (<real*>cnp.PyArray_DATA(<cnp.ndarray>out))[0] = <real>total
+    to[0] = <real>total
     return out
 
 
 cdef object _over(real* x, cnp.ndarray target, const real* weight, long rows, long classes,
-                  double p, double margin, int reduction, tuple shape, real* listed, object dtype):
+                  double p, double margin, int reduction, Fields* like, real* listed, int kind):
     cdef const cnp.int64_t* at = <const cnp.int64_t*>cnp.PyArray_DATA(target)
-    cdef real* each
+    cdef real[FEW] few
+    cdef real* each = few
     cdef long i
     if skipping():
-        return np.empty(() if reduction else shape, dtype)
-    each = <real*>malloc((rows + 1) * sizeof(real))
-    if each == NULL:
-        raise MemoryError()
+        return empty(kind, like.nd if reduction == NONE else 0, like.dimensions)
+    if rows > FEW:
+        each = <real*>malloc(rows * sizeof(real))
+        if each == NULL:
+            raise MemoryError()
     try:
         for i in range(rows):
             if listed != NULL:
@@ -85,9 +102,10 @@ cdef object _over(real* x, cnp.ndarray target, const real* weight, long rows, lo
                                         listed + i * classes)
             else:
                 each[i] = <real>_multi(x + i * classes, classes, at[i], p, margin, weight)
-        return _reduced(each, rows, shape, reduction, dtype)
+        return _reduced(each, rows, like, reduction, kind)
     finally:
-        free(each)
+        if each != few:
+            free(each)
 
 
 cdef bint _outside(cnp.ndarray target, long least, long classes) noexcept:
@@ -100,63 +118,104 @@ cdef bint _outside(cnp.ndarray target, long least, long classes) noexcept:
 
 
 def multi_margin(cnp.ndarray x, cnp.ndarray target, double p, double margin, weight, long rows,
-                 long classes, int reduction, tuple shape):
+                 long classes, int reduction):
     """The losses of rows with one class each; all are contiguous, the targets nobody else's."""
     cdef void* by = NULL if weight is None else cnp.PyArray_DATA(<cnp.ndarray>weight)
+    cdef Fields* like = <Fields*><PyObject*>target
     if _outside(target, 0, classes):
         raise RuntimeError("target out of range")
     if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
         return _over[double](<double*>cnp.PyArray_DATA(x), target, <double*>by, rows, classes, p,
-                             margin, reduction, shape, NULL, x.dtype)
+                             margin, reduction, like, NULL, cnp.NPY_DOUBLE)
     return _over[float](<float*>cnp.PyArray_DATA(x), target, <float*>by, rows, classes, p, margin,
-                        reduction, shape, NULL, x.dtype)
+                        reduction, like, NULL, cnp.NPY_FLOAT)
 
 
-def multilabel_margin(cnp.ndarray x, cnp.ndarray target, long rows, long classes, int reduction,
-                      tuple shape):
-    """The losses of rows with lists of labels, and which classes are labels."""
+def multilabel_margin(cnp.ndarray x, cnp.ndarray target, cnp.ndarray like, long rows, long classes,
+                      int reduction):
+    """The losses of rows with lists of labels, and which classes are labels.
+
+    like: of the shape of losses that are not reduced.
+    """
     cdef cnp.ndarray listed = np.empty_like(x)
+    cdef Fields* each = <Fields*><PyObject*>like
     if _outside(target, -1, classes):
         raise RuntimeError("argument #2 'target' is out of range")
     if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
         return _over[double](<double*>cnp.PyArray_DATA(x), target, NULL, rows, classes, 1, 1,
-                             reduction, shape, <double*>cnp.PyArray_DATA(listed), x.dtype), listed
+                             reduction, each, <double*>cnp.PyArray_DATA(listed),
+                             cnp.NPY_DOUBLE), listed
     return _over[float](<float*>cnp.PyArray_DATA(x), target, NULL, rows, classes, 1, 1, reduction,
-                        shape, <float*>cnp.PyArray_DATA(listed), x.dtype), listed
+                        each, <float*>cnp.PyArray_DATA(listed), cnp.NPY_FLOAT), listed
 
 
-cdef void _pairs(const real* x, long n, long m, double p, real* out) noexcept nogil:
-    cdef long i, j, k
-    cdef double sum, apart
+cdef object _multi_margin_loss(Operator op, keyset_t keys, PyObject** args):
+    """(self, target, p, margin, weight, reduction)"""
+    cdef Fields* x = _array(args[0])
+    cdef Fields* t = _array(args[1])
+    cdef double p = 0, margin = 0
+    cdef long rows = x.dimensions[0] if x.nd == 2 else 1
+    cdef cnp.ndarray target, weight = None
+    if not 1 <= x.nd <= 2 or not _row_major(x) or not _indices(t) or t.nd > 1 or (
+            _count(t, 0, t.nd) != rows or _count(x, 0, x.nd) == 0 or skipping()
+            or (x.descr.type_num != cnp.NPY_FLOAT and x.descr.type_num != cnp.NPY_DOUBLE)
+            or not _real(args[2], &p) or not _real(args[3], &margin)):
+        return run_general(op, keys, args)
+    if args[4] != <PyObject*>None:
+        weight = array_of(args[4])
+        if _array(args[4]).descr.type_num != x.descr.type_num or (
+                not _row_major(_array(args[4])) or weight.size != x.dimensions[x.nd - 1]):
+            return run_general(op, keys, args)
+    target = empty(cnp.NPY_INT64, t.nd, t.dimensions)      # nobody else's: it is checked, then used
+    memcpy(cnp.PyArray_DATA(target), t.data, cnp.PyArray_NBYTES(target))
+    return deliver(op, multi_margin(
+        array_of(args[0]), target, p, margin, weight, rows, x.dimensions[x.nd - 1],
+        <int>PyLong_AsLong(args[5])), args)
+
+
+# ---- soft margins --------------------------------------------------------------------------------
+
+
+cdef double _soft(const real* x, const real* y, long n, real* to) noexcept nogil:
+    """log(1 + exp(-y x)) of each; returns their sum."""
+    cdef double total = 0
+    cdef long i
     for i in range(n):
-        for j in range(i + 1, n):
-            sum = 0
-            for k in range(m):
-                apart = fabs(<double>x[i * m + k] - <double>x[j * m + k])
-                if p == 2:
-                    sum += apart * apart
-                elif p == 1:
-                    sum += apart
-                elif p == 0:
-                    sum += apart != 0
-                elif p == INFINITY:
-                    sum = apart if apart > sum or apart != apart else sum
-                else:
-                    sum += pow(apart, p)
-            out[0] = <real>(sqrt(sum) if p == 2 else sum if p == 0 or p == 1 or p == INFINITY
-                            else pow(sum, 1 / p))
-            out += 1
-
-
-def pairs(cnp.ndarray x, double p):
-    """The p-norm distances of each two rows of a contiguous array."""
-    cdef long n = cnp.PyArray_DIM(x, 0), m = cnp.PyArray_DIM(x, 1)
-    cdef cnp.ndarray out = np.empty(n * (n - 1) // 2, x.dtype)
-    if skipping():
-        return out
-    with nogil:
-        if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
-            _pairs(<double*>cnp.PyArray_DATA(x), n, m, p, <double*>cnp.PyArray_DATA(out))
+        if real is float:
+            to[i] = log1pf(expf(-y[i] * x[i]))
         else:
-            _pairs(<float*>cnp.PyArray_DATA(x), n, m, p, <float*>cnp.PyArray_DATA(out))
-    return out
+            to[i] = log1p(exp(-y[i] * x[i]))
+        total += to[i]
+    return total
+
+
+cdef object _soft_margin(Operator op, keyset_t keys, PyObject** args):
+    """(self, target, reduction) of a few elements"""
+    cdef Fields* x = _array(args[0])
+    cdef Fields* y = _array(args[1])
+    cdef int kind = x.descr.type_num, reduction = <int>PyLong_AsLong(args[2])
+    cdef long n = _count(x, 0, x.nd)
+    cdef double total
+    cdef cnp.ndarray out
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or y.descr.type_num != kind or (
+            x.nd != y.nd or not _same_shape(x, y, 0, x.nd) or not 0 < n <= FEW or skipping()
+            or not in_row_order(x, cnp.PyArray_ITEMSIZE(array_of(args[0])))
+            or not in_row_order(y, cnp.PyArray_ITEMSIZE(array_of(args[1])))):
+        return run_general(op, keys, args)
+    out = empty(kind, x.nd, x.dimensions)
+    if kind == cnp.NPY_FLOAT:
+        total = _soft(<float*>x.data, <float*>y.data, n, <float*>cnp.PyArray_DATA(out))
+    else:
+        total = _soft(<double*>x.data, <double*>y.data, n, <double*>cnp.PyArray_DATA(out))
+    if reduction != NONE:
+        total = total / n if reduction == MEAN else total
+        out = empty(kind, 0, NULL)
+        if kind == cnp.NPY_FLOAT:
+            (<float*>cnp.PyArray_DATA(out))[0] = <float>total
+        else:
+            (<double*>cnp.PyArray_DATA(out))[0] = total
+    return deliver(op, out, args)
+
+
+multi_margin_loss = CKernel.new(_multi_margin_loss)
+soft_margin = CKernel.new(_soft_margin)

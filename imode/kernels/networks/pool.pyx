@@ -6,14 +6,15 @@ serve fixed and adaptive windows alike. They take a copy of the geometry, which 
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport deliver
+from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
-from imode.kernels.fast_guards cimport _inside, _wrapped, array_of
+from imode.kernels.fast_guards cimport _array, _inside, _wrapped, array_of
 from libc.limits cimport INT_MAX, INT_MIN
 
 import numpy as np
@@ -21,6 +22,9 @@ from imode import errors
 from imode._core.numbers import overflow
 
 cnp.import_array()
+
+cdef enum:
+    GIL_FREE = 4096               # from so many elements on, the GIL is released
 
 # ---- geometry and checks -------------------------------------------------------------------------
 
@@ -250,6 +254,24 @@ cdef void _max(const window_t* p, const number* x, number* out, cnp.int64_t* at)
         _max_loop(p[0], x, out, at)
 
 
+cdef void _max_of_kind(int kind, const window_t* p, const void* source, void* to,
+                       cnp.int64_t* found) noexcept nogil:
+    if kind == cnp.NPY_DOUBLE:
+        _max(p, <const double*>source, <double*>to, found)
+    elif kind == cnp.NPY_INT64:
+        _max(p, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
+    elif kind == cnp.NPY_INT32:
+        _max(p, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
+    elif kind == cnp.NPY_INT16:
+        _max(p, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
+    elif kind == cnp.NPY_INT8:
+        _max(p, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
+    elif kind == cnp.NPY_UINT8:
+        _max(p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
+    else:
+        _max(p, <const float*>source, <float*>to, found)
+
+
 cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
     """Return (maxima, their positions in each plane)."""
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
@@ -259,24 +281,13 @@ cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
     cdef const void* source = cnp.PyArray_DATA(a)
     cdef void* to = cnp.PyArray_DATA(out)
     cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
-    if skipping():
-        return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
-    with nogil:
-        if kind == cnp.NPY_DOUBLE:
-            _max(p, <const double*>source, <double*>to, found)
-        elif kind == cnp.NPY_INT64:
-            _max(p, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
-        elif kind == cnp.NPY_INT32:
-            _max(p, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
-        elif kind == cnp.NPY_INT16:
-            _max(p, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
-        elif kind == cnp.NPY_INT8:
-            _max(p, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
-        elif kind == cnp.NPY_UINT8:
-            _max(p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
-        else:
-            _max(p, <const float*>source, <float*>to, found)
-    return _as(out, x, x), as_channels_last(at) if is_channels_last(x) else at
+    cdef bint last = is_channels_last(x)
+    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
+        _max_of_kind(kind, p, source, to, found)
+    elif not skipping():
+        with nogil:
+            _max_of_kind(kind, p, source, to, found)
+    return _as(out, x, x), as_channels_last(at) if last else at
 
 
 cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil):
@@ -378,16 +389,24 @@ cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
         out += p.y.size * p.x.size
 
 
+cdef void _avg_of_kind(bint wide, const window_t* p, const void* source, void* to) noexcept nogil:
+    if wide:
+        _avg(p[0], <const double*>source, <double*>to)
+    else:
+        _avg(p[0], <const float*>source, <float*>to)
+
+
 cdef object _mean(str kernel, const window_t* p, x, tuple shape):
     cdef cnp.ndarray a = _ready(kernel, x)
     cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
-    if skipping():
-        return _as(out, x, x)
-    with nogil:
-        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
-            _avg(p[0], <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
-        else:
-            _avg(p[0], <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out))
+    cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
+    cdef const void* source = cnp.PyArray_DATA(a)
+    cdef void* to = cnp.PyArray_DATA(out)
+    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
+        _avg_of_kind(wide, p, source, to)
+    elif not skipping():
+        with nogil:
+            _avg_of_kind(wide, p, source, to)
     return _as(out, x, x)
 
 
@@ -444,19 +463,24 @@ cdef int _check_adaptive(str op, tuple shape, tuple size) except -1:
     if ndim != 3 and ndim != 4:
         colon = ":" if op == "adaptive_max_pool2d" else ""
         raise RuntimeError(f"{op}(): Expected 3D or 4D tensor, but got{colon} {list(shape)}")
-    if min(size) < 0 and op == "adaptive_max_pool2d":
+    if len(size) != 2:
+        raise RuntimeError(f"_{op}(): expected two sizes, but got {list(size)}")
+    cdef bint negative = <long>size[0] < 0 or <long>size[1] < 0
+    if negative and op == "adaptive_max_pool2d":
         raise errors.shapes.negative_dimension(min(size), shape[:ndim - 2] + size)
-    if min(size) < 0:
+    if negative:
         raise RuntimeError(
             f"{op}: elements of output_size must be greater than or equal to 0 but received "
             f"{{{size[0]}, {size[1]}}}")
+    if 0 not in shape:
+        return 0
     for d in range(1 if op == "adaptive_max_pool2d" else ndim - 2, ndim):
         if shape[d] == 0:
             raise errors.shapes.empty_part(op, "input", shape, d)
     return 0
 
 
-def adaptive_avg_pool2d(x, tuple size):
+cdef object adaptive_avg_pool2d(x, tuple size):
     """Return the means of size[0] x size[1] windows that cover each plane evenly."""
     cdef window_t p
     cdef tuple shape = (<object>x).shape
@@ -476,7 +500,7 @@ def adaptive_avg_pool2d_backward(grad, x):
     return _mean_backward(&p, g, grad, x)
 
 
-def adaptive_max_pool2d(x, tuple size):
+cdef tuple adaptive_max_pool2d(x, tuple size):
     """Return (maxima of windows that share each plane evenly, their positions in each plane)."""
     cdef window_t p
     cdef tuple shape = (<object>x).shape
@@ -501,5 +525,43 @@ cdef object _avg_pool2d(Operator op, keyset_t keys, PyObject** args):
         <object>args[5] is True, <object>args[6]), args)
 
 
+cdef object _adaptive_max_pool2d(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, adaptive_max_pool2d(array_of(args[0]), <tuple>args[1]), args)
+
+
+cdef object _adaptive_avg_pool2d(Operator op, keyset_t keys, PyObject** args):
+    return deliver(op, adaptive_avg_pool2d(array_of(args[0]), <tuple>args[1]), args)
+
+
+cdef object _max_pool1d(Operator op, keyset_t keys, PyObject** args):
+    """_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode), all checked: maxima."""
+    cdef cnp.ndarray x = array_of(args[0]), out, at
+    cdef int d, nd = cnp.PyArray_NDIM(x), kind = cnp.PyArray_TYPE(x)
+    cdef cnp.npy_intp[3] dims
+    cdef window_t p
+    if nd < 2 or nd > 3 or (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or (
+            not in_row_order(_array(args[0]), cnp.PyArray_ITEMSIZE(x)) or skipping()
+            or cnp.PyArray_SIZE(x) >= GIL_FREE):
+        return run_general(op, keys, args)
+    p.y = axis_t(1, 1, 1, 1, 0, 1)
+    p.x.size, p.x.kernel, p.x.stride = (
+        cnp.PyArray_DIM(x, nd - 1), (<tuple>args[1])[0], (<tuple>args[2])[0])
+    p.x.padding, p.x.dilation = (<tuple>args[3])[0], (<tuple>args[4])[0]
+    count_windows(&p.x, <object>args[5] is True)
+    p.planes = 1
+    for d in range(nd - 1):
+        dims[d] = cnp.PyArray_DIM(x, d)
+        p.planes *= dims[d]
+    dims[nd - 1] = p.x.count
+    out = empty(kind, nd, dims)
+    at = empty(cnp.NPY_INT64, nd, dims)
+    _max_of_kind(kind, &p, cnp.PyArray_DATA(x), cnp.PyArray_DATA(out),
+                 <cnp.int64_t*>cnp.PyArray_DATA(at))
+    return deliver(op, out, args)
+
+
 max_pool2d_with_indices = CKernel.new(_max_pool2d)
 average_pool2d = CKernel.new(_avg_pool2d)
+adaptive_largest2d = CKernel.new(_adaptive_max_pool2d)
+adaptive_average2d = CKernel.new(_adaptive_avg_pool2d)
+max_pool1d = CKernel.new(_max_pool1d)

@@ -26,6 +26,7 @@ cnp.import_array()
 
 cdef enum:
     FEW = 64                       # so many windows along the dimensions need no memory
+    GIL_FREE = 4096                # from so many elements on, the GIL is released
 
 
 # ---- where the windows lie -----------------------------------------------------------------------
@@ -127,7 +128,20 @@ cdef int _sizes(volume_t* v, axis_t* axes, tuple shape) except -1:
     return 0
 
 
+cdef bint _fit(const axis_t* axes, tuple shape) noexcept:
+    """Whether `_check_windows` finds nothing."""
+    cdef int k, ndim = <int>len(shape)
+    for k in range(3):
+        if axes[k].kernel <= 0 or axes[k].stride <= 0 or axes[k].dilation <= 0 or (
+                axes[k].size == 0 or axes[k].count < 1
+                or axes[k].size + 2 * axes[k].padding < axes[k].kernel):
+            return False
+    return <long>shape[ndim - 4] != 0
+
+
 cdef int _check_windows(str op, axis_t* axes, tuple shape) except -1:
+    if _fit(axes, shape):
+        return 0
     z, y, x = axes[0], axes[1], axes[2]
     ndim = len(shape)
     if min(z.kernel, y.kernel, x.kernel) <= 0:
@@ -186,9 +200,10 @@ cdef int _even(str op, volume_t* v, axis_t* axes, tuple shape, tuple size) excep
         raise RuntimeError(f"{op}(): Expected 4D or 5D tensor, but got{colon} {list(shape)}")
     if len(size) != 3:
         raise RuntimeError(f"{op}(): internal error: output_size.size() must be 3")
-    if min(size) < 0 and largest:
+    cdef bint negative = <long>size[0] < 0 or <long>size[1] < 0 or <long>size[2] < 0
+    if negative and largest:
         raise errors.shapes.negative_dimension(min(size), shape[:ndim - 3] + size)
-    if min(size) < 0:
+    if negative:
         raise RuntimeError(
             f"{op}: elements of output_size must be greater than or equal to 0 but received "
             f"{{{size[0]}, {size[1]},{size[2]}}}")
@@ -268,6 +283,24 @@ cdef void _max(const volume_t* v, long planes, const number* x, number* out,
         x += z.size * y.size * w.size
 
 
+cdef void _max_of_kind(int kind, const volume_t* v, const void* source, void* to,
+                       cnp.int64_t* found) noexcept nogil:
+    if kind == cnp.NPY_DOUBLE:
+        _max(v, v.planes, <const double*>source, <double*>to, found)
+    elif kind == cnp.NPY_INT64:
+        _max(v, v.planes, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
+    elif kind == cnp.NPY_INT32:
+        _max(v, v.planes, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
+    elif kind == cnp.NPY_INT16:
+        _max(v, v.planes, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
+    elif kind == cnp.NPY_INT8:
+        _max(v, v.planes, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
+    elif kind == cnp.NPY_UINT8:
+        _max(v, v.planes, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
+    else:
+        _max(v, v.planes, <const float*>source, <float*>to, found)
+
+
 cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
     """Return (maxima, their positions in each volume)."""
     cdef cnp.ndarray a = _ready(kernel, x, whole)
@@ -278,23 +311,11 @@ cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
     cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
     cdef int kind = cnp.PyArray_TYPE(a)
     cdef bint last = is_channels_last(x)
-    if skipping():
-        return _as(out, x, last), as_channels_last(at) if last else at
-    with nogil:
-        if kind == cnp.NPY_DOUBLE:
-            _max(v, v.planes, <const double*>source, <double*>to, found)
-        elif kind == cnp.NPY_INT64:
-            _max(v, v.planes, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
-        elif kind == cnp.NPY_INT32:
-            _max(v, v.planes, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
-        elif kind == cnp.NPY_INT16:
-            _max(v, v.planes, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
-        elif kind == cnp.NPY_INT8:
-            _max(v, v.planes, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
-        elif kind == cnp.NPY_UINT8:
-            _max(v, v.planes, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
-        else:
-            _max(v, v.planes, <const float*>source, <float*>to, found)
+    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
+        _max_of_kind(kind, v, source, to, found)
+    elif not skipping():
+        with nogil:
+            _max_of_kind(kind, v, source, to, found)
     return _as(out, x, last), as_channels_last(at) if last else at
 
 
@@ -438,16 +459,24 @@ cdef void _avg_backward(const volume_t* v, const real* grad, real* out) noexcept
         out += z.size * y.size * w.size
 
 
+cdef void _avg_of_kind(bint wide, const volume_t* v, const void* source, void* to) noexcept nogil:
+    if wide:
+        _avg(v, <const double*>source, <double*>to)
+    else:
+        _avg(v, <const float*>source, <float*>to)
+
+
 cdef object _mean(str kernel, const volume_t* v, x):
     cdef cnp.ndarray a = _ready(kernel, x)
     cdef cnp.ndarray out = _new((<object>x).shape, v, 3, cnp.PyArray_TYPE(a))
-    if skipping():
-        return _as(out, x, False)
-    with nogil:
-        if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
-            _avg(v, <const float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(out))
-        else:
-            _avg(v, <const double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(out))
+    cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
+    cdef const void* source = cnp.PyArray_DATA(a)
+    cdef void* to = cnp.PyArray_DATA(out)
+    if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
+        _avg_of_kind(wide, v, source, to)
+    elif not skipping():
+        with nogil:
+            _avg_of_kind(wide, v, source, to)
     return _as(out, x, False)
 
 

@@ -7,10 +7,18 @@ Halves are resampled as float32. Tables are computed in the dtype of the element
 """
 
 cimport numpy as cnp
-from imode._core.allocator cimport empty
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport channels_back, channels_to_end, contiguous, is_channels_last
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.iterate cimport in_row_order
+from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport SAFE, _array, _count, _integer, array_of
+from libc.stdint cimport int64_t
 from libc.math cimport M_PI, ceil, fabs, floor, sin
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -27,6 +35,8 @@ ctypedef fused real:
 NEAREST, EXACT, LINEAR, CUBIC, LANCZOS = range(5)
 cdef enum:
     _NEAREST, _EXACT, _LINEAR, _CUBIC, _LANCZOS
+cdef enum:
+    GIL_FREE = 4096           # from so many elements on, the GIL is released
 
 cdef struct axis_t:
     int mode
@@ -260,12 +270,30 @@ cdef cnp.ndarray _plane(const axis_t* down, const axis_t* across, cnp.ndarray x)
     dims[nd - 2], dims[nd - 1] = down.count, across.count
     out = empty(cnp.PyArray_TYPE(x), nd, dims)
     to = cnp.PyArray_DATA(out)
+    if skipping():
+        return out
     with nogil:
         if cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
             _nearest(down, across, outer, <const double*>source, <double*>to)
         else:
             _nearest(down, across, outer, <const float*>source, <float*>to)
     return out
+
+
+cdef void _run(const axis_t* a, long outer, long inner, bint back, bint wide, void* source,
+               void* to) noexcept nogil:
+    if back and wide:
+        _scatter(a, outer, inner, <const double*>source, <double*>to)
+    elif back:
+        _scatter(a, outer, inner, <const float*>source, <float*>to)
+    elif inner == 1 and a.taps > 1 and wide:
+        _gather_last(a, outer, <const double*>source, <double*>to)
+    elif inner == 1 and a.taps > 1:
+        _gather_last(a, outer, <const float*>source, <float*>to)
+    elif wide:
+        _gather(a, outer, inner, <const double*>source, <double*>to)
+    else:
+        _gather(a, outer, inner, <const float*>source, <float*>to)
 
 
 cdef cnp.ndarray _along(const axis_t* a, cnp.ndarray x, int dim, bint back):
@@ -288,19 +316,11 @@ cdef cnp.ndarray _along(const axis_t* a, cnp.ndarray x, int dim, bint back):
     to = cnp.PyArray_DATA(out)
     if skipping():
         return out
-    with nogil:
-        if back and wide:
-            _scatter(a, outer, inner, <const double*>source, <double*>to)
-        elif back:
-            _scatter(a, outer, inner, <const float*>source, <float*>to)
-        elif inner == 1 and a.taps > 1 and wide:
-            _gather_last(a, outer, <const double*>source, <double*>to)
-        elif inner == 1 and a.taps > 1:
-            _gather_last(a, outer, <const float*>source, <float*>to)
-        elif wide:
-            _gather(a, outer, inner, <const double*>source, <double*>to)
-        else:
-            _gather(a, outer, inner, <const float*>source, <float*>to)
+    if cnp.PyArray_SIZE(out) < GIL_FREE:
+        _run(a, outer, inner, back, wide, source, to)
+    else:
+        with nogil:
+            _run(a, outer, inner, back, wide, source, to)
     return out
 
 
@@ -322,6 +342,48 @@ cdef int _set(axis_t* a, int mode, long size, long count, bint corners, bint smo
     return 0
 
 
+cdef void _sort(const axis_t* axes, int n, bint back, int* order) noexcept:
+    """The order of the dimensions: what shrinks comes first; of those, rows as a whole."""
+    cdef double[3] ratio
+    cdef int i, k
+    for k in range(n):
+        if back:
+            ratio[k] = <double>axes[k].size / axes[k].count
+        else:
+            ratio[k] = <double>axes[k].count / axes[k].size
+        i = k
+        while i > 0 and (ratio[k] < ratio[order[i - 1]] or (
+                ratio[k] == ratio[order[i - 1]] and ratio[k] >= 1)):
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = k
+
+
+cdef cnp.ndarray _resampled(cnp.ndarray a, axis_t* axes, int n, int first, bint back):
+    """Resample dimensions `first` to `first + n` of a contiguous array that is not empty."""
+    cdef int[3] order
+    cdef int k, i
+    cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE, planes = (
+        axes[0].mode <= _EXACT and not back and first == 2 and n > 1
+        and not _same(&axes[n - 1], n))
+    _sort(axes, n, back, order)
+    try:
+        if planes:
+            for k in range(n - 2, n):
+                if not _same(&axes[k], n):
+                    _table(&axes[k], wide)
+            a = _plane(&axes[n - 2], &axes[n - 1], a)
+        for i in range(n):
+            k = order[i]
+            if not (planes and k >= n - 2) and not _same(&axes[k], n):
+                _table(&axes[k], wide)
+                a = _along(&axes[k], a, first + k, back)
+    finally:
+        for k in range(n):
+            free(axes[k].at)
+    return a
+
+
 def resample(x, int mode, tuple sizes, bint corners, tuple scales, bint smooth, bint back):
     """Resample the last dimensions of (n, channels, ...) to `sizes`; all but this is checked.
 
@@ -331,44 +393,58 @@ def resample(x, int mode, tuple sizes, bint corners, tuple scales, bint smooth, 
     cdef cnp.ndarray given = x, a
     cdef axis_t[3] axes
     cdef int k, n = <int>len(sizes), kind = cnp.PyArray_TYPE(given), first
-    cdef bint last = is_channels_last(given), wide = kind == cnp.NPY_DOUBLE
+    cdef bint last = is_channels_last(given)
     cdef long size
-    if kind != cnp.NPY_FLOAT and not wide:
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE:
         given = cast(given, np.float32)
     a = contiguous(channels_to_end(given)) if last else contiguous(given)
     first = 1 if last else 2
-    ratios = []
-    for k in range(n):
-        size = cnp.PyArray_DIM(a, first + k)
-        if back:
-            _set(&axes[k], mode, sizes[k], size, corners, smooth, scales[k])
-        else:
-            _set(&axes[k], mode, size, sizes[k], corners, smooth, scales[k])
-        ratio = <double>sizes[k] / size if size else 1.0
-        ratios.append((ratio, k if ratio < 1 else -k, k))
-    try:
-        if mode <= _EXACT and not back and not last and n > 1 and (
-                cnp.PyArray_SIZE(a) and not _same(&axes[n - 1], n)):
-            for k in range(n - 2, n):
-                if not _same(&axes[k], n):
-                    _table(&axes[k], wide)
-            a = _plane(&axes[n - 2], &axes[n - 1], a)
-            ratios = ratios[:n - 2]
-        for _, _, k in sorted(ratios):     # what shrinks comes first; of those, rows as a whole
-            if cnp.PyArray_SIZE(a) and not _same(&axes[k], n):
-                _table(&axes[k], wide)
-                a = _along(&axes[k], a, first + k, back)
-            elif not cnp.PyArray_SIZE(a):
-                shape = list((<object>a).shape)
-                shape[first + k] = sizes[k]
-                a = np.empty(shape, (<object>a).dtype)
-    finally:
+    if cnp.PyArray_SIZE(a) == 0:
+        shape = list((<object>a).shape)
+        shape[first:first + n] = sizes
+        a = np.empty(shape, (<object>a).dtype)
+    else:
         for k in range(n):
-            free(axes[k].at)
+            size = cnp.PyArray_DIM(a, first + k)
+            if back:
+                _set(&axes[k], mode, sizes[k], size, corners, smooth, scales[k])
+            else:
+                _set(&axes[k], mode, size, sizes[k], corners, smooth, scales[k])
+        a = _resampled(a, axes, n, first, back)
     result = channels_back(a) if last else a
     if cnp.PyArray_DATA(<cnp.ndarray>result) == cnp.PyArray_DATA(given):
         result = result.copy(order="K")
     return cast(result, x.dtype) if kind == cnp.NPY_FLOAT16 else result
+
+
+cdef object _upsample(Operator op, keyset_t keys, PyObject** args):
+    """(self, output_size, [align_corners], scales...) of rows of float32 or float64."""
+    cdef tuple how = <tuple>(<CKernel>op.kernels[highest_key(keys)]).config
+    cdef int mode = how[0], n = how[1], k, at = 3 if mode > _EXACT else 2
+    cdef Fields* x = _array(args[0])
+    cdef cnp.ndarray a = array_of(args[0])
+    cdef axis_t[3] axes
+    cdef double total = _count(x, 0, x.nd)
+    cdef int64_t size
+    if x.nd != n + 2 or not in_row_order(x, cnp.PyArray_ITEMSIZE(a)) or (
+            x.descr.type_num != cnp.NPY_FLOAT and x.descr.type_num != cnp.NPY_DOUBLE) or (
+            PyTuple_GET_SIZE(<object>args[1]) != n or skipping() or is_channels_last(a)):
+        return run_general(op, keys, args)
+    for k in range(n):
+        if not _integer(PyTuple_GET_ITEM(<object>args[1], k), &size) or size <= 0:
+            return run_general(op, keys, args)
+        _set(&axes[k], mode, x.dimensions[2 + k], size, at == 3 and <object>args[2] is True, False,
+             <object>args[at + k])
+        total *= size
+    if not 0 < total < SAFE:
+        return run_general(op, keys, args)
+    a = _resampled(a, axes, n, 2, False)
+    return run_general(op, keys, args) if a is array_of(args[0]) else deliver(op, a, args)
+
+
+def upsampling(int mode, int n):
+    """The fast case of resampling n dimensions without smoothing."""
+    return CKernel.new(_upsample, (mode, n))
 
 
 def table(int mode, long size, long count, bint corners, scale, bint smooth):

@@ -7,14 +7,10 @@
 #define BLOCK_Q 64
 #define BLOCK_K 256 /* whole panels */
 
-/* Of a tile's row: scores scaled and masked, in place. */
+/* Of a tile's row: scores masked, in place. */
 static void NAME(masked)(const attention_t *a, long head, long i, long first, long n, T *s)
 {
-    const T scale = (T)a->scale;
     const long step = a->mask_column;
-    V_IVDEP
-    for (long j = 0; j < n; j++)
-        s[j] *= scale;
     if (a->mask && a->boolean) {
         const char *m = (const char *)a->mask + head * a->mask_head + i * a->mask_row +
                         first * step;
@@ -46,25 +42,36 @@ INLINE T NAME(largest)(const T *s, long n)
     return most;
 }
 
-INLINE T NAME(total)(const T *s, const T *by, long n)
+INLINE T NAME(dot)(const T *s, const T *by, long n)
 {
     T part[16] = {0}, sum = 0;
     long j = 0;
     for (; j + 16 <= n; j += 16)
         for (int w = 0; w < 16; w++)
-            part[w] += by ? s[j + w] * by[j + w] : s[j + w];
+            part[w] += s[j + w] * by[j + w];
     for (int w = 0; w < 16; w++)
         sum += part[w];
     for (; j < n; j++)
-        sum += by ? s[j] * by[j] : s[j];
+        sum += s[j] * by[j];
     return sum;
 }
 
-static void NAME(powers)(T *s, long n, T less)
+/* s = exp(s - less); returns the sum. */
+static T NAME(powers)(T *s, long n, T less)
 {
-    V_IVDEP
-    for (long j = 0; j < n; j++)
-        s[j] = EXP(s[j] - less);
+    T part[16] = {0}, sum = 0;
+    long j = 0;
+    for (; j + 16 <= n; j += 16)
+        for (int w = 0; w < 16; w++) {
+            const T power = POWER(s[j + w] - less);
+            s[j + w] = power;
+            part[w] += power;
+        }
+    for (int w = 0; w < 16; w++)
+        sum += part[w];
+    for (; j < n; j++)
+        sum += s[j] = POWER(s[j] - less);
+    return sum;
 }
 
 static void NAME(scaled)(T *s, long n, T by)
@@ -120,8 +127,7 @@ static void NAME(queries)(const attention_t *a, long head, long q0, long rows, c
                     NAME(scaled)(sum + i * a->dv, a->dv, shrink);
                 most[i] = now;
             }
-            NAME(powers)(line, n, most[i] == -(T)INFINITY ? (T)0 : most[i]);
-            under[i] += NAME(total)(line, NULL, n);
+            under[i] += NAME(powers)(line, n, most[i] == -(T)INFINITY ? (T)0 : most[i]);
         }
         NAME(gather)(a, s, values, a->dv, rows, k0, n, sum, a->dv);
     }
@@ -141,6 +147,7 @@ static int NAME(forward)(const attention_t *a)
         return -1;
     T *values = keys + of_keys, *s = values + of_values, *sum = s + BLOCK_Q * BLOCK_K;
     NAME(pack)(a->d, a->nk, a->k, 1, a->k_row, keys);
+    NAME(scaled)(keys, of_keys, (T)a->scale); /* and so the scores */
     NAME(pack)(a->nk, a->dv, a->v, a->v_row, 1, values);
     for (long head = 0; head < a->group; head++)
         for (long q0 = 0; q0 < a->nq; q0 += BLOCK_Q)
@@ -172,6 +179,7 @@ static void NAME(tile_back)(const attention_t *a, const NAME(room_t) *room, long
     for (long i = 0; i < rows; i++) {
         T *s = room->s + i * BLOCK_K, *ds = room->ds + i * BLOCK_K;
         const T less = delta[i];
+        NAME(scaled)(s, n, scale);
         NAME(masked)(a, head, q0 + i, k0, n, s);
         NAME(powers)(s, n, lse[i]);
         V_IVDEP
@@ -190,7 +198,7 @@ static void NAME(queries_back)(const attention_t *a, const NAME(room_t) *room, l
     T delta[BLOCK_Q];
     const long end = NAME(visible)(a, q0, rows);
     for (long i = 0; i < rows; i++)
-        delta[i] = NAME(total)(grad + i * a->dv, out + i * a->out_row, a->dv);
+        delta[i] = NAME(dot)(grad + i * a->dv, out + i * a->out_row, a->dv);
     memset(room->dq, 0, rows * a->d * sizeof(T));
     for (long k0 = 0; k0 < end; k0 += BLOCK_K) {
         const long n = end - k0 < BLOCK_K ? end - k0 : BLOCK_K;

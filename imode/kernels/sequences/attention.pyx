@@ -6,15 +6,15 @@ each serves as many heads of queries. The gradients need the logarithms of the r
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport deliver
-from imode._core.allocator cimport empty
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
-from imode._core.iterate cimport empty_like
+from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport parallel_for
-from imode.kernels.fast_guards cimport array_of, array_or_none
-from libc.math cimport sqrt
+from imode._core.parallel cimport parallel_for, skipping
+from imode.kernels.fast_guards cimport PyLong_AsLong, _array, _count, array_of, array_or_none
+from libc.math cimport INFINITY, exp, sqrt
 from libc.string cimport memset
 
 import numpy as np
@@ -22,6 +22,16 @@ import numpy as np
 from imode import errors
 
 cnp.import_array()
+
+cdef extern from "math.h" nogil:
+    float expf(float)
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    FEW = 256                     # up to so many scores NumPy's loops are no faster
 
 cdef struct Heads:                # all heads of keys, shared between threads
     attention_t first             # of batch 0, head 0; the others are so many bytes away:
@@ -233,4 +243,43 @@ cdef object _attention(Operator op, keyset_t keys, PyObject** args):
         <object>args[4] is True, <object>args[5]), args)
 
 
+cdef void _soften(const real* x, long rows, long n, real* out) noexcept nogil:
+    """The softmax of each row; of nothing but minus infinity, zeros."""
+    cdef long _, j
+    cdef real most, sum
+    for _ in range(rows):
+        most = -INFINITY
+        for j in range(n):
+            most = x[j] if x[j] > most or x[j] != x[j] else most
+        most = 0 if most == -INFINITY else most
+        sum = 0
+        for j in range(n):
+            out[j] = expf(x[j] - most) if real is float else exp(x[j] - most)
+            sum += out[j]
+        for j in range(n):
+            out[j] = out[j] / sum if sum != 0 else 0
+        x += n
+        out += n
+
+
+cdef object _safe_softmax(Operator op, keyset_t keys, PyObject** args):
+    """(self, dim): of few elements, along the last dimension"""
+    cdef Fields* x = _array(args[0])
+    cdef int kind = x.descr.type_num
+    cdef long n = _count(x, 0, x.nd), dim = PyLong_AsLong(args[1]), last
+    cdef cnp.ndarray out
+    if not 0 < n <= FEW or x.nd == 0 or (dim != -1 and dim != x.nd - 1) or skipping() or (
+            not in_row_order(x, cnp.PyArray_ITEMSIZE(array_of(args[0])))
+            or (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE)):
+        return run_general(op, keys, args)
+    last = x.dimensions[x.nd - 1]
+    out = empty(kind, x.nd, x.dimensions)
+    if kind == cnp.NPY_FLOAT:
+        _soften(<float*>x.data, n // last, last, <float*>cnp.PyArray_DATA(out))
+    else:
+        _soften(<double*>x.data, n // last, last, <double*>cnp.PyArray_DATA(out))
+    return deliver(op, out, args)
+
+
 attention = CKernel.new(_attention)
+safe_softmax = CKernel.new(_safe_softmax)

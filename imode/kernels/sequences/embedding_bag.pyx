@@ -4,9 +4,17 @@ Bag i holds the places starts[i] up to starts[i + 1]. Indices are checked by the
 once more within the table: another thread may write to them.
 """
 
-from imode._core.parallel cimport skipping
 cimport numpy as cnp
-from imode.kernels.fast_guards cimport _wrapped
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport (
+    PyLong_AsLong, _array, _indices, _inside, _row_major, _wrapped, array_of,
+    array_or_none)
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -20,6 +28,7 @@ cdef enum:
     SUM = 0
     MEAN = 1
     MAX = 2
+    GIL_FREE = 4096               # from so many elements on, the GIL is released
 
 
 cdef void _gather(const real* table, long rows, long columns, const cnp.int64_t* index,
@@ -82,34 +91,115 @@ cdef void _spread(const real* grad, long rows, long columns, const cnp.int64_t* 
                 to[j] += given[j] * by
 
 
-def bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, object weights, int mode,
-         long padding):
+cdef void _gather_kind(bint wide, const void* x, long rows, long columns, const cnp.int64_t* index,
+                       const cnp.int64_t* starts, long n, const void* by, int mode, long padding,
+                       void* to, cnp.int64_t* sizes, cnp.int64_t* most) noexcept nogil:
+    if wide:
+        _gather(<const double*>x, rows, columns, index, starts, n, <const double*>by, mode, padding,
+                <double*>to, sizes, most)
+    else:
+        _gather(<const float*>x, rows, columns, index, starts, n, <const float*>by, mode, padding,
+                <float*>to, sizes, most)
+
+
+cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, object weights, int mode,
+                 long padding):
     """Return (results, sizes of bags without padding, rows of the maxima).
 
     All are contiguous; `table` and `weights` (per place, or None) of float32 or float64.
     """
-    cdef long n = starts.shape[0] - 1, rows = table.shape[0], columns = table.shape[1]
-    cdef cnp.ndarray out = np.empty((n, columns), table.dtype)
-    cdef cnp.ndarray sizes = np.empty(n, np.int64)
-    cdef cnp.ndarray most = np.zeros((n, columns) if mode == MAX else (0, 0), np.int64)
+    cdef cnp.npy_intp n = cnp.PyArray_DIM(starts, 0) - 1
+    cdef cnp.npy_intp[2] dims
+    cdef cnp.ndarray out, sizes, most
     cdef void* by = NULL if weights is None else cnp.PyArray_DATA(<cnp.ndarray>weights)
     cdef const cnp.int64_t* at = <const cnp.int64_t*>cnp.PyArray_DATA(index)
     cdef const cnp.int64_t* of = <const cnp.int64_t*>cnp.PyArray_DATA(starts)
-    cdef cnp.int64_t* counted = <cnp.int64_t*>cnp.PyArray_DATA(sizes)
-    cdef cnp.int64_t* chosen = <cnp.int64_t*>cnp.PyArray_DATA(most)
     cdef bint wide = cnp.PyArray_TYPE(table) == cnp.NPY_DOUBLE
     cdef void* x = cnp.PyArray_DATA(table)
-    cdef void* to = cnp.PyArray_DATA(out)
-    if skipping():
-        return out, sizes, most
-    with nogil:
-        if wide:
-            _gather(<double*>x, rows, columns, at, of, n, <double*>by, mode, padding, <double*>to,
-                    counted, chosen)
-        else:
-            _gather(<float*>x, rows, columns, at, of, n, <float*>by, mode, padding, <float*>to,
-                    counted, chosen)
+    cdef cnp.int64_t* counted
+    cdef cnp.int64_t* chosen
+    cdef void* to
+    dims[0], dims[1] = n, cnp.PyArray_DIM(table, 1)
+    out = empty(cnp.PyArray_TYPE(table), 2, dims)
+    sizes = empty(cnp.NPY_INT64, 1, &n)
+    if mode != MAX:
+        dims[0] = dims[1] = 0
+    most = empty(cnp.NPY_INT64, 2, dims)
+    memset(cnp.PyArray_DATA(most), 0, cnp.PyArray_NBYTES(most))
+    to = cnp.PyArray_DATA(out)
+    counted = <cnp.int64_t*>cnp.PyArray_DATA(sizes)
+    chosen = <cnp.int64_t*>cnp.PyArray_DATA(most)
+    dims[0], dims[1] = cnp.PyArray_DIM(table, 0), cnp.PyArray_DIM(table, 1)
+    if not skipping() and cnp.PyArray_SIZE(index) * dims[1] < GIL_FREE:
+        _gather_kind(wide, x, dims[0], dims[1], at, of, n, by, mode, padding, to, counted, chosen)
+    elif not skipping():
+        with nogil:
+            _gather_kind(wide, x, dims[0], dims[1], at, of, n, by, mode, padding, to, counted,
+                         chosen)
     return out, sizes, most
+
+
+cdef cnp.ndarray _starts(Fields* offsets, long count, bint include_last):
+    """Where each bag begins, and where the last ends; None where offsets do not fit."""
+    cdef cnp.npy_intp given = offsets.dimensions[0], n = given + (not include_last), i
+    cdef cnp.ndarray starts = empty(cnp.NPY_INT64, 1, &n)
+    cdef cnp.int64_t* to = <cnp.int64_t*>cnp.PyArray_DATA(starts)
+    memcpy(to, offsets.data, given * sizeof(cnp.int64_t))
+    if given == 0 or to[0] != 0 or to[given - 1] > count:
+        return None
+    for i in range(1, given):
+        if to[i] < to[i - 1]:
+            return None
+    if not include_last:
+        to[given] = count
+    return starts
+
+
+cdef cnp.ndarray _bag_of(cnp.ndarray starts, cnp.npy_intp count):
+    """Which bag each place is in; beyond the last, their number."""
+    cdef cnp.ndarray out = empty(cnp.NPY_INT64, 1, &count)
+    cdef cnp.int64_t* to = <cnp.int64_t*>cnp.PyArray_DATA(out)
+    cdef cnp.int64_t* at = <cnp.int64_t*>cnp.PyArray_DATA(starts)
+    cdef long n = cnp.PyArray_DIM(starts, 0) - 1, bag = 0, i
+    for i in range(count):
+        while bag < n and at[bag + 1] <= i:
+            bag += 1
+        to[i] = bag
+    return out
+
+
+cdef object _embedding_bag(Operator op, keyset_t keys, PyObject** args):
+    """(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+    include_last_offset, padding_idx), in C: of few indices, Python would take most of the time."""
+    cdef Fields* table = _array(args[0])
+    cdef Fields* index = _array(args[1])
+    cdef Fields* offsets = _array(args[2])
+    cdef Fields* by
+    cdef int kind = table.descr.type_num
+    cdef cnp.npy_intp count
+    cdef cnp.ndarray starts, places
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or table.nd != 2 or skipping() or (
+            not _row_major(table) or index.nd != 1 or not _indices(index) or offsets.nd != 1
+            or not _indices(offsets)):
+        return run_general(op, keys, args)
+    count = index.dimensions[0]
+    if args[6] != <PyObject*>None:
+        by = _array(args[6])
+        if by.descr.type_num != kind or by.nd != 1 or by.dimensions[0] != count or (
+                not _row_major(by)):
+            return run_general(op, keys, args)
+    starts = _starts(offsets, count, <object>args[7] is True)
+    if starts is None or not _inside(<const cnp.int64_t*>index.data, count, 0, table.dimensions[0]):
+        return run_general(op, keys, args)
+    places = empty(cnp.NPY_INT64, 1, &count)
+    memcpy(cnp.PyArray_DATA(places), index.data, count * sizeof(cnp.int64_t))
+    made, sizes, most = bags(array_of(args[0]), places, starts,
+                             array_or_none(args[6]), <int>PyLong_AsLong(args[4]),
+                             PyLong_AsLong(args[8]))
+    return deliver(op, (made, _bag_of(starts, count), sizes, most), args)
+
+
+embedding_bag = CKernel.new(_embedding_bag)
 
 
 def bags_back(cnp.ndarray grad, cnp.ndarray index, cnp.ndarray starts, object weights, int mode,

@@ -6,6 +6,8 @@ import numpy as np
 
 from imode import ops
 from imode._core.type_names import c_name
+from imode.kernels.networks import bilinear as kernels
+from imode.ops.networks import composites_fast
 from imode.ops.schema import composite, op
 
 
@@ -31,6 +33,7 @@ def _slopes(grad, rows, weight, others, needs):
 
 @op(
     "_trilinear(Tensor rows, Tensor weight, Tensor others) -> Tensor",
+    fast=kernels.trilinear,
     derivative={("rows", "weight", "others"): _slopes},
     real_only="_trilinear",
     variants="",
@@ -71,6 +74,7 @@ def _check(input1, input2, weight, bias):
 
 @composite(
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+    fast=composites_fast.bilinear,
     variants="function nn",
 )
 def bilinear(input1, input2, weight, bias):

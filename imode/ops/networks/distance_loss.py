@@ -3,9 +3,10 @@
 import numpy as np
 
 from imode import errors, ops
-from imode.kernels.networks import margin as kernels
+from imode.kernels.reductions import pairs
 from imode.kernels.reductions import reduce as fast
 from imode.ops.networks.reduction import reduce_losses, reduction_number
+from imode.ops.reductions import distances_fast
 from imode.ops.reductions.distance import norm_backward, vector_norm
 from imode.ops.schema import composite, functional, op
 
@@ -57,6 +58,7 @@ def _pdist_slope(grad, self, result, p):
 
 @op(
     "_pdist_forward(Tensor self, float p) -> Tensor",
+    fast=pairs.pdist_forward,
     derivative={"self": _pdist_slope},
     shows={"p": lambda p: float(p)},
     name="PdistBackward0",
@@ -64,10 +66,14 @@ def _pdist_slope(grad, self, result, p):
 def _pdist(self, p):
     if self.dtype == np.float16 and len(self) > 1:
         raise errors.dtypes.not_implemented("pdist", self.dtype)
-    return kernels.pairs(np.ascontiguousarray(self), p)
+    return pairs.pairs(np.ascontiguousarray(self), p)
 
 
-@composite("pdist(Tensor input, float p=2) -> Tensor", variants="function nn")
+@composite(
+    "pdist(Tensor input, float p=2) -> Tensor",
+    fast=distances_fast.pdist,
+    variants="function nn",
+)
 def pdist(input, p):
     """Return the p-norm distances of each two rows: (n * (n - 1) / 2).
 

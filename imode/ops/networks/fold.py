@@ -8,6 +8,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.layout import empty_in, is_channels_last
 from imode.kernels.networks import fold as kernels
+from imode.ops.networks import functional_fast
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import functional, op
 
@@ -52,6 +53,7 @@ def _refuse(name, x):
 @op(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
     "-> Tensor",
+    fast=kernels.im2col,
     derivative={
         "self": lambda grad, self_shape, kernel_size, dilation, padding, stride: ops.col2im(
             grad, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
@@ -90,6 +92,7 @@ def _im2col(x, kernel_size, dilation, padding, stride):
 @op(
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, "
     "int[2] stride) -> Tensor",
+    fast=kernels.col2im,
     derivative={
         "self": lambda grad, kernel_size, dilation, padding, stride: ops.im2col(
             grad, kernel_size, dilation, padding, stride
@@ -159,6 +162,9 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     >>> imode.nn.functional.unfold(imode.arange(4.0).view(1, 1, 2, 2), 2).flatten()
     tensor([0., 1., 2., 3.])
     """
+    made = functional_fast.unfold(input, kernel_size, dilation, padding, stride)
+    if made is not NotImplemented:
+        return made
     return ops.im2col(input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride))
 
 
@@ -172,6 +178,9 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     >>> imode.nn.functional.fold(imode.ones(1, 4, 1), 2, 2).flatten()
     tensor([1., 1., 1., 1.])
     """
+    made = functional_fast.fold(input, output_size, kernel_size, dilation, padding, stride)
+    if made is not NotImplemented:
+        return made
     return ops.col2im(
         input, _pair(output_size), _pair(kernel_size), _pair(dilation), _pair(padding),
         _pair(stride),

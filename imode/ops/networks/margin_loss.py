@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode.kernels.networks import margin as kernels
+from imode.ops.networks import composites_fast
 from imode.ops.networks.reduction import (
     MEAN,
     NONE,
@@ -110,6 +111,7 @@ def _soft_margin_slope(grad, self, target, reduction):
 
 @op(
     "_soft_margin_loss(Tensor self, Tensor target, int reduction) -> Tensor",
+    fast=kernels.soft_margin,
     derivative={"self": _soft_margin_slope},
     real_only="soft_margin_loss",
 )
@@ -121,7 +123,11 @@ def _soft_margin(self, target, reduction):
     return over_rows(losses.astype(self.dtype, copy=False), reduction)
 
 
-@composite(f"soft_margin_loss(Tensor input, Tensor target, {_LEGACY}) -> Tensor", variants="nn")
+@composite(
+    f"soft_margin_loss(Tensor input, Tensor target, {_LEGACY}) -> Tensor",
+    fast=composites_fast.soft_margin_loss,
+    variants="nn",
+)
 def soft_margin_loss(input, target, size_average, reduce, reduction):
     """Return log(1 + exp(-target * input)), their mean, their sum or each; targets are 1 or -1.
 
@@ -204,6 +210,7 @@ def _per_row(grad, rows, reduction):
 @op(
     "_multi_margin_loss(Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? weight, "
     "int reduction) -> Tensor",
+    fast=kernels.multi_margin_loss,
     derivative={"self": _multi_margin_slope},
     name="MultiMarginLossBackward0",
 )
@@ -230,13 +237,13 @@ def _multi_margin(self, target, p, margin, weight, reduction):
         n,
         classes,
         reduction,
-        target.shape,
     )
 
 
 @composite(
     "multi_margin_loss(Tensor input, Tensor target, Scalar p=1, Scalar margin=1.0, "
     f"Tensor? weight=None, {_LEGACY}) -> Tensor",
+    fast=composites_fast.multi_margin_loss,
     variants="nn",
 )
 def multi_margin_loss(input, target, p, margin, weight, size_average, reduce, reduction):
@@ -292,9 +299,9 @@ def _multilabel_margin(self, target, reduction):
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )
     _check_dtypes("multilabel_margin_loss_forward_out_frame", self, target)
-    shape = (x.shape[0],) if self.ndim > 1 else ()
+    each = np.empty((x.shape[0],) if self.ndim > 1 else ())
     found, listed = kernels.multilabel_margin(
-        np.ascontiguousarray(x), np.array(target, order="C"), *x.shape, reduction, shape
+        np.ascontiguousarray(x), np.array(target, order="C"), each, *x.shape, reduction
     )
     return found, listed.reshape(self.shape)
 

@@ -8,6 +8,7 @@ from math import prod
 from imode import errors, ops
 from imode._core.internals import array_of
 from imode._core.layout import is_channels_last
+from imode.ops.networks import composites_fast, functional_fast
 from imode.ops.networks.norm import CHANNELS_LAST
 from imode.ops.schema import composite, functional
 
@@ -22,6 +23,7 @@ def _repeated(given, n):
     "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) "
     "-> Tensor",
+    fast=composites_fast.instance_norm,
     variants="function",
 )
 def instance_norm(
@@ -77,6 +79,11 @@ def instance_norm_functional(
     >>> imode.nn.functional.instance_norm(x).round().tolist()
     [[[-1.0, 1.0]]]
     """
+    made = functional_fast.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+    if made is not NotImplemented:
+        return made
     if use_input_stats and prod(input.shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {input.shape}"
@@ -116,6 +123,7 @@ def _check_rms(input, shape, weight):
 @composite(
     "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) "
     "-> Tensor",
+    fast=composites_fast.rms_norm,
     variants="function nn",
 )
 def rms_norm(input, normalized_shape, weight, eps):

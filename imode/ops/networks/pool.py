@@ -145,6 +145,7 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode, return_i
 @op(
     "_max_pool1d(Tensor self, int[1] kernel_size, int[1] stride, int[1] padding, int[1] dilation, "
     "bool ceil_mode) -> Tensor",
+    fast=pool.max_pool1d,
     differentiable=False,
 )
 def _max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
@@ -210,6 +211,7 @@ def _check_pool1d(name, self, kernel_size, stride, padding, dilation, ceil_mode)
 @composite(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
     "int[1] dilation=1, bool ceil_mode=False, bool return_indices=False) -> Tensor",
+    fast=composites_fast.max_pool1d,
     variants="function nn",
 )
 def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
@@ -315,6 +317,7 @@ op(
 @composite(
     "avg_pool1d(Tensor self, int[1] kernel_size, int[1]? stride=None, int[1] padding=0, "
     "bool ceil_mode=False, bool count_include_pad=True) -> Tensor",
+    fast=composites_fast.avg_pool1d,
     variants="function nn",
 )
 def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
@@ -340,18 +343,9 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
 # ---- windows that follow from the output's size -------------------------------------------------
 
 
-def _of_size(kernel, function):
-    def checked(x, size):
-        if len(size) != 2:
-            raise RuntimeError(f"{kernel}(): expected two sizes, but got {list(size)}")
-        return function(x, size)
-
-    return checked
-
-
 op(
     "_adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-    _of_size("_adaptive_avg_pool2d", pool.adaptive_avg_pool2d),
+    pool.adaptive_average2d,
     derivative={"self": lambda grad, self: ops._adaptive_avg_pool2d_backward(grad, self)},
     real_only="_adaptive_avg_pool2d",
 )
@@ -374,7 +368,7 @@ def _adaptive_avg_pool2d_backward(grad, x):
 
 op(
     "_adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor result, Tensor result1)",
-    _of_size("_adaptive_max_pool2d", pool.adaptive_max_pool2d),
+    pool.adaptive_largest2d,
     derivative={
         "self": lambda grad, self, result1: ops._adaptive_max_pool2d_backward(grad, self, result1),
     },
@@ -402,7 +396,11 @@ def sizes_of(name, self, output_size, space=2):
     )
 
 
-@composite("adaptive_avg_pool2d(Tensor self, any output_size) -> Tensor", variants="nn")
+@composite(
+    "adaptive_avg_pool2d(Tensor self, any output_size) -> Tensor",
+    fast=composites_fast.adaptive_avg_pool2d,
+    variants="nn",
+)
 def adaptive_avg_pool2d(self, output_size):
     """Return the means of windows that cover each plane evenly, `output_size` of them.
 
@@ -433,6 +431,7 @@ def adaptive_avg_pool1d(self, output_size):
 
 @composite(
     "adaptive_max_pool2d(Tensor self, any output_size, bool return_indices=False) -> Tensor",
+    fast=composites_fast.adaptive_max_pool2d,
     variants="nn",
     counted_by="_adaptive_max_pool2d",
 )

@@ -169,7 +169,11 @@ op(
 )
 
 
-@composite("adaptive_avg_pool3d(Tensor self, any output_size) -> Tensor", variants="nn")
+@composite(
+    "adaptive_avg_pool3d(Tensor self, any output_size) -> Tensor",
+    fast=composites_fast.adaptive_avg_pool3d,
+    variants="nn",
+)
 def adaptive_avg_pool3d(self, output_size):
     """Return the means of windows that cover each volume evenly, `output_size` of them.
 
@@ -188,6 +192,7 @@ def adaptive_avg_pool3d(self, output_size):
 
 @composite(
     "adaptive_max_pool3d(Tensor self, any output_size, bool return_indices=False) -> Tensor",
+    fast=composites_fast.adaptive_max_pool3d,
     variants="nn",
     counted_by="_adaptive_max_pool3d",
 )

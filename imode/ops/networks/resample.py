@@ -13,6 +13,7 @@ from imode import errors, ops
 from imode._core.layout import empty_like, is_channels_last
 from imode.kernels.networks import resample as kernels
 from imode.ops.gradient_checks import expect
+from imode.ops.networks import functional_fast
 from imode.ops.schema import composite, functional, op
 
 _AXES = (("scales",), ("scales_h", "scales_w"), ("scales_d", "scales_h", "scales_w"))
@@ -148,6 +149,7 @@ def _declare(name, mode, n, smooth=False):
     resample = op(
         f"{name}(Tensor self, {size}{cornered}{scales}) -> Tensor",
         forward,
+        fast=None if smooth else kernels.upsampling(mode, n),
         derivative={"self": of_input},
         real_only=name,
         variants="",
@@ -315,6 +317,11 @@ def interpolate(
     >>> imode.nn.functional.interpolate(imode.tensor([[[1.0, 3.0]]]), scale_factor=2).tolist()
     [[[1.0, 1.0, 3.0, 3.0]]]
     """
+    made = functional_fast.interpolate(
+        input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias
+    )
+    if made is not NotImplemented:
+        return made
     dim = input.dim()
     n = dim - 2
     corners = ()

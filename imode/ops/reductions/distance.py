@@ -11,12 +11,13 @@ from imode._core.dtype import as_numpy
 from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
+from imode.kernels.reductions import pairs
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.reductions import renorm_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.pointwise.common import check_sub
 from imode.ops.products.linalg import bmm, mm
-from imode.ops.reductions import composites_fast, dims
+from imode.ops.reductions import composites_fast, dims, distances_fast
 from imode.ops.reductions.dims import FLOATING, accumulate_type, reduced, restore
 from imode.ops.schema import Out, composite, conj, op
 
@@ -332,6 +333,7 @@ def _cdist_backward(grad, x1, x2, result, p, needs):
 
 @op(
     "_cdist_forward(Tensor x1, Tensor x2, float p, str? compute_mode) -> Tensor",
+    fast=pairs.cdist_forward,
     derivative={("x1", "x2"): _cdist_backward},
     shows={"p": lambda p: float(p)},
     name="CdistBackward0",
@@ -377,6 +379,7 @@ _COMPUTE_MODES = (f"{_MM}_if_necessary", _MM, f"donot_{_MM}")
 
 @composite(
     f"cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode='{_MM}_if_necessary') -> Tensor",
+    fast=distances_fast.cdist,
     variants="function",
 )
 def cdist(x1, x2, p, compute_mode):

@@ -9,6 +9,7 @@ from imode._core.dispatch import is_grad_enabled
 from imode._core.type_names import c_name
 from imode.kernels.sequences import attention as kernels
 from imode.ops.schema import composite, op
+from imode.ops.sequences import composites_fast
 from imode.ops.sequences.again import gradients_again
 
 # ---- scaled dot products ------------------------------------------------------------------------
@@ -53,6 +54,7 @@ op(
 
 @op(
     "_safe_softmax(Tensor self, int dim) -> Tensor",
+    fast=kernels.safe_softmax,
     derivative={"self": lambda grad, result, dim: ops._softmax_backward_data(grad, result, dim)},
     variants="function",
 )
@@ -153,6 +155,7 @@ def _served(query, key, value, attn_mask, enable_gqa):
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, "
     "bool enable_gqa=False) -> Tensor",
+    fast=composites_fast.scaled_dot_product_attention,
     variants="nn",
     compiled=True,
 )

@@ -8,8 +8,10 @@ from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.type_names import tensor_type
 from imode.kernels.sequences import embedding_bag as kernels
+from imode.ops.networks import functional_fast
 from imode.ops.networks.layers import renorm_rows, sparse_rows
 from imode.ops.schema import composite, functional, op
+from imode.ops.sequences import composites_fast
 from imode.ops.sequences.again import gradients_again
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
@@ -218,6 +220,7 @@ def _weights_slope(grad, weight, indices, padding_idx, result1):
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq, "
     "int mode, bool sparse, Tensor? per_sample_weights, bool include_last_offset, "
     "int padding_idx) -> (Tensor result, Tensor result1, Tensor result2, Tensor result3)",
+    fast=kernels.embedding_bag,
     derivative={"weight": _table_slope, "per_sample_weights": _weights_slope},
     shows={
         "include_last_offset": None,
@@ -306,6 +309,7 @@ composite(
     "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, "
     "int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
     "bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
+    fast=composites_fast.embedding_bag,
     variants="function",
     doc=_DOC,
 )(_by_mode)
@@ -313,6 +317,7 @@ composite(
     "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, "
     "bool scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, "
     "bool include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+    fast=composites_fast.embedding_bag,
     variants="function",
     doc=_DOC,
 )(_by_mode)
@@ -382,6 +387,12 @@ def embedding_bag_functional(
     >>> imode.nn.functional.embedding_bag(imode.tensor([[0, 1], [1, 1]]), table).tolist()
     [[1.5], [2.0]]
     """
+    made = functional_fast.embedding_bag(
+        input, weight, offsets, max_norm, scale_grad_by_freq, mode, sparse, per_sample_weights,
+        include_last_offset, padding_idx,
+    )  # fmt: skip
+    if made is not NotImplemented:
+        return made
     if not weight.is_floating_point() and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "

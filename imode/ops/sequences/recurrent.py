@@ -12,6 +12,7 @@ from imode._core.dispatch import is_grad_enabled
 from imode._core.out import recorded
 from imode.kernels.sequences import recurrent as kernels
 from imode.ops.schema import composite, op
+from imode.ops.sequences import composites_fast
 from imode.ops.sequences.again import gradients_again
 
 RELU, TANH, LSTM, GRU = range(4)  # the numbers of the compiled cells
@@ -284,6 +285,7 @@ def _one_step(cell, input, states, w_ih, w_hh, b_ih, b_hh):
 @composite(
     "lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
     "Tensor? b_hh=None) -> (Tensor, Tensor)",
+    fast=composites_fast.lstm_cell,
     variants="function",
 )
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -313,6 +315,7 @@ for _cell, _name, _what, _shown in (
     composite(
         f"{_name}(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
         "Tensor? b_hh=None) -> Tensor",
+        fast=getattr(composites_fast, _name),
         variants="function",
         doc=f"""Run one step of a {_what}; returns its next state.
 

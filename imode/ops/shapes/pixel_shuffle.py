@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import ops
 from imode._core.layout import empty_in, is_channels_last
+from imode.kernels.shapes import pixels
 from imode.ops.schema import op
 
 
@@ -33,6 +34,7 @@ def _laid(moved, shape, source):
 
 @op(
     "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+    fast=pixels.pixel_shuffle,
     derivative={"self": lambda grad, upscale_factor: ops.pixel_unshuffle(grad, upscale_factor)},
     variants="function nn",
 )
@@ -66,6 +68,7 @@ def _pixel_shuffle(self, factor):
 
 @op(
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+    fast=pixels.pixel_unshuffle,
     derivative={"self": lambda grad, downscale_factor: ops.pixel_shuffle(grad, downscale_factor)},
     variants="function nn",
 )

@@ -1,0 +1,191 @@
+"""Distances of pairs of rows, forward: of two stacks of rows, and of each two of one."""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.keyset cimport keyset_t
+from imode._core.parallel cimport skipping
+from imode.kernels.fast_guards cimport (
+    PyFloat_AsDouble, _array, _count, _real, _row_major, _same_shape, array_of)
+from libc.math cimport INFINITY, fabs, pow, sqrt
+
+cnp.import_array()
+
+cdef extern from "math.h" nogil:
+    float fabsf(float)
+
+ctypedef fused real:
+    float
+    double
+
+cdef enum:
+    LANES = 8
+    GIL_FREE = 4096               # from so many differences on, the GIL is released
+    FEW = 1024                    # up to so many, orders but 1 and 2 are no faster by NumPy
+
+
+cdef inline real _part(real apart, real sum, int norm) noexcept nogil:
+    """One more element of a sum. norm: 0, 1, 2, or -1: the largest."""
+    apart = fabsf(apart) if real is float else fabs(apart)
+    if norm == 2:
+        return sum + apart * apart
+    if norm == 1:
+        return sum + apart
+    if norm == 0:
+        return sum + (apart != 0)
+    return apart if apart > sum or apart != apart else sum
+
+
+cdef inline real _apart(const real* x, const real* y, long m, int norm, double p) noexcept nogil:
+    """The distance of two rows. norm: as above; -2: by p."""
+    cdef real[LANES] part
+    cdef real sum = 0
+    cdef double total = 0
+    cdef long k = 0
+    cdef int w
+    if norm == -2:
+        for k in range(m):
+            total += pow(fabs(<double>x[k] - <double>y[k]), p)
+        return <real>pow(total, 1 / p)
+    for w in range(LANES):
+        part[w] = 0
+    while k + LANES <= m:
+        for w in range(LANES):
+            part[w] = _part(x[k + w] - y[k + w], part[w], norm)
+        k += LANES
+    for w in range(LANES):
+        sum = _part(part[w], sum, norm) if norm < 0 else sum + part[w]
+    while k < m:
+        sum = _part(x[k] - y[k], sum, norm)
+        k += 1
+    return <real>sqrt(sum) if norm == 2 else sum
+
+
+cdef inline int _norm(double p) noexcept:
+    return 2 if p == 2 else 1 if p == 1 else 0 if p == 0 else -1 if p == INFINITY else -2
+
+
+cdef void _between(const real* x, const real* y, long stacks, long n, long k, long m, int norm,
+                   double p, real* out) noexcept nogil:
+    """Of each row of x (stacks, n, m) to each of y (stacks, k, m)."""
+    cdef long _, __, j
+    for _ in range(stacks):
+        for __ in range(n):
+            # `norm` is the same for all: known to the compiler, the inner loop has no branch
+            if norm == 2:
+                for j in range(k):
+                    out[j] = _apart(x, y + j * m, m, 2, p)
+            elif norm == 1:
+                for j in range(k):
+                    out[j] = _apart(x, y + j * m, m, 1, p)
+            else:
+                for j in range(k):
+                    out[j] = _apart(x, y + j * m, m, norm, p)
+            x += m
+            out += k
+        y += k * m
+
+
+cdef object _cdist_forward(Operator op, keyset_t keys, PyObject** args):
+    """(x1, x2, p, compute_mode) of stacks of one shape"""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* b = _array(args[1])
+    cdef int kind = a.descr.type_num, norm, d
+    cdef double p
+    cdef cnp.npy_intp[64] dims
+    cdef long stacks, n, k, m
+    cdef cnp.ndarray out
+    cdef void* to
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or b.descr.type_num != kind or (
+            a.nd < 2 or a.nd != b.nd or a.nd > 60 or not _same_shape(a, b, 0, a.nd - 2)
+            or not _row_major(a) or not _row_major(b) or not _real(args[2], &p) and (
+                PyFloat_AsDouble(args[2]) != INFINITY) or skipping()):
+        return run_general(op, keys, args)
+    p = PyFloat_AsDouble(args[2])
+    stacks = _count(a, 0, a.nd - 2)
+    n, k, m = a.dimensions[a.nd - 2], b.dimensions[a.nd - 2], a.dimensions[a.nd - 1]
+    norm = _norm(p)
+    if not p >= 0 or m != b.dimensions[a.nd - 1] or stacks * n * k * m == 0 or (
+            norm != 1 and norm != 2 and stacks * n * k * m > FEW):
+        return run_general(op, keys, args)
+    for d in range(a.nd - 1):
+        dims[d] = a.dimensions[d]
+    dims[a.nd - 1] = k
+    out = empty(kind, a.nd, dims)
+    to = cnp.PyArray_DATA(out)
+    if stacks * n * k * m < GIL_FREE:
+        _distances(kind, a.data, b.data, stacks, n, k, m, norm, p, to)
+    else:
+        with nogil:
+            _distances(kind, a.data, b.data, stacks, n, k, m, norm, p, to)
+    return deliver(op, out, args)
+
+
+cdef void _distances(int kind, void* x, void* y, long stacks, long n, long k, long m, int norm,
+                     double p, void* to) noexcept nogil:
+    if kind == cnp.NPY_DOUBLE:
+        _between(<double*>x, <double*>y, stacks, n, k, m, norm, p, <double*>to)
+    else:
+        _between(<float*>x, <float*>y, stacks, n, k, m, norm, p, <float*>to)
+
+
+cdef void _pairs(const real* x, long n, long m, double p, real* out) noexcept nogil:
+    cdef long i, j, k
+    cdef double sum, apart
+    for i in range(n):
+        for j in range(i + 1, n):
+            sum = 0
+            for k in range(m):
+                apart = fabs(<double>x[i * m + k] - <double>x[j * m + k])
+                if p == 2:
+                    sum += apart * apart
+                elif p == 1:
+                    sum += apart
+                elif p == 0:
+                    sum += apart != 0
+                elif p == INFINITY:
+                    sum = apart if apart > sum or apart != apart else sum
+                else:
+                    sum += pow(apart, p)
+            out[0] = <real>(sqrt(sum) if p == 2 else sum if p == 0 or p == 1 or p == INFINITY
+                            else pow(sum, 1 / p))
+            out += 1
+
+
+cdef void _pairs_of_kind(int kind, const void* x, long n, long m, double p,
+                         void* to) noexcept nogil:
+    if kind == cnp.NPY_DOUBLE:
+        _pairs(<double*>x, n, m, p, <double*>to)
+    else:
+        _pairs(<float*>x, n, m, p, <float*>to)
+
+
+cpdef object pairs(cnp.ndarray x, double p):
+    """The p-norm distances of each two rows of a contiguous array."""
+    cdef long n = cnp.PyArray_DIM(x, 0), m = cnp.PyArray_DIM(x, 1)
+    cdef cnp.npy_intp count = n * (n - 1) // 2 if n else 0
+    cdef int kind = cnp.PyArray_TYPE(x)
+    cdef cnp.ndarray out = empty(kind, 1, &count)
+    cdef void* source = cnp.PyArray_DATA(x)
+    cdef void* to = cnp.PyArray_DATA(out)
+    if not skipping() and count * m < GIL_FREE:
+        _pairs_of_kind(kind, source, n, m, p, to)
+    elif not skipping():
+        with nogil:
+            _pairs_of_kind(kind, source, n, m, p, to)
+    return out
+
+
+cdef object _pdist_forward(Operator op, keyset_t keys, PyObject** args):
+    """(self, p)"""
+    cdef Fields* x = _array(args[0])
+    cdef int kind = x.descr.type_num
+    if x.nd != 2 or not _row_major(x) or (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE):
+        return run_general(op, keys, args)
+    return deliver(op, pairs(array_of(args[0]), PyFloat_AsDouble(args[1])), args)
+
+
+cdist_forward = CKernel.new(_cdist_forward)
+pdist_forward = CKernel.new(_pdist_forward)
