@@ -391,8 +391,9 @@ cdef inline number _combined(Combination how, number x, number y) noexcept nogil
         return x * y
     if how == MEAN:
         return x + y
-    if x != x:
-        return x
+    if number is not int64_t:
+        if x != x:
+            return x
     if how == AMAX:
         return x if x >= y else y
     return x if x <= y else y

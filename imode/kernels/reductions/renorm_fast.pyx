@@ -43,7 +43,7 @@ cdef object _renorm(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef int kind = a.descr.type_num
     cdef int dim = _dim(args[2], a.nd)
-    cdef double p, most
+    cdef double p = 0, most = 0
     cdef npy_intp outer, inner
     cdef ndarray out
     if dim < 0 or a.nd < 2 or not (kind == NPY_FLOAT32 or kind == NPY_FLOAT64) or (

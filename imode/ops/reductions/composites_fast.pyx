@@ -255,5 +255,5 @@ cdef object _matrix_norm(Operator op, keyset_t keys, PyObject** args):
 
 
 quantile = calling(_quantile, ["sort", "gather", "lerp_"])
-gradient = calling(_gradient, ["_slice", "sub", "div", "cat"])
+gradient = calling(_gradient, ["slice", "sub", "div", "cat"])
 matrix_norm = calling(_matrix_norm, ["linalg_vector_norm"])

@@ -11,9 +11,8 @@ from imode._core.dtype import as_numpy
 from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
-from imode.kernels.reductions import pairs
+from imode.kernels.reductions import pairs, renorm_fast
 from imode.kernels.reductions import reduce as fast
-from imode.kernels.reductions import renorm_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.pointwise.common import check_sub
 from imode.ops.products.linalg import bmm, mm
