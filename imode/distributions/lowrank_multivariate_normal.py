@@ -10,7 +10,7 @@ import imode
 
 from . import constraints
 from .distribution import Distribution
-from .multivariate_normal import _batch_mahalanobis, _batch_mv, _half_log_det
+from .multivariate_normal import _batch_mahalanobis, _batch_mv, _check_loc, _half_log_det
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
@@ -57,8 +57,7 @@ class LowRankMultivariateNormal(Distribution):
     _keeps = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc, cov_factor, cov_diag, validate_args=None):
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
+        _check_loc(loc)
         event_shape = loc.shape[-1:]
         if cov_factor.dim() < 2:
             raise ValueError(

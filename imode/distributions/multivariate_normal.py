@@ -51,15 +51,24 @@ def _half_log_det(factor):
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
-def _one_matrix(covariance_matrix, precision_matrix, scale_tril):
-    """The name of the matrix that is given, and it; None where not one is."""
+def _check_loc(loc):
+    if loc.dim() < 1:
+        raise ValueError("loc must be at least one-dimensional.")
+
+
+def _one_matrix(covariance_matrix, precision_matrix, scale_tril, error=ValueError):
+    """The name of the matrix that is given, and it; raise the error where not one is."""
     given = {
         "covariance_matrix": covariance_matrix,
         "precision_matrix": precision_matrix,
         "scale_tril": scale_tril,
     }
     given = [(name, matrix) for name, matrix in given.items() if matrix is not None]
-    return given[0] if len(given) == 1 else None
+    if len(given) != 1:
+        raise error(
+            "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+        )
+    return given[0]
 
 
 def _factor(name, matrix):
@@ -100,15 +109,8 @@ class MultivariateNormal(Distribution):
         scale_tril=None,
         validate_args=None,
     ):
-        if loc.dim() < 1:
-            raise ValueError("loc must be at least one-dimensional.")
-        given = _one_matrix(covariance_matrix, precision_matrix, scale_tril)
-        if given is None:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        name, matrix = given
+        _check_loc(loc)
+        name, matrix = _one_matrix(covariance_matrix, precision_matrix, scale_tril)
         if matrix.dim() < 2:
             called = "scale_tril matrix" if name == "scale_tril" else name
             raise ValueError(

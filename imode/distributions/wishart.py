@@ -52,13 +52,7 @@ class Wishart(ExponentialFamily):
         scale_tril=None,
         validate_args=None,
     ):
-        given = _one_matrix(covariance_matrix, precision_matrix, scale_tril)
-        if given is None:
-            raise AssertionError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        name, matrix = given
+        name, matrix = _one_matrix(covariance_matrix, precision_matrix, scale_tril, AssertionError)
         if matrix.dim() < 2:
             raise ValueError(
                 "scale_tril must be at least two-dimensional, with optional leading batch "

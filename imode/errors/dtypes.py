@@ -8,6 +8,11 @@ def not_implemented(kernel, dtype):
     return NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(dtype)}'")
 
 
+def found(dtype, expected):
+    """An operand has another dtype than the first."""
+    return RuntimeError(f"Found dtype {scalar_name(dtype)} but expected {scalar_name(expected)}")
+
+
 # The dtype to convert an array to if tensors do not have its own, by NumPy's kind and size.
 _CONVERTIBLE = {"f": "float64", "c": "complex128"}
 _CONVERTIBLE.update(dict.fromkeys("mM", "int64"), O="float64")

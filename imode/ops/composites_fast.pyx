@@ -26,8 +26,12 @@ cdef bint unseen(Operator op, keyset_t keys) except -1:
         return False
     for i in range(len(<list>op.fast.config)):
         other = callee(op, i)
-        if other.own is not None or other.cases is not None:
+        if other.cases is not None:
             return False
+        if other.layers is not None:
+            for layers in other.layers:
+                if layers:
+                    return False
     return True
 
 

@@ -30,6 +30,14 @@ def expect_float(kernel, name, array, dims):
         )
 
 
+def wanted(kernel, output_mask, count=3):
+    """Which of the gradients a kernel is asked for, as a tuple; raise RuntimeError for no bools."""
+    given = isinstance(output_mask, (list, tuple))
+    if not given or len(output_mask) != count or {*map(type, output_mask)} != {bool}:
+        raise RuntimeError(f"{kernel}(): expected {count} bools, but got {output_mask!r}")
+    return tuple(output_mask)
+
+
 def mismatch(target, source):
     """The error for a source that does not broadcast to the target; may raise it itself."""
     shape = broadcast_shape(target, source)

@@ -7,8 +7,6 @@ import numpy as np
 from imode._core.tensor import Tensor
 from imode.errors import names_of as _names_of
 
-__all__ = ["SummaryWriter"]  # noqa: F822  (made when it is asked for)
-
 _missing = _names_of(__name__)
 
 

@@ -378,7 +378,8 @@ def existing_array(data):
     """The array of a tensor, a checked ndarray or a DLPack exporter; None for other data."""
     if isinstance(data, np.ndarray):
         return from_data.check_array(data)
-    data = held(data)
+    if not isinstance(data, (list, tuple)):  # whose parts are looked at only where reading fails
+        data = held(data)
     if not isinstance(data, Tensor):
         if isinstance(data, np.generic) or not hasattr(data, "__dlpack__"):
             return None
@@ -390,7 +391,13 @@ def copy_of(data, dtype):
     """A new array with the contents of `data`, which may be anything that `imode.tensor` takes."""
     found = existing_array(data)
     if found is None:
-        return from_data.from_data(data, dtype, default_float())
+        try:
+            return from_data.from_data(data, dtype, default_float())
+        except TypeError:
+            if not isinstance(data, (list, tuple)):
+                raise
+        # Numbers that objects of subclasses of Tensor hold; else the same error.
+        return from_data.from_data(held(data), dtype, default_float())
     made = empty_like(found, dtype)
     with np.errstate(all="ignore"):
         np.copyto(made, found, casting="unsafe")

@@ -15,7 +15,7 @@ from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels.networks import conv as kernels
 from imode.kernels.networks.conv_check import bias_dtype_error
-from imode.ops.gradient_checks import expect
+from imode.ops.gradient_checks import expect, wanted
 from imode.ops.networks import composites_fast
 from imode.ops.schema import composite, op
 
@@ -100,11 +100,12 @@ def _gradients(
     """
     given = (input, weight, (stride, padding, dilation, transposed, output_padding, groups))
     shape = kernels.result_shape(*given)
+    of_input, of_weight, of_bias = wanted("convolution_backward", output_mask)
     expect("convolution_backward", "grad_output", grad, shape, input.dtype)
     return (
-        kernels.grad_input(grad, *given) if output_mask[0] else None,
-        kernels.grad_weight(grad, *given) if output_mask[1] else None,
-        np.add.reduce(grad, axis=(0, *range(2, grad.ndim))) if output_mask[2] else None,
+        kernels.grad_input(grad, *given) if of_input else None,
+        kernels.grad_weight(grad, *given) if of_weight else None,
+        np.add.reduce(grad, axis=(0, *range(2, grad.ndim))) if of_bias else None,
     )
 
 

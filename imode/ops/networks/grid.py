@@ -10,7 +10,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
 from imode.kernels.networks import grid as kernels
-from imode.ops.gradient_checks import expect
+from imode.ops.gradient_checks import expect, wanted
 from imode.ops.networks import composites_fast
 from imode.ops.networks.grid_gradients import gradients
 from imode.ops.schema import composite, op
@@ -78,7 +78,7 @@ def _declare(n):
         shape = (*input.shape[:2], *grid.shape[1:-1])
         expect(f"{name}_backward", "grad_output", grad, shape, input.dtype)
         return kernels.sample_backward(
-            grad, input, grid, mode, outside, corners, bool(output_mask[0])
+            grad, input, grid, mode, outside, corners, wanted(f"{name}_backward", output_mask, 2)[0]
         )
 
     of_both = op(

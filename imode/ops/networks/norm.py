@@ -15,7 +15,7 @@ from imode._core.internals import array_of
 from imode._core.layout import is_channels_last
 from imode.kernels.networks import norm
 from imode.ops.composites_fast import passed_on
-from imode.ops.gradient_checks import expect, expect_float
+from imode.ops.gradient_checks import expect, expect_float, wanted
 from imode.ops.networks import composites_fast
 from imode.ops.networks.reduction import check_constant
 from imode.ops.reductions.variance import var_mean_backward
@@ -162,7 +162,7 @@ def native_batch_norm_backward(
         running = {"running_mean": (running_mean, c), "running_var": (running_var, c)}
         _expect_same(name, grad, x, weight=(weight, c), **running)
     return norm.batch_norm_backward(
-        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, tuple(needs)
+        grad, x, weight, running_mean, running_var, mean, invstd, training, eps, wanted(name, needs)
     )
 
 
@@ -308,7 +308,7 @@ def native_layer_norm_backward(grad, x, shape, mean, rstd, weight, bias, needs):
         raise RuntimeError(f"{name}(): {list(shape)} are not the last sizes of {list(x.shape)}")
     rows = prod(x.shape[: -len(shape)])
     _expect_same(name, grad, x, mean=(mean, rows), rstd=(rstd, rows), weight=(weight, size))
-    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, tuple(needs))
+    return norm.layer_norm_backward(grad, x, shape, mean, rstd, weight, wanted(name, needs))
 
 
 @composite(
@@ -414,12 +414,14 @@ def native_group_norm_backward(grad, x, mean, rstd, weight, n, channels, size, g
         raise errors.shapes.not_the_groups()
     if groups <= 0 or channels % groups:
         raise RuntimeError(f"{name}(): {channels} channels are not {groups} groups")
-    each = n * groups
+    each, needs = n * groups, wanted(name, needs)
     _expect_same(name, grad, x, mean=(mean, each), rstd=(rstd, each), weight=(weight, channels))
     if x.shape[:2] == (n, channels):
-        return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, tuple(needs))
+        return norm.group_norm_backward(grad, x, mean, rstd, weight, groups, wanted(name, needs))
     grad, wide = (t.reshape((n, channels, size)) for t in (grad, x))
-    to_x, *rest = norm.group_norm_backward(grad, wide, mean, rstd, weight, groups, tuple(needs))
+    to_x, *rest = norm.group_norm_backward(
+        grad, wide, mean, rstd, weight, groups, wanted(name, needs)
+    )
     return None if to_x is None else to_x.reshape(x.shape), *rest
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from imode import errors, ops
 from imode._core.broadcast import broadcast_shape
 from imode._core.parallel import skipping
-from imode._core.type_names import scalar_name
 from imode.kernels.random import gammas
 from imode.ops.pointwise.common import no_derivative, not_differentiable
 from imode.ops.schema import op
@@ -64,9 +63,7 @@ def _of_one_dtype(name, *arrays):
     dtype = arrays[0].dtype
     for array in arrays:
         if array.dtype != dtype:
-            raise RuntimeError(
-                f"Found dtype {scalar_name(array.dtype)} but expected {scalar_name(dtype)}"
-            )
+            raise errors.dtypes.found(array.dtype, dtype)
     shape = broadcast_shape(*(array.shape for array in arrays))
     _refuse(name, dtype)
     wide = (np.broadcast_to(array, shape) for array in arrays)

@@ -415,9 +415,7 @@ def _binomial(count, prob, generator):
         )
     shape = broadcast_shape(count.shape, prob.shape)
     if count.dtype != prob.dtype:
-        raise RuntimeError(
-            f"Found dtype {scalar_name(prob.dtype)} but expected {scalar_name(count.dtype)}"
-        )
+        raise errors.dtypes.found(prob.dtype, count.dtype)
     if count.dtype == np.float16:
         raise errors.dtypes.not_implemented("binomial_cpu", count.dtype)
     if skipping() or 0 in shape:

@@ -200,11 +200,11 @@ SAMPLES = {
 }
 
 SAMPLES["copy"] = [
-    S(T(2, 3), T(2, 3), smooth=False),
-    S(T(2, 3), T(3, dtype="int64"), smooth=False),
-    S(T(2, 3, dtype="int64"), T(3), smooth=False),
-    S(T(2, 3, view="transposed"), T(2, 3), smooth=False),
-    S(T(2, 3, view="strided"), T(2, 3), smooth=False),
+    S(T(2, 3), T(2, 3), grad=False),
+    S(T(2, 3), T(3, dtype="int64"), grad=False),
+    S(T(2, 3, dtype="int64"), T(3), grad=False),
+    S(T(2, 3, view="transposed"), T(2, 3), grad=False),
+    S(T(2, 3, view="strided"), T(2, 3), grad=False),
     S(T(2, 3, view="expanded"), T(3), grad=False),
     S(T(2, 3), T(2), raises=RuntimeError),
 ]
