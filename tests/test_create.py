@@ -256,3 +256,42 @@ def test_a_tensor_without_contents_has_no_elements():
     t = imode.Tensor([1.0])
     t.__init__(2, 3)  # made already
     assert t.tolist() == [1]
+
+
+def test_sizes_and_strides_of_python_kernels_may_be_lists():
+    """What reads them looks at no type: a list in a tuple's place ended the process."""
+    from imode.kernels.shapes.storage_views import as_strided
+    from imode.kernels.shapes.views import apply, expand
+    from imode.ops.creation.create import strided
+
+    assert strided([2, 3], np.dtype("float32"), [1, 2]).strides == (4, 8)
+    assert apply(expand, np.zeros((1, 3)), [2, 3]).shape == (2, 3)
+    assert apply(as_strided, np.zeros(6), (2, 3), [3, 1], 0).strides == (24, 8)
+    with pytest.raises(RuntimeError, match="mismatch in length of strides and shape"):
+        apply(as_strided, np.zeros(6), [2, 3], [1], 0)
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        strided([2, 3], np.dtype("float32"), [-3, 1])
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "error"),
+    [
+        ([2, 3], [-3, 1], RuntimeError),
+        ([2, 3], [1 << 62, 1], RuntimeError),
+        ([2, 3], [1 << 70, 1], TypeError),
+        ([2, 3], [1], RuntimeError),
+        ([2, True], [2, 1], TypeError),
+        ([2, 3], None, TypeError),
+        (2, 1, TypeError),
+        ([2] * 70, [1] * 70, (RuntimeError, ValueError)),
+    ],
+)
+def test_strides_that_cannot_be(size, stride, error):
+    for call in (
+        lambda: imode.empty_strided(size, stride),
+        lambda: imode.ops.aten.empty_strided(size, stride),
+        lambda: imode.ones(1).new_empty_strided(size, stride),
+        lambda: imode.empty_strided(size, stride, device="meta"),
+    ):
+        with pytest.raises(error):
+            call()

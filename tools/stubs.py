@@ -341,10 +341,13 @@ def functional(imode, schema):
         value = getattr(module, name)
         if inspect.isfunction(value):
             body.append(python_function(name, value, "Tensor"))
+        elif inspect.isclass(value):
+            body.append(f"class {name}(Enum):")
+            body += [f"    {member.name} = {member.value}" for member in value]
         elif name in schema.nn_functions and name in operators:
             body.append(define(name, signatures(chain(operators[name]), named, False)))
     head = HEAD.format("imode.nn.functional")
-    types = "from imode import Generator, Tensor, device, dtype"
+    types = "from enum import Enum\n\nfrom imode import Generator, Tensor, device, dtype"
     return "\n".join([head, types, "", NUMBER, *named.values(), *body, ""])
 
 

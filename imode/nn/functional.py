@@ -8,7 +8,14 @@ from imode.ops.schema import nn_functions as _nn_functions
 # In-place forms and two older names are functions of `imode` as well.
 _shared = ("celu_", "relu_", "selu_", "sigmoid", "tanh", "threshold_")
 _load_all()
-_nn_functions = {**{name: _functions[name] for name in _shared}, **_nn_functions}
+from imode.ops.products import scaled as _scaled  # noqa: E402 - in its turn
+
+_more = ("ScalingType", "SwizzleType", "scaled_grouped_mm", "scaled_mm")
+_nn_functions = {
+    **{name: _functions[name] for name in _shared},
+    **{name: getattr(_scaled, name) for name in _more},
+    **_nn_functions,
+}
 globals().update(_nn_functions)
 
 __all__ = sorted(_nn_functions)

@@ -33,6 +33,8 @@ MODULES = (
     "products.linalg",
     "products.cross",
     "products.contract",
+    "products.grouped",
+    "products.scaled",
     "shapes.rearrange",
     "indexing.index",
     "indexing.gather",

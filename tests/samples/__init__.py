@@ -8,6 +8,7 @@ Nothing here imports imode or torch: `Sample.make(lib)` builds the arguments wit
 
 import copy
 import importlib
+import operator
 import pkgutil
 import zlib
 
@@ -102,13 +103,13 @@ class T:
 
 
 class D:
-    """A dtype argument, by PyTorch's name: `S(T(3), dtype=D("float64"))`."""
+    """A dtype argument, by PyTorch's name: `S(T(3), dtype=D("float64"))`; or another object."""
 
     def __init__(self, name):
         self.name = name
 
     def make(self, lib):
-        return getattr(lib, self.name)
+        return operator.attrgetter(self.name)(lib)
 
     def __repr__(self):
         return self.name

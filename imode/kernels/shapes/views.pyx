@@ -204,7 +204,10 @@ cdef CKernel kernel(view_t function):
 
 
 def apply(CKernel view not None, ndarray a, *arguments):
-    """Return the view of an array that an operator's kernel makes; for Python kernels."""
+    """Return the view of an array that an operator's kernel makes; for Python kernels.
+
+    Sizes and strides may come as lists: what reads them reads tuples, and looks at no type.
+    """
     cdef Geometry g
     cdef PyObject* args[MAX_ARGS]
     cdef int i
@@ -212,6 +215,8 @@ def apply(CKernel view not None, ndarray a, *arguments):
         raise TypeError("apply(): expected a kernel of one view, and its arguments")
     for i in range(len(arguments)):
         args[i + 1] = PyTuple_GET_ITEM(arguments, i)
+        if type(<object>args[i + 1]) is list:
+            return apply(view, a, *[tuple(x) if type(x) is list else x for x in arguments])
     g.typenum = cnp.PyArray_TYPE(a)
     g.data = cnp.PyArray_BYTES(a)
     (<view_t>view.data)(a, args, &g)
