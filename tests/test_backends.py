@@ -36,6 +36,7 @@ OTHERS = {
     *("pca_lowrank", "svd_lowrank"),  # signs are free
     *("_pack_padded_sequence", "_pad_packed_sequence"),  # lengths are on the CPU
     *("set_.source_Storage", "as_strided", "view.dtype", "view_as_complex"),
+    "_scaled_mm_v2",  # of floats of eight bits, which no namespace has
 }
 
 
