@@ -9,7 +9,15 @@ from imode.errors import names_of as _names_of
 from imode.nn.utils.stateless import call as _call
 from imode.utils import _pytree as _tree
 
-__all__ = ["functional_call", "grad", "grad_and_value", "stack_module_state", "vjp"]
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacrev",
+    "stack_module_state",
+    "vjp",
+]
 
 
 def functional_call(
@@ -119,27 +127,8 @@ def vjp(func, *primals, has_aux=False):
     >>> back(imode.ones(2))
     (tensor([2., 4.]),)
     """
-    what = "vjp(f, *primals)"
-    with _Level() as level:
-        given = level.differentiable(primals)
-        results, aux = _split(func(*given), has_aux, what)
-        outputs, structure = _tree.tree_flatten(results)
-        if not outputs:
-            raise RuntimeError(
-                f"{what}: Expected f to be a function that has non-empty output (got output = []) "
-                f"but it gave {results!r}"
-            )
-        for output in outputs:
-            if not isinstance(output, _imode.Tensor):
-                raise RuntimeError(
-                    f"{what}: expected f(*primals) to return only tensors, got unsupported type "
-                    f"{type(output)}"
-                )
-            if not (output.is_floating_point() or output.is_complex()):
-                raise RuntimeError(
-                    "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
-                    f"Tensor with dtype {output.dtype}"
-                )
+    level, given, results, aux = _called(func, primals, range(len(primals)), has_aux)
+    outputs, structure = _tree.tree_flatten(results)
 
     def back(cotangents, retain_graph=True, create_graph=None):
         """The gradients of the arguments, from those of the results."""
@@ -150,11 +139,116 @@ def vjp(func, *primals, has_aux=False):
                 f"outputs to the function. cotangents: {found}, primal output: {structure}"
             )
         recorded = _imode.is_grad_enabled() if create_graph is None else create_graph
-        made = level.gradients(outputs, given, grads, retain_graph)
+        with level:
+            grads = [_normal(g) for g in grads]
+            made = level.gradients(outputs, tuple(given), grads, retain_graph)
         return level.outside(made, recorded)
 
     results = level.outside(results)
     return (results, back, level.outside(aux)) if has_aux else (results, back)
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None):
+    """Return the function that computes the Jacobian of `func`, row by row.
+
+    argnums, has_aux: as of `grad`. The Jacobian has the structure of the results, in each place
+    that of the arguments; a tensor there has the dimensions of the one, then of the other.
+    chunk_size: how many rows PyTorch computes at once; here it changes nothing.
+
+    Raises RuntimeError for complex tensors and results that are not of floating point.
+
+    >>> imode.func.jacrev(lambda x: x * x)(imode.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
+    @_wraps(func)
+    def jacobian(*args):
+        _refuse_complex(_tree.tree_leaves(args), "inputs")
+        places = _places(argnums, len(args))
+        level, given, results, aux = _called(func, args, places, has_aux)
+        outputs, structure = _tree.tree_flatten(results)
+        _refuse_complex(outputs, "outputs")
+        by = _chosen(given, argnums, places)
+        with level:
+            made = [_rows(level, output, by) for output in outputs]
+        made = level.outside(_tree.tree_unflatten(made, structure))
+        return (made, level.outside(aux)) if has_aux else made
+
+    return jacobian
+
+
+def hessian(func, argnums=0):
+    """Return the function that computes the matrix of second derivatives of `func`.
+
+    The Jacobian of the Jacobian: see `jacrev`, also for what is refused.
+
+    >>> imode.func.hessian(lambda x: (x**3).sum())(imode.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    return jacrev(jacrev(func, argnums), argnums)
+
+
+def _rows(level, output, by):
+    """The Jacobian of one tensor, in the structure of what it is differentiated by."""
+    tensors, structure = _tree.tree_flatten(by)
+    count = output.numel()
+    basis = _imode.eye(count, dtype=output.dtype, device=output.device)
+    rows = [
+        _tree.tree_leaves(level.gradients([output], by, [row.view(output.shape)], True))
+        for row in basis
+    ]
+    made = [
+        _imode.stack(column).view(output.shape + x.shape)
+        if count
+        else x.new_zeros(output.shape + x.shape)
+        for x, column in zip(tensors, zip(*rows) if count else tensors, strict=True)
+    ]
+    return _tree.tree_unflatten(made, structure)
+
+
+def _refuse_complex(tensors, which):
+    for i, tensor in enumerate(tensors):
+        if isinstance(tensor, _imode.Tensor) and tensor.is_complex():
+            raise RuntimeError(
+                f"jacrev: Expected all {which} to be real but received complex tensor at flattened "
+                f"input idx: {i}"
+            )
+
+
+def _called(func, args, places, has_aux):
+    """Call a function on new leaves: its level, the arguments, its results, what is beside them."""
+    what = "vjp(f, *primals)"
+    with _Level() as level:
+        args = list(args)
+        for place in places:
+            args[place] = level.differentiable(args[place])
+        results, aux = _split(func(*args), has_aux, what)
+        _check_results(results, what)
+    return level, args, results, aux
+
+
+def _check_results(results, what):
+    outputs = _tree.tree_leaves(results)
+    if not outputs:
+        raise RuntimeError(
+            f"{what}: Expected f to be a function that has non-empty output (got output = []) "
+            f"but it gave {results!r}"
+        )
+    for output in outputs:
+        if not isinstance(output, _imode.Tensor):
+            raise RuntimeError(
+                f"{what}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(output)}"
+            )
+        if not (output.is_floating_point() or output.is_complex()):
+            raise RuntimeError(
+                "vjp(f, ...): All outputs of f must be floating-point or complex Tensors, got "
+                f"Tensor with dtype {output.dtype}"
+            )
 
 
 def _grad_and_value(func, argnums, has_aux, args, kwargs):
@@ -172,8 +266,7 @@ def _grad_and_value(func, argnums, has_aux, args, kwargs):
                 f"{what}: Expected f(*args) to return a scalar Tensor, got tensor with "
                 f"{value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
             )
-        by = args[places[0]] if isinstance(argnums, int) else tuple(args[i] for i in places)
-        found = level.gradients([value], by)
+        found = level.gradients([value], _chosen(args, argnums, places))
     value = level.outside(value)
     return level.outside(found), (value, level.outside(aux)) if has_aux else value
 
@@ -205,6 +298,17 @@ def _places(argnums, count):
     if len(set(places)) != len(places):
         raise RuntimeError(f"argnums elements must be unique, got {tuple(places)}")
     return places
+
+
+def _normal(tensor):
+    """The tensor, or a copy of an inference tensor, which cannot be saved for a gradient."""
+    inference = isinstance(tensor, _imode.Tensor) and tensor.is_inference()
+    return tensor.clone() if inference else tensor
+
+
+def _chosen(args, argnums, places):
+    """The argument to differentiate by, or the tuple of them."""
+    return args[places[0]] if isinstance(argnums, int) else tuple(args[i] for i in places)
 
 
 class _Level:
@@ -239,7 +343,7 @@ class _Level:
             raise ValueError(f"Thing passed to transform API must be Tensor, got {type(tensor)}")
         if tensor.requires_grad and self.recorded:
             return tensor.view_as(tensor)
-        leaf = (tensor.clone() if tensor.is_inference() else tensor).detach().requires_grad_()
+        leaf = _normal(tensor).detach().requires_grad_()
         leaf._level = self
         return leaf
 
@@ -265,8 +369,9 @@ class _Level:
         kept = recorded and self.recorded
 
         def seen(x):
-            inner = isinstance(x, _imode.Tensor) and not (kept and self._leads_out(x))
-            return x.detach() if inner else x
+            if not isinstance(x, _imode.Tensor):
+                raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
+            return x if kept and self._leads_out(x) else x.detach()
 
         return _tree.tree_map(seen, structure)
 

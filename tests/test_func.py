@@ -72,8 +72,22 @@ def test_vjp():
     _, back = func.vjp(lambda x: x * x, x)
     back(v)[0].sum().backward()
     assert v.grad.tolist() == [2.0, 4.0]
-    value, back, more = func.vjp(lambda x: (x * x, "more"), x, has_aux=True)
-    assert more == "more" and value.tolist() == [1.0, 4.0]
+    value, back, more = func.vjp(lambda x: (x * x, x), x, has_aux=True)
+    assert more.tolist() == [1.0, 2.0] and value.tolist() == [1.0, 4.0]
+    with imode.inference_mode():
+        assert func.vjp(cubes, x)[1](imode.tensor(1.0))[0].tolist() == [3.0, 12.0]
+
+
+def test_jacobians_and_hessians():
+    x, y = imode.tensor([1.0, 2.0]), imode.tensor(3.0)
+    found = func.jacrev(lambda x, y: {"a": x * y, "b": x.sum()}, argnums=(0, 1))(x, y)
+    assert found["a"][0].tolist() == [[3.0, 0.0], [0.0, 3.0]] and found["b"][1].item() == 0.0
+    assert found["a"][1].tolist() == [1.0, 2.0] and not found["a"][1].requires_grad
+    assert func.hessian(cubes)(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    assert func.jacrev(lambda x: x)(x[:0]).shape == (0, 0)
+    assert func.grad(lambda x: func.jacrev(lambda z: z**2 * x)(x).sum())(x).tolist() == [4.0, 8.0]
+    with imode.inference_mode():
+        assert func.hessian(cubes)(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
 
 
 x = imode.ones(2)
@@ -98,6 +112,10 @@ REFUSED = [
     (lambda: func.vjp(lambda x: 3, x), RuntimeError, "got unsupported type <class 'int'>"),
     (lambda: func.vjp(lambda x: x.long(), x), RuntimeError, "must be floating-point or complex"),
     (lambda: func.vjp(cubes, x, has_aux=True), RuntimeError, "should be a tuple"),
+    (lambda: func.vjp(lambda x: (x, 3), x, has_aux=True), RuntimeError, "Expected tensors, got un"),
+    (lambda: func.jacrev(cubes, chunk_size=0), ValueError, "`chunk_size` should be greater than 0"),
+    (lambda: func.jacrev(cubes)(x * 1j), RuntimeError, "Expected all inputs to be real"),
+    (lambda: func.jacrev(lambda x: x * 1j)(x), RuntimeError, "Expected all outputs to be real"),
     (lambda: func.stack_module_state([]), RuntimeError, "Expected at least one model, got 0"),
     (lambda: stacked(lambda m: m.eval()), RuntimeError, "the same training/eval mode"),
     (lambda: stacked(lambda m: imode.nn.ReLU()), RuntimeError, "of the same class"),

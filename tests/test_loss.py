@@ -118,3 +118,28 @@ def test_the_mean_of_kl_div_warns():
     with pytest.warns(UserWarning, match="^reduction: 'mean' divides the total loss by"):
         F.kl_div(x, x)
     F.kl_div(x, x, reduction="batchmean")  # a warning is an error here
+
+
+def test_a_linear_layer_in_the_loss():
+    loss = imode.nn.LinearCrossEntropyLoss(3, 2, bias=True, options=None)
+    input, target = imode.randn(4, 3), imode.tensor([0, 1, 1, 0])
+    wanted = imode.nn.functional.cross_entropy(loss.linear(input), target)
+    assert imode.allclose(loss(input, target), wanted)
+    with pytest.raises(RuntimeError, match=r"expected weight shape to be \(2,\), got \(3,\)"):
+        imode.nn.LinearCrossEntropyLoss(3, 2, weight=imode.ones(3))
+    with pytest.raises(RuntimeError, match="expected label_smoothing to be in range"):
+        imode.nn.LinearCrossEntropyLoss(3, 2, label_smoothing=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ({"acc_policy": "fast"}, "invalid acc_policy: 'fast'"),
+        ({"chunking_method": "rows:2"}, "invalid chunking_method: 'rows:2'"),
+        ({"batch_chunk_size": 0}, "batch_chunk_size must be positive int or None, got 0"),
+        ({"acc_dtype": imode.int32}, "acc_dtype must be one of"),
+    ],
+)
+def test_options_that_are_refused(words, text):
+    with pytest.raises(ValueError, match=text):
+        imode.nn.LinearCrossEntropyOptions(**words)

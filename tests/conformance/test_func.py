@@ -6,7 +6,12 @@ import pytest
 def seen(value, lib):
     if isinstance(value, lib.Tensor):
         name = None if value.grad_fn is None else "recorded"
-        return [round(x, 4) for x in value.flatten().tolist()], value.requires_grad, name
+        return (
+            value.shape,
+            [round(x, 4) + 0.0 for x in value.flatten().tolist()],
+            value.requires_grad,
+            name,
+        )
     if isinstance(value, dict):
         return {key: seen(item, lib) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
@@ -87,6 +92,34 @@ PROGRAMS = {
     "no tensor": lambda lib, x, w: lib.func.grad(lambda y: 3)(x),
     "no such argument": lambda lib, x, w: lib.func.grad(lambda y: y.sum(), 1)(x),
     "nothing beside": lambda lib, x, w: lib.func.grad(lambda y: y.sum(), has_aux=True)(x),
+    "not a tensor beside": lambda lib, x, w: lib.func.grad(lambda y: (y.sum(), 3), has_aux=True)(x),
+    "jacobian": lambda lib, x, w: lib.func.jacrev(lambda y: y**2 * w)(x),
+    "jacobian of a tree": lambda lib, x, w: lib.func.jacrev(
+        lambda d, k: {"a": d["u"] * k, "b": (d["v"][0].sum(),)}, argnums=(0, 1)
+    )({"u": x, "v": [x]}, w.detach()),
+    "jacobian of a constant": lambda lib, x, w: lib.func.jacrev(lambda y: w * lib.ones(2))(x),
+    "jacobian of itself": lambda lib, x, w: lib.func.jacrev(lambda y: y, chunk_size=2)(x),
+    "jacobian of nothing": lambda lib, x, w: lib.func.jacrev(lambda y: y)(x[:0]),
+    "jacobian by a leaf": lambda lib, x, w: lib.func.jacrev(lambda y: y**2)(w),
+    "jacobian of complex numbers": lambda lib, x, w: lib.func.jacrev(lambda y: y * 1j)(x),
+    "jacobian by complex numbers": lambda lib, x, w: lib.func.jacrev(lambda y: y)(x * 1j),
+    "jacobian of an integer": lambda lib, x, w: lib.func.jacrev(lambda y: y.long())(x),
+    "jacobian by no argument": lambda lib, x, w: lib.func.jacrev(lambda y: y, argnums=1)(x),
+    "jacobian beside": lambda lib, x, w: lib.func.jacrev(lambda y: (y, y * w), has_aux=True)(x),
+    "jacobian in no_grad": under("no_grad", lambda lib, x, w: lib.func.jacrev(lambda y: y * w)(x)),
+    "gradient of a jacobian": lambda lib, x, w: lib.func.grad(
+        lambda y: lib.func.jacrev(lambda z: z**2 * y)(x).sum()
+    )(x),
+    "hessian": lambda lib, x, w: lib.func.hessian(lambda y: (y**3).sum() * w)(x),
+    "hessian of two": lambda lib, x, w: lib.func.hessian(
+        lambda a, b: (a * a * b).sum(), argnums=(0, 1)
+    )(x, x + 1),
+    "hessian of a tree": lambda lib, x, w: lib.func.hessian(lambda d: (d["a"] ** 2).sum() + d["b"])(
+        {"a": x, "b": w.detach()}
+    ),
+    "hessian of many": lambda lib, x, w: lib.func.hessian(lambda y: y**3)(x),
+    "hessian of a line": lambda lib, x, w: lib.func.hessian(lambda y: y.sum())(x),
+    "hessian of an integer": lambda lib, x, w: lib.func.hessian(lambda y: y.long())(x),
     "models": lambda lib, x, w: [
         {k: (v.shape[0], v.is_leaf, v.requires_grad) for k, v in state.items()}
         for state in lib.func.stack_module_state([lib.nn.BatchNorm1d(2) for _ in range(3)])
