@@ -393,11 +393,12 @@ def copy_of(data, dtype):
     if found is None:
         try:
             return from_data.from_data(data, dtype, default_float())
-        except TypeError:
-            if not isinstance(data, (list, tuple)):
-                raise
-        # Numbers that objects of subclasses of Tensor hold; else the same error.
-        return from_data.from_data(held(data), dtype, default_float())
+        except TypeError as error:
+            try:  # objects of subclasses of Tensor may be among the numbers
+                numbers = held(data)
+            except RecursionError:  # a list that contains itself
+                raise error from None
+        return from_data.from_data(numbers, dtype, default_float())
     made = empty_like(found, dtype)
     with np.errstate(all="ignore"):
         np.copyto(made, found, casting="unsafe")
