@@ -29,6 +29,12 @@ DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "n
 if DEBUG:
     DIRECTIVES["show_performance_hints"] = False  # they advise against the checks wanted here
 
+# Their calls are few, or their work is in what they call: less code for the same speed.
+SMALL = (
+    *("_core.importing", "_core.layers", "_core.shared", "advise", "autograd.anomaly"),
+    *("autograd.entry", "kernels.networks.conv_check", "kernels.networks.norm_check", "library"),
+)
+
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 BUILT_AS = f"{MODE} {DIRECTIVES}"
 
@@ -62,7 +68,10 @@ def extensions():
     for pyx in sorted(Path("imode").rglob("*.pyx")):
         shim = pyx.with_name(f"_{pyx.stem}.c")
         sources = [str(pyx)] + [str(shim)] * shim.exists()
-        yield Extension(".".join(pyx.with_suffix("").parts), sources, **shared)
+        name = ".".join(pyx.with_suffix("").parts)
+        small = os.name == "posix" and not DEBUG and name.removeprefix("imode.").startswith(SMALL)
+        options = shared | {"extra_compile_args": [*COMPILE, "-O2"]} if small else shared
+        yield Extension(name, sources, **options)
 
 
 class build_modules(build_ext):

@@ -94,7 +94,9 @@ def first_working(name):
 def snapshot(tensor):
     """All that a failed call must leave as it was."""
     return (
-        tensor.detach().numpy().tobytes(),
+        tensor.detach().view(imode.uint8).numpy().tobytes()
+        if tensor.dtype.itemsize == 1  # floats of eight bits among them, which NumPy lacks
+        else tensor.detach().numpy().tobytes(),
         tuple(tensor.shape),
         tensor.stride(),
         tensor.dtype,

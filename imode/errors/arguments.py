@@ -20,6 +20,11 @@ _KIND_NAMES = {
 }
 
 
+def no_tensor(element, argument, found):
+    """What is said of an element that is no tensor, of a list in the place of an argument."""
+    return f"expected Tensor as element {element} in argument {argument}, but got {found}"
+
+
 def _kind_name(op, i):
     return _KIND_NAMES[op.kinds[i].name.removesuffix("_OPT")]
 
@@ -49,10 +54,8 @@ def refusal(op, is_method, named, problem, argument, given, value):
         expected, found = _kind_name(op, argument), class_name(value)
         what = f"{name}(): argument '{argument_name(op, argument)}'"
         if problem == Problem.WRONG_ELEMENT and expected == "tuple of Tensors":
-            return TypeError(
-                f"expected Tensor as element {given} in argument {argument - is_method}, but got "
-                f"{found}\n{what} takes a tuple or list of tensors"
-            )
+            said = no_tensor(given, argument - is_method, found)
+            return TypeError(f"{said}\n{what} takes a tuple or list of tensors")
         if problem == Problem.WRONG_ELEMENT:
             return TypeError(
                 f"{what} (position {argument + 1 - is_method}) must be {expected}, but found "

@@ -13,6 +13,11 @@ def found(dtype, expected):
     return RuntimeError(f"Found dtype {scalar_name(dtype)} but expected {scalar_name(expected)}")
 
 
+def products(first, second):
+    """Two matrices of different dtypes, by their names in C, are multiplied."""
+    return RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {first} != {second}")
+
+
 # The dtype to convert an array to if tensors do not have its own, by NumPy's kind and size.
 _CONVERTIBLE = {"f": "float64", "c": "complex128"}
 _CONVERTIBLE.update(dict.fromkeys("mM", "int64"), O="float64")

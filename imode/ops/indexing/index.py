@@ -8,6 +8,8 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core.internals import array_of
+from imode._core.tensor import Tensor
+from imode._core.type_names import class_name
 from imode.kernels.indexing import index as kernels
 from imode.kernels.indexing import index_fast
 from imode.ops.indexing.inplace_first import written
@@ -72,10 +74,12 @@ def _index_by_place(self, indices):
     [[2], [4]]
     """
     given, dims, dim = [], [], 0
-    for index in indices:
+    for place, index in enumerate(indices if isinstance(indices, (list, tuple)) else [indices]):
         if index is None:
             dim += 1
             continue
+        if not isinstance(index, Tensor):
+            raise TypeError(errors.arguments.no_tensor(place, 1, class_name(index)))
         given.append(index)
         dims.append(dim)
         dim += index.dim() if index.dtype.numpy in (np.bool_, np.uint8) else 1

@@ -8,6 +8,7 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core import layout
+from imode._core.type_names import class_name
 from imode.kernels.networks import norm
 from imode.ops.networks.norm import batch_norm_backward
 from imode.ops.pointwise.common import not_differentiable
@@ -127,6 +128,10 @@ def native_dropout(self, p, train):
     >>> imode.native_dropout(imode.ones(2), 0.5, False)
     (tensor([1., 1.]), tensor([True, True]))
     """
+    if train is not None and type(train) is not bool:
+        raise TypeError(
+            f"native_dropout(): argument 'train' (position 3) must be bool, not {class_name(train)}"
+        )
     if self.size == 0:
         return self.copy(), layout.empty_like(self)
     mask = layout.empty_like(self, np.bool_)

@@ -435,7 +435,8 @@ def _group_norm(input, groups, weight, bias, eps):
     if bias is not None and not _in_order(bias):
         bias = bias.contiguous()
     if input.dim() < 2:
-        input.size(1)  # raises
+        for dim in (0, 1):
+            input.size(dim)  # raises
     n, channels, *inner = input.shape
     return ops.native_group_norm(input, weight, bias, n, channels, prod(inner), groups, eps)[0]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from imode import ops
+from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.parallel import skipping
 from imode._core.type_names import c_name, scalar_name
@@ -67,9 +67,7 @@ def _check_same(first, second, offs):
         raise RuntimeError(
             f"Expected out tensor to have dtype {names[1]}, but got {names[0]} instead"
         )
-    raise RuntimeError(
-        f"expected m1 and m2 to have the same dtype, but got: {names[0]} != {names[1]}"
-    )
+    raise errors.dtypes.products(*names)
 
 
 # ---- the products ----

@@ -134,10 +134,7 @@ def mm(self, mat2):
         raise RuntimeError("mat2 must be a matrix")
     _check_multiply(self, mat2)
     if self.dtype != mat2.dtype:
-        raise RuntimeError(
-            "expected m1 and m2 to have the same dtype, but got: "
-            f"{c_name(self.dtype)} != {c_name(mat2.dtype)}"
-        )
+        raise errors.dtypes.products(c_name(self.dtype), c_name(mat2.dtype))
     no_bool("addmm_impl_cpu_", self, mat2)
     return _product(self, mat2)
 

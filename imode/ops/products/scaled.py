@@ -223,9 +223,7 @@ def _scale(scale, place):
     scales = _listed(scale)
     for i, each in enumerate(scales):
         if not isinstance(each, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {i} in argument {place}, but got {class_name(each)}"
-            )
+            raise TypeError(errors.arguments.no_tensor(i, place, class_name(each)))
     return scales[0] if len(scales) == 1 else None
 
 
