@@ -76,18 +76,12 @@ class _Nothing:
         return None
 
 
-# What PyTorch calls itself, with arguments that fit: with others it reads what is not there, and some
-# end its process; which of two mistakes is named is accident. Here tests/test_bad_input.py feeds them.
+# What PyTorch calls itself, with arguments that fit: with others it reads what is not there, and
+# some end its process; which of two mistakes is named is accident. Here tests/test_bad_input.py
+# feeds them.
 INNER = {
-    *(
-        "_dirichlet_grad",
-        "native_group_norm",
-        "_local_scalar_dense",
-        "alias",
-        "avg_pool2d_backward",
-        "convolution_backward",
-        "copy",
-    ),
+    *("_dirichlet_grad", "native_group_norm", "_local_scalar_dense", "alias", "copy"),
+    *("avg_pool2d_backward", "convolution_backward"),
     *("embedding_dense_backward", "max_pool2d_with_indices_backward", "slice"),
     *(f"native_{kind}_backward" for kind in ("batch_norm", "dropout", "group_norm", "layer_norm")),
     *(
