@@ -13,6 +13,7 @@ from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.storage import UntypedStorage
 from imode._core.tensor import Tensor
+from imode._core.type_names import class_name
 from imode.autograd.anomaly import _switch
 from imode.nn import functional as F
 from imode.ops.creation.ranges import check_bounds
@@ -51,7 +52,14 @@ def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d(input, output_size, return_indices=True)
 
 
-_REDUCTIONS = {1: "mean", 2: "sum"}
+def _reduction(name, position, reduction):
+    """The word for a reduction that is given as a number."""
+    if type(reduction) is not int:
+        raise TypeError(
+            f"{name}(): argument 'reduction' (position {position}) must be int, not "
+            f"{class_name(reduction)}"
+        )
+    return {1: "mean", 2: "sum"}.get(reduction, "none")
 
 
 def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=0):
@@ -60,7 +68,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
     >>> imode.binary_cross_entropy_with_logits(imode.zeros(2), imode.ones(2)).shape
     imode.Size([2])
     """
-    how = _REDUCTIONS.get(reduction, "none")
+    how = _reduction("binary_cross_entropy_with_logits", 5, reduction)
     return F.binary_cross_entropy_with_logits(
         input, target, weight, reduction=how, pos_weight=pos_weight
     )
@@ -72,10 +80,9 @@ def kl_div(input, target, reduction=0, *, log_target=False):
     >>> imode.kl_div(imode.zeros(1, 2), imode.ones(1, 2), 2).item()
     0.0
     """
+    how = _reduction("kl_div", 3, reduction)
     losses = F.kl_div(input, target, reduction="none", log_target=log_target)
-    if reduction == 1:
-        return losses.mean()
-    return losses.sum() if reduction == 2 else losses
+    return losses if how == "none" else getattr(losses, how)()
 
 
 def embedding_renorm_(input, indices, max_norm, norm_type):

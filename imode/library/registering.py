@@ -169,7 +169,7 @@ def _parts(qualname):
     parts = qualname.split("::")
     if len(parts) != 2:
         raise ValueError(
-            f"Expected `qualname` to be of the form 'namespace::name', but got {qualname}. "
+            f'Expected `qualname` to be of the form "namespace::name", but got {qualname}. '
             "The qualname passed to the torch.library APIs must consist of a namespace and a "
             "name, e.g. aten::sin"
         )

@@ -12,10 +12,10 @@ from tests.bad import Broken, with_one_bad
 from tests.samples import S, T, load
 
 from . import differences
-from .calls import Call, function, tensors_of
+from .calls import Call, called, function, tensors_of
 from .observe import Values, failure
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 RULES = differences.load()
 
 
@@ -76,24 +76,7 @@ class _Nothing:
         return None
 
 
-# What PyTorch calls itself, with arguments that fit: with others it reads what is not there, and
-# some end its process; which of two mistakes is named is accident. Here tests/test_bad_input.py
-# feeds them.
-INNER = {
-    *("_dirichlet_grad", "native_group_norm", "_local_scalar_dense", "alias", "copy"),
-    *("avg_pool2d_backward", "convolution_backward"),
-    *("embedding_dense_backward", "max_pool2d_with_indices_backward", "slice"),
-    *(f"native_{kind}_backward" for kind in ("batch_norm", "dropout", "group_norm", "layer_norm")),
-    *(
-        f"{kind}_pad{n}d{way}"
-        for kind in ("reflection", "replication")
-        for n in (1, 2, 3)
-        for way in ("", "_backward")
-    ),
-    *("sym_is_contiguous", "sym_numel", "sym_size", "sym_size.int", "sym_storage_offset"),
-    *("sym_stride", "sym_stride.int"),
-}
-ENDS_PYTORCH = INNER | {"lstm.input"}  # a bad state aborts its process
+ENDS_PYTORCH = {"lstm.input"}  # a bad state aborts its process
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES.keys() - ENDS_PYTORCH))

@@ -5,10 +5,10 @@ import pytest
 
 from tests.samples import load
 
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 from .observe import attempt, dtype_name, layout, sentence
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 
 
 def names(text):

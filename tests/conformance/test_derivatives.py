@@ -10,10 +10,10 @@ import pytest
 from tests.samples import load
 
 from . import differences
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 from .observe import Values, failure
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 RULES = differences.load()
 NAN, INF = float("nan"), float("inf")
 TOLERANCE = {"float16": (4e-3, 4e-3), "float32": (1e-4, 1e-5), "complex64": (1e-4, 1e-5)}

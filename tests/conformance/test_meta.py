@@ -21,6 +21,7 @@ ONLY_HERE = {
     **dict.fromkeys(("_histogramdd_from_bin_cts", "_histogramdd_from_bin_tensors"), _NO_META),
     "from_dlpack": "PyTorch exports no tensor of meta; nor does imode: these samples are arrays",
     "one_hot": "PyTorch's looks at the elements; here a number of classes suffices",
+    "grouped_mm": "PyTorch has that of the GPU, which takes bfloat16 alone",
     "linalg_eigvals": "PyTorch's looks whether the elements are finite",
     "linalg_lstsq": "PyTorch has none on meta; how many residuals there are depends on the ranks",
 }

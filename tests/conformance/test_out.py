@@ -6,14 +6,14 @@ import imode
 from tests.operators import OPERATORS
 from tests.samples import load
 
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 from .observe import dtype_name, failure
 
 DTYPES = (
     *("float16", "float32", "float64", "complex64", "complex128"),
     *("int8", "int16", "int32", "int64", "uint8", "bool"),
 )
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 NAMES = [
     name
     for name in sorted(SAMPLES)

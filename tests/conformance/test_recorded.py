@@ -6,10 +6,10 @@ import pytest
 from tests.samples import load
 
 from . import differences
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 from .observe import node_name
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 RULES = differences.load()
 DTYPES = {
     "real": None,

@@ -6,10 +6,10 @@ import pytest
 
 from tests.samples import load
 
-from .calls import function, method, tensors_of
+from .calls import called, function, method, tensors_of
 from .observe import dtype_name, failure
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 DTYPES = (None, lambda place, t: "complex128" if t.dtype.startswith("float") else None)
 REFUSED = "not implemented for", "Only supports floating-point", "complex type is not supported"
 # Whose steps record nothing here.

@@ -10,9 +10,9 @@ import pytest
 
 from tests.samples import D, T, load
 
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 COUNT = 12  # programs of each operator
 KINDS = ["rows", "permuted", "permuted", "gaps", "expanded", "channels last", "odd"]
 # Conjugates are no views here; half complex numbers are wider.

@@ -13,10 +13,10 @@ import pytest
 from tests.samples import D, T, load
 
 from . import differences
-from .calls import function, tensors_of
+from .calls import called, function, tensors_of
 from .observe import Values, dtype_name, failure, layout, node_name
 
-SAMPLES = load(of_pytorch=True)
+SAMPLES = called(load(of_pytorch=True))
 RULES = differences.load()
 COUNT = 8  # variants of each operator
 DTYPES = ["float64", "float64", "float32", "complex128", "complex64", "float16"]

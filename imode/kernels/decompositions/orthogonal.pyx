@@ -16,7 +16,7 @@ from imode.kernels.decompositions.lapack cimport (
 from imode.kernels.decompositions.stacks cimport (
     all_zero, clear_triangle, copy_columns, data_of, epsilon, in_columns, infos_of, leading,
     matrix_of, matrix_stack, real_type, right_side, size_of, some_matrices, vector_stack)
-from libc.math cimport fabs, sqrt
+from libc.math cimport copysign, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
@@ -68,9 +68,7 @@ cdef void _few_qr(number* a, npy_intp m, npy_intp n, number* tau) noexcept nogil
         if below == 0:
             tau[i] = 0
             continue
-        beta = sqrt(<double>v[0] * v[0] + below)
-        if v[0] > 0:
-            beta = -beta
+        beta = -copysign(sqrt(<double>v[0] * v[0] + below), <double>v[0])
         tau[i] = <number>((beta - v[0]) / beta)
         for r in range(1, m - i):
             v[r] = <number>(v[r] / (v[0] - beta))

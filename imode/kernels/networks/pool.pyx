@@ -484,9 +484,13 @@ cdef object adaptive_avg_pool2d(x, tuple size):
     """Return the means of size[0] x size[1] windows that cover each plane evenly."""
     cdef window_t p
     cdef tuple shape = (<object>x).shape
+    cdef cnp.npy_intp[4] dims
+    cdef int d
     _check_adaptive("adaptive_avg_pool2d", shape, size)
     if cnp.PyArray_SIZE(x) == 0:      # allowed for any dtype
-        return np.empty(shape[:len(shape) - 2] + size, x.dtype)
+        for d in range(len(shape)):
+            dims[d] = size[d - len(shape) + 2] if d >= len(shape) - 2 else shape[d]
+        return empty(cnp.PyArray_TYPE(x), len(shape), dims)
     _even(&p, shape, size[0], size[1])
     return _mean("adaptive_avg_pool2d", &p, x, shape)
 
