@@ -88,6 +88,19 @@ told(lambda: repr(Tracer))
     ]
 
 
+def test_programs_that_go_through_the_names_of_a_module_find_all():
+    program = """
+import torch
+def classes(module, base):
+    return sum(isinstance(v, type) and issubclass(v, base) for v in vars(module).values())
+print(classes(torch.distributions, torch.distributions.Distribution))
+print(classes(torch.optim, torch.optim.Optimizer), torch.float32 in torch.__dict__.values())
+vars(torch.nn)["own"] = 3
+print(torch.nn.own, "nope" in vars(torch.nn))
+"""
+    assert run(program).splitlines() == ["43", "16 True", "3 False"]
+
+
 def test_files_and_what_is_set():
     program = """
 import io, zipfile
