@@ -100,8 +100,9 @@ class Module(types.ModuleType):
             setattr(own, name, value)  # torch.backends.cudnn.benchmark = True
 
     def is_there(self):
-        """Whether imode has the module, or the package around it."""
-        return bool(_dict_of(self)["_own"] or _dict_of(self)["_around"])
+        """Whether imode has the module, the package around it, or names for it."""
+        held = _dict_of(self)
+        return bool(held["_own"] or held["_around"] or self.__name__ in _REPLACED)
 
     def __dir__(self):
         return sorted({*_dict_of(self), *(() if self._own is None else dir(self._own))})
@@ -164,9 +165,14 @@ class _Version(str):
         return self._parts() >= _Version(other)._parts()
 
 
+def _get_tracing_state():
+    """Return None: nothing is traced."""
+
+
 _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
+    "torch._C": {"_get_tracing_state": _get_tracing_state},
     "torch._C._nn": {"_parse_to": _parse_to},
     "torch.ops": {"load_library": _load_library},
     "torch.serialization": {
