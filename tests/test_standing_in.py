@@ -135,6 +135,20 @@ def test_script_and_module(tmp_path):
     assert done.returncode == 1 and f'File "{script}", line 2' in done.stderr
 
 
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_a_program_starts(tmp_path, method):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch, torch.multiprocessing as mp\n"
+        "def work():\n    print(torch.__name__, torch.Tensor.__module__, flush=True)\n"
+        "if __name__ == '__main__':\n"
+        f"    process = mp.get_context('{method}').Process(target=work)\n"
+        "    process.start()\n    process.join()\n    print(process.exitcode)\n"
+    )
+    done = python("-m", "imode", str(script))
+    assert done.stdout.split() == ["torch", "imode", "0"], done.stderr
+
+
 @pytest.mark.parametrize("option", ["-m", "-c"])
 def test_nothing_to_run(option):
     done = python("-m", "imode", option)
