@@ -261,6 +261,7 @@ def wait(result: Future[int]) -> int: ...
 print(torch.torch is torch, DEFAULT_PROTOCOL, torch.cuda._initialized)
 print(torch._dynamo.assume_constant_result(wait) is wait, torch._dynamo.is_compiling())
 print(torch.hub._get_torch_home() in torch.hub.get_dir(), torch._C._get_tracing_state())
+print(torch._C._log_api_usage_once('a.b'))
 from torch._jit_internal import _copy_to_script_wrapper, _overload, _overload_method, unused
 print(all(f(wait) is wait for f in (_copy_to_script_wrapper, _overload, _overload_method, unused)))
 parse = torch._C._nn._parse_to
@@ -272,7 +273,7 @@ except OSError as error:
     print(error)
 """
     assert run(program).splitlines() == [
-        *("True 2 False", "True False", "True None", "True"),
+        *("True 2 False", "True False", "True None", "None", "True"),
         "(device(type='cpu'), torch.float64, False, None) (None, torch.float16, True, None) "
         "(device(type='cpu'), torch.float32, False, None)",
         "(device(type='cpu'), None, False, torch.channels_last) (None, None, False, None)",

@@ -169,10 +169,17 @@ def _get_tracing_state():
     """Return None: nothing is traced."""
 
 
+def _log_api_usage_once(event):
+    """Do nothing: what is used is not counted."""
+
+
 _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
-    "torch._C": {"_get_tracing_state": _get_tracing_state},
+    "torch._C": {
+        "_get_tracing_state": _get_tracing_state,
+        "_log_api_usage_once": _log_api_usage_once,
+    },
     "torch._C._nn": {"_parse_to": _parse_to},
     "torch.ops": {"load_library": _load_library},
     "torch.serialization": {
