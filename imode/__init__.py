@@ -104,7 +104,7 @@ _MODULES_LATER = (
     *("mps", "multiprocessing", "random", "testing", "torch_version", "types", "utils"),
     *("version", "xpu"),
 )
-_PRIVATE_LATER = ("__config__", "_dynamo")
+_PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
 _LATER = {
     "_switches.process": (
         *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),

@@ -50,6 +50,16 @@ def unused(fn):
     return fn
 
 
+def _overload(func):
+    """Return the function: in Python, the last of a name is what is called."""
+    return func
+
+
+def _overload_method(func):
+    """Return the method."""
+    return func
+
+
 def interface(obj):
     """Return the class."""
     return obj

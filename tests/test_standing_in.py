@@ -88,6 +88,19 @@ told(lambda: repr(Tracer))
     ]
 
 
+def test_programs_that_go_through_the_names_of_a_module_find_all():
+    program = """
+import torch
+def classes(module, base):
+    return sum(isinstance(v, type) and issubclass(v, base) for v in vars(module).values())
+print(classes(torch.distributions, torch.distributions.Distribution))
+print(classes(torch.optim, torch.optim.Optimizer), torch.float32 in torch.__dict__.values())
+vars(torch.nn)["own"] = 3
+print(torch.nn.own, "nope" in vars(torch.nn))
+"""
+    assert run(program).splitlines() == ["43", "16 True", "3 False"]
+
+
 def test_files_and_what_is_set():
     program = """
 import io, zipfile
@@ -120,6 +133,20 @@ def test_script_and_module(tmp_path):
     script.write_text("import torch\ntorch.ones(2) @ torch.ones(3)")
     done = python("-m", "imode", str(script))
     assert done.returncode == 1 and f'File "{script}", line 2' in done.stderr
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_a_program_starts(tmp_path, method):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch, torch.multiprocessing as mp\n"
+        "def work():\n    print(torch.__name__, torch.Tensor.__module__, flush=True)\n"
+        "if __name__ == '__main__':\n"
+        f"    process = mp.get_context('{method}').Process(target=work)\n"
+        "    process.start()\n    process.join()\n    print(process.exitcode)\n"
+    )
+    done = python("-m", "imode", str(script))
+    assert done.stdout.split() == ["torch", "imode", "0"], done.stderr
 
 
 @pytest.mark.parametrize("option", ["-m", "-c"])
@@ -233,7 +260,10 @@ from torch.serialization import DEFAULT_PROTOCOL, FILE_LIKE, MAP_LOCATION
 def wait(result: Future[int]) -> int: ...
 print(torch.torch is torch, DEFAULT_PROTOCOL, torch.cuda._initialized)
 print(torch._dynamo.assume_constant_result(wait) is wait, torch._dynamo.is_compiling())
-print(torch.hub._get_torch_home() in torch.hub.get_dir())
+print(torch.hub._get_torch_home() in torch.hub.get_dir(), torch._C._get_tracing_state())
+print(torch._C._log_api_usage_once('a.b'))
+from torch._jit_internal import _copy_to_script_wrapper, _overload, _overload_method, unused
+print(all(f(wait) is wait for f in (_copy_to_script_wrapper, _overload, _overload_method, unused)))
 parse = torch._C._nn._parse_to
 print(parse("cpu", torch.float64), parse(torch.float16, True), parse(torch.ones(1)))
 print(parse(device="cpu", memory_format=torch.channels_last), parse())
@@ -243,7 +273,7 @@ except OSError as error:
     print(error)
 """
     assert run(program).splitlines() == [
-        *("True 2 False", "True False", "True"),
+        *("True 2 False", "True False", "True None", "None", "True"),
         "(device(type='cpu'), torch.float64, False, None) (None, torch.float16, True, None) "
         "(device(type='cpu'), torch.float32, False, None)",
         "(device(type='cpu'), None, False, torch.channels_last) (None, None, False, None)",

@@ -13,6 +13,7 @@ MODULES = [
     *("accelerator", "amp", "amp.autocast_mode", "amp.grad_scaler", "compiler", "cpu", "cpu.amp"),
     *("cuda", "cuda.amp", "distributed", "functional", "fx", "hub", "jit", "mps", "random"),
     *("multiprocessing", "types", "version", "xpu", "_dynamo", "__config__"),
+    "_jit_internal",
     *("_switches.process", "backends.cpu", "backends.cuda", "backends.cudnn", "backends.mkl"),
     *("backends.mkldnn", "backends.mps", "backends.openmp", "backends.opt_einsum"),
 ]

@@ -1,7 +1,7 @@
 """Programs made for PyTorch run on imode: `import torch` gives it, in packages, too.
 
 `finder` answers Python's imports, `modules` has what they get, `missing` what stands for names that
-imode lacks, `command` runs a script.
+imode lacks, `command` runs a script, `children` is for the processes that a program starts.
 """
 
 import sys

@@ -122,7 +122,7 @@ def look_up(name):
         path = f"{path}.{part}"
         if isinstance(value, Module):
             below = path.partition(".")[2]
-            value = vars(value).get(part) or _attribute(value, part)
+            value = _attribute(value, part)
             if value is None and is_known(below):
                 value = module_of(path)
             if value is None:

@@ -5,7 +5,7 @@ import importlib.machinery
 import importlib.metadata
 import sys
 
-from imode.standing_in import VERSION
+from imode.standing_in import VERSION, children
 from imode.standing_in.modules import Module, is_known, module_of
 
 _METADATA = f"""Metadata-Version: 2.1
@@ -55,6 +55,7 @@ def is_ours(found):
 
 
 def install():
-    """Answer from now on."""
+    """Answer from now on, and in the processes that multiprocessing starts."""
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
+        children.install()

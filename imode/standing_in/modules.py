@@ -6,6 +6,7 @@ import sys
 import types
 import typing
 
+from imode import dtype
 from imode.errors import no_such_name
 from imode.errors.pytorch import MODULES, NAMES, OPEN_MODULES
 from imode.standing_in import VERSION
@@ -13,8 +14,9 @@ from imode.standing_in.missing import missing
 
 _KNOWN = frozenset(MODULES.split())
 _OPEN = frozenset(OPEN_MODULES.split())
+_dict_of = types.ModuleType.__dict__["__dict__"].__get__  # a module's, as it is
 # What may be kept in a module once it was looked up: it does not change.
-_FIXED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_FIXED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, dtype)
 
 
 def is_known(path):
@@ -40,6 +42,13 @@ class Module(types.ModuleType):
     classes are `nn`'s.
     """
 
+    @property
+    def __dict__(self):
+        """The names, with all that imode's module lists, for programs that go through them."""
+        for name in getattr(self, "__all__", ()):
+            getattr(self, name)
+        return _dict_of(self)
+
     def __init__(self, name):
         super().__init__(name)
         path = name.partition(".")[2]
@@ -48,7 +57,7 @@ class Module(types.ModuleType):
         while own is None and "." in path and not around:
             path = path.rpartition(".")[0]
             around = [found] if (found := _find(path)) is not None else []
-        vars(self).update(
+        _dict_of(self).update(
             _own=own,
             _around=around,
             __path__=[],
@@ -56,7 +65,7 @@ class Module(types.ModuleType):
         )
         if own is not None and hasattr(own, "__all__"):
             self.__all__ = list(own.__all__)
-        vars(self).update(_REPLACED.get(name, {}))
+        _dict_of(self).update(_REPLACED.get(name, {}))
         if name == "torch":
             self.torch = self  # PyTorch's module imports itself, and some write torch.torch
 
@@ -65,11 +74,11 @@ class Module(types.ModuleType):
         if isinstance(value, types.ModuleType) and value.__name__.startswith("imode"):
             value = module_of(f"{self.__name__}.{name}")
         if isinstance(value, _FIXED):
-            vars(self)[name] = value
+            _dict_of(self)[name] = value
         return value
 
     def _look_up(self, name):
-        own, around = vars(self).get("_own"), vars(self).get("_around", ())
+        own, around = _dict_of(self).get("_own"), _dict_of(self).get("_around", ())
         for module in (own, *around):
             if module is not None and hasattr(module, name):
                 return getattr(module, name)
@@ -83,19 +92,20 @@ class Module(types.ModuleType):
         return missing(self.__name__, name)
 
     def __setattr__(self, name, value):
-        own = vars(self).get("_own")
-        if isinstance(value, Module) and callable(vars(own or self).get(name)):
+        own = _dict_of(self).get("_own")
+        if isinstance(value, Module) and callable(_dict_of(own or self).get(name)):
             return  # `import torch.multiprocessing.spawn`: the function of this name stays
         super().__setattr__(name, value)
         if own is not None and name[:2] != "__" and not isinstance(value, Module):
             setattr(own, name, value)  # torch.backends.cudnn.benchmark = True
 
     def is_there(self):
-        """Whether imode has the module, or the package around it."""
-        return bool(vars(self)["_own"] or vars(self)["_around"])
+        """Whether imode has the module, the package around it, or names for it."""
+        held = _dict_of(self)
+        return bool(held["_own"] or held["_around"] or self.__name__ in _REPLACED)
 
     def __dir__(self):
-        return sorted({*vars(self), *(() if self._own is None else dir(self._own))})
+        return sorted({*_dict_of(self), *(() if self._own is None else dir(self._own))})
 
 
 def _save(obj, f, *args, **kwargs):
@@ -155,9 +165,21 @@ class _Version(str):
         return self._parts() >= _Version(other)._parts()
 
 
+def _get_tracing_state():
+    """Return None: nothing is traced."""
+
+
+def _log_api_usage_once(event):
+    """Do nothing: what is used is not counted."""
+
+
 _made = {}
 _REPLACED = {
     "torch": {"__version__": _Version(f"{VERSION}+cpu"), "save": _save},
+    "torch._C": {
+        "_get_tracing_state": _get_tracing_state,
+        "_log_api_usage_once": _log_api_usage_once,
+    },
     "torch._C._nn": {"_parse_to": _parse_to},
     "torch.ops": {"load_library": _load_library},
     "torch.serialization": {

@@ -101,16 +101,23 @@ def key_get(tree, path):
 # ---- classes of containers ----
 
 
-class _Node(NamedTuple):
-    flatten: Callable  # container -> (children, context)
-    unflatten: Callable  # children, context -> container
-    flatten_with_keys: Callable | None  # container -> (pairs of a key and a child, context)
+class NodeDef(NamedTuple):
+    """How containers of a class are taken apart and made."""
+
+    type: Any
+    flatten_fn: Callable  # container -> (children, context)
+    unflatten_fn: Callable  # children, context -> container
+    flatten_with_keys_fn: Callable | None  # container -> (pairs of a key and a child, context)
+
+
+class _Written(NamedTuple):
     name: str | None  # in treespec_dumps
     dump: Callable | None  # a context as JSON can hold it
     load: Callable | None  # the reverse
 
 
-_nodes = {}  # class -> _Node
+SUPPORTED_NODES = {}  # class -> NodeDef
+_written = {}  # class -> _Written
 _by_name = {}  # name in treespec_dumps -> class
 
 
@@ -135,7 +142,7 @@ def register_pytree_node(
     """
     if not isinstance(cls, type):
         raise TypeError(f"register_pytree_node(): expected a class, got {cls!r}")
-    if cls in _nodes:
+    if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     functions = {"flatten_fn": flatten_fn, "unflatten_fn": unflatten_fn}
     for name, function in functions.items():
@@ -160,7 +167,8 @@ def register_pytree_node(
 def _register(cls, flatten, unflatten, with_keys, name=None, dump=None, load=None):
     if name is not None and name in _by_name:
         raise ValueError(f"{name!r} is the serialized name of {_by_name[name]} already.")
-    _nodes[cls] = _Node(flatten, unflatten, with_keys, name, dump, load)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten, unflatten, with_keys)
+    _written[cls] = _Written(name, dump, load)
     if name is not None:
         _by_name[name] = cls
 
@@ -249,17 +257,23 @@ def _is_result(cls):
     return cls.__module__ == "imode.return_types"
 
 
-def _kind(tree):
-    """The class under which an object's own is registered."""
+def _get_node_type(tree):
+    """What stands in `SUPPORTED_NODES` for an object, if it is a container: its class.
+
+    `namedtuple` for every named tuple, even where its class is registered.
+    """
     cls = type(tree)
-    return namedtuple if cls not in _nodes and is_namedtuple_class(cls) else cls
+    if is_namedtuple_class(cls):
+        return namedtuple
+    _node(cls)
+    return cls
 
 
 def _node(cls):
-    node = _nodes.get(cls)
+    node = SUPPORTED_NODES.get(cls)
     if node is None and isinstance(cls, type) and _is_result(cls):
         _register(cls, _of_sequence, lambda items, _, make=cls: make(items), _keys_of_sequence)
-        node = _nodes[cls]
+        node = SUPPORTED_NODES[cls]
     return node
 
 
@@ -432,7 +446,7 @@ class TreeSpec:
         if self.type is None:
             return next(leaves)
         children = [child._build(leaves) for child in self._children]
-        return _node(self.type).unflatten(children, self.context)
+        return _node(self.type).unflatten_fn(children, self.context)
 
     def flatten_up_to(self, tree):
         """The parts of a tree at this structure's leaves. ValueError if it is built otherwise."""
@@ -444,11 +458,11 @@ class TreeSpec:
         if self.type is None:
             parts.append(tree)
             return
-        kind = _kind(tree)
+        kind = _get_node_type(tree)
         both = self.type in _DICTS and kind in _DICTS
         if kind is not self.type and not both:
             raise ValueError(f"Node type mismatch; expected {self.type!r}, but got {type(tree)!r}.")
-        children, context = _node(kind).flatten(tree)
+        children, context = _node(kind).flatten_fn(tree)
         if len(children) != self.num_children:
             raise ValueError(
                 f"Node arity mismatch; expected {self.num_children}, but got {len(children)}."
@@ -532,15 +546,15 @@ def tree_is_leaf(tree, is_leaf=None):
     """Whether it is no container; or is_leaf(tree) says that it is not to be opened."""
     if is_leaf is not None and is_leaf(tree):
         return True
-    return _node(_kind(tree)) is None
+    return _node(_get_node_type(tree)) is None
 
 
 def _flatten(tree, leaves, is_leaf):
     if tree_is_leaf(tree, is_leaf):
         leaves.append(tree)
         return _LEAF
-    kind = _kind(tree)
-    children, context = _node(kind).flatten(tree)
+    kind = _get_node_type(tree)
+    children, context = _node(kind).flatten_fn(tree)
     return TreeSpec(kind, context, [_flatten(child, leaves, is_leaf) for child in children])
 
 
@@ -565,7 +579,7 @@ def tree_iter(tree, is_leaf=None):
     if tree_is_leaf(tree, is_leaf):
         yield tree
         return
-    for child in _node(_kind(tree)).flatten(tree)[0]:
+    for child in _node(_get_node_type(tree)).flatten_fn(tree)[0]:
         yield from tree_iter(child, is_leaf)
 
 
@@ -675,10 +689,10 @@ def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
     _expect_spec(treespec)
     if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
-    kind = _kind(tree)
+    kind = _get_node_type(tree)
     if treespec.is_leaf() or kind is not treespec.type:
         return None
-    children, context = _node(kind).flatten(tree)
+    children, context = _node(kind).flatten_fn(tree)
     if len(children) != treespec.num_children or context != treespec.context:
         return None
     leaves = []
@@ -697,8 +711,8 @@ def _with_paths(path, tree, is_leaf):
     if tree_is_leaf(tree, is_leaf):
         yield path, tree
         return
-    kind = _kind(tree)
-    flatten = _node(kind).flatten_with_keys
+    kind = _get_node_type(tree)
+    flatten = _node(kind).flatten_with_keys_fn
     if flatten is None:
         raise ValueError(
             f"Did not find a flatten_with_keys_fn for type: {kind}. Please pass a "
@@ -758,21 +772,21 @@ def treespec_dumps(treespec, protocol=None):
 def _dumped(spec):
     if spec.is_leaf():
         return {"type": None, "context": None, "children_spec": []}
-    node = _node(spec.type)
-    if node.name is None:
+    written = _written[spec.type]
+    if written.name is None:
         raise NotImplementedError(
             f"No registered serialization name for {spec.type} found. Please update your "
             "_register_pytree_node call with a `serialized_type_name` kwarg."
         )
     try:
-        context = node.dump(spec.context) if node.dump else json.dumps(spec.context)
+        context = written.dump(spec.context) if written.dump else json.dumps(spec.context)
     except TypeError as error:
         raise TypeError(
             "Unable to serialize context. Please make the context json dump-able, or register a "
             "custom serializer using _register_pytree_node."
         ) from error
     children = [_dumped(child) for child in spec.children()]
-    return {"type": node.name, "context": context, "children_spec": children}
+    return {"type": written.name, "context": context, "children_spec": children}
 
 
 def treespec_loads(serialized):
@@ -793,7 +807,7 @@ def _loaded(schema):
             "register_pytree_node with serialized_type_name first."
         )
     cls = _by_name[name]
-    context, load = schema["context"], _nodes[cls].load
+    context, load = schema["context"], _written[cls].load
     if load is None:
         context = json.loads(context)
     children = [_loaded(child) for child in schema["children_spec"]]

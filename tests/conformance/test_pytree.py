@@ -84,6 +84,13 @@ P.tree_map(lambda x: x.tolist(), lib.eye(2).max(dim=0))
 P.tree_structure(lib.eye(2).max(dim=0))
 P.tree_structure(lib.ones(2).shape), P.tree_map(lambda n: n + 1, lib.ones(2).shape)
 P.register_pytree_node(list, None, None)
+P._get_node_type([1]), P._get_node_type(1), P._get_node_type(lib.eye(2).max(dim=0))
+P._get_node_type(Point(1, 2)) is P.namedtuple, P.namedtuple in P.SUPPORTED_NODES
+P._get_node_type(lib.eye(2).max(dim=0)) in P.SUPPORTED_NODES, int in P.SUPPORTED_NODES
+P.SUPPORTED_NODES[list].type, P.SUPPORTED_NODES[list].flatten_fn([1, 2]), P.NodeDef._fields
+P.SUPPORTED_NODES[P.namedtuple].unflatten_fn([1, 2], Point)
+P.SUPPORTED_NODES[tuple].flatten_with_keys_fn((1, 2))
+P.tree_structure(registered_named_tuple(P)(1, 2))
 P.tree_map(lambda x: x + 1, [make(P)(1, 2)]), P.tree_structure(make(P)(1, 2))
 P.keystr(P.tree_flatten_with_path(make(P)(1, [2]))[0][1][0])
 P.tree_flatten_with_path(make(P, with_keys=False)(1, 2))
@@ -112,6 +119,13 @@ def make(pytree, with_keys=True):
         flatten_with_keys_fn=keys if with_keys else None,
     )
     return Pair
+
+
+def registered_named_tuple(pytree):
+    """A class of named tuples that is registered."""
+    named = namedtuple("Named", "x y")
+    pytree.register_pytree_node(named, lambda t: ([t.x], t.y), lambda x, y: named(*x, y))
+    return named
 
 
 def outcome(lib, program):

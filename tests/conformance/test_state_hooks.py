@@ -123,3 +123,30 @@ def test_to_empty(lib, torch):
     assert told(lib) == told(torch)
     with pytest.raises(TypeError):
         lib.nn.Linear(1, 1).to_empty()
+
+
+class Seen:
+    """A hook that is not given the module: it keeps what it is given."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, state, prefix, metadata, strict, missing, unexpected, errors):
+        self.calls.append((sorted(state), prefix, strict, missing, unexpected, errors))
+
+
+@pytest.mark.parametrize(
+    "way", [lambda m: m, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
+)
+def test_hooks_without_the_module(lib, torch, way):
+    seen = []
+    for library in (lib, torch):
+        model, hook = library.nn.Sequential(library.nn.Linear(2, 1)), Seen()
+        handle = model[0]._register_load_state_dict_pre_hook(hook)
+        model = way(model)
+        model.load_state_dict(model.state_dict())
+        table = model[0]._load_state_dict_pre_hooks
+        (kept,) = table.values()
+        seen.append((kept.hook.calls, len(hook.calls)))
+        handle.remove()
+    assert seen[0] == seen[1]

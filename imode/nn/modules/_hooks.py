@@ -48,6 +48,16 @@ def _rebuild(*tables):
     return hooks
 
 
+class WithoutModule:
+    """A hook that is not given the module; of a class, so that it can be pickled and copied."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def __call__(self, module, *args):
+        return self.hook(*args)
+
+
 # PyTorch's dictionaries of a module, as its pickles have them: where each belongs, and whether an
 # entry of Hooks has options.
 _PYTORCH = {

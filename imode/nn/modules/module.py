@@ -11,7 +11,7 @@ from imode.utils.hooks import RemovableHandle
 
 from ..parameter import Buffer, Parameter, as_normal
 from . import _state
-from ._hooks import Hooks, add_tables_of_hooks, call_with_hooks, hooks_of_pytorch
+from ._hooks import Hooks, WithoutModule, add_tables_of_hooks, call_with_hooks, hooks_of_pytorch
 from ._registry import Registry
 
 __all__ = ["Module"]  # straight_call and clear_grad are for the package
@@ -547,7 +547,12 @@ class Module:
         Its arguments are `(module, state_dict, prefix, local_metadata, strict, missing_keys,
         unexpected_keys, error_msgs)`.
         """
-        return self._register_hook("load_pre", (hook,), False)
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        """The same for hooks of older programs, which do not expect the module."""
+        entry = hook if with_module else WithoutModule(hook)
+        return self._register_hook("load_pre", (entry,), False)
 
     def register_load_state_dict_post_hook(self, hook):
         """Call `hook(module, incompatible_keys)` after loading; it may change these lists."""

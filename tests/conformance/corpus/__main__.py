@@ -64,7 +64,8 @@ class Runner:
             self.process.stdin.flush()
             code = json.loads(self.process.stdout.readline())
             out, err = ((report / name).read_text(errors="replace") for name in ("out", "err"))
-            held = json.loads((report / "held").read_text()) if code == 0 else {}
+            kept = report / "held"  # not there for a script that left by sys.exit(0)
+            held = json.loads(kept.read_text()) if kept.exists() else {}
         return code, out.replace(work, ""), err.replace(work, ""), held
 
 
