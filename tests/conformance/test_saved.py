@@ -31,6 +31,7 @@ OTHERWISE = {
     ("bilinear", "_saved_*"): "a product of its own, not the sum over any three factors",
     ("bilinear", "_raw_saved_*"): "likewise",
     ("embedding_bag*", "_saved_result*"): "what the mode has no use for is empty",
+    ("grouped_mm", "_saved_*_sym_*"): "its tensors have their strides",
     ("istft", "_saved_end"): "the end of what is kept, counted from the start",
     ("quantile*", "_saved_mask"): "it broadcasts over the quantiles",
     ("rrelu", "_saved_noise"): "empty where nothing is drawn; there, memory as it was found",
