@@ -451,4 +451,4 @@ def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel, p
     found += [Figure(k, v, 0.9) for k, v in ratio(large_, "torch").items()]
     more = [(t["on"] - t["empty"] - t["off"]) / 200 * 1e9 for t in profiled_.values()]
     found.append(Figure("a call in a profile, more than without", max(more), 150, True, " ns"))
-    return found + ([Figure("compiled wheel", wheel, 5, True, " MB")] if wheel else [])
+    return found + ([Figure("compiled wheel", wheel, 7, True, " MB")] if wheel else [])
