@@ -22,6 +22,8 @@ def public(name):
     """Return what users call: the function, nn.functional's or the method, with all overloads."""
     base = name.partition(".")[0]
     owners = (imode, imode.Tensor, imode.nn.functional, imode.ops)
+    if base in ("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "kl_div"):
+        owners = (imode.nn.functional,)  # imode's own take a number for the reduction
     return next(getattr(owner, base) for owner in owners if hasattr(owner, base))
 
 
