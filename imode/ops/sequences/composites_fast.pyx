@@ -151,7 +151,7 @@ cdef object _embedding_bag(Operator op, keyset_t keys, PyObject** args):
     per_sample_weights, include_last_offset), and perhaps padding_idx."""
     cdef PyObject* values[MAX_ARGS + 1]
     cdef Fields* table = _array(args[0])
-    cdef int64_t mode, padding = -1
+    cdef int64_t mode = 0, padding = -1
     cdef object padded
     cdef int i
     if not _integer(args[4], &mode) or not 0 <= mode <= 2 or table.nd != 2 or (

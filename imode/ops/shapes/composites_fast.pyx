@@ -207,7 +207,7 @@ cdef object _cartesian(Operator op, keyset_t keys, PyObject** args):
     cdef npy_intp count = PyTuple_GET_SIZE(tensors), item, rows, row, repeat, k
     cdef npy_intp[2] dims = [1, count]
     cdef keyset_t all_keys = 0
-    cdef Fields* a
+    cdef Fields* a = NULL
     cdef ndarray out
     cdef char* to
     if count < 2 or not inference_mode_on(tls()):
