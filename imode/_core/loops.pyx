@@ -94,7 +94,7 @@ cdef bint _has(UFunc* u, int typenum) noexcept:
 
 
 cdef set _loops_of_halves():
-    """The addresses of NumPy's loops over float16 that compute in float32, each number by itself."""
+    """The addresses of NumPy's loops over float16 that compute each number by itself."""
     cdef set found = set()
     cdef loop_t loop
     cdef void* data

@@ -89,13 +89,13 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
     cdef npy_intp* step = p.steps
     cdef char* args[3]
     cdef int i
-    cdef Py_ssize_t number
+    cdef Py_ssize_t _number
     for i in range(3):
         args[i] = p.args[i] + begin * step[i]
     if not p.small:
         _loop[p.code](args, dims, p.steps, _loop_data[p.code])
         return
-    for number in range(begin, end):
+    for _number in range(begin, end):
         if p.code == FLOAT32:
             imode_small_matmul_f(
                 <float*>args[0], step[3] // item, step[4] // item, <float*>args[1],

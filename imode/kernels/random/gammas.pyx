@@ -1,7 +1,7 @@
 """Gamma and Dirichlet numbers, and how they move with their parameters.
 
-Numbers are drawn bit for bit as PyTorch's, as `distributions` says, by the method of G. Marsaglia and
-W. W. Tsang, "A simple method for generating gamma variables" (2000).
+Numbers are drawn bit for bit as PyTorch's, as `distributions` says, by the method of
+G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables" (2000).
 
 A derivative is implicit: for x with the distribution function F(x; a), dx/da = -(dF/da) / (dF/dx).
 Series serve near an end of the support, saddle point expansions for large parameters, and between
@@ -125,7 +125,7 @@ cdef void _row(Generator source, void *shape, void *into, int64_t n, bint single
 
 
 def shares(cnp.ndarray shapes, generator=None):
-    """Return Dirichlet numbers: the shares that gamma numbers have of their sum along the last axis.
+    """Return Dirichlet numbers: the shares of gamma numbers in their sum along the last axis.
 
     shapes: float32 or float64, in row order; the result has its dtype.
     """
@@ -327,7 +327,7 @@ def standard_gamma_grad(cnp.ndarray shapes, cnp.ndarray drawn):
 
 
 def dirichlet_grad(cnp.ndarray drawn, cnp.ndarray shapes, cnp.ndarray totals):
-    """Return dx/da / (1 - x) of shares x of parameters a, the sum of all being `totals`; as above."""
+    """Return dx/da / (1 - x) of shares x of parameters a, whose sum is `totals`; as above."""
     cdef cnp.ndarray made = np.empty_like(shapes)
     cdef double *into = <double *> cnp.PyArray_DATA(made)
     cdef double *x = <double *> cnp.PyArray_DATA(drawn)
