@@ -114,3 +114,9 @@ def test_numbers_that_are_not_finite(value, dtype):
     ):
         with contextlib.suppress(RuntimeError):
             function(a)
+
+
+@pytest.mark.parametrize("first, sign", [(0.0, -1.0), (-0.0, 1.0), (2.0, -1.0), (-2.0, 1.0)])
+def test_the_sign_of_a_reflection_is_lapacks(first, sign):
+    _, r = imode.linalg.qr(imode.tensor([[first, 1.0], [3.0, 1.0]]))
+    assert r[0, 0].item() * sign > 0

@@ -268,3 +268,14 @@ def test_linear_into_out():
 def test_addr_overflows_without_a_warning():
     big = imode.tensor([1e38, 0.0])
     assert imode.addr(imode.ones(2, 2), big, big).tolist() == [[float("inf"), 1], [1, 1]]
+
+
+@pytest.mark.parametrize("n, k, m", [(4, 9, 8), (7, 16, 17), (24, 24, 24), (33, 5, 40), (9, 1, 8)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_products_in_tiles(n, k, m, dtype):
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(dtype) for shape in ((3, n, k), (3, k, m)))
+    wanted, close = a.astype("float64") @ b, 1e-4 if dtype == "float32" else 1e-12
+    for right in (b, np.ascontiguousarray(b.swapaxes(1, 2)).swapaxes(1, 2)):
+        found = imode.from_numpy(a) @ imode.from_numpy(right)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=0, atol=close)

@@ -143,3 +143,14 @@ def test_a_linear_layer_in_the_loss():
 def test_options_that_are_refused(words, text):
     with pytest.raises(ValueError, match=text):
         imode.nn.LinearCrossEntropyOptions(**words)
+
+
+@pytest.mark.parametrize("name", ["kl_div", "binary_cross_entropy_with_logits"])
+def test_the_functions_of_torch_take_a_number_for_the_reduction(name):
+    x, y = imode.tensor([-1.0, -2.0]), imode.tensor([0.25, 0.75])
+    function, losses = getattr(imode, name), getattr(F, name)(x, y, reduction="none")
+    for number, wanted in enumerate((losses, losses.mean(), losses.sum())):
+        assert imode.allclose(function(x, y, reduction=number), wanted)
+        assert function(x, y, reduction=number).shape == wanted.shape
+    with pytest.raises(TypeError, match=r"'reduction' .position .. must be int, not str"):
+        function(x, y, reduction="sum")

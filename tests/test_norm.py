@@ -162,3 +162,16 @@ def test_node_names():
     assert F.batch_norm(x, None, None, training=True).grad_fn.name() == "NativeBatchNormBackward0"
     assert F.layer_norm(x, (2,)).grad_fn.name() == "NativeLayerNormBackward0"
     assert F.group_norm(x, 1).grad_fn.name() == "NativeGroupNormBackward0"
+
+
+@pytest.mark.parametrize("mask", [[], (True, False), (1, 1, 1), "abc", None])
+def test_a_mask_of_gradients_has_one_bool_each(mask):
+    x = imode.ones(2, 3)
+    given = (x, x, (3,), imode.zeros(2, 1), imode.ones(2, 1), None, None)
+    with pytest.raises(RuntimeError, match="expected 3 bools, but got"):
+        imode.ops.native_layer_norm_backward(*given, mask)
+
+
+def test_dropout_with_its_mask_takes_a_bool():
+    with pytest.raises(TypeError, match=r"argument 'train' .position 3. must be bool, not int"):
+        imode.native_dropout(imode.ones(2), 0.5, 1)
