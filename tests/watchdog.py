@@ -26,13 +26,18 @@ def watchdog():
 
 
 def program(path, text, *, check=True, **options):
-    """Run a program of its own, with a time limit; return what it printed."""
+    """Run a program of its own, with a time limit; return what it printed.
+
+    Ctrl-C ends it as in a terminal, also where a shell that runs the tests in the background has it
+    ignored.
+    """
     path.write_text(text)
     done = subprocess.run(
         [sys.executable, str(path)],
         capture_output=True,
         text=True,
         timeout=SECONDS,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "PYTHONPATH": os.pathsep.join(["", *sys.path]).lstrip(os.pathsep)},
         **options,
     )
