@@ -32,11 +32,10 @@ if DEBUG:
 # Their calls are few, or their work is in what they call: less code for the same speed.
 SMALL = (
     *("_core.importing", "_core.layers", "_core.shared", "advise", "autograd.anomaly"),
-    *("autograd.entry", "kernels.networks.conv_check", "kernels.networks.norm_check", "library"),
+    *("autograd.entry", "kernels.networks.conv_check", "kernels.networks.norm_check"),
 )
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
-BUILT_AS = f"{MODE} {DIRECTIVES}"
 
 COMPILE, LINK, LIBRARIES = [], [], []
 if os.name == "posix":
@@ -52,6 +51,7 @@ if sys.platform == "linux":
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
+BUILT_AS = f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {SMALL}"
 
 
 def extensions():
