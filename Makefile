@@ -9,6 +9,7 @@ CC ?= cc
 SECONDS ?= 60
 SEED ?= 0
 PROGRAMS ?= plain
+BESIDE ?= -n auto --maxprocesses 8 --dist worksteal
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h' -o -name '_*.c') \
@@ -32,10 +33,10 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 	$(PYTHON) examples/text.py
 
 test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
-	$(PYTHON) -m pytest tests --ignore=tests/conformance
+	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE)
 
 fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
-	$(PYTHON) -m pytest tests --ignore=tests/conformance -m 'not slow' -q
+	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE) -m 'not slow' -q
 
 conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
 	$(PYTHON) -m pytest tests/conformance
@@ -108,7 +109,7 @@ $(STAMP): $(SOURCES) .venv/.build
 	$(BASE) -m venv .venv
 
 .venv/.build: pyproject.toml | $(PYTHON)
-	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
+	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
 .venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
