@@ -9,6 +9,7 @@ CC ?= cc
 SECONDS ?= 60
 SEED ?= 0
 PROGRAMS ?= plain
+OBEYS = $(PYTHON) -m check_jsonschema -q --builtin-schema vendor
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h' -o -name '_*.c') \
@@ -56,11 +57,17 @@ crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hook
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks
 
-lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs; workflows and forms by their schemas
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
+	PATH="$(abspath $(dir $(PYTHON))):$$PATH" zizmor --offline --quiet .github
+	$(OBEYS).github-workflows .github/workflows/*.yml
+	$(OBEYS).dependabot .github/dependabot.yml
+	$(OBEYS).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(OBEYS).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(OBEYS).citation-file-format CITATION.cff
 
 format: .venv/.dev       ## reformat the Python files
 	$(PYTHON) -m ruff check --fix .
