@@ -16,7 +16,7 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help docs demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -73,6 +73,9 @@ format: .venv/.dev       ## reformat the Python files
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 
+docs: $(STAMP) .venv/.docs  ## the documentation site, build/site/index.html, its pictures drawn and its links checked
+	$(PYTHON) tools/site.py build/site
+
 build: $(STAMP)          ## compile in place
 	@:
 
@@ -117,7 +120,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.examples: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch
