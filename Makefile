@@ -21,7 +21,7 @@ STAMP := build/.built
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
-demo: $(STAMP)         ## train on the handwritten digits, serve them in each mode
+demo: $(STAMP) .venv/.demo  ## train on handwritten digits, see its answers, what they cost in each mode, what is refused
 	$(PYTHON) examples/digits.py
 
 EXAMPLES := examples/pretrained
@@ -120,7 +120,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch
