@@ -14,7 +14,6 @@ html_css_files = ["site.css"]
 html_theme_options = {"navigation_with_keys": True, "footer_icons": []}
 html_copy_source = False
 html_show_sourcelink = False
-exclude_patterns = ["examples/**/README.md"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["linkify", "attrs_inline"]
 myst_linkify_fuzzy_links = False

@@ -237,7 +237,7 @@ class Reference:
     def member(self, name, value):
         """Return the description of a member of a class, or None: it says nothing of itself."""
         raw = getattr(value, "__func__", value)
-        if not getattr(raw, "__doc__", None) and not callable(raw):
+        if not getattr(raw, "__doc__", None):
             return None
         if isinstance(value, property) or inspect.isdatadescriptor(value):
             return directive("attribute", [name], prose(value.__doc__))
