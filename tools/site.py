@@ -37,8 +37,8 @@ def copy():
     shutil.copytree(ROOT / "docs", SOURCE)
     ignored = shutil.ignore_patterns("data", "src", "tests", "__pycache__", "*.toml", "setup.py")
     shutil.copytree(ROOT / "examples", SOURCE / "examples", ignore=ignored)
-    if (ROOT / "benchmarks" / "README.md").exists():
-        shutil.copy(ROOT / "benchmarks" / "README.md", SOURCE / "benchmarks.md")
+    (SOURCE / "benchmarks").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "README.md", SOURCE / "benchmarks")
     for name, stem in ROOT_PAGES.items():
         text = (ROOT / f"{name}.md").read_text()
         (SOURCE / f"{stem}.md").write_text(text.replace("](docs/", "]("))
@@ -49,7 +49,7 @@ def copy():
                 f"../{name}.md", f"{stem}.md"
             )
         if path.parent == SOURCE:  # of docs/: what is beside docs/ lies inside it here
-            text = text.replace("](../examples/", "](examples/")
+            text = re.sub(r"\]\(\.\./(examples|benchmarks)/", r"](\1/", text)
         path.write_text(re.sub(r"\]\((?:\.\./)+docs/", "](../", text))
 
 
