@@ -10,18 +10,19 @@ SECONDS ?= 60
 SEED ?= 0
 PROGRAMS ?= plain
 BESIDE ?= -n auto --maxprocesses 8 --dist worksteal
+OBEYS = $(PYTHON) -m check_jsonschema -q --builtin-schema vendor
 export PYTHONPATH := $(CURDIR)
 
 SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h' -o -name '_*.c') \
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help docs demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
-demo: $(STAMP)         ## train on the handwritten digits, serve them in each mode
+demo: $(STAMP) .venv/.demo  ## train on handwritten digits, see its answers, what they cost in each mode, what is refused
 	$(PYTHON) examples/digits.py
 
 EXAMPLES := examples/pretrained
@@ -57,15 +58,24 @@ crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hook
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks
 
-lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs; workflows and forms by their schemas
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
+	PATH="$(abspath $(dir $(PYTHON))):$$PATH" zizmor --offline --quiet .github
+	$(OBEYS).github-workflows .github/workflows/*.yml
+	$(OBEYS).dependabot .github/dependabot.yml
+	$(OBEYS).github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(OBEYS).github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(OBEYS).citation-file-format CITATION.cff
 
 format: .venv/.dev       ## reformat the Python files
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
+
+docs: $(STAMP) .venv/.docs  ## the documentation site, build/site/index.html, its pictures drawn and its links checked
+	$(PYTHON) tools/site.py build/site
 
 build: $(STAMP)          ## compile in place
 	@:
@@ -111,7 +121,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.examples: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch

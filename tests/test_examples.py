@@ -15,7 +15,6 @@ import imode
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
-MODES = ("normal", "no_grad", "inference_mode")
 pytestmark = pytest.mark.skipif(
     not EXAMPLES.exists(), reason="the examples are not beside the tests"
 )
@@ -41,7 +40,32 @@ def run(name):
 
 
 def test_hello():
-    assert re.fullmatch(r"tensor\(\[\[6\.\d+\]\]\)\n", run("hello.py"))
+    out = run("hello.py")
+    assert re.fullmatch(r"tensor\(\[\[6\.\d+\]\]\)\n", out)
+    assert shape(out) == shape(recorded("hello.py"))
+
+
+def recorded(name):
+    """What examples/README.md says that an example prints."""
+    text = (EXAMPLES / "README.md").read_text()
+    return re.search(rf"^## `{name}`\n\n```\n(.*?)^```", text, re.M | re.S)[1]
+
+
+def shape(text):
+    """A text without what differs between machines: numbers, bars, pixels, where it draws."""
+    lines = []
+    for line in text.strip().splitlines():
+        line = re.sub(r"\[?-?\d[\d.,]*\]?%?( not #)?", "#", line)
+        line = re.sub(r" not #|[█▀▄]", "", line).partition("picture:")[0]
+        lines.append(" ".join(line.split()))
+    return [line for line in lines if line]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_the_readme_lists_every_example(name):
+    text = (EXAMPLES / "README.md").read_text()
+    assert f"`{name}`" in text
+    assert name == "pictures.py" or f"## `{name}`\n\n```\n" in text
 
 
 @pytest.mark.slow
@@ -50,19 +74,21 @@ def test_digits():
     right = float(re.search(r"([\d.]+)% of the held-out digits named right", out)[1])
     assert right >= 97
     assert "every mode gives the same answers, bit for bit" in out
-    nodes = {
-        row[0]: int(row[2])
-        for row in map(str.split, out.splitlines())
-        if len(row) == 6 and row[0] in MODES
-    }
-    assert nodes["normal"] > 0 and nodes["no_grad"] == nodes["inference_mode"] == 0
+    charts = re.findall(
+        r"normal +█+ +([\d.]+).*\n +no_grad +█* +([\d.]+).*\n +inference_mode +█* +([\d.]+)", out
+    )
+    time, nodes, *memory = [tuple(map(float, chart)) for chart in charts]
+    assert nodes == (50, 0, 0) and time[0] > time[2]
+    assert all(normal > 1.3 * mode for normal, _, mode in memory)
     for sentence in (
         "Inference tensors cannot be saved for backward.",
         "Inplace update to inference tensor outside InferenceMode is not allowed.",
         "has been modified by an inplace operation",
     ):
-        assert sentence in re.sub(r"\s+", " ", out)
+        assert sentence in out
+    assert len(re.findall("[█▀▄]", out.partition("What an answer costs")[0])) > 100
     assert "\x1b" not in out, "a log must hold no terminal codes"
+    assert shape(out) == shape(recorded("digits.py"))
 
 
 def test_saved_on_disk():
@@ -70,6 +96,7 @@ def test_saved_on_disk():
     assert "the same gradients, bit for bit: True; files left: 0" in out
     rows = {line[:9]: list(map(float, line[10:].split())) for line in out.splitlines()[1:3]}
     assert rows["in memory"][1] == 0 and rows["on disk  "][1] > 50
+    assert shape(out) == shape(recorded("saved_on_disk.py"))
 
 
 def test_text(monkeypatch):

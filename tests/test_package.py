@@ -72,6 +72,22 @@ def test_the_contents_are_literal_and_stand_for_what_is_there():
     assert not later & set(loaded) and named - later <= set(loaded)
 
 
+@from_source
+def test_the_version_is_the_same_wherever_it_stands():
+    versions = {
+        "pyproject.toml": r'^version = "(.*)"$',
+        "CITATION.cff": r"^version: (.*)$",
+        "CHANGELOG.md": r"^## (\d.*?)(?: - .*)?$",
+    }
+    found = {
+        name: re.search(pattern, (ROOT / name).read_text(), re.M)[1]
+        for name, pattern in versions.items()
+        if (ROOT / name).exists()
+    }
+    assert len(found) >= 2
+    assert found == dict.fromkeys(found, imode.__version__)
+
+
 def test_import_needs_numpy_only():
     code = "import sys, imode; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
     loaded = set(python("-c", code).split())
