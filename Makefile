@@ -56,11 +56,12 @@ crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hook
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks
 
-lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint; mypy and pyright, strict, on tests/typing
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
+	$(PYTHON) -m basedpyright
 
 format: .venv/.dev       ## reformat the Python files
 	$(PYTHON) -m ruff check --fix .
