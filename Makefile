@@ -58,11 +58,12 @@ crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hook
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks
 
-lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs; workflows and forms by their schemas
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint; mypy and pyright, strict; workflows and forms by their schemas
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
+	$(PYTHON) -m basedpyright
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" zizmor --offline --quiet .github
 	$(OBEYS).github-workflows .github/workflows/*.yml
 	$(OBEYS).dependabot .github/dependabot.yml

@@ -3,8 +3,6 @@
 They are plain functions, installed on the compiled class when the package is imported.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors, ops
@@ -17,6 +15,7 @@ from imode._core.signs import fill_slots
 from imode._core.sparse import is_sparse, parts, rewrite
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode._tensor import conversion, older
 from imode._tensor.subclass import install_subclasses
 from imode._tensor.unalias import normal
@@ -28,7 +27,7 @@ from imode.autograd.entry import backward as run_backward
 
 def _identity_of_scalar(self, name, instead):
     """For 0-dim tensors, transposes return the tensor itself, with PyTorch's warning."""
-    warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", stacklevel=4)
+    warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
     return self
 
 
@@ -40,11 +39,10 @@ def transposed(self):
     if self.ndim == 0:
         _identity_of_scalar(self, "T", _SAME)
     elif self.ndim != 2:
-        warnings.warn(
+        warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
             "deprecated and it will throw an error in a future release. Use `x.mT` for batches of "
             "matrices or `x.permute(...)` to reverse the dimensions.",
-            stacklevel=2,
         )
     return self.permute(tuple(range(self.ndim - 1, -1, -1)))
 

@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import warnings
 import weakref
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from imode._core.dispatch import CKernel, Operator, Role
 from imode._core.importing import uninterrupted
 from imode._core.keyset import DispatchKey
 from imode._core.layers import Layer, lay, lay_fallback, layers_of, lift, lift_fallback, slot_of
+from imode._core.user_frames import warn
 
 from . import schemas
 from .kernels import RECORD_OUTSIDE, WRITE_OR_VIEW
@@ -182,11 +182,9 @@ class Library:
         layer = Layer(function, line_of(fn), key, with_keyset=with_keyset, exclusive=exclusive)
         before = layers_of(op, slot)
         if before and not override and any(undo.args[-1] is before[-1] for undo in self._undo):
-            warnings.warn(
+            warn(
                 f"{self} overrides its own kernel of {op.qualified_name} for {key}, registered at "
                 f"{before[-1].where}.",
-                UserWarning,
-                stacklevel=4,
             )
         with self._registering():
             self._undo.append(partial(lift, op, slot, layer))

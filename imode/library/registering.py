@@ -1,7 +1,6 @@
 """Registering by an operator's name: a function as an operator, kernels, derivatives."""
 
 import re
-import warnings
 from contextlib import contextmanager
 from functools import partial
 
@@ -18,6 +17,7 @@ from imode._core.layers import (
     signature,
     slot_of,
 )
+from imode._core.user_frames import warn
 
 from .callables import CustomOpDef, OpOverloadPacket
 from .infer import infer_schema
@@ -313,11 +313,10 @@ def _found(op, lib, what):
 
 def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
     """As `register_fake`, whose older name it is. Deprecated."""
-    warnings.warn(
+    warn(
         "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use "
         "that instead; we will remove `torch.library.impl_abstract` in a future version of "
         "PyTorch.",
         FutureWarning,
-        stacklevel=2,
     )
     return register_fake(qualname, func, lib=lib)

@@ -3,7 +3,8 @@
 import math
 import multiprocessing
 import os
-import warnings
+
+from imode._core.user_frames import warn
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -175,12 +176,11 @@ class DataLoader:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         cores = cores or os.cpu_count() or self.num_workers
         if self.num_workers > cores:
-            warnings.warn(
+            warn(
                 f"This DataLoader will create {self.num_workers} worker processes in total. Our "
                 f"suggested max number of worker in current system is {cores}, which is smaller "
                 "than what this DataLoader is going to create. More than that are slower, or may "
                 "even freeze: lower num_workers.",
-                stacklevel=3,
             )
 
 
