@@ -1,9 +1,9 @@
 """The functions behind the layers: the operators that the table assigns to imode.nn.functional."""
 
+import imode.ops.schema as _schema  # by its own name: imode.ops looks names up as operators
 from imode import ops as _ops
 from imode._core.importing import import_late as _import_late
 from imode.errors import no_such_name as _no_such_name
-from imode.ops import schema as _schema
 
 # In-place forms and two older names are functions of `imode` as well.
 _SHARED = ("celu_", "relu_", "selu_", "sigmoid", "tanh", "threshold_")

@@ -159,6 +159,10 @@ op(
     doc="""A copy in memory that a GPU reads directly: RuntimeError, for there is no such device.
 
     Packages name it, to say what it does to tensors of their own.
+
+    >>> imode._pin_memory(imode.ones(2))
+    Traceback (most recent call last):
+    RuntimeError: Cannot access accelerator device when none is available.
     """,
 )
 
