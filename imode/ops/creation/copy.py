@@ -145,6 +145,26 @@ op(
 )
 
 
+def _pin_memory(self, device):
+    raise errors.arguments.no_accelerator()
+
+
+op(
+    "_pin_memory(Tensor self, device? device=None) -> Tensor",
+    _pin_memory,
+    differentiable=False,
+    variants="function",
+    doc="""A copy in memory that a GPU reads directly: RuntimeError, for there is no such device.
+
+    Packages name it, to say what it does to tensors of their own.
+
+    >>> imode._pin_memory(imode.ones(2))
+    Traceback (most recent call last):
+    RuntimeError: Cannot access accelerator device when none is available.
+    """,
+)
+
+
 def _fill(self, value):
     _refuse_read_only(self)
     value = filling(value, self)

@@ -78,6 +78,11 @@ class DataLoader:
         self.multiprocessing_context = multiprocessing_context
         iterable = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        self._is_pipeline = hasattr(type(dataset), "register_datapipe_as_function") and iterable
+        if self._is_pipeline and shuffle is not None:
+            from .datapipes import graph
+
+            dataset, shuffle = graph.with_shuffling(dataset, shuffle), None
         if iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
@@ -141,6 +146,10 @@ class DataLoader:
         self._context = None if given is None else _context(given, self.num_workers)
 
     def _get_iterator(self):
+        if self._is_pipeline:
+            from .datapipes import graph
+
+            graph.seed(self.dataset, self.generator)
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
