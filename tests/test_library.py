@@ -796,7 +796,7 @@ def test_kernels_for_devices_that_are_not_there_are_never_called():
         with f.set_kernel_enabled("cuda", False):
             assert f(ones()).tolist() == [2, 2]
     with custom(never, "(Tensor x) -> Tensor", device_types="cuda") as f:
-        with pytest.raises(NotImplementedError, match="^Could not run '.*' with arguments from"):
+        with pytest.raises(NotImplementedError, match=r"^Could not run '.*' with arguments from"):
             f(ones())
         f.register_kernel("cpu")(lambda x: x * 3)
         assert f(ones()).tolist() == [3, 3]
@@ -1036,7 +1036,7 @@ def test_kernels_are_turned_off_for_a_block():
                 assert f(x).item() == 10
             assert f(x).item() == 1
         assert f(x).item() == 10
-        with pytest.raises(RuntimeError, match="^Expected one of cpu, cuda"):
+        with pytest.raises(RuntimeError, match=r"^Expected one of cpu, cuda"):
             f.set_kernel_enabled("npu", enabled=False).__enter__()
         block = f.set_kernel_enabled("cpu", enabled=False)
         block.__enter__()
