@@ -6,6 +6,7 @@ They are plain functions, installed on the compiled class when the package is im
 import numpy as np
 
 from imode import errors, ops
+from imode._core.device import device
 from imode._core.dispatch import is_grad_enabled
 from imode._core.formats import memory_order, sparse_coo, strided
 from imode._core.importing import import_late
@@ -264,13 +265,31 @@ def is_shared(self):
 
 
 def pin_memory(self, device=None):
-    """Return the tensor itself: there is no device to copy to."""
-    return self
+    """Raise RuntimeError, as PyTorch does where it has no accelerator to copy to."""
+    place = _pinned_for(device, "pin_memory")
+    if self.device.type == "meta":
+        kind = self.type().rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
+    raise errors.devices.not_pinned(place)
 
 
 def is_pinned(self, device=None):
-    """Return False."""
+    """Return False: there is no accelerator whose copies would need it."""
+    _pinned_for(device, "is_pinned")
     return False
+
+
+def _pinned_for(place, method):
+    """The device of an argument that is deprecated, or None."""
+    if place is None:
+        return None
+    warnings.warn(
+        f"The argument 'device' of Tensor.{method}() is deprecated. "
+        "Please do not pass this argument.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return device(place)
 
 
 # ---- NumPy ----

@@ -66,6 +66,7 @@ MODULES = (
     "reductions.series",
     "reductions.covariance",
     "reductions.finite_differences",
+    "reductions.segments",
     "shapes.pixel_shuffle",
     "indexing.masks",
     "pointwise.special_names",
