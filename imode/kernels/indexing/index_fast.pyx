@@ -14,6 +14,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
+from imode._core.parallel cimport parallel_for
 from imode.kernels.indexing.masks_fast cimport at_mask, fill_at_mask, is_mask
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -24,6 +25,9 @@ from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
+
+cdef enum:
+    SHARED = 65536                # fewest bytes per thread
 
 ctypedef fused number:
     float
