@@ -283,11 +283,10 @@ def _pinned_for(place, method):
     """The device of an argument that is deprecated, or None."""
     if place is None:
         return None
-    warnings.warn(
+    warn(
         f"The argument 'device' of Tensor.{method}() is deprecated. "
         "Please do not pass this argument.",
         DeprecationWarning,
-        stacklevel=3,
     )
     return device(place)
 

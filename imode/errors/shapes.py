@@ -212,3 +212,19 @@ def no_batch(name, n, shape):
         f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of "
         f"size: {shape}"
     )
+
+
+def nothing_to_reduce(name, error=RuntimeError):
+    """A reduction without a value for no elements, over all of a tensor that has none."""
+    return error(
+        f"{name}: Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def not_of_runs(shape, expected):
+    """A gradient or result of segment_reduce that does not fit its runs."""
+    return RuntimeError(
+        f"_segment_reduce_backward(): grad_output and output have one element for each run: "
+        f"expected sizes {expected}, got {shape}"
+    )

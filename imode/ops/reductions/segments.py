@@ -44,9 +44,7 @@ class _Runs:
 
 def _check(shape, reduce, lengths, indices, offsets, axis, unsafe):
     if reduce not in _NAMES:
-        raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
-        )
+        raise errors.arguments.run_reduction(reduce)
     if axis < 0:
         axis += len(shape)
     if indices is not None:
@@ -80,10 +78,7 @@ def _check_numbers(n, lengths, offsets, unsafe):
             raise RuntimeError("Expected segment_length >= 0 to be true, but got false.")
         return
     if not lengths.size and not unsafe:
-        raise RuntimeError(
-            "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
+        raise errors.shapes.nothing_to_reduce("min()")
     if np.any(lengths < 0):
         raise RuntimeError("lengths contains negative value!")
     sums = lengths.sum(axis=-1)
@@ -119,13 +114,16 @@ def _segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initi
 
 @dims.quiet
 def _segment_reduce_backward(grad, output, data, reduce, lengths, offsets, axis, initial):
+    axis = _check(data.shape, reduce, lengths, None, offsets, axis, True)
     if skipping():
         return np.empty(data.shape, data.dtype)
-    axis %= data.ndim
     runs = _Runs(data.shape, lengths, offsets, axis)
     width = int(np.prod(data.shape[axis + 1 :]))
     made = np.zeros((int(np.prod(data.shape[: axis + 1])), width), data.dtype)
     n, ids = runs.lengths.size, runs.ids
+    for given in (grad, output):
+        if given.shape != runs.shape:
+            raise errors.shapes.not_of_runs(list(given.shape), list(runs.shape))
     grad, result = (x.reshape(n, width) for x in (grad, output))
     rows = data.reshape(made.shape)[runs.rows]
     if reduce == "sum":
@@ -169,7 +167,12 @@ op(
     _segment_reduce_backward,
     derivative={("grad_output", "output", "data"): no_derivative("_segment_reduce_backward")},
     variants="function",
-    doc="The gradient of `segment_reduce`.",
+    doc="""The gradient of `segment_reduce`.
+
+    >>> one, x = imode.ones(1), imode.tensor([1.0, 2])
+    >>> imode.ops.aten._segment_reduce_backward(one, one, x, "sum", lengths=imode.tensor([2]))
+    tensor([1., 1.])
+    """,
 )
 
 op(
@@ -214,10 +217,7 @@ def _hash_tensor(self, dim, keepdim, mode):
     axes = dims.wrap_all(dim, self.ndim)
     if self.size == 0:
         if not dim:
-            raise RuntimeError(
-                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument."
-            )
+            raise errors.shapes.nothing_to_reduce("hash_tensor")
         for axis in axes:
             if not self.shape[axis]:
                 raise IndexError(

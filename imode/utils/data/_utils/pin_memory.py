@@ -10,8 +10,10 @@ __all__ = ["pin_memory"]
 def pin_memory(data, device=None):
     """Return the data with what `pin_memory()` of tensors and of other objects in it gives.
 
-    >>> imode.utils.data._utils.pin_memory.pin_memory([imode.ones(1), "a"])
-    [tensor([1.]), 'a']
+    Raises RuntimeError for a tensor: there is no accelerator to copy to.
+
+    >>> imode.utils.data._utils.pin_memory.pin_memory([1, "a"])
+    [1, 'a']
     """
     if isinstance(data, Tensor) or hasattr(data, "pin_memory"):
         return data.pin_memory()

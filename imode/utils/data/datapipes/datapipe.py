@@ -220,3 +220,9 @@ class DataChunk(list):
     def raw_iterator(self):
         """An iterator of the samples, whatever `__iter__` of a subclass gives."""
         yield from self.items
+
+
+def check_batch_size(batch_size):
+    """Raise AssertionError for a batch without samples."""
+    if batch_size <= 0:
+        raise AssertionError("Batch size is required to be larger than 0!")

@@ -1,8 +1,7 @@
 """What a DataLoader tells the steps of its pipeline: to shuffle, with which seeds, which share."""
 
-import warnings
-
 from imode import Generator, int64, ops
+from imode._core.user_frames import warn
 
 from .datapipe import IterDataPipe, MapDataPipe, Shuffling
 from .iter import Shuffler
@@ -33,10 +32,9 @@ def with_shuffling(pipe, shuffle):
     """Let all steps that can shuffle do so, or not; return the pipeline, which may be longer."""
     shufflers = [step for step in steps(pipe) if isinstance(step, Shuffling)]
     if shuffle and not shufflers:
-        warnings.warn(
+        warn(
             "`shuffle=True` was set, but the datapipe does not contain a `Shuffler`. Adding one at "
             "the end. Be aware that the default buffer size might not be sufficient for your task.",
-            stacklevel=4,
         )
         pipe = Shuffler(pipe)
         shufflers = [pipe]

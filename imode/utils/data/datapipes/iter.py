@@ -1,9 +1,9 @@
 """Steps that give one sample after the other, by PyTorch's names."""
 
 import copy
-import warnings
 from collections import defaultdict
 
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 
 from .._utils.collate import default_collate
@@ -12,6 +12,7 @@ from .datapipe import (
     DataChunk,
     IterDataPipe,
     Shuffling,
+    check_batch_size,
     expect_steps,
     functional_datapipe,
     name_as_pytorch,
@@ -43,10 +44,9 @@ class IterableWrapper(IterDataPipe):
             try:
                 source = copy.deepcopy(source)
             except TypeError:
-                warnings.warn(
+                warn(
                     "The input iterable can not be deepcopied, please be aware of in-place "
                     "modification would affect source data.",
-                    stacklevel=2,
                 )
         yield from source
 
@@ -146,8 +146,7 @@ class Batcher(IterDataPipe):
     """Lists of `batch_size` samples; a smaller last one unless `drop_last`."""
 
     def __init__(self, datapipe, batch_size, drop_last=False, wrapper_class=DataChunk):
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
+        check_batch_size(batch_size)
         self.datapipe = datapipe
         self.batch_size = batch_size
         self.drop_last = drop_last

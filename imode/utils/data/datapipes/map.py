@@ -1,14 +1,15 @@
 """Steps whose samples have keys, by PyTorch's names."""
 
 import copy
-import warnings
 
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 
 from .datapipe import (
     DataChunk,
     MapDataPipe,
     Shuffling,
+    check_batch_size,
     expect_steps,
     functional_datapipe,
     name_as_pytorch,
@@ -31,10 +32,9 @@ class SequenceWrapper(MapDataPipe):
             try:
                 self.sequence = copy.deepcopy(sequence)
             except TypeError:
-                warnings.warn(
+                warn(
                     "The input sequence can not be deepcopied, please be aware of in-place "
                     "modification would affect source data",
-                    stacklevel=2,
                 )
 
     def __getitem__(self, index):
@@ -64,8 +64,7 @@ class Batcher(MapDataPipe):
     """Lists of `batch_size` samples; a smaller last one unless `drop_last`."""
 
     def __init__(self, datapipe, batch_size, drop_last=False, wrapper_class=DataChunk):
-        if batch_size <= 0:
-            raise AssertionError("Batch size is required to be larger than 0!")
+        check_batch_size(batch_size)
         self.datapipe = datapipe
         self.batch_size = batch_size
         self.drop_last = drop_last
