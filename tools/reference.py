@@ -6,6 +6,7 @@ Operators show every overload, from their schemas; all else its signature. The t
 docstring. An object is described under its first name in PAGES; its other names point there.
 """
 
+import enum
 import importlib
 import inspect
 import re
@@ -147,6 +148,8 @@ def directive(kind, signatures, body):
 
 def signature(value):
     """Return the signature of a class or function, as it is written."""
+    if isinstance(value, enum.EnumType):
+        return ""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):
