@@ -9,6 +9,7 @@ CC ?= cc
 SECONDS ?= 60
 SEED ?= 0
 PROGRAMS ?= plain
+BESIDE ?= -n auto --maxprocesses 8 --dist worksteal
 OBEYS = $(PYTHON) -m check_jsonschema -q --builtin-schema vendor
 export PYTHONPATH := $(CURDIR)
 
@@ -33,10 +34,10 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 	$(PYTHON) examples/text.py
 
 test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
-	$(PYTHON) -m pytest tests --ignore=tests/conformance
+	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE)
 
 fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
-	$(PYTHON) -m pytest tests --ignore=tests/conformance -m 'not slow' -q
+	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE) -m 'not slow' -q
 
 conformance: $(STAMP) .venv/.test .venv/.conformance  ## the same programs here and in PyTorch
 	$(PYTHON) -m pytest tests/conformance
@@ -57,11 +58,12 @@ crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hook
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks
 
-lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint, mypy on the stubs; workflows and forms by their schemas
+lint: $(STAMP) .venv/.dev .venv/.test  ## ruff, cython-lint; mypy and pyright, strict; workflows and forms by their schemas
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" cython-lint imode
 	$(PYTHON) -m mypy
+	$(PYTHON) -m basedpyright
 	PATH="$(abspath $(dir $(PYTHON))):$$PATH" zizmor --offline --quiet .github
 	$(OBEYS).github-workflows .github/workflows/*.yml
 	$(OBEYS).dependabot .github/dependabot.yml
@@ -118,7 +120,7 @@ $(STAMP): $(SOURCES) .venv/.build
 	$(BASE) -m venv .venv
 
 .venv/.build: pyproject.toml | $(PYTHON)
-	$(call install,'setuptools>=77' 'Cython>=3.1' 'numpy>=2.1')
+	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
 .venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))

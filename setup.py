@@ -1,5 +1,7 @@
 """Builds one extension module per `imode/**/*.pyx`, with a same-stem `_name.c` beside it if any.
 
+One more, `imode._cython`, holds what Cython would write into each of them.
+
 IMODE_DEBUG=1  Cython's checks on, -O1, live-object counters (the C macro IMODE_DEBUG).
 IMODE_JOBS=n   compile n modules at once (default 2).
 """
@@ -35,6 +37,12 @@ SMALL = (
     *("autograd.entry", "kernels.networks.conv_check", "kernels.networks.norm_check"),
 )
 
+# What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
+SHARED = "imode._cython"
+SHARED_SOURCE = Path(*SHARED.split(".")).with_suffix(".c")
+SHARED_FEATURES = ["CythonFunction", "Exceptions", "ExtensionTypes", "AutoPickle", "DEFAULTS"]
+SHARED_FEATURES += ["ImportExport", "PythonClasses", "StringTools"]
+
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 
 COMPILE, LINK, LIBRARIES = [], [], []
@@ -51,7 +59,7 @@ if sys.platform == "linux":
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
-BUILT_AS = f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {SMALL}"
+BUILT_AS = f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {SMALL} {SHARED_FEATURES}"
 
 
 def extensions():
@@ -72,6 +80,7 @@ def extensions():
         small = os.name == "posix" and not DEBUG and name.removeprefix("imode.").startswith(SMALL)
         options = shared | {"extra_compile_args": [*COMPILE, "-O2"]} if small else shared
         yield Extension(name, sources, **options)
+    yield Extension(SHARED, [str(SHARED_SOURCE)], **shared)
 
 
 class build_modules(build_ext):
@@ -86,6 +95,8 @@ class build_modules(build_ext):
             self.distribution.ext_modules,
             build_dir=f"build/cython-{MODE}",  # generated C never lies beside the sources
             compiler_directives=DIRECTIVES,
+            shared_utility_qualified_name=SHARED,
+            shared_utility_features_enabled=SHARED_FEATURES,
             force=self.force,
             nthreads=JOBS if JOBS > 1 else 0,
         )
@@ -109,7 +120,7 @@ class build_modules(build_ext):
                 source = path.relative_to(root)
                 if path.name.endswith(suffix):
                     source = source.with_name(path.name.removesuffix(suffix) + ".pyx")
-                if not source.exists():
+                if not source.exists() and source.with_suffix("") != SHARED_SOURCE.with_suffix(""):
                     path.unlink()
 
     def run(self):

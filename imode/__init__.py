@@ -101,7 +101,7 @@ _MODULES_LATER = (
     *("backends", "distributions", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "testing", "torch_version", "types", "utils"),
+    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
     *("version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
@@ -159,7 +159,7 @@ __all__ = [
     *("linalg", "masked", "nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "random", "testing", "torch_version", "types", "utils"),
+    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
     *("version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),

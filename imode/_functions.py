@@ -4,7 +4,6 @@ Some have namesakes in `nn.functional` that take other arguments.
 """
 
 import importlib
-import warnings
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from imode._core.dtype import as_numpy
 from imode._core.storage import UntypedStorage
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode.autograd.anomaly import _switch
 from imode.nn import functional as F
 from imode.ops.creation.ranges import check_bounds
@@ -99,11 +99,9 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
 
 
 def _warn_of(name, instead):
-    warnings.warn(
+    warn(
         f"at::{name} is deprecated and it is just left for JIT compatibility. It will be removed "
         f"in a future PyTorch release. Please use `{instead}` instead",
-        UserWarning,
-        stacklevel=3,
     )
 
 
@@ -171,12 +169,11 @@ def range(
 
     Of the default dtype unless one is given. Raises RuntimeError if `step` leads away from `end`.
     """
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces "
         "values in [start, end).",
         UserWarning,
-        stacklevel=2,
     )
     low, high, by = (float(n) for n in (start, end, step))
     check_bounds(low, high, by)
@@ -262,11 +259,9 @@ def set_default_tensor_type(t, /):
 
     Raises TypeError where that is none of floating point numbers, or of a device that is not there.
     """
-    warnings.warn(
+    warn(
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
         "torch.set_default_dtype() and torch.set_default_device() as alternatives.",
-        UserWarning,
-        stacklevel=2,
     )
     if isinstance(t, str):
         library, _, rest = t.partition(".")

@@ -3,7 +3,6 @@ those for kernel authors: how each is called, and which kind of `Guard` it creat
 
 What a guard sets in its thread and restores is in `_core/guard.pyx`.
 """
-import warnings
 
 cimport cython
 from cpython.object cimport PyObject
@@ -15,6 +14,7 @@ from imode._core.tensor cimport is_inference as _tensor_is_inference
 
 from imode import errors
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 
 cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
@@ -114,11 +114,11 @@ cdef object _make_non_variable(PyObject* cls, PyObject** args, size_t nargsf, Py
     enabled = _argument(cls, "enabled", args, nargsf, kwnames)
     if enabled is not MISSING and enabled is not True:
         raise RuntimeError("AutoNonVariableTypeMode can only be turned on: enabled must be True.")
-    warnings.warn(
+    warn(
         "AutoNonVariableTypeMode is deprecated. To run a model for its outputs alone, use "
         "inference_mode; in a kernel that redispatches below Autograd, use "
         "AutoDispatchBelowADInplaceOrView, which is its new name.",
-        FutureWarning, stacklevel=1)
+        FutureWarning)
     return new_guard(AutoNonVariableTypeMode, BELOW_AD)
 
 

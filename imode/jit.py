@@ -1,7 +1,6 @@
 """TorchScript's decorators: functions and modules are returned as they are and run as Python."""
 
-import warnings as _warnings
-
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 
 __all__ = [
@@ -77,11 +76,10 @@ def ignore(drop=False, **kwargs):
             f"Argument to @torch.jit.ignore must be a bool or a function but got {drop}"
         )
     if drop:
-        _warnings.warn(
+        warn(
             "ignore(True) has been deprecated. TorchScript will now drop the function call on "
             "compilation. Use torch.jit.unused now. {}",
             FutureWarning,
-            stacklevel=2,
         )
     return lambda fn: fn
 

@@ -445,3 +445,15 @@ def test_async_generator():
 
     assert inspect.isasyncgenfunction(body)
     asyncio.run(main())
+
+
+def test_nothing_is_traced():
+    with pytest.raises(NotImplementedError, match=r"fx\.symbolic_trace: imode does not trace"):
+        imode.fx.symbolic_trace(imode.nn.ReLU())
+
+    class Own(imode.fx.GraphModule):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"fx\.GraphModule: imode does not trace"):
+        Own(imode.nn.ReLU(), None)
+    assert issubclass(Own, imode.nn.Module) and not isinstance(imode.nn.ReLU(), Own)

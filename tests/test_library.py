@@ -725,7 +725,7 @@ def test_a_custom_operator_that_is_wrong_leaves_nothing():
             ),
             (
                 lambda: custom_op(
-                    f"{space}::f", print, mutates_args=(), schema="() -> ()", device_types="cuda"
+                    f"{space}::f", print, mutates_args=(), schema="() -> ()", device_types="opengl"
                 ),
                 RuntimeError,
             ),
@@ -762,8 +762,13 @@ def test_kernels_by_device():
     with custom(lambda x: x * 2, "(Tensor x) -> Tensor", device_types="cpu") as f:
         f.register_kernel("cpu")(lambda x: x * 5)
         assert f(ones()).tolist() == [5, 5]
-        for bad in ("cuda", "nonesuch", ["cpu", "cuda"]):
-            with pytest.raises(RuntimeError, match="is not registered"):
+        for bad, said in (
+            ("opengl", "is not registered"),
+            ("nonesuch", "^Expected one of cpu, cuda, .* device string: nonesuch"),
+            (["cpu", "CUDA"], "^Expected one of cpu, cuda, .* device string: CUDA"),
+            ("cuda:0", "^Expected device_type string to not have a device index; got cuda:0$"),
+        ):
+            with pytest.raises(RuntimeError, match=said):
                 f.register_kernel(bad, lambda x: x)
         with Library(f._namespace, "IMPL") as lib:
             library.register_kernel(f, ["cpu", "privateuseone"], lambda x: x * 7, lib=lib)
@@ -778,6 +783,33 @@ def test_kernels_by_device():
             register()
     with pytest.raises(ValueError, match="expected an operator, or its name"):
         library.register_kernel(3, "cpu", print)
+
+
+def test_kernels_for_devices_that_are_not_there_are_never_called():
+    def never(x):
+        raise AssertionError
+
+    with custom(lambda x: x * 2, "(Tensor x) -> Tensor") as f:
+        for device in ("cuda", "xpu", "mps", ["hip", "xla"]):
+            assert f.register_kernel(device, never) is never
+        assert f(ones()).tolist() == [2, 2]
+        with f.set_kernel_enabled("cuda", False):
+            assert f(ones()).tolist() == [2, 2]
+    with custom(never, "(Tensor x) -> Tensor", device_types="cuda") as f:
+        with pytest.raises(NotImplementedError, match=r"^Could not run '.*' with arguments from"):
+            f(ones())
+        f.register_kernel("cpu")(lambda x: x * 3)
+        assert f(ones()).tolist() == [3, 3]
+    with Library("aten", "IMPL", "CUDA") as lib:
+        for key in ("", "AutogradCUDA", "SparseCUDA", "AutocastCUDA", "QuantizedCPU", "XPU"):
+            lib.impl("relu", never, key)
+        lib.impl("hstack", never)
+        assert imode.relu(ones(requires_grad=True)).tolist() == [1, 1]
+        with pytest.raises(RuntimeError, match="There is no operator"):
+            lib.impl("nonesuch", never)
+    with Library("_", "IMPL") as lib:
+        lib.fallback(never, "CUDA")
+        assert imode.relu(ones()).tolist() == [1, 1]
 
 
 # ---- derivatives ----
@@ -1004,7 +1036,7 @@ def test_kernels_are_turned_off_for_a_block():
                 assert f(x).item() == 10
             assert f(x).item() == 1
         assert f(x).item() == 10
-        with pytest.raises(RuntimeError, match="is not registered"):
+        with pytest.raises(RuntimeError, match=r"^Expected one of cpu, cuda"):
             f.set_kernel_enabled("npu", enabled=False).__enter__()
         block = f.set_kernel_enabled("cpu", enabled=False)
         block.__enter__()

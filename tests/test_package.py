@@ -95,6 +95,17 @@ def test_import_needs_numpy_only():
     assert not extra
 
 
+def test_the_functions_of_nn_are_loaded_when_they_are_used():
+    code = "import imode.nn as nn, sys; print('imode.ops.networks.fold' in sys.modules)"
+    code += "; nn.functional.unfold; print('imode.ops.networks.fold' in sys.modules)"
+    assert python("-c", code).split() == ["False", "True"]
+    functions = set(imode.ops.NN_FUNCTIONS)
+    assert functions == set(schema.nn_functions) < set(imode.nn.functional.__all__)
+    assert {*functions, "scaled_mm", "relu_"} <= set(dir(imode.nn.functional))
+    with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
+        imode.nn.functional.unheard_of  # noqa: B018
+
+
 # ---- the README ----
 
 

@@ -265,3 +265,35 @@ def test_degrees_of_freedom_that_are_there():
     imode.ones(2).var()  # a warning is an error here
     imode.ones(1).std(correction=0)
     imode.var_mean(imode.ones(3, 2, dtype=imode.complex64), 0)
+
+
+# ---- runs ----
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize(
+    "runs",
+    [
+        {"lengths": imode.tensor([1, 3])},
+        {"lengths": imode.tensor([2, 0, 2]), "initial": 0.5},
+        {"offsets": imode.tensor([0, 3, 4])},
+        {"lengths": imode.tensor([1, 1]), "unsafe": True},
+        {"lengths": imode.tensor([[3, 0], [0, 3], [2, 1], [1, 2]]), "axis": 1, "initial": 1},
+    ],
+)
+def test_gradients_of_runs(reduce, runs):
+    x = imode.randperm(12).view(4, 3).double().requires_grad_()
+
+    def reduced(x):
+        return imode.segment_reduce(x / 4 - 1.1, reduce, **runs)
+
+    assert imode.autograd.gradcheck(reduced, x)
+    (grad,) = imode.autograd.grad(reduced(x).sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="_segment_reduce_backward is not implemented"):
+        grad.sum().backward()
+
+
+def test_gradients_of_products_with_zeros():
+    x = imode.tensor([0.0, 2, 3, 0, 0, 5], requires_grad=True)
+    imode.segment_reduce(x, "prod", lengths=imode.tensor([3, 3])).sum().backward()
+    assert x.grad.tolist() == [6, 0, 0, 0, 0, 0]

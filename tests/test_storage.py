@@ -98,3 +98,41 @@ def test_same_size():
     assert not imode.ones(2).is_same_size(imode.ones(2, 1))
     with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not int"):
         imode.is_same_size(imode.ones(2), 3)
+
+
+def test_pinned_memory_is_refused_as_without_an_accelerator():
+    x = imode.ones(2)
+    packed = imode.nn.utils.rnn.pack_sequence([x])
+    for pin in (x.pin_memory, x.untyped_storage().pin_memory, packed.pin_memory):
+        with pytest.raises(RuntimeError, match=r"^Cannot access accelerator device when none is"):
+            pin()
+    with pytest.raises(RuntimeError, match=r"^cannot pin 'MetaFloatType' only dense CPU tensors"):
+        x.to("meta").pin_memory()
+    for place, said in (
+        ("cpu", "^CPU device type not an accelerator"),
+        ("cuda", "^Cannot initialize CUDA without ATen_cuda library"),
+    ):
+        deprecated = pytest.warns(DeprecationWarning, match="'device' of Tensor.pin_memory")
+        with deprecated, pytest.raises(RuntimeError, match=said):
+            x.pin_memory(place)
+    assert not x.is_pinned() and not x.untyped_storage().is_pinned()
+    with pytest.warns(DeprecationWarning, match="'device' of Tensor.is_pinned"):
+        assert not x.is_pinned("cuda")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **words: imode.empty(2, **words),
+        lambda **words: imode.zeros(2, **words),
+        lambda **words: imode.tensor([1.0], **words),
+        lambda **words: imode.rand(2, **words),
+        lambda **words: imode.arange(2, **words),
+        lambda **words: imode.ones(1).new_empty(2, **words),
+        lambda **words: imode.ones_like(imode.ones(1), **words),
+    ],
+)
+def test_factories_refuse_pinned_memory(make):
+    make(pin_memory=False, requires_grad=False)
+    with pytest.raises(RuntimeError, match=r"^pin_memory=True requires a CUDA or other acceler"):
+        make(pin_memory=True)

@@ -22,6 +22,11 @@ FUNCTIONS = (
 {functions}
 )
 
+# In `imode.nn.functional`.
+NN_FUNCTIONS = (
+{nn_functions}
+)
+
 # On Tensor.
 METHODS = (
 {methods}
@@ -51,7 +56,8 @@ def read(folder):
     """Import the modules one by one; return what the fields of TEXT are filled with."""
     sys.path.insert(0, str(folder))
     nothing = types.ModuleType("imode.ops.names")
-    vars(nothing).update(FUNCTIONS=(), METHODS=(), ABSENT=(), DECLARED_IN={}, STAMP=None, DIGEST=0)
+    vars(nothing).update(FUNCTIONS=(), NN_FUNCTIONS=(), METHODS=(), ABSENT=(), DECLARED_IN={})
+    vars(nothing).update(STAMP=None, DIGEST=0)
     sys.modules["imode.ops.names"] = nothing
     import imode
     from imode import ops
@@ -87,6 +93,7 @@ def read(folder):
             raise SystemExit(f"{module}: {hidden} are names of imode already")
     return (
         sorted(schema.functions),
+        sorted(schema.nn_functions),
         sorted(methods),
         [name for name in NAMES["Tensor"].split() if not hasattr(Tensor, name)],
         {name: places[name] for name in sorted(places)},
@@ -100,7 +107,7 @@ def main():
     folder = Path(sys.argv[1]).resolve()
     target = folder / "imode" / "ops" / "names.py"
     try:
-        functions, methods, absent, places, stamp, digest = read(folder)
+        functions, nn_functions, methods, absent, places, stamp, digest = read(folder)
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         target.unlink(missing_ok=True)
         print(f"names: not written, imode does not import: {error}", file=sys.stderr)
@@ -110,6 +117,7 @@ def main():
         stamp=stamp if in_place else None,
         digest=digest,
         functions="\n".join(f'    "{name}",' for name in functions),
+        nn_functions="\n".join(f'    "{name}",' for name in nn_functions),
         methods="\n".join(f'    "{name}",' for name in methods),
         absent="\n".join(f'    "{name}",' for name in absent),
         places="\n".join(f'    "{name}": "{" ".join(where)}",' for name, where in places.items()),

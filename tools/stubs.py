@@ -10,32 +10,36 @@ import inspect
 import keyword
 import re
 import sys
+import textwrap
 from pathlib import Path
+
+from stub_modules import Stubs
 
 TYPES = {  # by Kind, without _OPT
     "TENSOR": "Tensor",
     "TENSOR_LIST": "Sequence[Tensor]",
     "OPERAND": "Tensor | Number",
     "SCALAR": "Number",
-    "INT": "builtins.int",
-    "INTS": "Sequence[builtins.int] | builtins.int",
-    "FLOAT": "builtins.float",
-    "BOOL": "builtins.bool",
-    "STR": "builtins.str",
+    "INT": "_i",
+    "INTS": "Sequence[_i] | _i",
+    "FLOAT": "_f",
+    "BOOL": "_b",
+    "STR": "_s",
     "DTYPE": "dtype",
-    "DEVICE": "device | builtins.str",
+    "DEVICE": "device | _s",
     "GENERATOR": "Generator",
     "ANY": "Any",
 }
 HEAD = '''"""Types of {}: written by the build from its operator table."""
 
 import builtins
+from builtins import bool as _b, float as _f, int as _i, str as _s
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
+
+from numpy import ndarray
 '''
-NUMBER = "Number: TypeAlias = " + " | ".join(
-    f"builtins.{name}" for name in ("int", "float", "bool", "complex")
-)
+NUMBER = "Number: TypeAlias = _i | _f | _b | builtins.complex"
 # A guard is a class that gives back the function it decorates, which a type checker takes from no
 # class: to it, guards are functions.
 GUARD = """_Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -67,39 +71,36 @@ ATTRIBUTES = {
     "dtype": "dtype",
     "grad": "Tensor | None",
     "device": "device",
-    "requires_grad": "builtins.bool",
-    "is_leaf": "builtins.bool",
-    "ndim": "builtins.int",
+    "requires_grad": "_b",
+    "is_leaf": "_b",
+    "ndim": "_i",
     "data": "Tensor",
     "T": "Tensor",
     "mT": "Tensor",
     "H": "Tensor",
     "real": "Tensor",
     "imag": "Tensor",
-    "_version": "builtins.int",
+    "_version": "_i",
 }
 RETURNS = {
-    "item": "Any",
+    "item": "_i | _f | _b",
     "tolist": "Any",
-    "numpy": "Any",
-    "size": "Any",
-    "dim": "builtins.int",
-    "numel": "builtins.int",
-    "stride": "Any",
+    "dim": "_i",
+    "numel": "_i",
     "backward": "None",
-    "is_inference": "builtins.bool",
+    "is_inference": "_b",
     "requires_grad_": "Tensor",
     "retain_grad": "None",
-    "storage_offset": "builtins.int",
-    "is_contiguous": "builtins.bool",
-    "__len__": "builtins.int",
-    "__bool__": "builtins.bool",
-    "__float__": "builtins.float",
-    "__int__": "builtins.int",
-    "__index__": "builtins.int",
-    "__repr__": "builtins.str",
-    "__hash__": "builtins.int",
-    "__contains__": "builtins.bool",
+    "storage_offset": "_i",
+    "is_contiguous": "_b",
+    "__len__": "_i",
+    "__bool__": "_b",
+    "__float__": "_f",
+    "__int__": "_i",
+    "__index__": "_i",
+    "__repr__": "_s",
+    "__hash__": "_i",
+    "__contains__": "_b",
     "__setitem__": "None",
     "__getitem__": "Tensor",
     "__neg__": "Tensor",
@@ -110,6 +111,18 @@ RETURNS = {
     "cpu": "Tensor",
     "clone": "Tensor",
     "type": "Any",
+}
+EXACT = {  # whole
+    "size": """@overload
+def size(self) -> Size: ...
+@overload
+def size(self, dim: _i) -> _i: ...""",
+    "stride": """@overload
+def stride(self) -> tuple[_i, ...]: ...
+@overload
+def stride(self, dim: _i) -> _i: ...""",
+    "register_hook": "def register_hook(self, hook: Callable[[Tensor], Any]) -> Any: ...",
+    "numpy": "def numpy(self, *, force: _b = ...) -> ndarray[Any, Any]: ...",
 }
 # Special methods of compiled classes that a type checker looks for.
 SPECIAL = [
@@ -144,7 +157,7 @@ def result(name, results, named):
     """Return the annotation of a result; a class for named results goes into `named`."""
     text = re.sub(r"\([a-z]!?\)", "", results)
     if text in ("bool", "int", "float"):
-        return f"builtins.{text}"
+        return f"_{text[0]}"
     if text == "Scalar":
         return "Number"
     if text == "any":
@@ -186,8 +199,10 @@ def parameters(op, method, first=0):
         if i == op.n_positional:
             parts.append("*")
         kind, name = op.kinds[i], op.names[i]
+        if name == "self" and not method:
+            name = "input"
         if name == "self":
-            parts.append("self" if method else "input: " + annotation(kind))
+            parts.append("self")
             continue
         name += "_" * keyword.iskeyword(name)  # `from` cannot be written as a parameter
         given = "" if is_required(op, i) else f" = {op.defaults[i]!r}"
@@ -203,7 +218,7 @@ def varargs(op, given, method):
         return []
     if not is_required(op, method):
         return []
-    parts = [*["self"] * method, f"*{op.names[method]}: builtins.int"]
+    parts = [*["self"] * method, f"*{op.names[method]}: _i"]
     parts += [part for part in parameters(op, method, method + 1) if part != "*"]
     return [f"({', '.join(parts)}) -> {given}: ..."]
 
@@ -246,6 +261,8 @@ def tensor_class(imode, schema, named):
         value = vars(imode.Tensor)[name]
         if inspect.isgetsetdescriptor(value) or isinstance(value, property):
             lines.append(f"    {name}: {ATTRIBUTES.get(name, 'Any')}")
+        elif name in EXACT:
+            lines.append(textwrap.indent(EXACT[name], "    "))
         elif callable(value) and name.startswith("__") and name not in RETURNS:
             continue
         elif callable(value):
@@ -263,7 +280,7 @@ def guard(name, value):
     if parameter.default is None:
         texts = [f"{parameter.name}: None = None"]
     else:
-        texts = [f"{parameter.name}: builtins.bool" + " = True" * (parameter.default is True)]
+        texts = [f"{parameter.name}: _b" + " = True" * (parameter.default is True)]
     texts = [f"({text}) -> _Guard: ..." for text in texts]
     if parameter.default is not parameter.empty:  # else it takes no function
         texts.append(f"({parameter.name}: _Function) -> _Function: ...")
@@ -272,7 +289,7 @@ def guard(name, value):
 
 def compiled_class(name, value):
     """Return the declaration of a compiled class: any attribute, and its special methods."""
-    base = "(tuple[builtins.int, ...])" if issubclass(value, tuple) else ""
+    base = "(tuple[_i, ...])" if issubclass(value, tuple) else ""
     methods = [m for m in SPECIAL if m in vars(value) and not base]
     lines = [f"    def {m}(self, *args: Any, **kwargs: Any) -> Any: ..." for m in methods]
     return "\n".join(
@@ -285,15 +302,17 @@ def compiled_class(name, value):
     )
 
 
-def other(imode, name):
+def other(imode, name, homes):
     """Return the declaration of a public name that is no operator."""
     value = getattr(imode, name)
     module = getattr(value, "__module__", None) or ""
     if inspect.ismodule(value):
         return f"from . import {name} as {name}"
-    source = getattr(sys.modules.get(module), "__file__", None) or ""
-    if module.startswith("imode.") and source.endswith(".py") and hasattr(value, "__qualname__"):
-        return f"from {module} import {value.__qualname__} as {name}"
+    if id(value) in homes and homes[id(value)][0] != "imode":
+        home, original = homes[id(value)]
+        return f"from {home} import {original} as {name}"
+    if inspect.isfunction(value):
+        return python_function(name, value)
     if isinstance(value, type):
         is_guard = module == "imode.guards" and hasattr(value, "__enter__")
         return (guard if is_guard else compiled_class)(name, value)
@@ -303,33 +322,27 @@ def other(imode, name):
     return f"{name}: {kind if kind in ('dtype', 'str', 'int', 'float', 'bool') else 'Any'}"
 
 
-def package(imode, schema):
+def package(imode, schema, homes):
     """Return the text of imode/__init__.pyi."""
     named, body = {}, []
     operators = schema.published()
     tensor = tensor_class(imode, schema, named)
     for name in sorted(set(imode.__all__) - {"Tensor"}):
         if name not in schema.functions or name not in operators:
-            body.append(other(imode, name))
+            body.append(other(imode, name, homes))
         elif inspect.isfunction(getattr(imode, name)):  # it takes a list one by one, too
             given = result(name, operators[name].schema.rpartition(" -> ")[2], named)
             body.append(python_function(name, getattr(imode, name), given))
         else:
             body.append(define(name, signatures(chain(operators[name]), named, False)))
     head = HEAD.format("imode")
-    listed = ", ".join(f'"{name}"' for name in imode.__all__)
-    parts = [head, NUMBER, GUARD, f"__all__ = [{listed}]", "", *named.values(), tensor, *body, ""]
+    parts = [head, NUMBER, GUARD, "", *named.values(), tensor, *body, ""]
     return "\n".join(parts)
 
 
-def reexports(module):
-    """Return the text of the stub of a package that puts its modules' names together."""
-    lines = [f'"""Names of {module.__name__}: written by the build."""', ""]
-    for name in module.__all__:
-        value = getattr(module, name)
-        home = "." if inspect.ismodule(value) else value.__module__
-        lines.append(f"from {home} import {name} as {name}")
-    return "\n".join([*lines, ""])
+def operator_functions(name, operator):
+    """Return the declaration of a function that calls an operator, with all its overloads."""
+    return define(name, signatures(chain(operator), {}, False))
 
 
 def functional(imode, schema):
@@ -380,11 +393,17 @@ def main():
     except ImportError as error:  # cross-compiled, or a part of it does not build yet
         print(f"stubs: not written, imode does not import: {error}", file=sys.stderr)
         return
-    (folder / "imode" / "__init__.pyi").write_text(package(imode, schema))
-    nn = folder / "imode" / "nn"
-    (nn / "functional.pyi").write_text(functional(imode, schema))
-    (nn / "__init__.pyi").write_text(reexports(imode.nn))
-    (nn / "modules" / "__init__.pyi").write_text(reexports(imode.nn.modules))
+    stubs = Stubs(imode)
+    (folder / "imode" / "__init__.pyi").write_text(package(imode, schema, stubs.homes))
+    for name, module in stubs.modules.items():
+        text = (
+            functional(imode, schema)
+            if name == "imode.nn.functional"
+            else stubs.text(module, operator_functions)
+        )
+        home = folder.joinpath(*name.split("."))
+        home = home / "__init__.pyi" if hasattr(module, "__path__") else home.with_suffix(".pyi")
+        home.write_text(text)
 
 
 if __name__ == "__main__":

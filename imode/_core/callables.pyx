@@ -30,11 +30,16 @@ cdef extern from *:
     static inline PyObject *imode_dict_of(PyObject *type) {
         return Py_NewRef(((PyTypeObject *)type)->tp_dict);
     }
+    static inline void imode_describe(PyObject *made, const char *doc) {
+        (PyCFunction_Check(made) ? ((PyCFunctionObject *)made)->m_ml
+                                 : ((PyMethodDescrObject *)made)->d_method)->ml_doc = doc;
+    }
     static inline void imode_type_modified(PyObject *type) {
         PyType_Modified((PyTypeObject *)type);
     }
     """
     object _dict_of "imode_dict_of"(object cls)
+    void _describe "imode_describe"(object made, const char* doc)
     void _type_modified "imode_type_modified"(object cls)
 
 cdef extern from "methods.h":
@@ -126,6 +131,13 @@ cdef PyMethodDef* _definition(str name, object doc) except NULL:
     definition.ml_name = encoded_name
     definition.ml_doc = encoded_doc
     return definition
+
+
+def describe(made, str doc):
+    """Give a function or method that was made here another documentation, as it becomes known."""
+    cdef bytes encoded = doc.encode()
+    _texts.append(encoded)
+    _describe(made, encoded)
 
 
 # ---- function modes ----

@@ -7,9 +7,9 @@ and the other tasks of an event loop never see it. `_drive` runs all of them, st
 
 import functools
 import inspect
-import warnings
 
 from imode._core.type_names import shown
+from imode._core.user_frames import warn
 
 __all__ = ["decorate"]
 
@@ -39,11 +39,10 @@ def decorate(function, guard):
 
 
 def _decorate_class(cls, guard):
-    warnings.warn(
+    warn(
         "Decorating classes is deprecated and will be disabled in future versions. You should only "
         f"decorate functions or methods: put @{type(guard).__name__} above `__init__`.",
         FutureWarning,
-        stacklevel=3,
     )
     return decorate(lambda *args, **kwargs: cls(*args, **kwargs), guard)
 

@@ -91,6 +91,8 @@ cdef object _call_factory(Operator op, PyObject** args):
             and op.names[op.device_arg - 1] == "layout"):
         return import_late(".backends.sparse.making", "imode").in_layout(
             op, _args_tuple(args, op.nargs))
+    if _says_pinned(op, args, op.device_arg + 1) or _says_pinned(op, args, op.device_arg + 2):
+        raise errors.devices.no_pinned_memory()
     if place is None and not keys & BACKENDS:
         place = default_device()
         args[op.device_arg] = <PyObject*>place    # which this function holds
@@ -104,6 +106,11 @@ cdef object _call_factory(Operator op, PyObject** args):
     elif place is not None:
         keys = keys & ~<keyset_t>BACKENDS | backend_bit(place)
     return _enter(state, op, keys or BIT_CPU, args)
+
+
+cdef inline bint _says_pinned(Operator op, PyObject** args, int i):
+    """Whether an argument is `pin_memory=True`."""
+    return i < op.nargs and <object>args[i] is True and op.names[i] == "pin_memory"
 
 
 cdef keyset_t _keys_of(Operator op, PyObject** args) noexcept:

@@ -3,12 +3,11 @@
 `p.data.add_(-rate, grad)` is still found in hand-written optimizers. PyTorch accepts it and warns.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 
 
 def call_in_older_order(op, own, given, keywords):
@@ -54,9 +53,8 @@ def _warn(op, names, is_method):
         else f"Tensor {errors.arguments.argument_name(op, op.names.index(name))}"
         for name in names
     )
-    warnings.warn(
+    warn(
         f"This overload of {op.name} is deprecated:\n\t{op.name}({given})\n"
         "Consider using one of the following signatures instead:\n"
         f"\t{op.name}{errors.arguments.signature(op, is_method)}",
-        stacklevel=3,
     )

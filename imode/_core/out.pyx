@@ -11,7 +11,6 @@ that it shares with an operand, shapes that do not broadcast, then dtypes. Of al
 4. what the kernel finds wrong with the arguments,
 5. the dtype of each result, then the memory of each, as it will be once it is resized.
 """
-import warnings
 
 cimport cython
 cimport numpy as cnp
@@ -35,6 +34,7 @@ import numpy as np
 
 from imode._core.overlap import refuse_partial, refuse_shared
 from imode._core.type_names import c_name, scalar_name, tensor_type
+from imode._core.user_frames import warn
 from imode import errors
 
 cnp.import_array()
@@ -108,7 +108,7 @@ cdef class Out:
         _refuse(self, code_of[cnp.PyArray_TYPE(array)], code_of[cnp.PyArray_TYPE(target)], 0)
         if not quiet and cnp.PyArray_SIZE(target) and not cnp.PyArray_SAMESHAPE(array, target):
             message = errors.out.resized(_sizes(target), _sizes(array))
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warn(message)
         made = (<object>result).contiguous() if self.order == ROWS else <object>result
         return call2(operator("_assign_"), out, made.detach())
 
@@ -403,7 +403,7 @@ cdef int fit_target(Operator op, Tensor target, int nd, npy_intp* dims, bint res
     if not resize:
         raise errors.out.wrong_shape(_sizes(array), wanted)
     if cnp.PyArray_SIZE(array) != 0:
-        warnings.warn(errors.out.resized(_sizes(array), wanted), UserWarning, stacklevel=2)
+        warn(errors.out.resized(_sizes(array), wanted))
     return _resize_storage(target, nd, dims)
 
 

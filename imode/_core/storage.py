@@ -135,6 +135,14 @@ class UntypedStorage:
         """Whether the bytes are in memory that processes share."""
         return self._tensor.is_shared()
 
+    def pin_memory(self, device=None):
+        """Raise RuntimeError: there is no accelerator to copy to."""
+        return self._tensor.pin_memory(device).untyped_storage()
+
+    def is_pinned(self, device=None):
+        """Return False."""
+        return self._tensor.is_pinned(device)
+
     def _identity(self):
         return self._address() or id(self._root)
 

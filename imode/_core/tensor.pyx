@@ -1,8 +1,8 @@
 """Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
-import warnings
 
 from imode import errors
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 
 cimport cython
 cimport numpy as cnp
@@ -260,7 +260,7 @@ cdef class Tensor:
         """
         if self.meta is None or self.meta.grad is None:
             if self.grad_fn is not None and (self.meta is None or not self.meta.retains_grad):
-                warnings.warn(errors.graph.GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
+                warn(errors.graph.GRAD_OF_NON_LEAF)
             return None
         return self.meta.grad
 

@@ -1,19 +1,22 @@
 """The line of the user's program that is running, as a number: see `provenance.location`.
 
-It is the innermost line that is neither in this package nor in `contextlib`: for an optimizer's
-step, or an `ExitStack`, the line that calls it.
+It is the innermost line that is neither in this package nor in NumPy or `contextlib`: for an
+optimizer's step, or an `ExitStack`, the line that calls it.
 
 Numbering a line takes a dictionary look-up, so the numbers of the last callers are cached by
 instruction: a guard in a loop, or in a function that is called again, pays for one comparison.
 """
 import contextlib
 import sys
+import warnings
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_XDECREF, Py_XINCREF
 
 from os import sep
 from types import CodeType
+
+import numpy
 
 from imode._core.provenance import location_id
 
@@ -73,11 +76,13 @@ cdef inline int _location_of_frame(PyFrameObject* frame) except -1:
 
 
 cdef str _PACKAGE = __file__.rpartition(sep)[0].rpartition(sep)[0] + sep  # imode/
+cdef str _NUMPY = numpy.__file__.rpartition(sep)[0] + sep  # its errstate() decorates kernels
 cdef str _CONTEXTLIB = contextlib.ExitStack.enter_context.__code__.co_filename
 
 
 cdef inline bint _is_the_users(object code) except -1:
-    return not code.co_filename.startswith(_PACKAGE) and code.co_filename != _CONTEXTLIB
+    cdef str name = code.co_filename
+    return not name.startswith((_PACKAGE, _NUMPY)) and name != _CONTEXTLIB
 
 
 cdef int _look_up(PyFrameObject* frame, Slot* slot, PyObject* code, int lasti) except -1:
@@ -105,12 +110,30 @@ def line():
     return here()
 
 
+def _user_frame():
+    """The frame of the user's line; None in a thread that the package started."""
+    frame = sys._getframe()
+    while frame is not None and not _is_the_users(frame.f_code):
+        frame = frame.f_back
+    return frame
+
+
+def warn(message, category=UserWarning):
+    """Warn, in the name of the user's line: `stacklevel` would count this package's frames."""
+    frame = _user_frame()
+    if frame is None:
+        warnings.warn(message, category)
+        return
+    known = frame.f_globals
+    warnings.warn_explicit(
+        message, category, frame.f_code.co_filename, frame.f_lineno,
+        known.get("__name__") or "<string>", known.setdefault("__warningregistry__", {}))
+
+
 def assigning():
     """Whether the user's program is in the middle of an assignment to items, `t[...] = v`."""
     from opcode import opname
 
-    frame = sys._getframe()
-    while frame is not None and not _is_the_users(frame.f_code):
-        frame = frame.f_back
+    frame = _user_frame()
     return frame is not None and opname[frame.f_code.co_code[frame.f_lasti]] in (
         "STORE_SUBSCR", "STORE_SLICE")

@@ -2,7 +2,8 @@
 compute float32 in full precision whatever these say."""
 
 import os
-import warnings
+
+from imode._core.user_frames import warn
 
 _state = {
     "deterministic": False,
@@ -90,10 +91,9 @@ def set_float32_matmul_precision(precision):
             f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}"
         )
     if precision not in ("highest", "high", "medium"):
-        warnings.warn(
+        warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current"
             "setFloat32MatmulPrecision call has no effect.",
-            stacklevel=2,
         )
         return
     _state["precision"] = precision

@@ -1,7 +1,6 @@
 """Copies and pickles of tensors, in which views still share their storage."""
 
 import copy
-import warnings
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from imode._core.lending import Borrowed, source_of
 from imode._core.sparse import is_sparse, parts, sparse_tensor
 from imode._core.storage import offset_in, root_of
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
@@ -152,9 +152,8 @@ def warn_if_has_hooks(tensor):
     """Warn of each hook on a tensor: copies and files of the tensor do not include it."""
     for hook in list((tensor._backward_hooks or {}).values()):
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, "
                 "you can decorate the function with @imode.utils.hooks.unserializable_hook to "
                 "suppress this warning",
-                stacklevel=4,
             )

@@ -3,11 +3,10 @@
 They are plain functions, installed on the compiled class when the package is imported.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors, ops
+from imode._core.device import device
 from imode._core.dispatch import is_grad_enabled
 from imode._core.formats import memory_order, sparse_coo, strided
 from imode._core.importing import import_late
@@ -17,6 +16,7 @@ from imode._core.signs import fill_slots
 from imode._core.sparse import is_sparse, parts, rewrite
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode._tensor import conversion, older
 from imode._tensor.subclass import install_subclasses
 from imode._tensor.unalias import normal
@@ -28,7 +28,7 @@ from imode.autograd.entry import backward as run_backward
 
 def _identity_of_scalar(self, name, instead):
     """For 0-dim tensors, transposes return the tensor itself, with PyTorch's warning."""
-    warnings.warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}", stacklevel=4)
+    warn(f"Tensor.{name} is deprecated on 0-D tensors. {instead}")
     return self
 
 
@@ -40,11 +40,10 @@ def transposed(self):
     if self.ndim == 0:
         _identity_of_scalar(self, "T", _SAME)
     elif self.ndim != 2:
-        warnings.warn(
+        warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
             "deprecated and it will throw an error in a future release. Use `x.mT` for batches of "
             "matrices or `x.permute(...)` to reverse the dimensions.",
-            stacklevel=2,
         )
     return self.permute(tuple(range(self.ndim - 1, -1, -1)))
 
@@ -266,13 +265,31 @@ def is_shared(self):
 
 
 def pin_memory(self, device=None):
-    """Return the tensor itself: there is no device to copy to."""
-    return self
+    """Raise RuntimeError, as PyTorch does where it has no accelerator to copy to."""
+    place = _pinned_for(device, "pin_memory")
+    if self.device.type == "meta":
+        kind = self.type().rpartition(".")[2].removesuffix("Tensor")
+        raise RuntimeError(f"cannot pin 'Meta{kind}Type' only dense CPU tensors can be pinned")
+    raise errors.devices.not_pinned(place)
 
 
 def is_pinned(self, device=None):
-    """Return False."""
+    """Return False: there is no accelerator whose copies would need it."""
+    _pinned_for(device, "is_pinned")
     return False
+
+
+def _pinned_for(place, method):
+    """The device of an argument that is deprecated, or None."""
+    if place is None:
+        return None
+    warnings.warn(
+        f"The argument 'device' of Tensor.{method}() is deprecated. "
+        "Please do not pass this argument.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return device(place)
 
 
 # ---- NumPy ----

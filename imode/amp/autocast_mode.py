@@ -2,9 +2,9 @@
 
 import functools
 import threading
-import warnings
 
 import imode
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -140,16 +140,13 @@ class autocast:
             is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         )
         if enabled and device_type == "cuda":
-            warnings.warn(
-                "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2
-            )
+            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             enabled = False
         elif enabled and self.fast_dtype not in (imode.bfloat16, imode.float16):
             name = device_type.upper()
-            warnings.warn(
+            warn(
                 f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
                 f"{name} Autocast only supports dtypes of imode.bfloat16, imode.float16 currently.",
-                stacklevel=2,
             )
             enabled = False
         self._enabled = enabled

@@ -1,8 +1,7 @@
 """Losses that are scaled so that small gradients in float16 do not become zero."""
 
-import warnings
-
 import imode
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 
 __all__ = ["GradScaler"]
@@ -36,9 +35,8 @@ class GradScaler:
         enabled=True,
     ):
         if enabled and device == "cuda":
-            warnings.warn(
+            warn(
                 "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
-                stacklevel=2,
             )
             enabled = False
         self._device, self._enabled = device, enabled

@@ -1,7 +1,6 @@
 """The switches of autocast by their older names, one for each kind of device."""
 
-import warnings
-
+from imode._core.user_frames import warn
 from imode.amp import autocast_mode
 
 _KINDS = {"cpu": "cpu", "gpu": "cuda", "ipu": "ipu", "xla": "xla"}
@@ -26,7 +25,7 @@ def _older(name, now, kind):
     text = f"torch.{name}({', '.join(arguments)}) is deprecated. Please use {called} instead."
 
     def function(*given):
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        warn(text, DeprecationWarning)
         return now(kind, *given)
 
     function.__name__ = function.__qualname__ = name

@@ -5,7 +5,6 @@ recording and the node whose backward recorded it, in its `metadata`; a node tha
 or gives NaN, then says where it came from.
 """
 import sys
-import warnings
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from imode.autograd.node cimport Node, extras_of, set_observer
 from imode.autograd.task cimport running_node
 
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode.autograd.saved import note_lines
 
 _NO_FORWARD = "No forward pass information available"
@@ -65,22 +65,21 @@ cdef int report(Node node, object error) except -1:
         return 0
     metadata = node.metadata
     if "traceback_" not in metadata:
-        warnings.warn(f"Error detected in {node.label()}. {_NO_FORWARD}. Enable detect anomaly "
-                      "during forward pass for more information.", UserWarning, stacklevel=2)
+        warn(f"Error detected in {node.label()}. {_NO_FORWARD}. Enable detect anomaly "
+             "during forward pass for more information.")
         return 0
     lines = "".join(metadata["traceback_"])
     last = ["", *metadata["traceback_"]].pop()
     error.add_note(f"{node.label()} was recorded here in the forward pass:\n{last.rstrip()}")
-    warnings.warn(f"Error detected in {node.label()}. Traceback of forward call that caused the "
-                  f"error:\n{lines}", UserWarning, stacklevel=2)
+    warn(f"Error detected in {node.label()}. Traceback of forward call that caused the "
+         f"error:\n{lines}")
     seen = {id(node)}
     while (parent := metadata.get("parent_")) is not None and id(parent) not in seen:
         seen.add(id(parent))
         metadata = parent.metadata
         lines = "".join(metadata.get("traceback_", [f"{_NO_FORWARD}.\n"]))
-        warnings.warn(f"Previous calculation was induced by {parent.name()}. Traceback of forward "
-                      f"call that induced the previous calculation:\n{lines}",
-                      UserWarning, stacklevel=2)
+        warn(f"Previous calculation was induced by {parent.name()}. Traceback of forward "
+             f"call that induced the previous calculation:\n{lines}")
     return 0
 
 
@@ -144,9 +143,9 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self._check = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should "
-            "only be enabled for debugging.", stacklevel=2)
+            "only be enabled for debugging.")
 
     def __enter__(self):
         self._before = _enabled, _check_nan

@@ -1,6 +1,5 @@
 """One call of a custom function: read the arguments, run `forward`, connect its results."""
 import inspect
-import warnings
 from types import FunctionType
 
 from cpython.object cimport PyObject
@@ -22,6 +21,7 @@ from imode._core.user_frames cimport here
 from libc.string cimport memcpy
 
 from imode._core.provenance import operator_id
+from imode._core.user_frames import warn
 from imode.autograd.custom import setup_context
 
 cdef extern from "Python.h":
@@ -439,7 +439,7 @@ cdef int _rewrite(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
             "have been mutated should be passed to ctx.mark_dirty().")
         if tensor.view is not None:
             raise RuntimeError(said)
-        warnings.warn(said, UserWarning, stacklevel=1)
+        warn(said)
     if tensor.view is not None and n > 1:
         raise RuntimeError(
             "If your Function modifies inplace an input that is a view of another Tensor, your "

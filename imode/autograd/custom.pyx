@@ -6,7 +6,6 @@ input written in place, an input returned unchanged, a view. Nothing in the node
 results, so a graph that goes out of scope is freed at once.
 """
 import functools
-import warnings
 
 cimport cython
 from cpython.object cimport PyObject
@@ -23,6 +22,7 @@ from imode.autograd.node cimport (
 from imode.autograd.saved cimport SavedTensor, forget, saved_value, unpack
 
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 
 cdef extern from "Python.h":
     object PyObject_Vectorcall(object f, PyObject** args, size_t n, PyObject* names)
@@ -68,8 +68,8 @@ class FunctionCtx:
 
     def mark_shared_storage(self, *pairs):
         """Does nothing: tensors that share storage are tracked without it."""
-        warnings.warn("`mark_shared_storage` is deprecated. Tensors with shared storages are "
-                      "automatically tracked.", FutureWarning, stacklevel=2)
+        warn("`mark_shared_storage` is deprecated. Tensors with shared storages are "
+             "automatically tracked.", FutureWarning)
 
     def set_materialize_grads(self, value):
         """Say whether `backward` gets zeros (True, the default) or None for a result that no
@@ -141,8 +141,7 @@ cdef class FunctionNode(Node):
     @property
     def saved_variables(self):
         """The old name of `saved_tensors`."""
-        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning,
-                      stacklevel=2)
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     @property

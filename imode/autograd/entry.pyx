@@ -1,5 +1,4 @@
 """backward() and grad(): check the arguments and hand them to the engine."""
-import warnings
 from collections.abc import Mapping
 from operator import index as to_index
 
@@ -22,6 +21,7 @@ from numpy cimport import_array, ndarray, npy_intp
 from imode._core.internals import origin_of
 from imode._core.overriding import held
 from imode._core.provenance import operator_id
+from imode._core.user_frames import warn
 from imode.autograd.edges import GradientEdge
 from imode import errors
 
@@ -219,8 +219,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False,
     cdef list roots, grads
     cdef object wanted = None
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.",
-                      FutureWarning, stacklevel=2)
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.",
+             FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
@@ -280,9 +280,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise ValueError("Expected allow_unused to be True or not passed when "
                          "materialize_grads=True, but got: allow_unused=False.")
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). "
-                      "To accumulate gradient for other parts of the graph, please use "
-                      "imode.autograd.backward.", FutureWarning, stacklevel=2)
+        warn("only_inputs argument is deprecated and is ignored now (defaults to True). "
+             "To accumulate gradient for other parts of the graph, please use "
+             "imode.autograd.backward.", FutureWarning)
     allowed = to_index(materialize_grads if allow_unused is None else allow_unused) != 0
     starts = _outputs(outputs)
     items = _inputs(inputs, "grad")

@@ -1,6 +1,6 @@
 """Custom functions: operations whose backward is written by the user."""
 
-import warnings
+from imode._core.user_frames import warn
 
 from .call import apply
 from .custom import (
@@ -76,11 +76,10 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     boxed_grads_call = False  # backward(ctx, grads) takes one list, which it may empty
 
     def __init__(self, *args, **kwargs):
-        warnings.warn(
+        warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all "
             "static, so you should invoke them on the class itself.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args, **kwargs):

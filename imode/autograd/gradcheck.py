@@ -8,9 +8,9 @@ Fast mode multiplies each Jacobian by random vectors on both sides and compares 
 
 import itertools
 import math
-import warnings
 
 import imode
+from imode._core.user_frames import warn
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -233,11 +233,10 @@ class _Check:
             if not _tracked(t):
                 continue
             if t.dtype not in (imode.float64, imode.complex128):
-                warnings.warn(
+                warn(
                     f"Input #{i} requires gradient and is not a double precision floating point or "
                     f"complex. It is {t.dtype}, too coarse for differences of {self.eps}: pass "
                     "float64 or complex128 tensors, or a larger eps, atol and rtol.",
-                    stacklevel=4,
                 )
             if t.numel() and any(
                 step == 0 and n > 1 for step, n in zip(t.stride(), t.shape, strict=True)

@@ -1,5 +1,4 @@
 """Leaves: where the graph ends, and how a gradient becomes a leaf's `.grad`."""
-import warnings
 import weakref
 from _thread import _local as local     # threading.local; importing threading costs ten times more
 
@@ -19,6 +18,7 @@ from libc.stdint cimport uint64_t
 from numpy cimport PyArray_TYPE, import_array, ndarray
 
 from imode._core.provenance import operator_id
+from imode._core.user_frames import warn
 
 import_array()
 cdef int _BACKWARD = operator_id("backward")
@@ -213,12 +213,11 @@ cdef int _warn_of_layout(Tensor gradient, Tensor leaf) except -1:
     global _warned
     if not _warned and is_layout_enforced():
         _warned = True
-        warnings.warn("grad and param do not obey the gradient layout contract. This is not an "
-                      "error, but may impair performance.\n"
-                      f"grad.sizes() = {list(gradient.shape)}, strides() = "
-                      f"{list(gradient.stride())}\n"
-                      f"param.sizes() = {list(leaf.shape)}, strides() = {list(leaf.stride())}",
-                      UserWarning, stacklevel=2)
+        warn("grad and param do not obey the gradient layout contract. This is not an "
+             "error, but may impair performance.\n"
+             f"grad.sizes() = {list(gradient.shape)}, strides() = "
+             f"{list(gradient.stride())}\n"
+             f"param.sizes() = {list(leaf.shape)}, strides() = {list(leaf.stride())}")
     return 0
 
 

@@ -1,7 +1,8 @@
 """Who computes the divergence of two distributions: functions, by the two classes."""
 
 import functools
-import warnings
+
+from imode._core.user_frames import warn
 
 _KL_REGISTRY = {}  # (class of p, class of q): function
 _KL_MEMOIZE = {}  # the same, also of subclasses: found once
@@ -51,11 +52,10 @@ def _dispatch_kl(type_p, type_q):
     by_p = min(pairs, key=_order)
     by_q = min(pairs, key=lambda pair: _order(pair[::-1]))
     if _KL_REGISTRY[by_p] is not _KL_REGISTRY[by_q]:
-        warnings.warn(
+        warn(
             f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please "
             f"register_kl({by_p[0].__name__}, {by_q[1].__name__})",
             RuntimeWarning,
-            stacklevel=3,
         )
     return _KL_REGISTRY[by_p]
 

@@ -1,9 +1,8 @@
 """What all distributions share: shapes, validation, `expand`."""
 
-import warnings
-
 import imode
 from imode import Size, Tensor
+from imode._core.user_frames import warn
 
 from .constraints import is_dependent
 from .utils import _kind, lazy_property
@@ -55,11 +54,10 @@ class Distribution:
         try:
             named = self.arg_constraints
         except NotImplementedError:
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `arg_constraints`. Please set "
                 "`arg_constraints = {}` or initialize the distribution with "
                 "`validate_args=False` to turn off validation.",
-                stacklevel=4,
             )
             return
         for name, constraint in named.items():
@@ -167,10 +165,9 @@ class Distribution:
 
     def sample_n(self, n):
         """Draw `n` outcomes of each distribution: an older form of `sample((n,))`, which warns."""
-        warnings.warn(
+        warn(
             "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
             FutureWarning,
-            stacklevel=2,
         )
         return self.sample(Size((n,)))
 
@@ -237,10 +234,9 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
-            warnings.warn(
+            warn(
                 f"{self.__class__} does not define `support` to enable sample validation. Please "
                 "initialize the distribution with `validate_args=False` to turn off validation.",
-                stacklevel=3,
             )
             return
         if support is None:

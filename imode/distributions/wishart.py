@@ -1,10 +1,10 @@
 """The Wishart distribution."""
 
 import math
-import warnings
 
 import imode
 from imode import Size, nan
+from imode._core.user_frames import warn
 
 from . import constraints
 from .chi2 import Chi2
@@ -71,10 +71,9 @@ class Wishart(ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {p - 1}.")
         self.__dict__[name] = matrix.expand(batch_shape + (-1, -1))
         if self.df.lt(p).any():
-            warnings.warn(
+            warn(
                 "Low df values detected. Singular samples are highly likely to occur for "
                 "ndim - 1 < df < ndim.",
-                stacklevel=2,
             )
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
         self._unbroadcasted_scale_tril = self._square(_factor(name, matrix))
@@ -159,7 +158,7 @@ class Wishart(ExponentialFamily):
             again[again.clone()] = self._singular(drawn)
             if not again.any():
                 return sample
-        warnings.warn("Singular sample detected.", stacklevel=2)
+        warn("Singular sample detected.")
         return sample
 
     def log_prob(self, value):

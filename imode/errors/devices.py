@@ -1,5 +1,6 @@
 """Devices: those that are not there, tensors of several, elements that do not exist."""
 
+from imode.errors.arguments import no_accelerator
 from imode.errors.inference import INCOMPATIBLE
 
 
@@ -12,6 +13,25 @@ def no_backend(name):
     return NotImplementedError(
         f"Could not run 'aten::empty.memory_format' with arguments from the {name.upper()!r} "
         f"backend. Device {name!r} has no backend here.\n{way}"
+    )
+
+
+def no_pinned_memory():
+    """A factory with pin_memory=True."""
+    return RuntimeError(
+        "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
+        "is available on this system."
+    )
+
+
+def not_pinned(device):
+    """Pinned memory for a device: None is that of the process."""
+    if device is None:
+        return no_accelerator()
+    if device.type in ("cpu", "meta"):
+        return RuntimeError(f"{device.type.upper()} device type not an accelerator.")
+    return RuntimeError(
+        f"Cannot initialize {device.type.upper()} without ATen_{device.type} library."
     )
 
 

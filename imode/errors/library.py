@@ -111,6 +111,11 @@ def unknown_key(key, keys):
     return RuntimeError(f"could not parse dispatch key: {key}. The keys are {', '.join(keys)}.")
 
 
+def device_with_index(device):
+    """A kernel for one of several devices of a type."""
+    return RuntimeError(f"Expected device_type string to not have a device index; got {device}")
+
+
 def unknown_device(name, device, known):
     """A kernel for a device that is not registered."""
     return RuntimeError(

@@ -2,17 +2,17 @@
 
 import sys
 import threading
-import warnings
 import weakref
 from contextlib import contextmanager
 from functools import partial
 
 from imode import errors
-from imode._core.device import devices_from_outside
+from imode._core.device import device, devices_from_outside
 from imode._core.dispatch import CKernel, Operator, Role
 from imode._core.importing import uninterrupted
 from imode._core.keyset import DispatchKey
 from imode._core.layers import Layer, lay, lay_fallback, layers_of, lift, lift_fallback, slot_of
+from imode._core.user_frames import warn
 
 from . import schemas
 from .kernels import RECORD_OUTSIDE, WRITE_OR_VIEW
@@ -30,8 +30,16 @@ _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
 KEYS = (*(key.name for key in DispatchKey), *_COMPOSITE)
 _SAME_KEY = {"AutogradCPU": "Autograd", "": _COMPOSITE[0], "Undefined": _COMPOSITE[0]}
 _DEVICE_KEYS = {"cpu": "CPU", "meta": "Meta", "privateuseone": "PrivateUse1"}
-# and the names of the devices from outside
-_ABSENT = ("CUDA", "XPU", "MPS", "HPU", "XLA", "MTIA", "IPU", "HIP", "VE")
+# and the names of the devices from outside.
+# Devices that PyTorch knows and that have no tensors here: a kernel for them is taken, and never
+# called. Library code registers such kernels without asking whether there is such a device.
+_ABSENT = {
+    **{name.lower(): name for name in ("CUDA", "HIP", "HPU", "IPU", "MAIA", "MPS", "MTIA", "VE")},
+    **{name.lower(): name for name in ("FPGA", "Lazy", "Vulkan", "XLA", "XPU")},
+}
+_KINDS = ("", "Autograd", "Autocast", "Quantized", "Sparse", "SparseCsr", "NestedTensor")
+_OTHERS = ("Metal", "MkldnnCPU", "NestedTensorCPU", "QuantizedCPU", "SparseCsrCPU")
+_NEVER_CALLED = {f"{kind}{name}" for kind in _KINDS for name in _ABSENT.values()} | {*_OTHERS}
 _OUR_FILES = __file__.rpartition("libraries.py")[0]
 _definers = {}  # namespace -> (undo of the library of the kind DEF, its line)
 # Held to look a name up and exchange it, and to take a library back: who closes it, too, returns
@@ -171,22 +179,24 @@ class Library:
             raise errors.library.not_callable(fn)
         op = self._find(op_name, "impl()")
         key = read_key(dispatch_key or self.dispatch_key)
+        if not is_called(key):
+            return
         if op.is_composite != (key == _COMPOSITE[0]) and not op.outside:
             raise errors.library.composite(op, key)
         self._lay(op, fn, key, with_keyset, override, exclusive)
 
     def _lay(self, op, fn, key, with_keyset=False, override=True, exclusive=False):
         """Lay a kernel over an operator, which nobody has to know yet."""
+        if not is_called(key):
+            return
         slot = slot_of(key)
         function = None if fn is fallthrough_kernel else fn
         layer = Layer(function, line_of(fn), key, with_keyset=with_keyset, exclusive=exclusive)
         before = layers_of(op, slot)
         if before and not override and any(undo.args[-1] is before[-1] for undo in self._undo):
-            warnings.warn(
+            warn(
                 f"{self} overrides its own kernel of {op.qualified_name} for {key}, registered at "
                 f"{before[-1].where}.",
-                UserWarning,
-                stacklevel=4,
             )
         with self._registering():
             self._undo.append(partial(lift, op, slot, layer))
@@ -229,7 +239,7 @@ class Library:
             raise RuntimeError("A fallback needs a dispatch key: fallback(fn, 'Tracer').")
         if not callable(fn) and fn is not fallthrough_kernel:
             raise errors.library.not_callable(fn)
-        if fn is fallthrough_kernel:
+        if fn is fallthrough_kernel or not is_called(key):
             return  # without a fallback, a key that has no kernel is fallen through
         layer = Layer(fn, line_of(fn), key, with_keyset=with_keyset, fallback=True)
         with self._registering():
@@ -302,13 +312,14 @@ def read_key(key):
     """A dispatch key's name from a key or a name, PyTorch's other names included."""
     name = key.name if isinstance(key, DispatchKey) else key
     name = _SAME_KEY.get(name, name)
-    if name in KEYS:
+    if name in KEYS or name in _NEVER_CALLED:
         return name
-    if isinstance(name, str) and name.removeprefix("Autograd") in _ABSENT:
-        raise errors.library.unknown_device(
-            "impl()", name.removeprefix("Autograd").lower(), tuple(_DEVICE_KEYS)
-        )
     raise errors.library.unknown_key(name, KEYS)
+
+
+def is_called(key):
+    """Whether tensors can have a key, so that a kernel for it may be called."""
+    return key not in _NEVER_CALLED
 
 
 def device_keys(name, device_types):
@@ -316,11 +327,13 @@ def device_keys(name, device_types):
     if device_types is None or device_types == "default":
         return (_COMPOSITE[1],)
     devices = (device_types,) if isinstance(device_types, str) else tuple(device_types)
-    keys = _DEVICE_KEYS | dict.fromkeys(devices_from_outside(), "PrivateUse1")
-    for device in devices:
-        if device not in keys:
-            raise errors.library.unknown_device(name, device, tuple(_DEVICE_KEYS))
-    return tuple(dict.fromkeys(keys[device] for device in devices))
+    keys = _DEVICE_KEYS | dict.fromkeys(devices_from_outside(), "PrivateUse1") | _ABSENT
+    for place in devices:
+        if place not in keys:
+            if device(place).index is not None:  # a name that PyTorch knows not raises here
+                raise errors.library.device_with_index(place)
+            raise errors.library.unknown_device(name, place, tuple(keys))
+    return tuple(dict.fromkeys(keys[place] for place in devices))
 
 
 def line_of(function):

@@ -1,7 +1,6 @@
 """Registering by an operator's name: a function as an operator, kernels, derivatives."""
 
 import re
-import warnings
 from contextlib import contextmanager
 from functools import partial
 
@@ -18,10 +17,11 @@ from imode._core.layers import (
     signature,
     slot_of,
 )
+from imode._core.user_frames import warn
 
 from .callables import CustomOpDef, OpOverloadPacket
 from .infer import infer_schema
-from .libraries import KEYS, Library, device_keys, line_of, lock
+from .libraries import KEYS, Library, device_keys, is_called, line_of, lock
 from .namespaces import operator_of, packet_of
 from .recording import Formula
 from .tags import Tag, as_tags
@@ -112,8 +112,9 @@ def kernel_enabled(custom, device_type, enabled):
     """A block in which the kernel of a device is on, or the operator's function runs there."""
     op = custom._opoverload
     (key,) = device_keys(op.qualified_name, device_type)
-    slot = slot_of(key)
-    registered = [one for one in layers_of(op, slot) if one.function is not custom._init_fn]
+    slot = slot_of(key) if is_called(key) else None
+    layers = () if slot is None else layers_of(op, slot)
+    registered = [one for one in layers if one.function is not custom._init_fn]
     if not registered:
         yield
         return
@@ -313,11 +314,10 @@ def _found(op, lib, what):
 
 def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
     """As `register_fake`, whose older name it is. Deprecated."""
-    warnings.warn(
+    warn(
         "`torch.library.impl_abstract` was renamed to `torch.library.register_fake`. Please use "
         "that instead; we will remove `torch.library.impl_abstract` in a future version of "
         "PyTorch.",
         FutureWarning,
-        stacklevel=2,
     )
     return register_fake(qualname, func, lib=lib)

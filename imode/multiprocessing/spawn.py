@@ -9,9 +9,10 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import connection
+
+from imode._core.user_frames import warn
 
 __all__ = [
     "ProcessContext",
@@ -149,7 +150,7 @@ class SpawnContext(ProcessContext):
     """The older name of ProcessContext."""
 
     def __init__(self, processes, error_files):
-        warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)
+        warn("SpawnContext is renamed to ProcessContext since 1.4 release.")
         super().__init__(processes, error_files)
 
 
@@ -188,10 +189,9 @@ def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
     `fn` and `args` are pickled: `fn` must be defined at the top of a module.
     """
     if start_method != "spawn":
-        warnings.warn(
+        warn(
             f"This method only supports start_method=spawn (got: {start_method}).\n"
             "To use a different start_method use:\n\t\t imode.multiprocessing.start_processes(...)",
             FutureWarning,
-            stacklevel=2,
         )
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

@@ -7,4 +7,4 @@ __all__ = ["legacy_get_string"]
 
 def legacy_get_string(size_average, reduce, emit_warning=True):
     """The `reduction` that the two older booleans stand for; None means True."""
-    return older_reduction(size_average, reduce, 4 if emit_warning else 0)
+    return older_reduction(size_average, reduce, emit_warning)

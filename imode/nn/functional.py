@@ -1,23 +1,31 @@
 """The functions behind the layers: the operators that the table assigns to imode.nn.functional."""
 
-from imode.errors import names_of as _names_of
-from imode.ops import load_all as _load_all
-from imode.ops.schema import functions as _functions
-from imode.ops.schema import nn_functions as _nn_functions
+import imode.ops.schema as _schema  # by its own name: imode.ops looks names up as operators
+from imode import ops as _ops
+from imode._core.importing import import_late as _import_late
+from imode.errors import no_such_name as _no_such_name
 
 # In-place forms and two older names are functions of `imode` as well.
-_shared = ("celu_", "relu_", "selu_", "sigmoid", "tanh", "threshold_")
-_load_all()
-from imode.ops.products import scaled as _scaled  # noqa: E402 - in its turn
+_SHARED = ("celu_", "relu_", "selu_", "sigmoid", "tanh", "threshold_")
+_SCALED = ("ScalingType", "SwizzleType", "scaled_grouped_mm", "scaled_mm")
 
-_more = ("ScalingType", "SwizzleType", "scaled_grouped_mm", "scaled_mm")
-_nn_functions = {
-    **{name: _functions[name] for name in _shared},
-    **{name: getattr(_scaled, name) for name in _more},
-    **_nn_functions,
-}
-globals().update(_nn_functions)
+__all__ = sorted({*_SHARED, *_SCALED, *_ops.NN_FUNCTIONS})
 
-__all__ = sorted(_nn_functions)
+_names = frozenset(__all__)
 
-__getattr__ = _names_of(__name__)
+
+def __getattr__(name):
+    """Return a name of the list above; its operators are loaded when it is first asked for."""
+    if name not in _names:
+        raise _no_such_name(__name__, name)
+    _ops.find("_scaled_mm_v2" if name in _SCALED else name)
+    if name in _SCALED:
+        found = vars(_import_late(".products.scaled", "imode.ops"))
+    else:
+        found = _schema.nn_functions
+    value = globals()[name] = found[name] if name in found else _schema.functions[name]
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -4,11 +4,11 @@ Recording is off while a tensor is filled. With the same seed the values are PyT
 """
 
 import math
-import warnings
 
 import numpy as np
 
 from imode import ops
+from imode._core.user_frames import warn
 from imode.errors import names_of as _names_of
 from imode.guards import no_grad
 
@@ -90,10 +90,9 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
         return (1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0
 
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
-            stacklevel=2,
         )
     with no_grad():
         if below(b) - below(a) > 0.3:
@@ -250,7 +249,7 @@ def xavier_normal_(tensor, gain=1.0, generator=None):
 def _kaiming_std(tensor, a, mode, nonlinearity):
     """The standard deviation; None, with a warning, if there is nothing to fill."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn("Initializing zero-element tensors is a no-op")
         return None
     fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
@@ -328,10 +327,9 @@ def _older(function):
     name = function.__name__
 
     def older(*args, **kwargs):
-        warnings.warn(
+        warn(
             f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
             FutureWarning,
-            stacklevel=2,
         )
         return function(*args, **kwargs)
 

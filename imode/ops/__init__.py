@@ -66,6 +66,7 @@ MODULES = (
     "reductions.series",
     "reductions.covariance",
     "reductions.finite_differences",
+    "reductions.segments",
     "shapes.pixel_shuffle",
     "indexing.masks",
     "pointwise.special_names",
@@ -171,7 +172,15 @@ def digest():
 
 
 try:
-    from imode.ops.names import ABSENT, DECLARED_IN, DIGEST, FUNCTIONS, METHODS, STAMP
+    from imode.ops.names import (
+        ABSENT,
+        DECLARED_IN,
+        DIGEST,
+        FUNCTIONS,
+        METHODS,
+        NN_FUNCTIONS,
+        STAMP,
+    )
 
     _known = STAMP is None or stamp() == STAMP or digest() == DIGEST
 except ImportError:
@@ -284,3 +293,4 @@ else:
     DECLARED_IN = {}
     load_all()
     FUNCTIONS = tuple(sorted(sys.modules["imode.ops.schema"].functions))
+    NN_FUNCTIONS = tuple(sorted(sys.modules["imode.ops.schema"].nn_functions))

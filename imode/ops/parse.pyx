@@ -143,18 +143,25 @@ cdef int _read_results(Parsed parsed, str results) except -1:
     return 0
 
 
-def signature(Parsed parsed not None, str name, str doc, bint is_method):
-    """The text signature and the documentation, as built-in functions carry them."""
+def form(Parsed parsed not None, str name, str of, bint out):
+    """How an operator is called, on one line; `of`: what stands there for `self`."""
     cdef list parts = []
     cdef int i = 0
     for _, argument, required, default, _, _ in parsed.arguments:
         if i == parsed.n_positional:
             parts.append("*")
-        if i == 0 and argument == "self":
-            parts.append("$self" if is_method else "input")
+        if argument == "self":
+            parts.insert(i if of == "input" else 0, of)
         elif required:
             parts.append(argument)
         else:
             parts.append(f"{argument}={default!r}")
         i += 1
-    return f"{name}({', '.join(parts)})\n--\n\n{doc or ''}"
+    if out:
+        parts += ["out=None"] if "*" in parts else ["*", "out=None"]
+    return f"{name}({', '.join(filter(None, parts))})"
+
+
+def signature(Parsed parsed not None, str name, str doc, bint is_method, bint out=False):
+    """The text signature and the documentation, as built-in functions carry them."""
+    return f"{form(parsed, name, '$self' if is_method else 'input', out)}\n--\n\n{doc or ''}"

@@ -50,7 +50,7 @@ from operator import itemgetter
 
 from imode import errors
 from imode._core.adapter import general_case
-from imode._core.callables import make_function, make_method
+from imode._core.callables import function_of, make_function, make_method
 from imode._core.dispatch import (
     CKernel,
     Kind,
@@ -76,6 +76,7 @@ from imode.autograd.kernels import (
     REFUSE_OUT,
     TRACK_VIEW,
 )
+from imode.ops.help import add_way
 from imode.ops.parse import parse, signature
 from imode.ops.stored_dtypes import dtypes_taken, how_stored
 
@@ -547,15 +548,29 @@ def _publish(operator, parsed, words, doc):
         first = _first[operator.name] = operator
     name = operator.name
     # Overloads share one function and one method: binding tries them all.
+    text = signature(parsed, name, doc, False, _takes_out(operator))
     if "function" in words and name not in functions:
-        functions[name] = make_function(first, name, signature(parsed, name, doc, False), "imode")
+        functions[name] = make_function(first, name, text, "imode")
     if "nn" in words and name not in nn_functions:
-        nn_functions[name] = functions.get(name) or make_function(
-            first, name, signature(parsed, name, doc, False), "imode.nn.functional"
-        )
+        made = functions.get(name) or make_function(first, name, text, "imode.nn.functional")
+        nn_functions[name] = made
     if "method" in words and name not in methods:
         methods[name] = first
         install(name, make_method(first, name, signature(parsed, name, doc, True)))
+    _add_way(name, operator, parsed, doc)
+
+
+def _takes_out(operator):
+    return "out" in operator.entry.variants and operator.functional is None
+
+
+def _add_way(name, operator, parsed, doc):
+    """Add an overload's signature and documentation to what `help()` shows of a name."""
+    for table in (functions, nn_functions):
+        if name in table:
+            add_way(table[name], name, parsed, doc, False, _takes_out(operator))
+    if name in methods:
+        add_way(function_of(methods[name], True), name, parsed, doc, True)
 
 
 def alias(name, operator, variants=None, overloads=None):
@@ -576,7 +591,8 @@ def _publish_alias(name, operator, words, doc):
     parsed = parse(operator.schema)
     operator = _first[operator.name]  # where the other overloads are found, too
     if "function" in words or "nn" in words:
-        made = make_function(operator, name, signature(parsed, name, doc, False), "imode")
+        text = signature(parsed, name, doc, False, _takes_out(operator))
+        made = make_function(operator, name, text, "imode")
         for table, word in ((functions, "function"), (nn_functions, "nn")):
             if word in words:
                 table[name] = made
@@ -584,6 +600,9 @@ def _publish_alias(name, operator, words, doc):
         methods[name] = operator
         install(name, make_method(operator, name, signature(parsed, name, doc, True)))
     _first[name] = operator
+    while operator is not None:
+        _add_way(name, operator, parse(operator.schema), operator.entry.doc)
+        operator = operator.next_overload
 
 
 def functional(name):

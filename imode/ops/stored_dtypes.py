@@ -19,7 +19,7 @@ _OWN = _names("""
     new_zeros new_ones new_full new_empty_strided uniform_ normal_ random_ exponential_ cauchy_
     log_normal_ geometric_ bernoulli_ rand randn randint rand_like randn_like randint_like
     multinomial normal nan_to_num nextafter _standard_gamma _standard_gamma_grad _sample_dirichlet
-    _dirichlet_grad _grouped_mm _scaled_mm_v2 _scaled_grouped_mm_v2
+    _dirichlet_grad hash_tensor _grouped_mm _scaled_mm_v2 _scaled_grouped_mm_v2
 """)
 
 # Elements change places, or are left as zeros.

@@ -1,6 +1,5 @@
 """Optimizer: the base class of all update rules."""
 
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from copy import deepcopy
@@ -8,6 +7,7 @@ from itertools import chain
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 from imode.guards import enable_grad, no_grad, normal_mode
 from imode.nn.modules.module import clear_grad
 from imode.nn.parameter import as_normal
@@ -203,10 +203,9 @@ class Optimizer:
                 )
         seen = {id(param) for param in params}
         if len(seen) != len(params):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; "
                 "in future, this will cause an error",
-                stacklevel=3,
             )
         for group in self.param_groups:
             if bool(names) != ("param_names" in group):

@@ -264,7 +264,7 @@ class Reader:
         if [*map(type, flags)] != [bool] * 3:
             raise ValueError(f"flags {flags!r}")
         if key not in self.made:
-            parts = [self.indexed(indices).numpy(), self.indexed(values).detach().numpy()]
+            parts = [self.indexed(i).detach().numpy() for i in (indices, values)]
             shape = self.sizes(shape, "a sparse tensor's shape")
             try:
                 self.made[key] = rebuild_sparse(*parts, shape, *flags)
@@ -278,7 +278,10 @@ class Reader:
         if type(content) is not str:
             raise ValueError(f"not a name: {content!r}")
         if kind == "device":
-            return imode.device(content)
+            try:
+                return imode.device(content)
+            except RuntimeError as error:
+                raise ValueError(str(error)) from None
         if content not in NAMES:
             raise ValueError(f"unknown dtype {content!r}")
         return getattr(imode, content)

@@ -14,6 +14,8 @@ from imode.standing_in.missing import missing
 
 _KNOWN = frozenset(MODULES.split())
 _OPEN = frozenset(OPEN_MODULES.split())
+# Programs ask these for a name before they use it, since PyTorch is built without them, too.
+_OPTIONAL = frozenset(["torch.distributed.rpc"])
 _dict_of = types.ModuleType.__dict__["__dict__"].__get__  # a module's, as it is
 # What may be kept in a module once it was looked up: it does not change.
 _FIXED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, dtype)
@@ -82,6 +84,8 @@ class Module(types.ModuleType):
         for module in (own, *around):
             if module is not None and hasattr(module, name):
                 return getattr(module, name)
+        if self.__name__ in _OPTIONAL:
+            raise no_such_name(self.__name__, name)
         path = f"{self.__name__}.{name}"
         if path.partition(".")[2] in _KNOWN or path in _REPLACED:
             return module_of(path)

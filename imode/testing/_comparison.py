@@ -1,7 +1,6 @@
 """Whether tensors, numbers, and lists and dicts of these are close; if not, where they differ."""
 
 import cmath
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 import imode
 from imode import ops
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 
 __all__ = ["assert_allclose", "assert_close", "default_tolerances"]
 
@@ -137,11 +137,10 @@ def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=
 
     >>> imode.testing.assert_allclose([1.0], [1.0])
     """
-    warnings.warn(
+    warn(
         "`imode.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a "
         "future release. Please use `imode.testing.assert_close()` instead.",
         FutureWarning,
-        stacklevel=2,
     )
     if not isinstance(actual, Tensor):
         actual = ops.tensor(actual)

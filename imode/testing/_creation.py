@@ -1,11 +1,11 @@
 """Tensors with random elements for tests."""
 
 import math
-import warnings
 from collections.abc import Sequence
 
 import imode
 from imode import ops
+from imode._core.user_frames import warn
 
 __all__ = ["make_tensor"]
 
@@ -93,11 +93,10 @@ def _limits(dtype, low, high):
     if low != low or high != high:
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=!r} and {high=!r}")
     if low == high and dtype in _FLOATS | _COMPLEX:
-        warnings.warn(
+        warn(
             "Passing `low==high` to `imode.testing.make_tensor` for floating or complex types is "
             "deprecated since 2.1 and will be removed in 2.3. Use `imode.full(...)` instead.",
             FutureWarning,
-            stacklevel=3,
         )
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")

@@ -8,9 +8,10 @@ one node, whose backward runs the function again, recorded, and then backward th
 """
 
 import contextlib
-import warnings
 import weakref
 from collections import defaultdict
+
+from imode._core.user_frames import warn
 
 from .. import enable_grad, get_rng_state, is_grad_enabled, no_grad, set_rng_state
 from .._core.tensor import Tensor
@@ -75,9 +76,7 @@ class CheckpointFunction(Function):
     def forward(ctx, run_function, preserve_rng_state, *args):
         """Run the function without recording, and keep its arguments."""
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
-            )
+            warn("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.run_function = run_function
         ctx.state = get_rng_state() if preserve_rng_state else None
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -316,10 +315,9 @@ def _with_holders(
 def _reentrant(name, use_reentrant):
     if use_reentrant is not None:
         return use_reentrant
-    warnings.warn(
+    warn(
         f"{name}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
         "recommended; without it, use_reentrant=True is taken.",
-        stacklevel=3,
     )
     return True
 

@@ -12,6 +12,7 @@ OTHERWISE = ("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "kl_div"
 # is rounded, is accident. Values and gradients of ordinary numbers are compared by test_ops.py.
 INNER = {
     *("_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"),
+    "_segment_reduce_backward",
     *("_local_scalar_dense", "_log_softmax", "_scaled_mm_v2", "alias", "copy", "slice"),
     *("avg_pool2d_backward", "convolution_backward", "embedding_dense_backward"),
     *("max_pool2d_with_indices_backward", "native_dropout", "native_batch_norm"),

@@ -26,6 +26,8 @@ class Digits(Dataset):
 
 
 class Block(nn.Module):
+    gain: nn.Parameter
+
     def __init__(self, width: int, kind: dtype = imode.float32) -> None:
         super().__init__()
         self.layers = nn.ModuleList([nn.Linear(width, width, dtype=kind) for _ in range(2)])

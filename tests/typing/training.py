@@ -16,7 +16,7 @@ class Square(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        (x,) = ctx.saved_tensors
+        x: Tensor = ctx.saved_tensors[0]
         return 2 * grad * x
 
 
@@ -38,7 +38,8 @@ def count(model: nn.Module) -> int:
 
 @imode.inference_mode()
 def predict(model: nn.Module, x: Tensor) -> Tensor:
-    return model(x).softmax(-1)
+    logits: Tensor = model(x)
+    return logits.softmax(-1)
 
 
 def train(model: Net, loader: DataLoader) -> float:
@@ -83,7 +84,13 @@ with imode.no_grad(), imode.autograd.graph.save_on_cpu():
     w.mul_(2).clamp_(min=0)
 handle = w.register_hook(lambda grad: grad * 2)
 handle.remove()
-jac = imode.autograd.functional.jacobian(lambda t: t * t, w)
+
+
+def square(t: Tensor) -> Tensor:
+    return t * t
+
+
+jac = imode.autograd.functional.jacobian(square, w)
 imode.manual_seed(0)
 stacked = imode.stack([a, a], dim=0).mean(dim=(0, 1), keepdim=True)
 out = imode.where(flags, x, 0.0)

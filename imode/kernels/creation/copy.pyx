@@ -6,15 +6,17 @@ outside an integer's range, shapes that do not broadcast.
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport run_general
-from imode._core.allocator cimport Fields, fields, root
+from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
-    FLOAT32, FLOAT64, code_from_object, code_of, is_complex, is_float, is_integral,
-    typenum_of)
+    BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, code_from_object, code_of,
+    is_complex, is_float, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode._core.parallel cimport skipping
+from imode._core.moving cimport move_into
+from imode._core.overlap cimport ranges_meet
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
@@ -26,9 +28,22 @@ from imode.kernels.pointwise.loops import halves
 
 cnp.import_array()
 
+cdef extern from "convert.h" nogil:
+    ctypedef void (*imode_converter)(char* to, const char* source, npy_intp n) noexcept
+    void imode_half_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_half(char* to, const char* source, npy_intp n) noexcept
+    void imode_brain_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_brain(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_byte(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_byte(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_int32(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_int64(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_int32(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_int64(char* to, const char* source, npy_intp n) noexcept
+
 cdef enum:
     LARGE = 256                   # from so many elements on, the call of a ufunc pays
-    FEW = 4096                    # most floats that are looked at before they become integers
+    GRAIN = 32768                 # fewest elements per thread
 
 
 cdef bint _overlaps_itself(Fields* array) noexcept:
@@ -51,51 +66,67 @@ cdef bint _casts_alike(int source, int target) noexcept:
         or (is_float(source) and is_integral(target)))
 
 
-ctypedef fused real:
-    float
-    double
+# ---- conversions that have a loop of their own ----
+
+cdef struct Conversion:
+    imode_converter run
+    char* to
+    const char* source
+    npy_intp wide                 # bytes of an element of `to`,
+    npy_intp item                 # and of `source`
 
 
-cdef bint _within(const real* x, npy_intp n, double low, double high) noexcept nogil:
-    """Whether all are from `low` up to, not including, `high`; NaN is not."""
-    cdef npy_intp i
-    cdef bint inside = True
-    for i in range(n):
-        inside &= low <= x[i] < high
-    return inside
+cdef imode_converter _converter(int source, int target) noexcept:
+    """The loop from one dtype to another, given by their codes; NULL: NumPy's."""
+    if source == FLOAT32:
+        if target == FLOAT16:
+            return imode_float_to_half
+        if target == BFLOAT16:
+            return imode_float_to_brain
+        if target == UINT8:
+            return imode_float_to_byte
+        if target == INT32:
+            return imode_float_to_int32
+        if target == INT64:
+            return imode_float_to_int64
+    elif source == FLOAT64:
+        if target == UINT8:
+            return imode_double_to_byte
+        if target == INT32:
+            return imode_double_to_int32
+        if target == INT64:
+            return imode_double_to_int64
+    elif target == FLOAT32:
+        if source == FLOAT16:
+            return imode_half_to_float
+        if source == BFLOAT16:
+            return imode_brain_to_float
+    return NULL
 
 
-cdef bint _fits(ndarray source, int target) noexcept:
-    """Whether a few contiguous floats are within the range of an integer dtype."""
-    cdef npy_intp n = cnp.PyArray_SIZE(source)
-    cdef double low, high
-    if n > FEW or skipping():
-        return False
-    if target == cnp.NPY_INT64:
-        low, high = -9.0e18, 9.0e18
-    elif target == cnp.NPY_INT32:
-        low, high = -2147483648.0, 2147483648.0
-    elif target == cnp.NPY_UINT8:
-        low, high = 0.0, 256.0
-    else:
-        return False
-    if cnp.PyArray_TYPE(source) == cnp.NPY_FLOAT32:
-        return _within(<const float*>cnp.PyArray_DATA(source), n, low, high)
-    return cnp.PyArray_TYPE(source) == cnp.NPY_FLOAT64 and _within(
-        <const double*>cnp.PyArray_DATA(source), n, low, high)
+cdef void _convert_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Conversion* c = <Conversion*>context
+    c.run(c.to + begin * c.wide, c.source + begin * c.item, end - begin)
 
 
 cdef int _write(ndarray target, ndarray source) except -1:
-    """Copy between arrays of one shape. (NumPy's loops between float16 and float32 are slow.)"""
-    cdef int a = cnp.PyArray_TYPE(source)
-    cdef int b = cnp.PyArray_TYPE(target)
+    """Copy between arrays of one shape that share no memory."""
+    cdef int a = code_of[cnp.PyArray_TYPE(source)]
+    cdef int b = code_of[cnp.PyArray_TYPE(target)]
+    cdef npy_intp n = cnp.PyArray_SIZE(target)
+    cdef Conversion c
     if skipping():
         return 0
-    if cnp.PyArray_SIZE(source) >= LARGE and (
-            (a == cnp.NPY_FLOAT16 and b == cnp.NPY_FLOAT32)
-            or (a == cnp.NPY_FLOAT32 and b == cnp.NPY_FLOAT16)):
-        halves(source, target)
-    else:
+    c.run = _converter(a, b)
+    if c.run != NULL and cnp.PyArray_IS_C_CONTIGUOUS(source) and (
+            cnp.PyArray_IS_C_CONTIGUOUS(target)):
+        c.to, c.source = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
+        c.wide, c.item = cnp.PyArray_ITEMSIZE(target), cnp.PyArray_ITEMSIZE(source)
+        with nogil:
+            parallel_for(n, GRAIN, _convert_part, &c)
+    elif n >= LARGE and ((a == FLOAT16 and b == FLOAT32) or (a == FLOAT32 and b == FLOAT16)):
+        halves(source, target)    # NumPy's loops are slow
+    elif a != b or not move_into(target, source):
         cnp.PyArray_CopyInto(target, source)
     return 0
 
@@ -104,11 +135,14 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* target = fields((<Tensor>args[0]).array)
     cdef Fields* source
     cdef npy_intp n
+    cdef int a, b
     if not is_tensor(args[1]) or not target.flags & WRITEABLE:
         return run_general(op, keys, args)
     source = fields((<Tensor>args[1]).array)
-    if target.nd != source.nd or not _same_shape(target, source, 0, target.nd) or not _casts_alike(
-            code_of[source.descr.type_num], code_of[target.descr.type_num]):
+    a, b = code_of[source.descr.type_num], code_of[target.descr.type_num]
+    if target.nd != source.nd or not _same_shape(target, source, 0, target.nd) or not (
+            _casts_alike(a, b)
+            or (target.flags & source.flags & C_CONTIGUOUS and _converter(a, b) != NULL)):
         return run_general(op, keys, args)
     if target.flags & source.flags & C_CONTIGUOUS and (
             target.descr.type_num == source.descr.type_num):
@@ -121,14 +155,10 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
             storage(<Tensor>args[0])) == 0:
         return run_general(op, keys, args)
-    if _same_storage(<Tensor>args[0], <Tensor>args[1]):
+    if ranges_meet(storage(<Tensor>args[0]), storage(<Tensor>args[1])):
         return run_general(op, keys, args)
     _write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
     return <object>args[0]
-
-
-cdef bint _same_storage(Tensor a, Tensor b) noexcept:
-    return root(a.array) == root(b.array)
 
 
 cdef object _fill(Operator op, keyset_t keys, PyObject** args):
@@ -173,7 +203,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     if target < 0:
         target = source
     if args[2] != <PyObject*>None or not cnp.PyArray_IS_C_CONTIGUOUS(array) or (
-            not _casts_alike(source, target) and not _fits(array, typenum_of[target])):
+            not _casts_alike(source, target) and _converter(source, target) == NULL):
         return run_general(op, keys, args)
     out = empty_like(array, typenum_of[target])
     _write(out, array)

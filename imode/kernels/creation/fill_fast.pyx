@@ -13,6 +13,7 @@ from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.iterate cimport empty_like as allocate_like, in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
+from imode._core.moving cimport imode_move, move_into, run_move
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
@@ -155,7 +156,7 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         if type(<object>args[1]) is not str or <str>args[1] != "contiguous_format":
             return run_general(op, keys, args)
         out = allocate(cnp.PyArray_TYPE(source), source.ndim, source.shape)
-        if not skipping():
+        if not skipping() and not move_into(out, source):
             cnp.PyArray_CopyInto(out, source)
         return wrap(out)
     if args[1] != <PyObject*>None:
@@ -188,7 +189,7 @@ cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
 
 cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     """Fill `out` with contiguous tensors: a block of each per index of the leading dimensions."""
-    cdef npy_intp o, block
+    cdef imode_move m
     cdef npy_intp outer = 1
     cdef npy_intp row             # bytes of one outer index of the result
     cdef char* target = <char*>cnp.PyArray_DATA(out)
@@ -203,10 +204,13 @@ cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     row = item * _count(fields(<PyObject*>out), dim, out.ndim)
     for k in range(PyTuple_GET_SIZE(tensors)):
         each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
-        block = item * _count(each, dim, each.nd)
-        for o in range(outer):
-            memcpy(target + o * row, each.data + o * block, block)
-        target += block
+        m.item, m.nd, m.to, m.from_ = item, 2, target, each.data
+        m.dims[0], m.dims[1] = outer, _count(each, dim, each.nd)
+        m.to_steps[0], m.from_steps[0] = row, item * m.dims[1]
+        m.to_steps[1] = m.from_steps[1] = item
+        target += m.from_steps[0]
+        if m.dims[0] and m.dims[1]:
+            run_move(&m)
 
 
 cdef Fields* _first(Operator op, PyObject** args, int added, int* dim) except? NULL:

@@ -1,12 +1,11 @@
 """What kernels that place elements check first: indices, what is written to, a number."""
 
-import warnings
-
 import numpy as np
 
 from imode import errors
 from imode._core.numbers import number_as
 from imode._core.overlap import refuse_shared
+from imode._core.user_frames import warn
 
 
 def check_index(index, size, dim, error=RuntimeError, prefix=""):
@@ -31,11 +30,9 @@ def check_written(target, *others, expanded=None):
     ):
         if expanded is None:
             raise errors.views.overlap_inside(target)
-        warnings.warn(
+        warn(
             f"Use of {expanded} on expanded tensors is deprecated. Please clone() the tensor "
             "before performing this operation.",
-            UserWarning,
-            stacklevel=2,
         )
     for other in others:
         if other is target:

@@ -6,18 +6,21 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport skipping
-from imode._core.tensor cimport is_tensor
+from imode._core.parallel cimport parallel_for, skipping
+from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, _array, _count, _dim, _fill_value, _indices, _inside, _item, _bounded,
     _wrapped, _row_major)
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from numpy cimport ndarray, npy_intp
 
 from imode._core.hollow import hollow
 
 cnp.import_array()
+
+cdef enum:
+    GRAIN = 16384                 # fewest elements per thread
 
 # ---- along a dimension: gather and scatter ----
 
@@ -46,6 +49,7 @@ cdef void _steps(Fields* array, npy_intp* steps) noexcept:
 
 ctypedef fused element:
     uint8_t
+    uint16_t
     uint32_t
     uint64_t
     float
@@ -68,67 +72,107 @@ cdef inline void _row(element* a, npy_intp length, element* b, int64_t* index, n
             a[_bounded(index[j], length)] += b[j]
 
 
-cdef bint _gather_rows(element* a, npy_intp length, element* b, int64_t* index, npy_intp rows,
-                       npy_intp n) noexcept nogil:
-    """b[r, j] = a[r, index[r, j]] for rows of `length` and n; False if an index is out of range."""
-    cdef npy_intp _, j
+cdef struct Rows:             # a gather along the last dimension, all other sizes being equal
+    char* a
+    char* b
+    char* index
+    npy_intp item
+    npy_intp length           # of a row of `a`,
+    npy_intp n                # of one of the index
+    npy_intp step             # from a row of the index to the next, in bytes
+    bint outside              # whether an index was out of range
+
+
+cdef void _gather_part(Rows* rows, element* a, element* b, npy_intp begin,
+                       npy_intp end) noexcept nogil:
+    """b[r, j] = a[r, index[r, j]] for the elements `begin` to `end`, counted through the rows."""
+    cdef npy_intp r = begin // rows.n, j = begin - r * rows.n, last, i, length = rows.length
+    cdef const int64_t* index
     cdef uint64_t signs = 0       # see `_inside`
-    for _ in range(rows):
-        for j in range(n):
-            signs |= <uint64_t>index[j] | (<uint64_t>(length - 1) - <uint64_t>index[j])
-            b[j] = a[_bounded(index[j], length)]
-        a += length
-        b += n
-        index += n
-    return <int64_t>signs >= 0
+    while begin < end:
+        index = <const int64_t*>(rows.index + r * rows.step)
+        last = min(rows.n, j + end - begin)
+        for i in range(j, last):
+            signs |= <uint64_t>index[i] | (<uint64_t>(length - 1) - <uint64_t>index[i])
+            b[r * rows.n + i] = a[r * length + _bounded(index[i], length)]
+        begin += last - j
+        r += 1
+        j = 0
+    if <int64_t>signs < 0:
+        rows.outside = True
+
+
+cdef void _gather_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Rows* rows = <Rows*>context
+    if rows.item == 4:
+        _gather_part(rows, <uint32_t*>rows.a, <uint32_t*>rows.b, begin, end)
+    elif rows.item == 8:
+        _gather_part(rows, <uint64_t*>rows.a, <uint64_t*>rows.b, begin, end)
+    elif rows.item == 2:
+        _gather_part(rows, <uint16_t*>rows.a, <uint16_t*>rows.b, begin, end)
+    else:
+        _gather_part(rows, <uint8_t*>rows.a, <uint8_t*>rows.b, begin, end)
+
+
+cdef bint _row_step(Fields* index, npy_intp* step) noexcept:
+    """Whether rows of the index are contiguous and lie a constant number of bytes apart."""
+    cdef int d, last = index.nd - 1
+    cdef npy_intp expected = -1
+    if index.descr.type_num != cnp.NPY_INT64 or (
+            index.dimensions[last] > 1 and index.strides[last] != sizeof(int64_t)):
+        return False
+    step[0] = 0
+    for d in range(last - 1, -1, -1):
+        if index.dimensions[d] != 1:
+            if expected < 0:
+                step[0] = index.strides[d]
+            elif index.strides[d] != expected:
+                return False
+            expected = index.strides[d] * index.dimensions[d]
+    return step[0] >= 0
 
 
 cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp item,
                             PyObject** args):
     """gather along the last dimension if all other sizes are equal; else None."""
     cdef ndarray out
-    cdef npy_intp rows, n, length
-    cdef bint inside
+    cdef Rows rows
+    cdef npy_intp total = _count(index, 0, index.nd)
     cdef int d, last = a.nd - 1
     if a.nd == 0 or index.nd != a.nd or _dim(dim, a.nd) != last or not _row_major(a) or (
-            not _indices(index)):
+            not _row_step(index, &rows.step)):
         return None
     for d in range(last):
         if index.dimensions[d] != a.dimensions[d]:
             return None
-    rows, n, length = _count(index, 0, last), index.dimensions[last], a.dimensions[last]
-    if length == 0:
+    rows.n, rows.length, rows.item = index.dimensions[last], a.dimensions[last], item
+    if rows.length == 0:
         return None
     out = empty(a.descr.type_num, index.nd, index.dimensions)
-    to = <char*>cnp.PyArray_DATA(out)
+    rows.a, rows.b, rows.index = a.data, <char*>cnp.PyArray_DATA(out), index.data
+    rows.outside = False
     _held = hold(args, 3)
     with nogil:
-        if item == 4:
-            inside = _gather_rows(<uint32_t*>a.data, length, <uint32_t*>to, <int64_t*>index.data,
-                                  rows, n)
-        elif item == 8:
-            inside = _gather_rows(<uint64_t*>a.data, length, <uint64_t*>to, <int64_t*>index.data,
-                                  rows, n)
-        else:
-            inside = _gather_rows(<uint8_t*>a.data, length, <uint8_t*>to, <int64_t*>index.data,
-                                  rows, n)
-    return out if inside else None
+        parallel_for(total, GRAIN, _gather_rows, &rows)
+    return None if rows.outside else out
 
 
-cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action) noexcept nogil:
-    """Visit the index in row order: b = a[...] or a[...] = b or a[...] += b."""
+cdef void _run(Walk* w, element* a, element* b, int64_t* index, Action action, npy_intp begin,
+               npy_intp end) noexcept nogil:
+    """Visit rows of the index, in order: b = a[...] or a[...] = b or a[...] += b."""
     cdef npy_intp at[MAX_DIMS]
-    cdef npy_intp base_a, base_b, j, outer = 1, _
+    cdef npy_intp base_a, base_b, j, rest = begin, _
     cdef npy_intp inner = w.shape[w.nd - 1], step_a = w.a[w.nd - 1], step_b = w.b[w.nd - 1]
     cdef npy_intp step = w.a[w.dim], length = w.length
     cdef int d
     cdef bint rows = w.dim == w.nd - 1 and step_b == 1
     if w.dim == w.nd - 1:
         step_a = 0
-    for d in range(w.nd - 1):
-        outer *= w.shape[d]
-        at[d] = 0
-    for _ in range(outer):
+    for d in range(w.nd - 2, -1, -1):
+        at[d] = rest % w.shape[d]
+        rest //= w.shape[d]
+    index += begin * inner
+    for _ in range(begin, end):
         base_a, base_b = 0, 0
         for d in range(w.nd - 1):
             if d != w.dim:
@@ -182,25 +226,52 @@ cdef bint _walk_plan(Walk* w, Fields* a, PyObject* dim, Fields* index, Fields* o
 cdef bint _can_run(int kind, npy_intp item, Action action) noexcept:
     if action == SCATTER_ADD:
         return kind in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64)
-    return item in (1, 4, 8)
+    return item in (1, 2, 4, 8)
+
+
+cdef struct Visit:
+    Walk* walk
+    char* a
+    char* b
+    char* index
+    Action action
+    int kind
+    npy_intp item
+
+
+cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Visit* v = <Visit*>context
+    cdef Walk* w = v.walk
+    cdef int64_t* at = <int64_t*>v.index
+    if v.action == SCATTER_ADD:
+        if v.kind == cnp.NPY_FLOAT:
+            _run(w, <float*>v.a, <float*>v.b, at, v.action, begin, end)
+        elif v.kind == cnp.NPY_DOUBLE:
+            _run(w, <double*>v.a, <double*>v.b, at, v.action, begin, end)
+        else:
+            _run(w, <int64_t*>v.a, <int64_t*>v.b, at, v.action, begin, end)
+    elif v.item == 4:
+        _run(w, <uint32_t*>v.a, <uint32_t*>v.b, at, v.action, begin, end)
+    elif v.item == 8:
+        _run(w, <uint64_t*>v.a, <uint64_t*>v.b, at, v.action, begin, end)
+    elif v.item == 2:
+        _run(w, <uint16_t*>v.a, <uint16_t*>v.b, at, v.action, begin, end)
+    else:
+        _run(w, <uint8_t*>v.a, <uint8_t*>v.b, at, v.action, begin, end)
 
 
 cdef void _visit(Walk* w, char* a, char* b, char* index, Action action, int kind,
                  npy_intp item) noexcept nogil:
-    cdef int64_t* at = <int64_t*>index
-    if action == SCATTER_ADD:
-        if kind == cnp.NPY_FLOAT:
-            _run(w, <float*>a, <float*>b, at, action)
-        elif kind == cnp.NPY_DOUBLE:
-            _run(w, <double*>a, <double*>b, at, action)
-        else:
-            _run(w, <int64_t*>a, <int64_t*>b, at, action)
-    elif item == 4:
-        _run(w, <uint32_t*>a, <uint32_t*>b, at, action)
-    elif item == 8:
-        _run(w, <uint64_t*>a, <uint64_t*>b, at, action)
+    """Visit all rows: those of a gather shared between threads, the others' writes in order."""
+    cdef Visit v = [w, a, b, index, action, kind, item]
+    cdef npy_intp rows = 1
+    cdef int d
+    for d in range(w.nd - 1):
+        rows *= w.shape[d]
+    if action == GATHER:
+        parallel_for(rows, GRAIN // w.shape[w.nd - 1] + 1, _visit_rows, &v)
     else:
-        _run(w, <uint8_t*>a, <uint8_t*>b, at, action)
+        _visit_rows(&v, 0, rows)
 
 
 cdef object _gather(Operator op, keyset_t keys, PyObject** args):
@@ -208,12 +279,15 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* index = _array(args[2])
     cdef npy_intp item = _item(args[0])
-    cdef ndarray out
+    cdef ndarray out, rows
     if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER):
         return run_general(op, keys, args)
     out = _rows_gathered(a, args[1], index, item, args)
     if out is not None:
         return wrap(out)
+    if index.descr.type_num == cnp.NPY_INT64 and not _indices(index):
+        rows = cnp.PyArray_GETCONTIGUOUS(storage(<Tensor>args[2]))
+        index = fields(<PyObject*>rows)
     if a.nd == 0 or not _walk_plan(&w, a, args[1], index, NULL):
         return run_general(op, keys, args)
     out = empty(a.descr.type_num, index.nd, index.dimensions)

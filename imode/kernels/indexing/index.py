@@ -5,13 +5,12 @@ it is true. NumPy checks all indices itself, in `a[key]` and `ufunc.at`, before 
 element.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors
 from imode._core.layout import common_order, empty_in, in_rows
 from imode._core.type_names import scalar_name
+from imode._core.user_frames import warn
 from imode.kernels.indexing.checks import check_written
 from imode.kernels.indexing.index_slices import add_rows
 from imode.kernels.indexing.masks import masked_fill
@@ -48,11 +47,9 @@ def expand_indices(a, indices):
             expanded.append(None)
             continue
         if index.dtype == np.uint8:
-            warnings.warn(
+            warn(
                 "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
                 "torch.bool instead.",
-                UserWarning,
-                stacklevel=2,
             )
         elif index.dtype != np.bool_:
             if index.dtype != np.int64 and index.dtype != np.int32:

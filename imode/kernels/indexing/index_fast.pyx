@@ -14,6 +14,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
+from imode._core.parallel cimport parallel_for
 from imode.kernels.indexing.masks_fast cimport at_mask, fill_at_mask, is_mask
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -25,6 +26,9 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef enum:
+    SHARED = 65536                # fewest bytes per thread
+
 ctypedef fused number:
     float
     double
@@ -33,22 +37,65 @@ ctypedef fused number:
 
 # ---- rows: whole slices along a dimension ----
 
+ctypedef fused word:
+    uint32_t
+    uint64_t
+
+
+cdef inline void _pick_words(word* out, const word* a, const int64_t* index, npy_intp count,
+                             npy_intp size, npy_intp begin, npy_intp end, int rows) noexcept nogil:
+    """out[r, i] = a[r, index[i]] for one row or four, which read the index once."""
+    cdef npy_intp i, at
+    if rows == 1:
+        for i in range(begin, end):
+            out[i] = a[_wrapped(index[i], size)]
+        return
+    for i in range(begin, end):
+        at = _wrapped(index[i], size)
+        out[i] = a[at]
+        out[i + count] = a[at + size]
+        out[i + 2 * count] = a[at + 2 * size]
+        out[i + 3 * count] = a[at + 3 * size]
+
+
+cdef struct Pick:
+    char* out
+    char* a
+    int64_t* index
+    npy_intp count
+    npy_intp size
+    npy_intp chunk
+
+
+cdef void _pick_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """The chunks `begin` to `end` of the result, counted through its rows."""
+    cdef Pick* p = <Pick*>context
+    cdef npy_intp row = begin // p.count, j = begin - row * p.count, left = end - begin, last, i
+    cdef char* a = p.a + row * p.size * p.chunk
+    cdef char* out = p.out + row * p.count * p.chunk
+    cdef int rows
+    while left > 0:
+        rows = 4 if j == 0 and p.chunk in (4, 8) and left >= 4 * p.count else 1
+        last = min(p.count, j + left)
+        if p.chunk == 4:
+            _pick_words(<uint32_t*>out, <uint32_t*>a, p.index, p.count, p.size, j, last, rows)
+        elif p.chunk == 8:
+            _pick_words(<uint64_t*>out, <uint64_t*>a, p.index, p.count, p.size, j, last, rows)
+        else:
+            for i in range(j, last):
+                memcpy(out + i * p.chunk, a + _wrapped(p.index[i], p.size) * p.chunk, p.chunk)
+        left -= (last - j) * rows
+        a += rows * p.size * p.chunk
+        out += rows * p.count * p.chunk
+        j = 0
+
+
 cdef void _pick(char* out, char* a, int64_t* index, npy_intp outer, npy_intp count, npy_intp size,
                 npy_intp chunk) noexcept nogil:
     """out[o, i] = a[o, index[i]], each a chunk of bytes."""
-    cdef npy_intp _, i
-    for _ in range(outer):
-        if chunk == 4:
-            for i in range(count):
-                (<uint32_t*>out)[i] = (<uint32_t*>a)[_wrapped(index[i], size)]
-        elif chunk == 8:
-            for i in range(count):
-                (<uint64_t*>out)[i] = (<uint64_t*>a)[_wrapped(index[i], size)]
-        else:
-            for i in range(count):
-                memcpy(out + i * chunk, a + _wrapped(index[i], size) * chunk, chunk)
-        out += count * chunk
-        a += size * chunk
+    cdef Pick p = [out, a, index, count, size, chunk]
+    if count and chunk:
+        parallel_for(outer * count, SHARED // chunk + 1, _pick_part, &p)
 
 
 cdef void _store(char* a, char* values, int64_t* index, npy_intp outer, npy_intp count,

@@ -12,12 +12,12 @@ from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
 from libc.math cimport exp, fabs
 
-import warnings
 
 import numpy as np
 from imode import errors
 from imode._core.broadcast import broadcast_shape
 from imode._core.promotion import can_cast, result_type
+from imode._core.user_frames import warn
 
 cnp.import_array()
 
@@ -414,7 +414,7 @@ cdef object pairwise(int kind, x, y, double param, long reduction):
 cdef int _warn_of_sizes(x, y) except -1:
     cdef tuple a = (<object>x).shape, b = (<object>y).shape
     if a != b:
-        warnings.warn(errors.shapes.target_size(a, b), UserWarning, stacklevel=2)
+        warn(errors.shapes.target_size(a, b))
     return 0
 
 

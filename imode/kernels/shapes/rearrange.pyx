@@ -12,12 +12,13 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport empty_like, in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
+from imode._core.moving cimport imode_move, run_move
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport (
     PyLong_AsLongAndOverflow, _array, _count, _dim, _fill_value, _indices, _item,
     _row_major, repeat_item)
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
@@ -52,34 +53,14 @@ cdef void _steps(Fields* a, npy_intp item, npy_intp* steps) noexcept:
 
 cdef void _copy(char* to, const char* source, int nd, const npy_intp* dims,
                 const npy_intp* to_steps, const npy_intp* source_steps,
-                npy_intp item) noexcept nogil:
-    """Copy a block of elements from one layout to another, dimension by dimension."""
-    cdef npy_intp i
-    if nd == 0:
-        memcpy(to, source, item)
-    elif nd > 1:
-        for i in range(dims[0]):
-            _copy(to + i * to_steps[0], source + i * source_steps[0], nd - 1, dims + 1,
-                  to_steps + 1, source_steps + 1, item)
-    elif to_steps[0] == item and source_steps[0] == item:
-        memcpy(to, source, dims[0] * item)
-    elif item == 4 and to_steps[0] == 4 and source_steps[0] == -4:
-        for i in range(dims[0]):
-            (<uint32_t*>to)[i] = (<const uint32_t*>source)[-i]
-    elif item == 8 and to_steps[0] == 8 and source_steps[0] == -8:
-        for i in range(dims[0]):
-            (<uint64_t*>to)[i] = (<const uint64_t*>source)[-i]
-    elif item == 4:
-        for i in range(dims[0]):
-            (<uint32_t*>(to + i * to_steps[0]))[0] = (
-                <const uint32_t*>(source + i * source_steps[0]))[0]
-    elif item == 8:
-        for i in range(dims[0]):
-            (<uint64_t*>(to + i * to_steps[0]))[0] = (
-                <const uint64_t*>(source + i * source_steps[0]))[0]
-    else:
-        for i in range(dims[0]):
-            memcpy(to + i * to_steps[0], source + i * source_steps[0], item)
+                npy_intp item) noexcept:
+    """Copy a block of elements, not empty, from one layout to another."""
+    cdef imode_move m
+    m.item, m.nd, m.to, m.from_ = item, nd, to, source
+    memcpy(m.dims, dims, nd * sizeof(npy_intp))
+    memcpy(m.to_steps, to_steps, nd * sizeof(npy_intp))
+    memcpy(m.from_steps, source_steps, nd * sizeof(npy_intp))
+    run_move(&m)
 
 
 cdef object _flip(Operator op, keyset_t keys, PyObject** args):

@@ -1,6 +1,7 @@
 """The fast case of sort, unique, nonzero and masked_select.
 
-It serves row order, float32, float64 and int64, and lines so short that insertion sort is fastest.
+It serves row order, float32, float64, int32 and int64. Short lines are sorted by insertion, the others
+of sort by digits.
 The general case, the operator's function over ndarrays, serves everything else.
 """
 cimport numpy as cnp
@@ -11,7 +12,8 @@ from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
-from imode._core.making cimport wrap
+from imode._core.making cimport hold, wrap
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _array, _count, _dim, _item, _row_major, _same_shape
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -20,8 +22,15 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "sort_fast.h" nogil:
+    ctypedef int imode_sort_line(const void* x, npy_intp n, npy_intp step, bint falling,
+                                 void* values, int64_t* indices) noexcept
+    imode_sort_line imode_sort_float, imode_sort_double, imode_sort_int32, imode_sort_int64
+
 cdef enum:
-    SHORT = 32                    # most elements of a line
+    SHORT = 32                    # most elements that are sorted by insertion
+    GRAIN = 2048                  # fewest elements per thread
+    MOST = 0x7FFFFFFF             # most elements of a line
 
 ctypedef fused number:
     float
@@ -59,13 +68,37 @@ cdef void _insert(const number* x, npy_intp n, npy_intp step, bint falling, numb
             indices[i * step] = at[i]
 
 
-cdef void _lines(const number* x, npy_intp outer, npy_intp n, npy_intp inner, bint falling,
-                 number* values, int64_t* indices) noexcept nogil:
-    cdef npy_intp o, i, first
-    for o in range(outer):
-        for i in range(inner):
-            first = o * n * inner + i
-            _insert(x + first, n, inner, falling, values + first, indices + first)
+cdef struct Lines:
+    char* x
+    char* values
+    int64_t* indices
+    npy_intp n                    # elements of a line,
+    npy_intp inner                # how far apart they lie,
+    npy_intp item                 # and their bytes
+    int kind
+    bint falling
+    bint failed                   # for want of memory
+
+
+cdef void _sort_lines(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Lines* a = <Lines*>context
+    cdef npy_intp i, first
+    cdef imode_sort_line* by_digits = (
+        imode_sort_float if a.kind == cnp.NPY_FLOAT else
+        imode_sort_double if a.kind == cnp.NPY_DOUBLE else
+        imode_sort_int32 if a.kind == cnp.NPY_INT32 else imode_sort_int64)
+    for i in range(begin, end):
+        first = i // a.inner * a.n * a.inner + i % a.inner
+        x, values = a.x + first * a.item, a.values + first * a.item
+        if a.n > SHORT or a.kind == cnp.NPY_INT32:
+            if by_digits(x, a.n, a.inner, a.falling, values, a.indices + first) < 0:
+                a.failed = True
+        elif a.kind == cnp.NPY_FLOAT:
+            _insert(<float*>x, a.n, a.inner, a.falling, <float*>values, a.indices + first)
+        elif a.kind == cnp.NPY_DOUBLE:
+            _insert(<double*>x, a.n, a.inner, a.falling, <double*>values, a.indices + first)
+        else:
+            _insert(<int64_t*>x, a.n, a.inner, a.falling, <int64_t*>values, a.indices + first)
 
 
 cdef object _pair(Operator op, ndarray values, ndarray indices):
@@ -77,24 +110,26 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
     cdef Fields* a = _array(args[0])
     cdef int kind = a.descr.type_num
     cdef int dim = _dim(at, a.nd) if a.nd else -1
-    cdef bint falling = <object>order is True
-    cdef npy_intp outer, inner, n
+    cdef npy_intp total = _count(a, 0, a.nd)
     cdef ndarray values, indices
-    cdef int64_t* to
-    if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or a.dimensions[dim] > SHORT or (
-            kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_INT64) or (
-            _count(a, 0, a.nd) == 0):
+    cdef Lines lines
+    if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or (
+            kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT32, cnp.NPY_INT64)) or (
+            total == 0 or a.dimensions[dim] > MOST):
         return run_general(op, keys, args)
-    outer, n, inner = _count(a, 0, dim), a.dimensions[dim], _count(a, dim + 1, a.nd)
     values = empty_like(storage(<Tensor>args[0]), kind)
     indices = empty_like(storage(<Tensor>args[0]), cnp.NPY_INT64)
-    to = <int64_t*>cnp.PyArray_DATA(indices)
-    if kind == cnp.NPY_FLOAT:
-        _lines(<float*>a.data, outer, n, inner, falling, <float*>cnp.PyArray_DATA(values), to)
-    elif kind == cnp.NPY_DOUBLE:
-        _lines(<double*>a.data, outer, n, inner, falling, <double*>cnp.PyArray_DATA(values), to)
-    else:
-        _lines(<int64_t*>a.data, outer, n, inner, falling, <int64_t*>cnp.PyArray_DATA(values), to)
+    lines.x, lines.values = a.data, <char*>cnp.PyArray_DATA(values)
+    lines.indices = <int64_t*>cnp.PyArray_DATA(indices)
+    lines.n, lines.inner, lines.item = (
+        a.dimensions[dim], _count(a, dim + 1, a.nd), _item(args[0]))
+    lines.kind, lines.falling, lines.failed = kind, <object>order is True, False
+    if not skipping():
+        _held = hold(args, op.nargs)
+        with nogil:
+            parallel_for(total // lines.n, GRAIN // lines.n + 1, _sort_lines, &lines)
+    if lines.failed:
+        raise MemoryError
     return _pair(op, values, indices)
 
 

@@ -1,5 +1,4 @@
 """Loops over coordinates: sorted sums of what is given several times, products with matrices."""
-cimport cython
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -9,24 +8,48 @@ import numpy as np
 
 cnp.import_array()
 
-ctypedef fused number_t:
-    float
-    double
-    float complex
-    double complex
-    signed char
-    unsigned char
-    short
-    int
-    int64_t
+cdef extern from "sparse_loops.h" nogil:
+    ctypedef struct Loops "sparse_loops":
+        void (*sum_runs)(const void* values, const int64_t* order, const int64_t* runs, void* out,
+                         npy_intp n, npy_intp width) noexcept nogil
+        void (*times_matrix)(const int64_t* rows, const int64_t* columns, const void* values,
+                             const void* matrix, void* out, npy_intp n,
+                             npy_intp width) noexcept nogil
+        void (*products_at)(const int64_t* rows, const int64_t* columns, const void* a,
+                            const void* b, void* out, npy_intp n, npy_intp width) noexcept nogil
+
+    const Loops* loops_of "imode_sparse_loops"(int typenum)
 
 
-def order_of(const int64_t[::1] keys not None, int64_t bound):
-    """The stable order that sorts keys of 0 up to `bound`: an int64 array.
+cdef void* _rows(ndarray array, int typenum, int ndim) except NULL:
+    """Where the elements of an array in rows are."""
+    if (cnp.PyArray_TYPE(array) != typenum or array.ndim != ndim
+            or not cnp.PyArray_IS_C_CONTIGUOUS(array)):
+        raise ValueError(f"expected an array in rows of {ndim} dimensions and type {typenum}, not "
+                         f"one of {array.ndim} dimensions, {array.dtype} and strides "
+                         f"{(<object>array).strides}")
+    return cnp.PyArray_DATA(array)
+
+
+cdef const int64_t* _places(ndarray array) except NULL:
+    """The elements of an int64 array of one dimension."""
+    return <const int64_t*>_rows(array, cnp.NPY_INT64, 1)
+
+
+cdef const Loops* _loops(ndarray array) except NULL:
+    cdef const Loops* found = loops_of(cnp.PyArray_TYPE(array))
+    if found == NULL:
+        raise TypeError(f"no loops over coordinates for {array.dtype}")
+    return found
+
+
+def order_of(ndarray places not None, int64_t bound):
+    """The stable order that sorts places of 0 up to `bound`: an int64 array.
 
     By counting, sixteen bits at a time: O(n) for the keys of a matrix.
     """
-    cdef npy_intp n = keys.shape[0], i
+    cdef const int64_t* keys = _places(places)
+    cdef npy_intp n = places.shape[0], i
     cdef ndarray order = np.empty(n, np.int64)
     cdef ndarray other = np.empty(n, np.int64)
     cdef int64_t* at = <int64_t*>cnp.PyArray_DATA(order)
@@ -61,86 +84,73 @@ def order_of(const int64_t[::1] keys not None, int64_t bound):
     return order if at == <int64_t*>cnp.PyArray_DATA(order) else other
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def sum_runs(const number_t[:, ::1] values, const int64_t[::1] order, const int64_t[::1] runs,
-             number_t[:, ::1] out):
+def sum_runs(ndarray values not None, ndarray order not None, ndarray runs not None,
+             ndarray out not None):
     """Add the rows of `values`, taken in `order`, into the row of `out` that `runs` gives each."""
-    cdef npy_intp i, j, n = order.shape[0], width = values.shape[1]
-    cdef const number_t* source
-    cdef number_t* target
-    if n == 0 or width == 0:
-        return
+    cdef const Loops* loops = _loops(values)
+    cdef int typenum = cnp.PyArray_TYPE(values)
+    cdef const int64_t* at = _places(order)
+    cdef const int64_t* to = _places(runs)
+    cdef void* source = _rows(values, typenum, 2)
+    cdef void* target = _rows(out, typenum, 2)
+    cdef npy_intp n = order.shape[0], width = values.shape[1]
     with nogil:
-        for i in range(n):
-            source = &values[order[i], 0]
-            target = &out[runs[i], 0]
-            for j in range(width):
-                target[j] = target[j] + source[j]
+        loops.sum_runs(source, at, to, target, n, width)
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def row_starts(const int64_t[::1] rows, int64_t n_rows):
+def row_starts(ndarray rows not None, int64_t n_rows):
     """Where each row begins in sorted row numbers: int64 [n_rows + 1]."""
     cdef ndarray starts = np.zeros(n_rows + 1, np.int64)
     cdef int64_t* counts = <int64_t*>cnp.PyArray_DATA(starts)
-    cdef npy_intp i
+    cdef const int64_t* row = _places(rows)
+    cdef npy_intp i, n = rows.shape[0]
     with nogil:
-        for i in range(rows.shape[0]):
-            counts[rows[i] + 1] += 1
+        for i in range(n):
+            counts[row[i] + 1] += 1
         for i in range(n_rows):
             counts[i + 1] += counts[i]
     return starts
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def times_matrix(const int64_t[::1] rows, const int64_t[::1] columns, const number_t[::1] values,
-                 const number_t[:, ::1] matrix, number_t[:, ::1] out):
+def times_matrix(ndarray rows not None, ndarray columns not None, ndarray values not None,
+                 ndarray matrix not None, ndarray out not None):
     """Add `values[k] * matrix[columns[k]]` to `out[rows[k]]` for each k."""
-    cdef npy_intp k, j, n = rows.shape[0], width = matrix.shape[1]
-    cdef number_t factor
-    cdef const number_t* source
-    cdef number_t* target
-    if width == 0:
-        return
+    cdef const Loops* loops = _loops(values)
+    cdef int typenum = cnp.PyArray_TYPE(values)
+    cdef const int64_t* row = _places(rows)
+    cdef const int64_t* column = _places(columns)
+    cdef void* factors = _rows(values, typenum, 1)
+    cdef void* source = _rows(matrix, typenum, 2)
+    cdef void* target = _rows(out, typenum, 2)
+    cdef npy_intp n = rows.shape[0], width = matrix.shape[1]
     with nogil:
-        for k in range(n):
-            factor = values[k]
-            source = &matrix[columns[k], 0]
-            target = &out[rows[k], 0]
-            for j in range(width):
-                target[j] = target[j] + factor * source[j]
+        loops.times_matrix(row, column, factors, source, target, n, width)
 
 
-@cython.boundscheck(False)
-@cython.wraparound(False)
-def products_at(const int64_t[::1] rows, const int64_t[::1] columns, const number_t[:, ::1] a,
-                const number_t[:, ::1] b, number_t[::1] out):
+def products_at(ndarray rows not None, ndarray columns not None, ndarray a not None,
+                ndarray b not None, ndarray out not None):
     """Set `out[k]` to the product of the rows `a[rows[k]]` and `b[columns[k]]`, summed."""
-    cdef npy_intp k, j, n = rows.shape[0], width = a.shape[1]
-    cdef number_t total
-    cdef const number_t* left
-    cdef const number_t* right
+    cdef const Loops* loops = _loops(a)
+    cdef int typenum = cnp.PyArray_TYPE(a)
+    cdef const int64_t* row = _places(rows)
+    cdef const int64_t* column = _places(columns)
+    cdef void* left = _rows(a, typenum, 2)
+    cdef void* right = _rows(b, typenum, 2)
+    cdef void* target = _rows(out, typenum, 1)
+    cdef npy_intp n = rows.shape[0], width = a.shape[1]
     with nogil:
-        for k in range(n):
-            total = 0
-            if width:
-                left = &a[rows[k], 0]
-                right = &b[columns[k], 0]
-                for j in range(width):
-                    total = total + left[j] * right[j]
-            out[k] = total
+        loops.products_at(row, column, left, right, target, n, width)
 
 
-def merged(const int64_t[::1] a not None, const int64_t[::1] b not None):
+def merged(ndarray first not None, ndarray second not None):
     """Walk through two lists of places; returns two int64 arrays of one length.
 
-    For each place met, where it stands in `a` and in `b`, -1 where it does not. The smaller of the
-    two next places comes first, equal ones together: of sorted lists, a merge.
+    For each place met, where it stands in the first and in the second, -1 where it does not. The
+    smaller of the two next places comes first, equal ones together: of sorted lists, a merge.
     """
-    cdef npy_intp na = a.shape[0], nb = b.shape[0], i = 0, j = 0, n = 0
+    cdef const int64_t* a = _places(first)
+    cdef const int64_t* b = _places(second)
+    cdef npy_intp na = first.shape[0], nb = second.shape[0], i = 0, j = 0, n = 0
     cdef ndarray from_a = np.empty(na + nb, np.int64)
     cdef ndarray from_b = np.empty(na + nb, np.int64)
     cdef int64_t* left = <int64_t*>cnp.PyArray_DATA(from_a)

@@ -1,11 +1,11 @@
 """Hooks on modules, in a module of their own: calling a module without hooks costs nothing more."""
 
-import warnings
 from collections.abc import MutableMapping
 from functools import cache
 
 from imode._core.dispatch import is_grad_enabled
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 from imode.autograd.function import Function
 
 __all__ = ["Hooks", "call_with_hooks"]
@@ -166,10 +166,9 @@ def call_with_hooks(module, args, kwargs):
                 try:
                     _run_forward(module, entry, args, kwargs, result)
                 except Exception as error:
-                    warnings.warn(
+                    warn(
                         "module forward hook with ``always_call=True`` raised an exception "
                         f"that was silenced as another error was raised in forward: {error}",
-                        stacklevel=3,
                     )
         raise
 
@@ -239,10 +238,9 @@ class _BackwardTaps:
 
     def wrap_outputs(self, result):
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn(
+            warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
                 f"Tensors but received {type(result)}",
-                stacklevel=4,
             )
         results = result if isinstance(result, tuple) else (result,)
         self.outputs = len(results)
@@ -256,11 +254,9 @@ class _BackwardTaps:
             if replaced is not None:
                 full = _same_length(replaced, full, "pre hook", "grad_output")
         if self.input_positions is None:
-            warnings.warn(
+            warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients. Its grad_input is all None.",
-                UserWarning,
-                stacklevel=2,
             )
             for hook in self.hooks:
                 replaced = hook(self.module, (None,) * self.inputs, full)

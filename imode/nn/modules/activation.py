@@ -371,7 +371,7 @@ class Softmax(_AlongDim):
     """
 
     def forward(self, input):
-        return F.softmax(input, self.dim, _stacklevel=5)
+        return F.softmax(input, self.dim)
 
 
 class Softmin(_AlongDim):
@@ -383,7 +383,7 @@ class Softmin(_AlongDim):
     """
 
     def forward(self, input):
-        return F.softmin(input, self.dim, _stacklevel=5)
+        return F.softmin(input, self.dim)
 
 
 class LogSoftmax(_AlongDim):
@@ -394,7 +394,7 @@ class LogSoftmax(_AlongDim):
     """
 
     def forward(self, input):
-        return F.log_softmax(input, self.dim, _stacklevel=5)
+        return F.log_softmax(input, self.dim)
 
 
 class Softmax2d(Module):
@@ -409,7 +409,7 @@ class Softmax2d(Module):
             raise ValueError(
                 f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
             )
-        return F.softmax(input, -3, _stacklevel=5)
+        return F.softmax(input, -3)
 
 
 class GLU(_AlongDim):

@@ -1,6 +1,6 @@
 """Normalisation of each channel of each sample."""
 
-import warnings
+from imode._core.user_frames import warn
 
 from .. import functional as F
 from .norm import Tracking
@@ -36,10 +36,9 @@ class _InstanceNorm(Tracking):
                     f"expected input's size at dim={dim} to match num_features "
                     f"({self.num_features}), but got: {input.size(dim)}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={dim} does not match num_features. You can silence this "
                 "warning by not passing in num_features, which is not used because affine=False",
-                stacklevel=2,
             )
         result = F.instance_norm(
             input.unsqueeze(0) if single else input,

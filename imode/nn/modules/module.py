@@ -1,11 +1,10 @@
 """Module: the base class of all layers and models."""
 
-import warnings
-
 from imode import errors, ops
 from imode._core.device import device
 from imode._core.internals import is_parameter
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 from imode.guards import no_grad, normal_mode
 from imode.utils.hooks import RemovableHandle
 
@@ -422,11 +421,10 @@ class Module:
                 f"but got desired dtype={dtype}"
             )
         if dtype.is_complex:
-            warnings.warn(
+            warn(
                 "Complex modules are a new feature under active development whose design may "
                 "change, and some modules might not work as expected when using complex tensors "
                 "as parameters or buffers.",
-                stacklevel=2,
             )
         convertible = lambda t: t.is_floating_point() or t.is_complex()
         place = _wanted_device(args, kwargs)
@@ -469,11 +467,10 @@ class Module:
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """Everything to save, as an OrderedDict from dotted name to (detached) tensor."""
         if args:
-            warnings.warn(
+            warn(
                 "Positional args are being deprecated, use kwargs instead. "
                 "Refer to the documentation of Module.state_dict for details.",
                 FutureWarning,
-                stacklevel=2,
             )
             rest = (destination, prefix, keep_vars)[len(args) :]
             destination, prefix, keep_vars = (*args, *rest)

@@ -2,9 +2,9 @@
 
 import math
 import numbers
-import warnings
 
 from imode import ops
+from imode._core.user_frames import warn
 
 from .. import init
 from ..parameter import Parameter
@@ -39,12 +39,10 @@ def _check_dropout(dropout, num_layers):
             "being zeroed"
         )
     if dropout > 0 and num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
             f"expects num_layers greater than 1, but got dropout={dropout} and "
             f"num_layers={num_layers}",
-            UserWarning,
-            stacklevel=4,
         )
 
 

@@ -2,10 +2,10 @@
 
 import math
 import types
-import warnings
 
 from imode import ops
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 from imode.guards import no_grad
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"]
@@ -53,9 +53,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     lazy = isinstance(parameters, types.GeneratorType)
     parameters = list(parameters)
     if lazy and not parameters:
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
-        )
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     with no_grad():
         total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
         clip_grads_with_norm_(parameters, max_norm, total)
@@ -89,11 +87,10 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
     ...     imode.nn.utils.clip_grad_norm([], 1.0)
     tensor(0.)
     """
-    warnings.warn(
+    warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

@@ -59,8 +59,8 @@ class PackedSequence(_Fields):
         return self
 
     def pin_memory(self):
-        """Itself: there is one device."""
-        return self
+        """The same in pinned memory, which there is not: raises as `Tensor.pin_memory`."""
+        return self._of(self.data.pin_memory())
 
     def double(self):
         return self.to(dtype=ops.empty(0).double().dtype)

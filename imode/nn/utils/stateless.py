@@ -1,8 +1,7 @@
 """A module called with other tensors in the places of its own."""
 
-import warnings
-
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 
 __all__ = ["functional_call"]
 
@@ -86,11 +85,10 @@ def functional_call(
 
     As `imode.func.functional_call`, which is to be preferred.
     """
-    warnings.warn(
+    warn(
         "This API is deprecated as of PyTorch 2.0 and will be removed in a future version of "
         "PyTorch. Please use torch.func.functional_call instead which is a drop-in replacement "
         "for this API.",
         FutureWarning,
-        stacklevel=2,
     )
     return call(module, parameters_and_buffers, args, kwargs, tie_weights, strict)

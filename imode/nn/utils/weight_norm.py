@@ -1,7 +1,6 @@
 """Norms of weights by hooks before `forward`, as scripts before `parametrizations` have them."""
 
-import warnings
-
+from imode._core.user_frames import warn
 from imode.nn.parameter import Parameter
 
 from ._pre_hooks import drop_pre_hook, pre_hooks
@@ -45,11 +44,10 @@ def weight_norm(module, name="weight", dim=0):
     >>> list(layer.state_dict())
     ['bias', 'weight_g', 'weight_v']
     """
-    warnings.warn(
+    warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of "
         "`torch.nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     if found(module, WeightNorm, name):
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

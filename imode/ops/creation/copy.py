@@ -1,7 +1,6 @@
 """Operators that write a tensor's elements or storage whole: copy_, fill_, set_, conversion."""
 
 import math
-import warnings
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from imode._core.overlap import refuse_overlaps
 from imode._core.parallel import skipping
 from imode._core.storage import UntypedStorage, offset_in, root_of
 from imode._core.type_names import c_name, class_name
+from imode._core.user_frames import warn
 from imode.autograd.leaves import forget_graphs
 from imode.kernels.creation import copy as kernels
 from imode.kernels.shapes import storage_views, views
@@ -40,9 +40,7 @@ def _real_for(source, dtype):
     """What of complex numbers goes into a real dtype: their real parts, with a warning."""
     if source.dtype.kind != "c" or dtype.kind in "cb":
         return source
-    warnings.warn(
-        "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=4
-    )
+    warn("Casting complex values to real discards the imaginary part")
     return source.real
 
 
@@ -144,6 +142,26 @@ op(
     fast=kernels.convert_fast,
     derivative={"self": lambda grad, self_device: _brought(grad, self_device)},
     floats_only=True,
+)
+
+
+def _pin_memory(self, device):
+    raise errors.arguments.no_accelerator()
+
+
+op(
+    "_pin_memory(Tensor self, device? device=None) -> Tensor",
+    _pin_memory,
+    differentiable=False,
+    variants="function",
+    doc="""A copy in memory that a GPU reads directly: RuntimeError, for there is no such device.
+
+    Packages name it, to say what it does to tensors of their own.
+
+    >>> imode._pin_memory(imode.ones(2))
+    Traceback (most recent call last):
+    RuntimeError: Cannot access accelerator device when none is available.
+    """,
 )
 
 

@@ -6,7 +6,6 @@ that tensor's. `requires_grad=True` is applied to the result by the binder.
 """
 
 import math
-import warnings
 from functools import partial
 
 import numpy as np
@@ -23,6 +22,7 @@ from imode._core.parallel import skipping
 from imode._core.promotion import result_type
 from imode._core.tensor import Tensor
 from imode._core.type_names import scalar_name
+from imode._core.user_frames import warn
 from imode.kernels.creation import fill_fast, from_data, from_data_fast
 from imode.kernels.shapes import storage_views
 from imode.kernels.shapes.views import apply
@@ -123,12 +123,10 @@ def _fill_out(functional, way, *arguments):
         if "shaped" in way and result.numel() == out.numel():
             result = result.view(out.shape)
         elif "warned" in way and out.numel():
-            warnings.warn(
+            warn(
                 f"The number of elements in the out tensor of shape {list(out.shape)} is "
                 f"{out.numel()} which does not match the computed number of elements "
                 f"{result.numel()}. The out tensor is resized; a rounding error may be the reason.",
-                UserWarning,
-                stacklevel=2,
             )
         functional.entry.out.write(result, out, f"aten::{functional.name}", quiet=True)
     return out if has_node(out) else out.requires_grad_(arguments["requires_grad"])
@@ -407,13 +405,13 @@ def copy_of(data, dtype):
 
 def _tensor(data, dtype, *options):
     if isinstance(data, Tensor):
-        warnings.warn(_COPY.format("imode.tensor"), UserWarning, stacklevel=2)
+        warn(_COPY.format("imode.tensor"))
     return copy_of(data, as_numpy(dtype))
 
 
 def _new_tensor(self, data, dtype, *options):
     if isinstance(data, Tensor):
-        warnings.warn(_COPY.format("tensor.new_tensor"), UserWarning, stacklevel=2)
+        warn(_COPY.format("tensor.new_tensor"))
     return copy_of(data, as_numpy(dtype, self.dtype))
 
 

@@ -8,7 +8,6 @@ to `_index` or `index_put_` together with the dimension of each.
 """
 
 import operator
-import warnings
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from imode._core.numbers import scalar_as
 from imode._core.overriding import call_overridden
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode.kernels.creation import from_data
 from imode.kernels.shapes.views import wrap_dim
 
@@ -202,11 +202,9 @@ def _as_tuple(index):
                 if isinstance(index, tuple):
                     return tuple(index)
                 if not isinstance(index, (str, bytes)):
-                    warnings.warn(
+                    warn(
                         "Using a non-tuple sequence for multidimensional indexing is deprecated "
                         "and will be changed in pytorch 2.9; use x[tuple(seq)] instead of x[seq].",
-                        UserWarning,
-                        stacklevel=3,
                     )
                 return tuple(index)
     return tuple(index) if isinstance(index, tuple) else (index,)

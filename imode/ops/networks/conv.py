@@ -78,6 +78,23 @@ op(
 )
 
 
+op(
+    f"_convolution(Tensor input, Tensor weight, Tensor? bias, {_REST}, bool benchmark, "
+    "bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+    kernels.convolution,  # which reads no further than it needs
+    derivative={("input", "weight", "bias"): _conv_backward},
+    name="ConvolutionBackward1",
+    variants="function",
+    doc="""As `convolution`; the switches of a GPU's library that follow change nothing.
+
+    >>> x, weight = imode.ones(1, 1, 4), imode.ones(1, 1, 2)
+    >>> switches = [False] * 4
+    >>> imode._convolution(x, weight, None, [1], [0], [1], False, [0], 1, *switches).shape
+    imode.Size([1, 1, 3])
+    """,
+)
+
+
 @op(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, int[]? bias_sizes, "
     f"{_REST}, any output_mask) -> (Tensor result, Tensor result1, Tensor result2)",

@@ -5,11 +5,11 @@ their own there, as in PyTorch.
 """
 
 import math
-import warnings
 
 import numpy as np
 
 from imode import errors, ops
+from imode._core.user_frames import warn
 from imode.autograd.views import write_as
 from imode.kernels.random import choices, distributions_fast
 from imode.ops.schema import composite, functional, inplace_doc, op
@@ -116,11 +116,9 @@ def _check_probability(p):
 
 
 def _warn_of_dims(name, dim):
-    warnings.warn(
+    warn(
         f"{name}: Received a {dim}-D input to {name}, which is deprecated and will result in an "
         "error in a future release. To drop elements one by one, use dropout.",
-        UserWarning,
-        stacklevel=3,
     )
 
 
@@ -169,12 +167,10 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
     if input.dim() not in (3, 4):
         _warn_of_dims("dropout2d", input.dim())
     elif input.dim() == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3-D input to dropout2d and assuming that channel-wise 1-D "
             "dropout behavior is desired - input is interpreted as shape (N, C, L). Use dropout1d "
             "to say so.",
-            UserWarning,
-            stacklevel=2,
         )
     return _dropout(input, p, training, inplace, True)
 
@@ -315,7 +311,7 @@ def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     [1.0, 1.0]
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", UserWarning, stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     drawn = -logits.new_empty(logits.shape).exponential_().log()
     soft = ((logits + drawn) / tau).softmax(dim)
     if not hard:

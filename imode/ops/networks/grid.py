@@ -3,12 +3,11 @@
 The kernel is `imode.kernels.networks.grid`'s.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors, ops
 from imode._core.dispatch import is_grad_enabled
+from imode._core.user_frames import warn
 from imode.kernels.networks import grid as kernels
 from imode.ops.gradient_checks import expect, wanted
 from imode.ops.networks import composites_fast
@@ -127,11 +126,10 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
 
 
 def _warn_of_default():
-    warnings.warn(
+    warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
         "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
         "documentation of grid_sample for details.",
-        stacklevel=3,
     )
 
 
@@ -275,11 +273,10 @@ def affine_grid(theta, size, align_corners):
         align_corners = False
     _check_theta(theta, size)
     if align_corners and min(size[2:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
             "align_corners=True. This is not an intended use case of affine_grid. See the "
             "documentation of affine_grid for details.",
-            stacklevel=2,
         )
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")

@@ -5,14 +5,13 @@ its number to a private operator, which is the one that is recorded. Backward pa
 themselves recorded (create_graph) use formulas in differentiable operators.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors, ops
 from imode._core.broadcast import broadcast_shapes
 from imode._core.layout import empty_like
 from imode._core.type_names import scalar_name
+from imode._core.user_frames import warn
 from imode.kernels.networks import loss as kernels
 from imode.kernels.networks.loss import Pairwise
 from imode.ops.networks import composites_fast
@@ -26,7 +25,7 @@ _LEGACY = "any size_average=None, any reduce=None, str reduction='mean'"
 def _warn_of_sizes(input, target):
     if target.shape != input.shape:
         message = errors.shapes.target_size(input.shape, target.shape)
-        warnings.warn(message, UserWarning, stacklevel=3)
+        warn(message)
         ops.broadcast_tensors([input.detach(), target.detach()])
 
 
@@ -252,12 +251,10 @@ def kl_div(input, target, size_average, reduce, reduction, log_target):
     """
     batch = reduction == "batchmean"
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math "
             "definition.",
-            UserWarning,
-            stacklevel=3,
         )
     number = reduction_number(size_average, reduce, "sum" if batch else reduction)
     if input.is_complex() or target.is_complex():

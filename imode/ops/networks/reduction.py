@@ -1,25 +1,22 @@
 """How losses reduce their elements: by name, as older programs said it, by the name's number."""
 
-import warnings
-
 from imode import errors
 from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
+from imode._core.user_frames import warn
 from imode.kernels.networks.loss import Reduction
 
 NONE, MEAN, SUM = Reduction.NONE.value, Reduction.MEAN.value, Reduction.SUM.value
 _NUMBERS = {each.name.lower(): each.value for each in Reduction}
 
 
-def older_reduction(size_average, reduce, stacklevel):
-    """The name that the two older booleans stand for; None means True. Warns (0: does not)."""
+def older_reduction(size_average, reduce, warns=True):
+    """The name that the two older booleans stand for; None means True."""
     mean = size_average is None or size_average
     name = ("mean" if mean else "sum") if reduce is None or reduce else "none"
-    if stacklevel:
-        warnings.warn(
+    if warns:
+        warn(
             "size_average and reduce args will be deprecated, "
-            f"please use reduction='{name}' instead.",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            f"please use reduction='{name}' instead."
         )
     return name
 
@@ -27,7 +24,7 @@ def older_reduction(size_average, reduce, stacklevel):
 def reduction_number(size_average, reduce, reduction):
     """The number of a reduction; the two older booleans outrank its name."""
     if size_average is not None or reduce is not None:
-        reduction = older_reduction(size_average, reduce, 3)
+        reduction = older_reduction(size_average, reduce)
     try:
         return _NUMBERS[reduction]
     except KeyError:

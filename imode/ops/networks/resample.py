@@ -5,12 +5,12 @@ dimensions of space.
 """
 
 import math
-import warnings
 
 import numpy as np
 
 from imode import errors, ops
 from imode._core.layout import empty_like, is_channels_last
+from imode._core.user_frames import warn
 from imode.kernels.networks import resample as kernels
 from imode.ops.gradient_checks import expect
 from imode.ops.networks import functional_fast
@@ -351,9 +351,8 @@ def interpolate(
 
 
 def _deprecated(name):
-    warnings.warn(
+    warn(
         f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=3,
     )
 
 

@@ -5,7 +5,6 @@ as PyTorch calls them.
 """
 
 import math
-import warnings
 from operator import itemgetter
 
 from imode import errors, ops
@@ -14,6 +13,7 @@ from imode._core.dispatch import is_grad_enabled
 from imode._core.keyset import DispatchKey, DispatchKeySet
 from imode._core.tensor import Tensor
 from imode._core.type_names import class_name
+from imode._core.user_frames import warn
 from imode.ops.products import composites_fast
 from imode.ops.products.linalg import refuse_mv_out
 from imode.ops.reductions import dims
@@ -414,11 +414,9 @@ def chain_matmul(*matrices, out=None):
     tensor([[3.],
             [3.]])
     """
-    warnings.warn(
+    warn(
         "imode.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "imode.linalg.multi_dot instead, which takes one list of matrices.",
-        UserWarning,
-        stacklevel=2,
     )
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")

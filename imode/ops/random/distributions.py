@@ -4,8 +4,6 @@ For one seed the numbers are PyTorch's, bit for bit (see `kernels/random/distrib
 `generator=` they come from the default generator, which `imode.manual_seed` seeds.
 """
 
-import warnings
-
 import numpy as np
 
 from imode import errors
@@ -13,6 +11,7 @@ from imode._core.dtype import bfloat16
 from imode._core.numbers import largest
 from imode._core.parallel import skipping
 from imode._core.type_names import c_name, scalar_name
+from imode._core.user_frames import warn
 from imode.kernels.random import choices, distributions, distributions_fast
 from imode.kernels.shapes import views
 from imode.ops.pointwise.common import zeros
@@ -172,12 +171,11 @@ def _check_bounds(start, last, dtype):
             _in_range(name, value, -most, most, dtype)
         for name, value in (("from", start), ("to - 1", last)):
             if not -exact <= value <= exact:
-                warnings.warn(
+                warn(
                     f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Not "
                     f"every integer beyond has a value in {_c_name(dtype)}; the numbers "
                     "drawn are rounded.",
                     UserWarning,
-                    stacklevel=3,
                 )
     elif dtype.kind in "biu":
         low, high = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)

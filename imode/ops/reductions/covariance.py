@@ -1,9 +1,8 @@
 """Covariances and correlations: composed, as in PyTorch."""
 
-import warnings
-
 from imode import ops
 from imode._core.type_names import scalar_name
+from imode._core.user_frames import warn
 from imode.ops.schema import composite
 
 
@@ -38,11 +37,9 @@ def _degrees(weights, total, correction, aweights):
     if isinstance(degrees, int):
         degrees = ops.scalar_tensor(degrees, dtype=int)
     if degrees.item() <= 0:
-        warnings.warn(
+        warn(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
             "of observations.",
-            UserWarning,
-            stacklevel=3,
         )
         degrees = ops.zeros_like(degrees)
     return degrees

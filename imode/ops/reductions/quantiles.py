@@ -1,10 +1,9 @@
 """Quantiles, and the most frequent elements."""
 
-import warnings
-
 import numpy as np
 
 from imode import errors, ops
+from imode._core.user_frames import warn
 from imode.kernels.reductions import lines_fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.reductions import composites_fast
@@ -93,7 +92,7 @@ def _written(values, out):
     """`out`, resized to fit and written to: a write that autograd records."""
     if out.shape != values.shape:
         if out.numel():
-            warnings.warn(errors.out.resized(out.shape, values.shape), UserWarning, stacklevel=3)
+            warn(errors.out.resized(out.shape, values.shape))
         resized = out.data
         out.data = resized.resize_(values.shape)  # which is not a write
     return out.copy_(values)

@@ -1,6 +1,5 @@
 """Operators along one dimension that look at all of it: running sums, softmax, logsumexp."""
 
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.numbers import largest
+from imode._core.user_frames import warn
 from imode.kernels.reductions import along, lines_fast, reduce
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.gradient_checks import expect
@@ -336,12 +336,11 @@ for _name in ("softmax", "log_softmax"):
 # ---- nn.functional: without a dimension, one is chosen ----
 
 
-def _chosen_dim(name, ndim, level):
+def _chosen_dim(name, ndim):
     """The dimension that was meant before `dim` had to be named."""
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
         "dim=X as an argument.",
-        stacklevel=level,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -354,7 +353,7 @@ def _softmax_function(input, dim=None, _stacklevel=3, dtype=None):
     imode.float64
     """
     if dim is None:
-        dim = _chosen_dim("softmax", input.dim(), _stacklevel)
+        dim = _chosen_dim("softmax", input.dim())
     return input.softmax(dim) if dtype is None else input.softmax(dim, dtype=dtype)
 
 
@@ -366,7 +365,7 @@ def _log_softmax_function(input, dim=None, _stacklevel=3, dtype=None):
     imode.float64
     """
     if dim is None:
-        dim = _chosen_dim("log_softmax", input.dim(), _stacklevel)
+        dim = _chosen_dim("log_softmax", input.dim())
     if dtype is None:
         return input.log_softmax(dim)
     return input.log_softmax(dim, dtype=dtype)
@@ -380,5 +379,5 @@ def _softmin_function(input, dim=None, _stacklevel=3, dtype=None):
     tensor([0.5000, 0.5000])
     """
     if dim is None:
-        dim = _chosen_dim("softmin", input.dim(), _stacklevel)
+        dim = _chosen_dim("softmin", input.dim())
     return (-input).softmax(dim) if dtype is None else (-input).softmax(dim, dtype=dtype)

@@ -1,12 +1,12 @@
 """Variance and standard deviation, and both with the mean."""
 
 import math
-import warnings
 
 import numpy as np
 
 from imode import errors, ops
 from imode._core.type_names import scalar_name
+from imode._core.user_frames import warn
 from imode.kernels.reductions import variance as fast
 from imode.ops.composites_fast import spread as spread_by_correction
 from imode.ops.reductions import dims
@@ -24,11 +24,9 @@ def _moments(x, dim, correction, keepdim, name):
     count = dims.count(x.shape, axes)
     freedom = max(count - (1 if correction is None else correction), 0)
     if freedom == 0 or x.size == 0:
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
             "reduction factor (input numel divided by output numel).",
-            UserWarning,
-            stacklevel=4,
         )
     if x.dtype.kind != "c":
         return _real_moments(x, axes, keepdim, count, freedom)

@@ -1,12 +1,11 @@
 """Sums, means and maxima of embeddings, by bags."""
 
-import warnings
-
 import numpy as np
 
 from imode import ops
 from imode._core.dispatch import is_grad_enabled
 from imode._core.type_names import tensor_type
+from imode._core.user_frames import warn
 from imode.kernels.sequences import embedding_bag as kernels
 from imode.ops.networks import functional_fast
 from imode.ops.networks.layers import renorm_rows, sparse_rows
@@ -394,12 +393,10 @@ def embedding_bag_functional(
     if made is not NotImplemented:
         return made
     if not weight.is_floating_point() and input.is_floating_point():
-        warnings.warn(
+        warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
             "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
             "`embedding_bag(input, weight, ...)`.",
-            UserWarning,
-            stacklevel=2,
         )
         weight, input = input, weight
     _check_functional(input, weight, offsets, per_sample_weights)

@@ -1,9 +1,9 @@
 """Attention with several heads: projections into them, attention in each, and one back."""
 
 import math
-import warnings
 
 from imode import errors, ops
+from imode._core.user_frames import warn
 from imode.ops.schema import functional
 
 
@@ -46,11 +46,9 @@ def added_mask(mask, name, dtype, other=None, other_name=""):
     if not is_float and mask.dtype.numpy.kind != "b":
         raise AssertionError(f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
-        warnings.warn(
+        warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for "
             "both instead.",
-            UserWarning,
-            stacklevel=4,
         )
     if is_float:
         return mask

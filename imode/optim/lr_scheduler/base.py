@@ -1,8 +1,7 @@
 """The base of all learning rate schedules: the count of steps and the rates of the groups."""
 
-import warnings
-
 from imode._core.tensor import Tensor
+from imode._core.user_frames import warn
 
 from ..optimizer import Optimizer
 
@@ -70,17 +69,15 @@ class LRScheduler:
         """Warn if the optimizer has made no step yet, or its steps cannot be noticed."""
         optimizer = self.optimizer
         if _function(optimizer.step) is not getattr(optimizer, "_watched_step", None):
-            warnings.warn(
+            warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler "
                 "initialization. Call it before `lr_scheduler.step()`, which cannot check that.",
-                stacklevel=3,
             )
         # A step() that a subclass defines may not set _stepped.
         elif type(optimizer).step is Optimizer.step and not optimizer._stepped:
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. The first value "
                 "of the learning rate schedule is skipped: call `optimizer.step()` before it.",
-                stacklevel=3,
             )
 
     def _update(self, epoch=None):

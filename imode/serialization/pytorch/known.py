@@ -1,6 +1,7 @@
 """What the names in a file of PyTorch's stand for, and which of them may be called."""
 
 import argparse
+import functools
 import pickle
 import re
 from collections import Counter, OrderedDict, defaultdict
@@ -184,8 +185,9 @@ def _encoded():
     return codecs.encode
 
 
+@functools.cache
 def _table():
-    """Every name that is known without being asked for."""
+    """Every name that is known without being asked for; nobody changes it."""
     import imode
     from imode._tensor import legacy
     from imode.nn.parameter import Parameter
@@ -218,8 +220,8 @@ def _table():
             found[f"torch.{tensor}"] = getattr(legacy, tensor)
     found["torch.storage.UntypedStorage"] = STORAGE_TYPES["UntypedStorage"]
     found["torch.storage.TypedStorage"] = STORAGE_TYPES["UntypedStorage"]
-    for name in dir(imode):
-        if isinstance(value := vars(imode).get(name), (dtype, layout)):
+    for name, value in vars(imode).items():
+        if isinstance(value, (dtype, layout)):
             found[f"torch.{name}"] = value
     return found
 

@@ -3,7 +3,8 @@
 import math
 import multiprocessing
 import os
-import warnings
+
+from imode._core.user_frames import warn
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -77,6 +78,11 @@ class DataLoader:
         self.multiprocessing_context = multiprocessing_context
         iterable = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        self._is_pipeline = hasattr(type(dataset), "register_datapipe_as_function") and iterable
+        if self._is_pipeline and shuffle is not None:
+            from .datapipes import graph
+
+            dataset, shuffle = graph.with_shuffling(dataset, shuffle), None
         if iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         if sampler is not None and shuffle:
@@ -140,6 +146,10 @@ class DataLoader:
         self._context = None if given is None else _context(given, self.num_workers)
 
     def _get_iterator(self):
+        if self._is_pipeline:
+            from .datapipes import graph
+
+            graph.seed(self.dataset, self.generator)
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
@@ -175,12 +185,11 @@ class DataLoader:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
         cores = cores or os.cpu_count() or self.num_workers
         if self.num_workers > cores:
-            warnings.warn(
+            warn(
                 f"This DataLoader will create {self.num_workers} worker processes in total. Our "
                 f"suggested max number of worker in current system is {cores}, which is smaller "
                 "than what this DataLoader is going to create. More than that are slower, or may "
                 "even freeze: lower num_workers.",
-                stacklevel=3,
             )
 
 

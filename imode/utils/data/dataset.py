@@ -2,10 +2,10 @@
 
 import bisect
 import math
-import warnings
 from itertools import accumulate
 
 from imode import ops
+from imode._core.user_frames import warn
 
 __all__ = [
     "ChainDataset",
@@ -239,8 +239,7 @@ def _from_fractions(fractions, size):
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(
+            warn(
                 f"Length of split at index {i} is 0. This might result in an empty dataset.",
-                stacklevel=3,
             )
     return lengths

@@ -7,10 +7,11 @@ import os
 import signal
 import sys
 import time
-import warnings
 from contextlib import suppress
 from multiprocessing.connection import wait
 from weakref import WeakSet
+
+from imode._core.user_frames import warn
 
 from ._utils.exceptions import ExceptionWrapper
 from ._utils.fetch import create_fetcher
@@ -45,16 +46,14 @@ class _BaseDataLoaderIter:
     @staticmethod
     def _warn_of_pinning(loader):
         if loader.pin_memory and loader.pin_memory_device:
-            warnings.warn(
+            warn(
                 "pin_memory_device is deprecated, the current accelerator will be used as the "
                 f"device,ignore pin_memory_device='{loader.pin_memory_device}'.",
-                stacklevel=6,
             )
         if loader.pin_memory:
-            warnings.warn(
+            warn(
                 "'pin_memory' argument is set as true but no accelerator is found, then device "
                 "pinned memory won't be used.",
-                stacklevel=6,
             )
 
     def _begin_epoch(self, loader):
@@ -82,7 +81,7 @@ class _BaseDataLoaderIter:
         )
         if self._num_workers:
             text += "Each worker gives all samples, unless the dataset asks get_worker_info()."
-        warnings.warn(text, stacklevel=3)
+        warn(text)
 
     def __getstate__(self):
         raise NotImplementedError("{} cannot be pickled", type(self).__name__)

@@ -66,7 +66,7 @@ RULES = [
         "Results are new tensors",
         "is_view based",
         operators="affine_grid affine_grid_generator as_strided_scatter conv1d conv1d.padding "
-        "conv2d conv_transpose1d convolution copy diagonal_scatter embedding "
+        "_convolution conv2d conv_transpose1d convolution copy diagonal_scatter embedding "
         "linalg_matrix_exp matrix_exp native_layer_norm repeat roll scaled_dot_product_attention "
         "select_scatter slice_scatter stack tile unique unique_consecutive",
         cases=["left the mode", "one left the mode"],

@@ -37,6 +37,7 @@ SAMPLES = {
         S(T(2, 3, view="expanded", requires_grad=False), 4.0),
         S(T(3, dtype="int64"), 1j, raises=RuntimeError),
     ],
+    "_pin_memory": [S(T(2), None, raises=RuntimeError)],
     "fill_.Tensor": [
         S(T(2, 3), T()),
         S(T(2, 3), T(dtype="int64")),

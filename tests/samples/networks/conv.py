@@ -1,6 +1,7 @@
 """Convolution."""
 
 from tests.samples import S, T
+from tests.samples.networks.norm import of_torch
 
 
 def _channels_last(t):
@@ -12,6 +13,8 @@ def _last_3d(t):
 
 
 _IMAGE = T(2, 4, 5, 6)
+_SWITCHES = (False, False, True, True)
+_CONVOLUTION = of_torch("_convolution")
 _BOOLS = T(1, 1, 3, 3, 3, dtype="bool")
 
 
@@ -125,6 +128,47 @@ SAMPLES = {
         S(T(1, 2, 5), T(2, 2, 3), T(2), [1], [1], [1], False, [0], 1),
         S(T(1, 2, 3, 3), T(2, 1, 2, 2), T(2), [2], [0], [1], True, [1], 2),
         S(T(1, 2, 5), T(2, 2, 3), None, [1, 1], [1], [1], False, [0], 1, raises=RuntimeError),
+    ],
+    "_convolution": [
+        S(
+            T(2, 4, 7),
+            T(6, 2, 3),
+            T(6),
+            [2],
+            [1],
+            [1],
+            False,
+            [0],
+            2,
+            *_SWITCHES,
+            torch=_CONVOLUTION,
+        ),
+        S(
+            T(1, 2, 4, 5),
+            T(2, 3, 3, 2),
+            None,
+            [2, 1],
+            [1, 0],
+            [1, 1],
+            True,
+            [1, 0],
+            1,
+            *_SWITCHES,
+            torch=_CONVOLUTION,
+        ),
+        S(
+            T(2, 4, 7),
+            T(6, 3, 3),
+            None,
+            [1],
+            [0],
+            [1],
+            False,
+            [0],
+            1,
+            *_SWITCHES,
+            raises=RuntimeError,
+        ),
     ],
     "convolution_backward": [  # differentiated twice by the samples of convolution
         S(

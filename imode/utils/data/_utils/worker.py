@@ -100,6 +100,10 @@ def _seed(job, worker_id):
     entropy = [worker_id, base & 0xFFFFFFFF, base >> 32, 0]
     np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
     _worker_info = WorkerInfo(worker_id, job.num_workers, seed, job.dataset)
+    if hasattr(type(job.dataset), "register_datapipe_as_function"):
+        from ..datapipes import graph
+
+        graph.shard(job.dataset, job.num_workers, worker_id)
 
 
 class _Requests:

@@ -1,5 +1,6 @@
 """Several processes, which are not here: the questions that scripts ask before they use them."""
 
+from imode._core.importing import import_late as _import_late
 from imode._switches.absent import refusing as _refusing
 from imode.errors import names_of as _names_of
 
@@ -63,4 +64,10 @@ for _name in (
 for _name in ("init_process_group", "new_group"):
     globals()[_name] = _refusing(_name, RuntimeError, f"imode.distributed has no {_name}")
 
-__getattr__ = _names_of(__name__)
+_missing = _names_of(__name__)
+
+
+def __getattr__(name):
+    if name == "rpc":
+        return _import_late(".rpc", __name__)
+    return _missing(name)

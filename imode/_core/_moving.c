@@ -1,0 +1,145 @@
+/* Copies of elements from one layout to another.
+
+   The dimensions are walked in the order of the target, its memory being written once, from start to
+   end. Where the source's elements lie side by side along another dimension than the target's, blocks
+   of a cache line are turned, so that each line of both is fetched once. */
+#include "moving.h"
+
+#include <stdint.h>
+
+#include "half.h"
+
+#define BLOCK 16 /* rows and columns of a block that is turned */
+#define SHORT 8  /* rows of fewer elements are copied column by column, */
+#define MANY 256 /* for so many rows */
+
+typedef struct {
+    uint64_t a, b;
+} pair;
+
+#define ROW_OF(T)                                                                                  \
+    V_INLINE void row_##T(char *to, ptrdiff_t t, const char *from, ptrdiff_t f, ptrdiff_t n) {     \
+        const ptrdiff_t size = sizeof(T);                                                          \
+        if (t == size && f == size)                                                                \
+            memcpy(to, from, n * size);                                                            \
+        else if (t == size && f == -size)                                                          \
+            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+                ((T *)to)[i] = ((const T *)from)[-i];                                              \
+        else if (t == size)                                                                        \
+            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+                ((T *)to)[i] = *(const T *)(from + i * f);                                         \
+        else                                                                                       \
+            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+                *(T *)(to + i * t) = *(const T *)(from + i * f);                                   \
+    }                                                                                              \
+    /* to[r, c] = from[r, c] for a block, by columns of the target */                              \
+    V_INLINE void block_##T(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t *f,    \
+                            ptrdiff_t rows, ptrdiff_t columns) {                                   \
+        for (ptrdiff_t r = 0; r < rows; r++)                                                       \
+            for (ptrdiff_t c = 0; c < columns; c++)                                                \
+                *(T *)(to + r * t[0] + c * (ptrdiff_t)sizeof(T)) =                                 \
+                    *(const T *)(from + r * f[0] + c * f[1]);                                      \
+    }
+ROW_OF(uint8_t)
+ROW_OF(uint16_t)
+ROW_OF(uint32_t)
+ROW_OF(uint64_t)
+ROW_OF(pair)
+
+#define BY_SIZE(DO)                                                                                \
+    switch (item) {                                                                                \
+    case 1: DO(uint8_t); break;                                                                    \
+    case 2: DO(uint16_t); break;                                                                   \
+    case 4: DO(uint32_t); break;                                                                   \
+    case 8: DO(uint64_t); break;                                                                   \
+    default: DO(pair); break;                                                                      \
+    }
+
+V_CLONES static void move_row(char *to, ptrdiff_t t, const char *from, ptrdiff_t f, ptrdiff_t n,
+                              ptrdiff_t item) {
+#define ROW(T) row_##T(to, t, from, f, n)
+    BY_SIZE(ROW)
+}
+
+static void turn(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t *f,
+                 const ptrdiff_t *dims, ptrdiff_t item) {
+    for (ptrdiff_t r = 0; r < dims[0]; r += BLOCK)
+        for (ptrdiff_t c = 0; c < dims[1]; c += BLOCK) {
+            const ptrdiff_t rows = dims[0] - r < BLOCK ? dims[0] - r : BLOCK;
+            const ptrdiff_t columns = dims[1] - c < BLOCK ? dims[1] - c : BLOCK;
+            char *a = to + r * t[0] + c * t[1];
+            const char *b = from + r * f[0] + c * f[1];
+#define TURN(T)                                                                                    \
+    if (rows == BLOCK && columns == BLOCK)                                                         \
+        block_##T(a, t, b, f, BLOCK, BLOCK);                                                       \
+    else                                                                                           \
+        block_##T(a, t, b, f, rows, columns)
+            BY_SIZE(TURN)
+        }
+}
+
+static ptrdiff_t size_of(ptrdiff_t step) { return step < 0 ? -step : step; }
+
+static void walk(char *to, const char *from, int nd, const ptrdiff_t *dims, const ptrdiff_t *t,
+                 const ptrdiff_t *f, ptrdiff_t item) {
+    if (nd == 0)
+        memcpy(to, from, item);
+    else if (nd == 1)
+        move_row(to, t[0], from, f[0], dims[0], item);
+    else if (nd == 2 && t[1] == item && size_of(f[0]) < size_of(f[1]) && f[0])
+        turn(to, t, from, f, dims, item);
+    else if (nd == 2 && dims[1] < SHORT && dims[0] > dims[1])
+        for (ptrdiff_t r = 0; r < dims[0]; r += MANY)
+            for (ptrdiff_t c = 0; c < dims[1]; c++)
+                move_row(to + r * t[0] + c * t[1], t[0], from + r * f[0] + c * f[1], f[0],
+                         dims[0] - r < MANY ? dims[0] - r : MANY, item);
+    else
+        for (ptrdiff_t i = 0; i < dims[0]; i++)
+            walk(to + i * t[0], from + i * f[0], nd - 1, dims + 1, t + 1, f + 1, item);
+}
+
+static void exchange(imode_move *m, int a, int b) {
+    const ptrdiff_t dim = m->dims[a], to = m->to_steps[a], from = m->from_steps[a];
+    m->dims[a] = m->dims[b], m->to_steps[a] = m->to_steps[b], m->from_steps[a] = m->from_steps[b];
+    m->dims[b] = dim, m->to_steps[b] = to, m->from_steps[b] = from;
+}
+
+void imode_plan_move(imode_move *m) {
+    int nd = 0, nearest;
+    for (int d = 0; d < m->nd; d++)
+        if (m->dims[d] != 1) {
+            exchange(m, d, nd);
+            for (int e = nd++; e && size_of(m->to_steps[e - 1]) < size_of(m->to_steps[e]); e--)
+                exchange(m, e, e - 1);
+        }
+    m->nd = nd;
+    for (int d = nd - 2; d >= 0; d--) {
+        const ptrdiff_t n = m->dims[d + 1];
+        if (m->to_steps[d] != n * m->to_steps[d + 1] || m->from_steps[d] != n * m->from_steps[d + 1])
+            continue;
+        m->dims[d + 1] *= m->dims[d]; /* they are one */
+        for (int e = d; e < m->nd - 1; e++)
+            exchange(m, e, e + 1);
+        m->nd--;
+    }
+    if (m->nd < 3)
+        return;
+    nearest = m->nd - 1;
+    for (int d = 0; d < m->nd; d++)
+        if (m->from_steps[d] && size_of(m->from_steps[d]) < size_of(m->from_steps[nearest]))
+            nearest = d;
+    for (int d = nearest; d < m->nd - 2; d++)
+        exchange(m, d, d + 1);
+}
+
+void imode_run_move(const imode_move *m, ptrdiff_t begin, ptrdiff_t end) {
+    imode_move part;
+    if (m->nd == 0) {
+        memcpy(m->to, m->from, m->item);
+        return;
+    }
+    memcpy(part.dims, m->dims, m->nd * sizeof(ptrdiff_t));
+    part.dims[0] = end - begin;
+    walk(m->to + begin * m->to_steps[0], m->from + begin * m->from_steps[0], m->nd, part.dims,
+         m->to_steps, m->from_steps, m->item);
+}

@@ -1,0 +1,19 @@
+# Copies of elements from one layout to another, shared between threads.
+
+from numpy cimport ndarray, npy_intp
+
+cdef extern from "moving.h":
+    ctypedef struct imode_move:
+        char* to
+        const char* from_ "from"
+        npy_intp item
+        int nd
+        npy_intp* dims
+        npy_intp* to_steps
+        npy_intp* from_steps
+
+# Run a move; nothing in it may be empty. The item is of 1, 2, 4, 8 or 16 bytes. It is changed.
+cdef void run_move(imode_move* m) noexcept nogil
+
+# Copy between arrays of one shape and dtype that share no memory. False: not such a dtype.
+cdef bint move_into(ndarray to, ndarray source) noexcept
