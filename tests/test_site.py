@@ -62,6 +62,8 @@ def test_a_docstring_becomes_markdown(tool):
     fenced = prose("Add.\n\n>>> 1 + 1\n2\n\n>>> 2 + 2\n4\n\nDone.")
     assert fenced.split("```pycon")[1].split("```")[0].count(">>>") == 2
     assert fenced.endswith("Done.")
+    overloads = prose("f(a)\nf(a, b)\n\nAdd.\n\nf(a, b)\n\nAdd both.", "f")
+    assert overloads.split() == ["Add.", "`f(a,", "b)`", "Add", "both."]
 
 
 def test_broken_links_are_found(tool, tmp_path):

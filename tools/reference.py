@@ -114,9 +114,16 @@ def all_names(imode):
 # ---- text ----
 
 
-def prose(doc):
-    """Return a docstring as Markdown: examples in fences, and no letter that means something."""
+def prose(doc, name=""):
+    """Return a docstring as Markdown: examples in fences, and no letter that means something.
+
+    The signatures of the function `name`, with which it may begin, are left out: the description
+    has them. Where one stands further down, the text after it is about that overload.
+    """
     lines, parts, code = inspect.cleandoc(doc or "").splitlines(), [], False
+    own = f"{name}(" if name else "\n"
+    while lines and lines[0].startswith(own):
+        del lines[0]
     for i, line in enumerate(lines):
         starts = line.lstrip().startswith(">>>")
         if starts and not code:
@@ -127,6 +134,8 @@ def prose(doc):
             code = False
         if code:
             parts.append(line)
+        elif line.startswith(own):
+            parts.append(f"`{line}`")
         else:
             pieces = re.split(r"(`+[^`]*`+)", line)
             pieces[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", piece) for piece in pieces[::2]]
@@ -207,8 +216,8 @@ class Reference:
         short = name.rpartition(".")[2]
         op = self.operator(name, value)
         if op is not None:
-            return directive("function", [name + s for s in overloads(op, False)],
-                             prose(value.__doc__))  # fmt: skip
+            signatures = [name + text for text in overloads(op, False)]
+            return directive("function", signatures, prose(value.__doc__, short))
         if isinstance(value, type):
             return self.cls(name, value)
         if callable(value):
@@ -258,7 +267,7 @@ class Reference:
             if name in self.schema.functions:
                 body = f"See {{py:func}}`imode.{name}`."
             else:
-                body = prose(value.__doc__)
+                body = prose(value.__doc__, name)
             return directive("method", signatures, body)
         text = self.member(full, value)
         return text or directive("attribute", [full], prose(getattr(value, "__doc__", "")))
