@@ -47,6 +47,7 @@ def test_every_public_name_is_described_with_all_its_overloads(tool, tmp_path):
     head = re.search(r"\{py:function\} (imode\.sum\(.*)", text)[1]
     assert head.count("imode.sum(") == 2 and "dim" in head.split(" &&& ")[1]
     assert "dim" not in head.split(" &&& ")[0]
+    assert "keepdim: bool = False" in head and "Sequence[int] | int" in head
 
 
 def test_the_reference_has_the_modules_that_the_coverage_lists(tool):

@@ -57,6 +57,7 @@ PAGES = {  # title -> modules
     "amp, compiler, jit": "amp compiler jit fx",
     "random, types, versions": "random functional types return_types torch_version version",
 }
+SHORT = {"b": "bool", "f": "float", "i": "int", "s": "str"}  # as stubs abbreviate types
 OVERLOAD = " &&& "  # between the signatures of one description: docs/conf.py takes them apart
 INDEX = """# Reference
 
@@ -187,6 +188,7 @@ def overloads(op, method):
     found = []
     for text in stubs.signatures(stubs.chain(op), named, method):
         text = text.removesuffix(": ...").replace("builtins.", "")
+        text = re.sub(r"\b_([bfis])\b", lambda found: SHORT[found[1]], text)
         text = re.sub(r"^\(self(, )?", "(", text)
         for cls, declared in named.items():
             fields = ", ".join(re.findall(r"^    (\w+): Tensor", declared, re.M))
