@@ -6,6 +6,7 @@ Operators show every overload, from their schemas; all else its signature. The t
 docstring. An object is described under its first name in PAGES; its other names point there.
 """
 
+import enum
 import importlib
 import inspect
 import re
@@ -56,6 +57,7 @@ PAGES = {  # title -> modules
     "amp, compiler, jit": "amp compiler jit fx",
     "random, types, versions": "random functional types return_types torch_version version",
 }
+SHORT = {"b": "bool", "f": "float", "i": "int", "s": "str"}  # as stubs abbreviate types
 OVERLOAD = " &&& "  # between the signatures of one description: docs/conf.py takes them apart
 INDEX = """# Reference
 
@@ -113,9 +115,16 @@ def all_names(imode):
 # ---- text ----
 
 
-def prose(doc):
-    """Return a docstring as Markdown: examples in fences, and no letter that means something."""
+def prose(doc, name=""):
+    """Return a docstring as Markdown: examples in fences, and no letter that means something.
+
+    The signatures of the function `name`, with which it may begin, are left out: the description
+    has them. Where one stands further down, the text after it is about that overload.
+    """
     lines, parts, code = inspect.cleandoc(doc or "").splitlines(), [], False
+    own = f"{name}(" if name else "\n"
+    while lines and lines[0].startswith(own):
+        del lines[0]
     for i, line in enumerate(lines):
         starts = line.lstrip().startswith(">>>")
         if starts and not code:
@@ -126,6 +135,8 @@ def prose(doc):
             code = False
         if code:
             parts.append(line)
+        elif line.startswith(own):
+            parts.append(f"`{line}`")
         else:
             pieces = re.split(r"(`+[^`]*`+)", line)
             pieces[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", piece) for piece in pieces[::2]]
@@ -147,6 +158,8 @@ def directive(kind, signatures, body):
 
 def signature(value):
     """Return the signature of a class or function, as it is written."""
+    if isinstance(value, enum.EnumType):
+        return ""
     try:
         found = inspect.signature(value)
     except (TypeError, ValueError):
@@ -175,6 +188,7 @@ def overloads(op, method):
     found = []
     for text in stubs.signatures(stubs.chain(op), named, method):
         text = text.removesuffix(": ...").replace("builtins.", "")
+        text = re.sub(r"\b_([bfis])\b", lambda found: SHORT[found[1]], text)
         text = re.sub(r"^\(self(, )?", "(", text)
         for cls, declared in named.items():
             fields = ", ".join(re.findall(r"^    (\w+): Tensor", declared, re.M))
@@ -204,8 +218,8 @@ class Reference:
         short = name.rpartition(".")[2]
         op = self.operator(name, value)
         if op is not None:
-            return directive("function", [name + s for s in overloads(op, False)],
-                             prose(value.__doc__))  # fmt: skip
+            signatures = [name + text for text in overloads(op, False)]
+            return directive("function", signatures, prose(value.__doc__, short))
         if isinstance(value, type):
             return self.cls(name, value)
         if callable(value):
@@ -255,7 +269,7 @@ class Reference:
             if name in self.schema.functions:
                 body = f"See {{py:func}}`imode.{name}`."
             else:
-                body = prose(value.__doc__)
+                body = prose(value.__doc__, name)
             return directive("method", signatures, body)
         text = self.member(full, value)
         return text or directive("attribute", [full], prose(getattr(value, "__doc__", "")))
