@@ -14,7 +14,7 @@ CASES = [line.split("  ==>  ") for line in LINES]
 
 @pytest.mark.parametrize(("program", "words"), CASES)
 def test_message_names(program, words):
-    with pytest.raises(Exception) as caught:  # noqa: PT011
+    with pytest.raises(Exception) as caught:
         exec(
             compile(program, "program.py", "exec"),
             {"imode": imode, "nn": nn, "optim": optim, "F": F},
