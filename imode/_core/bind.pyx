@@ -607,8 +607,8 @@ cdef class Alias:
     def __getattr__(self, name):
         # As of an Operator; an alias comes out of a pickle as another object of the same name.
         if name == self.name:
-            import imode
-            return getattr(imode, name)
+            from imode._core.dispatch import function_that_calls
+            return function_that_calls(self, name)
         raise errors.no_attribute(type(self).__name__, name)
 
     def __reduce__(self):
