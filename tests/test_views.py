@@ -259,7 +259,7 @@ REFUSED = {
 def test_refused(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
-    assert str(caught.value) == message
+    assert str(caught.value).splitlines()[0] == message  # the rest: messages.txt
 
 
 def test_dimensions_beyond_the_limit():

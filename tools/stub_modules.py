@@ -118,12 +118,10 @@ RETURNS = {  # of functions and methods, by name
     **dict.fromkeys(["register_fake", "register_kernel", "register_torch_dispatch", "impl"], "_D"),
     "custom_op": "Callable[[Callable[..., Any]], CustomOpDef]",
 }
-FUNCTION_OF = "Callable[..., Any]"
 MODULES_RETURN = {  # of the functions of a module that the table above does not have
     "imode.nn.functional": TENSOR,
     "imode.nn.init": TENSOR,
     "imode.nn.grad": TENSOR,
-    "imode.func": "Any",
 }
 SEVERAL = {  # layers whose results are no single tensor
     **dict.fromkeys(("RNN", "GRU", "MultiheadAttention"), "tuple[Tensor, Any]"),
@@ -178,7 +176,6 @@ EXACT = {  # whole declarations, by class and name
     "Module.register_full_backward_pre_hook": "(self, hook: Callable[[Self, Any], Any], "
     "prepend: _b = ...) -> RemovableHandle: ...",
     "Module.load_state_dict": LOADED.removeprefix("def load_state_dict"),
-    "Module.forward": None,  # a method, of any arguments, that each layer gives: see `forward`
     "Dataset.__getitem__": "(self, index: Any) -> _T: ...",
     "Subset.__getitem__": "(self, index: Any) -> _T: ...",
     "TensorDataset.__getitem__": "(self, index: Any) -> tuple[Tensor, ...]: ...",
@@ -188,7 +185,6 @@ EXACT = {  # whole declarations, by class and name
     "_b = ..., timeout: _f = ..., worker_init_fn: Callable[[_i], None] | None = ..., **more: Any)"
     " -> None: ...",
     "Optimizer.step": "(self, closure: Callable[[], Any] | None = ...) -> Any: ...",
-    "Parameter.__new__": None,
 }
 SPECIAL = [
     "init",

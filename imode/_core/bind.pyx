@@ -604,6 +604,16 @@ cdef class Alias:
     def __init__(self, Operator operator, str name):
         self.operator, self.name = operator, name
 
+    def __getattr__(self, name):
+        # As of an Operator; an alias comes out of a pickle as another object of the same name.
+        if name == self.name:
+            from imode._core.dispatch import function_that_calls
+            return function_that_calls(self, name)
+        raise errors.no_attribute(type(self).__name__, name)
+
+    def __reduce__(self):
+        return Alias, (self.operator, self.name)
+
 
 cdef object _by_second_name(TypeError error, Alias alias, bint is_method, tuple given):
     return errors.arguments.by_second_name(

@@ -1,5 +1,6 @@
 """The shape that several shapes broadcast to: for operators, and as a public function."""
 
+from imode import errors
 from imode._core.size import Size
 
 
@@ -12,10 +13,7 @@ def broadcast_shape(*shapes):
         b = (1,) * (nd - len(shape)) + tuple(shape)
         for dim in reversed(range(nd)):
             if a[dim] != b[dim] and 1 not in (a[dim], b[dim]):
-                raise RuntimeError(
-                    f"The size of tensor a ({a[dim]}) must match the size of tensor b ({b[dim]}) "
-                    f"at non-singleton dimension {dim}"
-                )
+                raise errors.shapes.not_broadcast(common, tuple(shape), dim, a[dim], b[dim])
         common = tuple(n if m == 1 else m for m, n in zip(a, b, strict=True))
     return common
 

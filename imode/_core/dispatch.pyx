@@ -713,8 +713,7 @@ cdef class Operator:
     def __getattr__(self, name):
         # pickle refers to the built-in function imode.add as attribute `add` of its operator.
         if name == self.name and not self.outside:
-            import imode
-            return getattr(imode, name)
+            return function_that_calls(self, name)
         raise errors.no_attribute(type(self).__name__, name)
 
     def __repr__(self):
@@ -726,6 +725,17 @@ cdef class Operator:
 
     def __reduce__(self):
         return get_operator, (self.qualified_name,)
+
+
+def function_that_calls(called, name):
+    """The public function of a name whose `__self__` is an operator, or an alias of one."""
+    import imode
+
+    for space in (imode, imode.nn.functional):
+        function = getattr(space, name, None)
+        if getattr(function, "__self__", None) is called:
+            return function
+    return getattr(imode, name)
 
 
 def get_operator(name):

@@ -197,8 +197,8 @@ cdef class Tensor:
         if self.grad_fn is not None:
             raise errors.graph.change_requires_grad()
         if value and not _may_require_grad(self):
-            raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients")
+            raise errors.graph.only_floats_require_grad(
+                self.dtype, "floating point and complex dtype")
         set_requires_grad(self, value)
 
     @requires_grad.deleter
@@ -590,7 +590,7 @@ cdef int set_requires_grad(Tensor self, bint value) except -1:
     if self.grad_fn is not None and not value:
         raise errors.graph.change_requires_grad()
     if value and not _may_require_grad(self):
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        raise errors.graph.only_floats_require_grad(self.dtype)
     if value and is_inference(self) and not inference_mode_on(tls()):
         raise errors.inference.requires_grad(self.guard_id, self.maker)
     if self.grad_fn is None:

@@ -1,6 +1,8 @@
 """Copies and pickles of tensors, in which views still share their storage."""
 
 import copy
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
@@ -10,6 +12,18 @@ from imode._core.sparse import is_sparse, parts, sparse_tensor
 from imode._core.storage import offset_in, root_of
 from imode._core.tensor import Tensor
 from imode._core.user_frames import warn
+
+_lent = ContextVar("lent", default=False)
+
+
+@contextmanager
+def lent():
+    """In this block tensors are unpickled over the memory that the pickle's buffers lend them."""
+    before = _lent.set(True)
+    try:
+        yield
+    finally:
+        _lent.reset(before)
 
 
 def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
@@ -23,7 +37,7 @@ def rebuild_tensor(array, requires_grad=False, parameter=False, layout=None):
         flat = array.ravel(order="K").view(np.uint8)
         # An empty tensor may begin beyond the end.
         array = np.ndarray(shape, dtype, flat, min(offset, flat.nbytes), strides)
-    if not array.flags.writeable:
+    if not array.flags.writeable and not _lent.get():
         array = array.copy()
     tensor = wrap_array(array, "deepcopy or load")
     tensor.set_(tensor)  # counts as a write, as PyTorch's setting of the storage does
@@ -40,7 +54,7 @@ def unpickle_tensor(array, *rest):
     (Protocol 5 can pass an array's memory without a copy.)
     """
     source = source_of(array)
-    elsewhere = source is not array and isinstance(source, np.ndarray)
+    elsewhere = source is not array and isinstance(source, np.ndarray) and not _lent.get()
     return rebuild_tensor(array.copy() if elsewhere else array, *rest)
 
 

@@ -154,10 +154,10 @@ cdef Tensor _implicit(object output):
 
 cdef Tensor _one(int number, int nd, npy_intp* shape):
     cdef ndarray array
-    cdef int d
+    cdef int d, i
     for d in range(nd):
         if shape[d] != 1:
-            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            raise errors.graph.scalar_outputs([shape[i] for i in range(nd)])
     if is_complex(code_of[number]):
         raise RuntimeError("grad can be implicitly created only for real scalar outputs but got "
                            f"{dtype_from_typenum(number)}")

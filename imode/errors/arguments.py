@@ -269,6 +269,36 @@ def given_twice(name, argument):
     return TypeError(f"{name}() got multiple values for argument '{argument}'")
 
 
+def optimizer_params(given):
+    """What an optimizer is to optimize is a tensor or a module."""
+    return TypeError(
+        "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+        f"{given}\nPass model.parameters(), or a list: [tensor]."
+    )
+
+
+def module_as_params(name):
+    """An optimizer is given a module instead of its parameters."""
+    return TypeError(f"{name!r} object is not iterable\nPass its parameters: model.parameters().")
+
+
+def sizes_of_dataset(sizes):
+    """Tensors of a dataset have different lengths."""
+    return AssertionError(
+        f"Size mismatch between tensors\nThey have {', '.join(map(str, sizes))} samples: item i is "
+        "the i-th row of each."
+    )
+
+
+def split_lengths(lengths, total):
+    """A dataset's parts are not all of it."""
+    return ValueError(
+        "Sum of input lengths does not equal the length of the input dataset!\n"
+        f"The lengths {list(lengths)} add up to {sum(lengths)}, the dataset has {total} samples; "
+        "fractions that add up to 1 do, too."
+    )
+
+
 def reduction(value):
     return ValueError(f"{value} is not a valid value for reduction")
 

@@ -58,7 +58,9 @@ def expected_scalar(wanted, found):
 def cannot_cast(result, target):
     """A result cannot be written as elements of another dtype."""
     return RuntimeError(
-        f"result type {_word(result)} can't be cast to the desired output type {_word(target)}"
+        f"result type {_word(result)} can't be cast to the desired output type {_word(target)}\n"
+        f"The result is {_word(result)}, what it is written to {_word(target)}, which cannot hold "
+        "it: convert that first, with .to(dtype), or take the form that makes a new tensor."
     )
 
 
@@ -120,6 +122,25 @@ def masked_mean_of(given, dtype):
     return ValueError(f"mean(): Could not {_NO_MEAN.format(given)}. Got: {dtype}")
 
 
+def not_the_same(names, first, second):
+    """Two factors of a product have different dtypes."""
+    return RuntimeError(
+        f"{names} must have the same dtype, but got {scalar_name(first)} and "
+        f"{scalar_name(second)}\nConvert one with .to(dtype); a layer's weights too: "
+        "module.to(dtype)."
+    )
+
+
 def class_indices(dtype):
     """The targets of a loss over classes are not indices."""
-    return RuntimeError(f"expected target dtype to be Long or Byte, but got {scalar_name(dtype)}")
+    return RuntimeError(
+        f"expected target dtype to be Long or Byte, but got {scalar_name(dtype)}\n"
+        "Targets of one dimension less than the input are numbers of classes: target.long()."
+    )
+
+
+def not_a_mask(before, dtype):
+    """A mask or condition is not boolean; `before`: how the sentence begins."""
+    return RuntimeError(
+        f"{before} with dtype {dtype}\nMake it one by a comparison, such as mask != 0, or .bool()."
+    )

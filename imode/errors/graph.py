@@ -157,6 +157,31 @@ def change_requires_grad():
     )
 
 
+def scalar_outputs(shape):
+    """backward() without a gradient, from a tensor of several elements."""
+    return RuntimeError(
+        "grad can be implicitly created only for scalar outputs\n"
+        f"This one has shape {list(shape)}: reduce it with .sum() or .mean(), or pass gradient=, "
+        "of the same shape."
+    )
+
+
+def optimizes_non_leaf(shape, node):
+    """A parameter of an optimizer is a result."""
+    return ValueError(
+        f"can't optimize a non-leaf Tensor\nThe tensor of shape {list(shape)} is a result of "
+        f"{node}: pass what it was computed from, or its .detach().requires_grad_()."
+    )
+
+
+def only_floats_require_grad(dtype, kinds="floating point dtype"):
+    """requires_grad was set on a tensor of another dtype."""
+    return RuntimeError(
+        f"only Tensors of {kinds} can require gradients\n"
+        f"This one is {dtype}: convert it first, with .float() or .to(dtype)."
+    )
+
+
 def integers_require_grad(
     more=". Convert it first, with .to(dtype), or pass requires_grad=False.",
 ):

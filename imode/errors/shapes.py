@@ -1,5 +1,17 @@
 """Shapes, dimensions, sizes and indices that do not fit."""
 
+import math
+
+
+def not_broadcast(one, other, dim, a, b):
+    """Two shapes do not broadcast: in a dimension of the result their sizes are a and b."""
+    return RuntimeError(
+        f"The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton "
+        f"dimension {dim}\nShapes {list(one)} and {list(other)}, put together from the last "
+        "dimension on, must have equal sizes there, or 1."
+    )
+
+
 # ---- dimensions ---------------------------------------------------------------------------------
 
 
@@ -97,8 +109,71 @@ def index_out_of_bounds(index, dim, size):
     return IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
 
 
-def index_out_of_range():
-    return IndexError("index out of range in self")
+def index_out_of_range(op, index, dim, size):
+    """An index is none of the places of a dimension."""
+    return IndexError(
+        f"index out of range in self\n{op}: index {index}, where dimension {dim} has size {size}: "
+        + _places(size)
+    )
+
+
+def _places(size):
+    return f"indices are 0 to {size - 1}." if size else "there is nothing to index."
+
+
+def target_out_of_bounds(target, classes):
+    """A loss's target is the number of no class."""
+    return IndexError(
+        f"Target {target} is out of bounds.\n"
+        f"The input has {classes} classes: targets are 0 to {classes - 1}, or ignore_index."
+    )
+
+
+def class_of_one_hot(largest, num_classes):
+    """A class has no place among `num_classes`."""
+    return RuntimeError(
+        "Class values must be smaller than num_classes.\n"
+        f"The largest class is {largest}, num_classes is {num_classes}: give {largest + 1} or more."
+    )
+
+
+def invalid_view(size, numel):
+    """A shape does not hold as many elements as the tensor has."""
+    first = f"shape '{list(size)}' is invalid for input of size {numel}"
+    if any(n < 0 for n in size):
+        rest = -math.prod(size)
+        return RuntimeError(f"{first}\nNothing in the place of -1 makes {numel} out of {rest}s.")
+    return RuntimeError(
+        f"{first}\nThe shape holds {math.prod(size)} elements, the tensor has {numel}; "
+        "-1 in one place stands for what fits."
+    )
+
+
+def cannot_multiply(one, other):
+    """The inner sizes of two matrices, by their shapes, differ."""
+    first = "x".join(map(str, one)), "x".join(map(str, other))
+    hint = ": transpose one of them with .mT" if one[1] == other[1] or one[0] == other[0] else ""
+    return RuntimeError(
+        f"mat1 and mat2 shapes cannot be multiplied ({first[0]} and {first[1]})\n"
+        f"The columns of the first, {one[1]}, must be as many as the rows of the second, "
+        f"{other[0]}{hint}."
+    )
+
+
+def selected_k(k, dim, size):
+    """More elements are asked for than a dimension has."""
+    return RuntimeError(
+        f"selected index k out of range\ntopk: k is {k}, dimension {dim} has {size} elements."
+    )
+
+
+def sizes_of_join(dim, wanted, found, number, at):
+    """Tensors to join differ elsewhere than in the dimension they are joined in."""
+    return RuntimeError(
+        f"Sizes of tensors must match except in dimension {dim}. Expected size {wanted} but got "
+        f"size {found} for tensor number {number} in the list.\n"
+        f"They differ in dimension {at}: cat(..., dim={at}) would join them there."
+    )
 
 
 def selected_from_nothing():

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from copy import deepcopy
 from itertools import chain
 
-from imode import ops
+from imode import errors, ops
 from imode._core.tensor import Tensor
 from imode._core.user_frames import warn
 from imode.guards import enable_grad, no_grad, normal_mode
-from imode.nn.modules.module import clear_grad
+from imode.nn.modules.module import Module, clear_grad
 from imode.nn.parameter import as_normal
 
 __all__ = ["Optimizer", "required"]
@@ -91,11 +91,10 @@ class Optimizer:
     _stepped = False  # whether step() was called: schedules warn if not
 
     def __init__(self, params, defaults):
+        if isinstance(params, Module):
+            raise errors.arguments.module_as_params(type(params).__name__)
         if isinstance(params, Tensor):
-            raise TypeError(
-                "params argument given to the optimizer should be an iterable of Tensors or "
-                f"dicts, but got {params.type()}"
-            )
+            raise errors.arguments.optimizer_params(params.type())
         if defaults.get("fused"):
             if defaults.get("differentiable"):
                 raise RuntimeError("`fused` does not support `differentiable`")
@@ -194,7 +193,7 @@ class Optimizer:
             if not self.defaults.get("differentiable") and not (
                 param.is_leaf or param.retains_grad
             ):
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise errors.graph.optimizes_non_leaf(param.shape, param.grad_fn.name())
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(

@@ -14,9 +14,8 @@ def masked_fill(a, mask, value):
     """Write a number or 0-dim array where `mask` is true, in place."""
     value = only_number("masked_fill_", value)
     if mask.dtype != np.bool_:
-        raise RuntimeError(
-            "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{c_name(mask.dtype)}"
+        raise errors.dtypes.not_a_mask(
+            "masked_fill_ only supports boolean masks, but got mask", c_name(mask.dtype)
         )
     value = cast_number(value, a.dtype)
     check_written(a, expanded="masked_fill_")

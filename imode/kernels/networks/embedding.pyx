@@ -46,7 +46,7 @@ cdef int _check_range(const cnp.int64_t* at, long count, long rows) except -1:
         raise errors.shapes.selected_from_nothing()
     for i in range(count):
         if at[i] < 0 or at[i] >= rows:
-            raise errors.shapes.index_out_of_range()
+            raise errors.shapes.index_out_of_range("embedding", at[i], 0, rows)
     return 0
 
 

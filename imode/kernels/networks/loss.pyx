@@ -105,7 +105,7 @@ cdef int _check_targets(const picks_t* p) except -1:
     for i in range(p.n * p.area):
         t = p.target[i]
         if t != p.ignored and not 0 <= t < p.c:
-            raise IndexError(f"Target {t} is out of bounds.")
+            raise errors.shapes.target_out_of_bounds(t, p.c)
     return 0
 
 

@@ -40,7 +40,7 @@ cdef int _raise_dim(Py_ssize_t dim, int nd) except -1:
 
 
 cdef int _raise_shape(npy_intp numel, tuple size) except -1:
-    raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
+    raise errors.shapes.invalid_view(size, numel)
 
 
 cdef int _raise_expand(ndarray a, tuple size, Py_ssize_t target, Py_ssize_t have, int i) except -1:

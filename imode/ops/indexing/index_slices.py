@@ -47,10 +47,10 @@ def _index_select(self, dim, index):
 def _check_select(self, index, dim):
     size = self.shape[dim]
     if index.size and not 0 <= int(index.min()) <= int(index.max()) < size:
+        bad = int(index[(index < 0) | (index >= size)][0])
         if self.ndim > 1 and (dim == 1 or self.size == 0 != size):
-            bad = int(index[(index < 0) | (index >= size)][0])
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={bad} axis_dim={size}")
-        raise errors.shapes.index_out_of_range()
+        raise errors.shapes.index_out_of_range("index_select", bad, dim, size)
 
 
 op(
@@ -118,12 +118,18 @@ def _check_combined(name, self, dim, index, source):
     return dim
 
 
+def _check_places(op, index, dim, size):
+    wrong = index[(index < 0) | (index >= size)]
+    if wrong.size:
+        raise errors.shapes.index_out_of_range(op, int(wrong[0]), dim, size)
+
+
 def _index_add(self, dim, index, source, alpha):
     dim = _check_combined("index_add_", self, dim, index, source)
     index = index.reshape(-1)
     length = (self.shape or (1,))[dim]
-    if self.ndim <= 1 and ((index < 0) | (index >= length)).any():
-        raise errors.shapes.index_out_of_range()
+    if self.ndim <= 1:
+        _check_places("index_add_", index, dim, length)
     if self.size == 0:
         return  # whatever the indices are
     check_index(index, length, dim)
@@ -175,8 +181,7 @@ def _index_reduce(self, dim, index, source, reduce, include_self):
         )
     dim = _check_combined("index_reduce_", self, dim, index, source)
     index, length = index.reshape(-1), (self.shape or (1,))[dim]
-    if ((index < 0) | (index >= length)).any():
-        raise errors.shapes.index_out_of_range()
+    _check_places("index_reduce_", index, dim, length)
     if not include_self and self.dtype.kind in "bc":
         raise errors.dtypes.not_implemented("index_reduce_func_exclude_input_init", self.dtype)
     if self.ndim < 2 and self.dtype.kind in "bc":

@@ -373,7 +373,7 @@ def _one_hot(self, num_classes):
             raise errors.devices.item()
         num_classes = int(self.max()) + 1
     elif num_classes <= int(self.max()):
-        raise RuntimeError("Class values must be smaller than num_classes.")
+        raise errors.shapes.class_of_one_hot(int(self.max()), num_classes)
     result = np.zeros((*self.shape, num_classes), np.int64)
     flat = result.reshape(-1, num_classes)
     check_index(self.reshape(-1), num_classes, 0)

@@ -9,9 +9,9 @@ from imode.ops.schema import Out, composite, op, ufunc
 
 
 def _refuse_where(condition, self, other):
-    raise RuntimeError(
-        "where expected condition to be a boolean tensor, but got a tensor with dtype "
-        f"{scalar_name(condition.dtype)}"
+    raise errors.dtypes.not_a_mask(
+        "where expected condition to be a boolean tensor, but got a tensor",
+        scalar_name(condition.dtype),
     )
 
 

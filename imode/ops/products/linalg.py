@@ -50,9 +50,7 @@ def _batch_kernel(name, batch1, batch2):
 
 def _check_multiply(mat1, mat2):
     if mat1.shape[1] != mat2.shape[0]:
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({_shape(mat1)} and {_shape(mat2)})"
-        )
+        raise errors.shapes.cannot_multiply(mat1.shape, mat2.shape)
 
 
 def _check_batches(batch1, batch2):
@@ -210,10 +208,7 @@ def _vdot(self, other):
 
 def _same(first, second, names):
     if first.dtype != second.dtype:
-        raise RuntimeError(
-            f"{names} must have the same dtype, but got "
-            f"{scalar_name(first.dtype)} and {scalar_name(second.dtype)}"
-        )
+        raise errors.dtypes.not_the_same(names, first.dtype, second.dtype)
 
 
 def _addmm(self, mat1, mat2, beta, alpha, inplace=False):

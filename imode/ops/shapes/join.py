@@ -51,10 +51,7 @@ def _cat(tensors, dim):
             )
         for d, (m, n) in enumerate(zip(first.shape, a.shape)):
             if m != n and d != dim:
-                raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size {m} "
-                    f"but got size {n} for tensor number {i} in the list."
-                )
+                raise errors.shapes.sizes_of_join(dim, m, n, i, d)
     arrays = [a for _, a in joined]
     shape = list(first.shape)
     shape[dim] = sum(a.shape[dim] for a in arrays)

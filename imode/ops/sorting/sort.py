@@ -114,7 +114,7 @@ def _topk(self, k, dim, largest, sorted):
     dim = wrap_dim(dim, self.ndim)
     n = self.shape[dim] if self.ndim else 1
     if not 0 <= k <= n:
-        raise RuntimeError("selected index k out of range")
+        raise errors.shapes.selected_k(k, dim, n)
     if self.dtype.kind == "c":
         raise RuntimeError(" topk does not support complex dtypes on CPU")
     if self.dtype.kind == "b":

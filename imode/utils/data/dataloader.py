@@ -50,6 +50,9 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
+    def __class_getitem__(cls, item):
+        return cls  # `DataLoader[int]` in annotations
+
     def __init__(
         self,
         dataset,

@@ -4,7 +4,7 @@ import bisect
 import math
 from itertools import accumulate
 
-from imode import ops
+from imode import errors, ops
 from imode._core.user_frames import warn
 
 __all__ = [
@@ -64,7 +64,7 @@ class TensorDataset(Dataset):
 
     def __init__(self, *tensors):
         if any(len(tensor) != len(tensors[0]) for tensor in tensors):
-            raise AssertionError("Size mismatch between tensors")
+            raise errors.arguments.sizes_of_dataset([len(tensor) for tensor in tensors])
         self.tensors = tensors
 
     def __getitem__(self, index):
@@ -220,7 +220,7 @@ def random_split(dataset, lengths, generator=None):
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = _from_fractions(lengths, len(dataset))
     if sum(lengths) != len(dataset):
-        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+        raise errors.arguments.split_lengths(lengths, len(dataset))
     indices = ops.randperm(sum(lengths), generator=generator).tolist()
     ends = accumulate(lengths)
     return [
