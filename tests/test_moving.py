@@ -1,4 +1,4 @@
-"""Large arrays that are copied, converted, gathered, sorted or multiplied: past every block and tile.
+"""Large arrays that are copied, converted, gathered, sorted or multiplied: past every block.
 
 The sizes are odd, so that blocks are cut, and large enough that two threads share the work.
 """
