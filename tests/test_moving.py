@@ -91,6 +91,16 @@ def test_floats_of_16_bits_and_back():
     assert imode.full((300,), imode.nan).bfloat16().isnan().all()
 
 
+def test_numbers_and_halves():
+    array = (np.arange(5001) % 100).astype("float16")
+    x = imode.from_numpy(array)
+    same(x + 2, array + np.float16(2))
+    same(3 - x, np.float16(3) - array)
+    same(x * x[7:8], array * array[7])
+    same((x.bfloat16() * 2).half(), array * np.float16(2))
+    same(imode.where(x > 50, x, 1), np.where(array > 50, array, np.float16(1)))
+
+
 # ---- gather, index_select ------------------------------------------------------------------------
 
 
