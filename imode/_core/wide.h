@@ -80,7 +80,7 @@ __attribute__((unused)) V_CLONES static void to_brain(char *to, const float *fro
             *(uint16_t *)(to + i * step) = v_to_brain(from[i]);
 }
 
-#define WIDE_BLOCK 256
+#define WIDE_BLOCK 1024 /* three operands fill 12 KB of the L1 cache */
 #define WIDE_OPERANDS 5
 
 typedef struct {
@@ -103,10 +103,11 @@ __attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
         for (int k = 0; k <= nin; k++) {
             char *from = args[k] + done * steps[k];
             int half = wide->halves >> k & 1;
+            int one = k < nin && steps[k] == 0; /* a number: the same element everywhere */
             if (half && k < nin)
-                (wide->brain ? from_brain : from_half)(buffer[k], from, steps[k], n);
+                (wide->brain ? from_brain : from_half)(buffer[k], from, steps[k], one ? 1 : n);
             at[k] = half ? (char *)buffer[k] : from;
-            by[k] = half ? (intptr_t)sizeof(float) : steps[k];
+            by[k] = half && !one ? (intptr_t)sizeof(float) : steps[k];
         }
         wide->loop(at, &n, by, wide->data);
         if (wide->halves >> nin & 1)

@@ -18,6 +18,11 @@ static void tiles(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void* a
     PICK(product, (n, m, k, a, an, ak, b, bk, c, m, 0))
 }
 
+void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
+                void* out) {
+    PICK(dots, (n, k, a, an, v, out))
+}
+
 /* The elements of a vector of tiles, at the machine's level: fewer columns are not for tiles. */
 static int lanes(int wide) {
     static const int of[2][3] = {{4, 8, 16}, {2, 4, 4}};

@@ -109,7 +109,48 @@ static void NAME(product)(long rows, long cols, long depth, const T *a, long ai,
         NAME(tail)(rows, cols - j, depth, a, ai, ak, b + j, ldb, out + j, ldo, add);
 }
 
-#ifndef UNPACKED
+#ifdef UNPACKED
+/* out[i] = a[i, :] @ v for 1 or 4 rows, which read v once. */
+INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const T *v, T *out)
+{
+    VEC sum[4][2];
+    T part[LANES];
+    long k = 0;
+    UNROLL
+    for (int i = 0; i < rows; i++)
+        sum[i][0] = sum[i][1] = (VEC){0};
+    for (; k + 2 * LANES <= depth; k += 2 * LANES) {
+        UNROLL
+        for (int j = 0; j < 2; j++) {
+            const VEC right = *(const VEC *)(v + k + j * LANES);
+            UNROLL
+            for (int i = 0; i < rows; i++)
+                sum[i][j] += *(const VEC *)(a + i * ai + k + j * LANES) * right;
+        }
+    }
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        T rest = 0;
+        sum[i][0] += sum[i][1];
+        memcpy(part, &sum[i][0], sizeof part);
+        for (int w = LANES / 2; w > 0; w /= 2)
+            for (int j = 0; j < w; j++)
+                part[j] += part[j + w];
+        for (long r = k; r < depth; r++)
+            rest += a[i * ai + r] * v[r];
+        out[i] = part[0] + rest;
+    }
+}
+
+static void NAME(dots)(long rows, long depth, const T *a, long ai, const T *v, T *out)
+{
+    long i = 0;
+    for (; i + 4 <= rows; i += 4)
+        NAME(dots_of)(4, depth, a + i * ai, ai, v, out + i);
+    for (; i < rows; i++)
+        NAME(dots_of)(1, depth, a + i * ai, ai, v, out + i);
+}
+#else
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
 #define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
 

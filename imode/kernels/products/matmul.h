@@ -6,16 +6,20 @@
 #include <stddef.h>
 
 /* Whether imode_small_matmul is faster than the BLAS, as measured: by rows of b, up to 40 000
-   multiplications; by dot products, for few rows, as long as b stays in the cache. */
+   multiplications, 512 for one row; by dot products, for few rows, as long as b stays in the cache. */
 static inline int imode_small_product(ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t bm) {
 #if defined(__GNUC__)
-    return n * k * m <= (bm == 1 ? 40000 : n <= 4 ? 300000 : 8192);
+    return n * k * m <= (bm == 1 ? (n == 1 ? 512 : 40000) : n <= 4 ? 300000 : 8192);
 #else
     return n * k * m <= 64;
 #endif
 }
 
 /* c (n, m), contiguous, = a (n, k) @ b (k, m); strides in elements: an, ak, bk, bm. */
+/* out (n) = a (n, k) @ v, the rows of a and v contiguous; of double if `wide`. */
+void imode_dots(int wide, ptrdiff_t n, ptrdiff_t k, const void* a, ptrdiff_t an, const void* v,
+                void* out);
+
 void imode_small_matmul_f(const float* a, ptrdiff_t an, ptrdiff_t ak, const float* b,
                           ptrdiff_t bk, ptrdiff_t bm, float* c, ptrdiff_t n, ptrdiff_t k,
                           ptrdiff_t m);

@@ -28,6 +28,8 @@ cdef enum:
     GIL_FREE = 32768              # from so many multiplications on, the GIL is released
     SHARED = 4194304              # from so many on, rows are shared between threads
     ROWS = 64                     # fewest rows per thread
+    DOTS = 512                    # fewest for rows times one vector to have a loop of their own
+    GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
 cdef void* _loop_data[N_DTYPES]
@@ -119,6 +121,13 @@ cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
 
 
+cdef void _dots(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Columns begin to end of a row times a matrix whose columns are contiguous."""
+    cdef Product* p = <Product*>context
+    imode_dots(p.code == FLOAT64, end - begin, p.dims[2], p.args[1] + begin * p.steps[6],
+               p.steps[6] // p.item, p.args[0], p.args[2] + begin * p.item)
+
+
 # ---- the product of two matrices ----
 
 cdef Matrix matrix(ndarray x):
@@ -174,6 +183,10 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,
                    b.column_stride, m * item, item]
     whole.args = [a.data, b.data, out]
+    if batch == n == 1 and work >= DOTS and (code == FLOAT32 or code == FLOAT64) and (
+            a.column_stride == item == b.row_stride):
+        parallel_for(m, GRAIN // k + 1, _dots, &whole)
+        return
     if not whole.small:
         blas_threads = one_thread()
     if batch * work < SHARED or num_threads() == 1:
