@@ -177,6 +177,17 @@ def _pack_safetensors(parts):
     return len(header).to_bytes(8, "little") + header + buffers
 
 
+def change_object(raw, change):
+    """A safetensors file whose description of the object is `change` of its text."""
+    parts = _safetensors_parts(raw)
+    header = json.loads(parts["header"])
+    before = header["__metadata__"]["object"]
+    after = header["__metadata__"]["object"] = change(before)
+    assert after != before
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return _pack_safetensors(parts | {"header": text})
+
+
 def _without_metadata(raw):
     """The file as other libraries write it."""
     parts = _safetensors_parts(raw)

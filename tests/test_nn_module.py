@@ -505,3 +505,13 @@ def test_getattr_by_its_name():
     assert wrapper.__getattr__("weight") is wrapper.inner.weight
     with pytest.raises(AttributeError, match=r"^'Linear' object has no attribute 'nothing'$"):
         _ = wrapper.nothing
+
+
+def test_an_apply_of_one_argument_is_called_as_such():
+    class Bound(nn.Module):
+        def _apply(self, fn):
+            self.bound = fn(imode.ones(1))
+            return super()._apply(fn)
+
+    model = nn.Sequential(nn.Sequential(Bound())).double()
+    assert model[0][0].bound.dtype is imode.float64

@@ -16,6 +16,7 @@ import pytest
 import imode
 from imode._core.internals import array_of
 from imode.serialization import files
+from tests.hostile_files import change_object, safetensors
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 DTYPES += ["complex64", "complex128"]
@@ -502,3 +503,16 @@ def test_deepcopy_of_a_non_leaf():
     x = imode.ones(2, requires_grad=True) * 2
     with pytest.raises(RuntimeError, match="Only Tensors created explicitly by the user"):
         copy.deepcopy(x)
+
+
+def test_what_a_header_says_of_devices_and_indices_is_checked():
+    raw = change_object(safetensors([imode.device("cpu")]), lambda text: text.replace("cpu", "x"))
+    with pytest.raises(RuntimeError, match="load: the file object: bad device: Expected one"):
+        imode.load(io.BytesIO(raw))
+    values = imode.nn.Parameter(imode.ones(3))
+    tensors = [values, imode.eye(3).to_sparse()]
+    raw = change_object(
+        safetensors(tensors), lambda text: text.replace('{"sparse":[1,', '{"sparse":[0,')
+    )
+    with pytest.raises(RuntimeError, match="load: the file object: "):
+        imode.load(io.BytesIO(raw))

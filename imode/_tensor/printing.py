@@ -230,10 +230,8 @@ def _edges(array):
     edge = _options["edgeitems"]
     if not edge:
         return array if array.ndim == 1 else array[:0]
-    for axis, size in enumerate(array.shape):
-        if size > 2 * edge:
-            array = np.take(array, [*range(edge), *range(size - edge, size)], axis)
-    return array
+    kept = [[*range(edge), *range(n - edge, n)] if n > 2 * edge else range(n) for n in array.shape]
+    return array[np.ix_(*kept)]  # at once: an expanded tensor is larger than the memory
 
 
 class _Number:

@@ -382,7 +382,7 @@ class Module:
 
     def _apply(self, fn, recurse=True):
         for child in self.children() if recurse else ():
-            child._apply(fn, recurse)
+            child._apply(fn)  # of it alone: classes define it with one argument
         # The results must be normal tensors even in inference mode.
         with normal_mode(), no_grad():
             for name, param in self._parameters.items():

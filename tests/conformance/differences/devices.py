@@ -11,6 +11,17 @@ def shown(entry, here, there, *programs):
 
 
 RULES = [
+    Shown(
+        "More operators work on `meta`",
+        "outcome",
+        here="ok",
+        there="RuntimeError: .*",
+        witness="""
+            ends = lib.ones(2, dtype=lib.int32, device="meta")
+            three = lib.ones(2, 4, 4, device="meta")
+            v0 = lib.nn.functional.grouped_mm(lib.ones(3, 4, device="meta"), three, offs=ends)
+        """,
+    ),
     *shown(
         "The CPU, `meta`, and devices from outside",
         "ok",

@@ -4,6 +4,22 @@ from . import Rule, Shown
 
 RULES = [
     Shown(
+        "A function that is differentiated sees plain tensors",
+        "log",
+        witness=[
+            """
+            lib.func.grad(lambda x: (log.append(repr(x)), x.sum())[1])(lib.ones(2))
+            """,
+            """
+            def f(x):
+                y = x * 2
+                y.register_hook(lambda g: log.append(g.shape))
+                return y
+            lib.func.jacrev(f)(lib.ones(3))
+            """,
+        ],
+    ),
+    Shown(
         "Saved attributes are shown as they are",
         "log",
         witness="""

@@ -29,7 +29,19 @@ RULES = [
         "lib.func.vmap",
     ),
     *absent("Gradients of another dtype", "lib.ones(2).grad_dtype"),
-    *absent("Forward mode and `vmap`", "lib.autograd.forward_ad.dual_level", "lib.vmap"),
+    *absent(
+        "Forward mode and `vmap`",
+        "lib.autograd.forward_ad.dual_level",
+        "lib.vmap",
+        "lib.func.jvp",
+        "lib.func.jacfwd",
+    ),
+    *absent(
+        "Files and forks in pipelines",
+        "lib.utils.data.datapipes.iter.FileLister",
+        "lib.utils.data.datapipes.iter.IterableWrapper([1]).fork(2)",
+    ),
+    *absent("Names put into compiled classes", "setattr(lib.Tensor, 'matmul', lib.Tensor.matmul)"),
     *absent(
         "Hooks for all modules and on steps",
         "lib.nn.modules.module.register_module_forward_hook",

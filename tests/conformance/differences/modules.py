@@ -4,6 +4,14 @@ from . import Shown
 
 RULES = [
     Shown(
+        "A loader's workers have pipes of their own",
+        "log",
+        witness="""
+            loaded = iter(lib.utils.data.DataLoader(range(2), num_workers=1))
+            log.append(hasattr(loaded, "_worker_result_queue") and len(list(loaded)))
+        """,
+    ),
+    Shown(
         "A model made in inference mode can be trained",
         "is_inference version",
         witness="""
