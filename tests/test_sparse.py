@@ -263,3 +263,13 @@ def test_the_switch_of_checks():
     guard = checks()
     with guard, pytest.raises(RuntimeError, match="already activated"), guard:
         pass
+
+
+def test_squares_and_which_mistake_of_a_concatenation_is_named():
+    x = imode.tensor([[0.0, 3.0], [-2.0, 0.0]], requires_grad=True)
+    y = x.to_sparse().square().to_dense()
+    y.sum().backward()
+    assert y.tolist() == [[0, 9], [4, 0]] and x.grad.tolist() == [[0, 6], [-4, 0]]
+    other = imode.ones(2, 2, 1).to_sparse()
+    with pytest.raises(RuntimeError, match="^All tensors must have the same shape: "):
+        imode.cat([other, x.detach().to_sparse()], -1)

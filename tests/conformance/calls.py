@@ -7,32 +7,55 @@ from .observe import attempt, dtype_name, failure, observe, saved
 # What `torch` has by the same name is called otherwise: with a number for the reduction.
 OTHERWISE = ("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "kl_div")
 
-# What PyTorch calls itself, with arguments that fit: with others it reads what is not there, and
-# some end its process; which of two mistakes is named, what becomes of NaN, in which order bfloat16
-# is rounded, is accident. Values and gradients of ordinary numbers are compared by test_ops.py.
-INNER = {
-    *("_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"),
-    "_segment_reduce_backward",
-    *("_local_scalar_dense", "_log_softmax", "_scaled_mm_v2", "alias", "copy", "slice"),
+_PADS = {f"{kind}_pad{n}d_backward" for kind in ("reflection", "replication") for n in (1, 2, 3)}
+_LEGIT = {f"_native_batch_norm_legit{way}" for way in ("", ".no_stats", "_no_training")}
+_BACKWARD = {
     *("avg_pool2d_backward", "convolution_backward", "embedding_dense_backward"),
-    *("max_pool2d_with_indices_backward", "native_dropout", "native_batch_norm"),
-    *("native_group_norm", "native_layer_norm", "_native_batch_norm_legit"),
-    *("_native_batch_norm_legit.no_stats", "_native_batch_norm_legit_no_training"),
-    *(f"native_{kind}_backward" for kind in ("batch_norm", "dropout", "group_norm", "layer_norm")),
-    *(
-        f"{kind}_pad{n}d{way}"
-        for kind in ("reflection", "replication")
-        for n in (1, 2, 3)
-        for way in ("", "_backward")
-    ),
-    *("index.Tensor", "sym_is_contiguous", "sym_numel", "sym_size", "sym_size.int"),
-    *("sym_storage_offset", "sym_stride", "sym_stride.int"),
+    *("max_pool2d_with_indices_backward", "native_dropout_backward", "native_group_norm_backward"),
+    *("native_layer_norm_backward", "native_batch_norm_backward"),
+}
+
+# What PyTorch calls itself, with arguments that fit, where a suite asks for what is accident.
+# Values and gradients of ordinary numbers are compared by test_ops.py.
+EXCEPT = {
+    # With others PyTorch reads what is not there, or names them by what fails inside.
+    "bad_input": {"copy", "_segment_reduce_backward", *_PADS, *_BACKWARD},
+    # In which order bfloat16 is rounded.
+    "bfloat16": {
+        *("_log_softmax", "_scaled_mm_v2", "native_batch_norm", "convolution_backward"),
+        *("_segment_reduce_backward", *_LEGIT, *_PADS),
+    },
+    # Formulas by NaN, infinity and complex numbers, of what is hardly differentiated twice.
+    "derivatives": {
+        *("_dirichlet_grad", "_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"),
+        *("_scaled_mm_v2", "native_batch_norm", "native_dropout", "native_layer_norm"),
+        *("_segment_reduce_backward", *_LEGIT, *_PADS, *_BACKWARD),
+    },
+    "out": {"copy", "embedding_dense_backward", "reflection_pad2d"},
+    # From what the second derivative is made.
+    "recorded": {
+        *("native_dropout", "native_dropout_backward", "native_group_norm"),
+        *("convolution_backward", "embedding_dense_backward"),
+    },
+    "saved": {"_segment_reduce_backward", "native_dropout", "index.Tensor", *_BACKWARD},
+    "stale": {"_scaled_mm_v2", "_local_scalar_dense", "native_group_norm_backward"},
+    "strides": {
+        "_segment_reduce_backward",
+        "native_dropout",
+        "native_group_norm",
+        *_PADS,
+        *_BACKWARD,
+    },
+    "variants": {
+        *("native_batch_norm", "native_dropout", "_segment_reduce_backward"),
+        *(*_LEGIT, *_PADS, *_BACKWARD),
+    },
 }
 
 
-def called(samples):
-    """Those of the operators that programs call by themselves."""
-    return {name: found for name, found in samples.items() if name not in INNER}
+def called(samples, suite):
+    """Those of the operators that a suite compares."""
+    return {name: found for name, found in samples.items() if name not in EXCEPT[suite]}
 
 
 def function(lib, name):

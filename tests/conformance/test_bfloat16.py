@@ -8,7 +8,7 @@ from tests.samples import load
 from .calls import called, function, tensors_of
 from .observe import attempt, dtype_name, layout, sentence
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "bfloat16")
 
 
 def names(text):

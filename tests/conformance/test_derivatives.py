@@ -13,7 +13,7 @@ from . import differences
 from .calls import called, function, tensors_of
 from .observe import Values, failure
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "derivatives")
 RULES = differences.load()
 NAN, INF = float("nan"), float("inf")
 TOLERANCE = {"float16": (4e-3, 4e-3), "float32": (1e-4, 1e-5), "complex64": (1e-4, 1e-5)}

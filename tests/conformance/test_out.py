@@ -13,7 +13,7 @@ DTYPES = (
     *("float16", "float32", "float64", "complex64", "complex128"),
     *("int8", "int16", "int32", "int64", "uint8", "bool"),
 )
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "out")
 NAMES = [
     name
     for name in sorted(SAMPLES)

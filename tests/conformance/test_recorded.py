@@ -9,7 +9,7 @@ from . import differences
 from .calls import called, function, tensors_of
 from .observe import node_name
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "recorded")
 RULES = differences.load()
 DTYPES = {
     "real": None,

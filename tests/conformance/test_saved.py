@@ -13,7 +13,7 @@ from .calls import called, function, method, tensors_of
 from .observe import attempt, dtype_name, node_name
 
 RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "saved")
 # A recurrent layer is one node, of which other writes break backward (docs/differences.md).
 ONE_NODE = {
     *(f"{name}.{form}" for name in RECURRENT for form in ("input", "data")),

@@ -9,7 +9,7 @@ from tests.samples import load
 from .calls import called, function, method, tensors_of
 from .observe import dtype_name, failure
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "stale")
 DTYPES = (None, lambda place, t: "complex128" if t.dtype.startswith("float") else None)
 REFUSED = "not implemented for", "Only supports floating-point", "complex type is not supported"
 # Whose steps record nothing here.

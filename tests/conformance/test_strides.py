@@ -12,7 +12,7 @@ from tests.samples import D, T, load
 
 from .calls import called, function, tensors_of
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "strides")
 COUNT = 12  # programs of each operator
 KINDS = ["rows", "permuted", "permuted", "gaps", "expanded", "channels last", "odd"]
 # Conjugates are no views here; half complex numbers are wider.

@@ -16,7 +16,7 @@ from . import differences
 from .calls import called, function, tensors_of
 from .observe import Values, dtype_name, failure, layout, node_name
 
-SAMPLES = called(load(of_pytorch=True))
+SAMPLES = called(load(of_pytorch=True), "variants")
 RULES = differences.load()
 COUNT = 8  # variants of each operator
 DTYPES = ["float64", "float64", "float32", "complex128", "complex64", "float16"]

@@ -7,6 +7,7 @@ more modes and to a greater depth.
 import re
 import warnings
 
+from . import themes_of_operators
 from .generate import Generator
 
 # Theme -> what precedes its programs, and its statements; names as in statements.py.
@@ -268,6 +269,7 @@ THEMES = {
         ],
     ),
 }  # fmt: skip
+THEMES |= themes_of_operators.THEMES
 INDICES = [
     "0", "-1", "1", ":", "1:", "::2", "...", "None", "[0, 1]", "[1]", "[[0], [1]]", "I",
     "I[None]", "lib.tensor(1)", "lib.tensor([True, False])", "True", "False",

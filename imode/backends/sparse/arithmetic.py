@@ -23,8 +23,8 @@ from imode.kernels.sparse.coordinates import (
 
 _KEEPING_ZEROS = """
 abs absolute asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac isinf isnan isneginf
-isposinf log1p nan_to_num rad2deg relu round round.decimals sgn sign signbit sin sinh sqrt tan
-tanh trunc pow"""
+isposinf log1p nan_to_num rad2deg relu round round.decimals sgn sign signbit sin sinh sqrt square
+tan tanh trunc pow"""
 
 
 def _of_values(name):

@@ -176,12 +176,13 @@ def cat(tensors, dim):
     dim = wrap_dim(dim, len(shape))
     dims = first.sparse_dim(), first.dense_dim()
     for i, tensor in enumerate(tensors):
+        other = list(tensor.shape)
+        rest, rest_of_first = other[:dim] + other[dim + 1 :], shape[:dim] + shape[dim + 1 :]
+        if len(other) != len(shape) or rest != rest_of_first:
+            raise errors.sparse.joined(shape, other, i)
         own = tensor.sparse_dim(), tensor.dense_dim()
         if own != dims:
             raise errors.sparse.joined_dims(dims, own, i)
-        other = list(tensor.shape)
-        if other[:dim] + other[dim + 1 :] != shape[:dim] + shape[dim + 1 :]:
-            raise errors.sparse.joined(shape, other, i)
     dtype = first.dtype
     for tensor in tensors[1:]:
         dtype = promote_types(dtype, tensor.dtype)

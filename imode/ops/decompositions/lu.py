@@ -297,11 +297,11 @@ def check_system(A, B, left, name):
 
 def _check_lu_solve(LU, pivots, B, left):
     checks.floating(LU, "imode.linalg.lu_solve")
+    checks.same_dtype(LU, B, "linalg.lu_solve", "LU and B")
     if pivots.dtype != np.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type imode.int32")
     checks.square(LU, "imode.linalg.lu_solve")
     check_system(LU, B, left, "linalg.lu_solve")
-    checks.same_dtype(LU, B, "linalg.lu_solve", "LU and B")
     if LU.shape[:-1] != pivots.shape:
         raise RuntimeError(
             "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got "

@@ -139,9 +139,9 @@ def linalg_tensorsolve(self, other, dims):
 
 def _check_triangular(self, B, left):
     name = "linalg.solve_triangular"
-    checks.same_dtype(self, B, name)
     checks.square(self, name)
     check_system(self, B, left, name)
+    checks.same_dtype(self, B, name)
 
 
 def _solve_triangular(self, B, upper, left, unitriangular):

@@ -8,10 +8,11 @@ import numpy as np
 
 from imode import errors, ops
 from imode._core import layout
+from imode._core.promotion import result_type
 from imode._core.type_names import class_name
 from imode.kernels.networks import norm
 from imode.ops.networks.norm import batch_norm_backward
-from imode.ops.pointwise.common import not_differentiable
+from imode.ops.pointwise.common import cast, not_differentiable
 from imode.ops.random.distributions import bernoulli_number
 from imode.ops.schema import Out, composite, op
 
@@ -169,4 +170,7 @@ def native_dropout_backward(grad, mask, scale):
     >>> imode.ops.native_dropout_backward(grad, mask, 2.0)
     tensor([2., 0.])
     """
+    if mask.dtype.kind != "b":  # PyTorch multiplies by what it is given
+        grad = cast(grad, result_type(grad, mask))
+        mask = mask.astype(grad.dtype, copy=False)
     return scaled(grad, mask, scale)

@@ -12,7 +12,7 @@ from imode._core.broadcast import broadcast_shape
 from imode._core.dispatch import is_grad_enabled
 from imode._core.keyset import DispatchKey, DispatchKeySet
 from imode._core.tensor import Tensor
-from imode._core.type_names import class_name
+from imode._core.type_names import c_name, class_name
 from imode._core.user_frames import warn
 from imode.ops.products import composites_fast
 from imode.ops.products.linalg import refuse_mv_out
@@ -360,6 +360,7 @@ def linalg_multi_dot(tensors):
     """
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    _check_chain(tensors)
     matrices, shape = list(tensors), []
     if matrices[0].dim() == 1:
         matrices[0] = matrices[0].unsqueeze(0)
@@ -369,10 +370,33 @@ def linalg_multi_dot(tensors):
         matrices[-1] = matrices[-1].unsqueeze(-1)
     else:
         shape.append(matrices[-1].size(-1))
-    for i, matrix in enumerate(matrices):
-        if matrix.dim() != 2:
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {tensors[i].dim()}D")
     return _chain(matrices).view(shape)
+
+
+def _check_chain(tensors):
+    """Refuse what is no chain of matrices, in PyTorch's order: the ends, dimensions, sizes."""
+    last = len(tensors) - 1
+    for which, i in (("first", 0), ("last", last)):
+        if tensors[i].dim() not in (1, 2):
+            raise RuntimeError(
+                f"multi_dot(): the {which} tensor must be 1D or 2D but got {tensors[i].dim()}D"
+            )
+    first = tensors[0].dtype
+    for i, tensor in enumerate(tensors):
+        if 0 < i < last and tensor.dim() != 2:
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {tensor.dim()}D")
+        if tensor.dtype != first:
+            names = c_name(first.numpy), c_name(tensor.dtype.numpy)
+            raise RuntimeError(
+                "multi_dot(): all tensors must have be the same dtype but tensor 0 is "
+                f"{names[0]} and tensor {i} {names[1]}"
+            )
+    for i in range(last):
+        if tensors[i].size(-1) != tensors[i + 1].size(0):
+            raise RuntimeError(
+                f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
+                f"{list(tensors[i + 1].shape)} cannot be multiplied"
+            )
 
 
 def _chain(matrices):

@@ -166,6 +166,7 @@ op(
     f"{_NUMBERS.format('', '')}) -> Tensor",
     _segment_reduce_backward,
     derivative={("grad_output", "output", "data"): no_derivative("_segment_reduce_backward")},
+    name="NotImplemented",
     variants="function",
     doc="""The gradient of `segment_reduce`.
 

@@ -3,6 +3,7 @@
 PyTorch's names of these are of programs in which sizes are unknown; here all are known.
 """
 
+from imode import errors
 from imode.ops.schema import composite
 
 
@@ -21,7 +22,7 @@ def _size(self, dim):
     >>> imode.ops.sym_size(imode.ones(2, 3), 1)
     3
     """
-    return self.size(dim)
+    return self.size(_of_dimensions(self, dim))
 
 
 @composite("sym_size(Tensor self) -> any", variants="")
@@ -37,7 +38,13 @@ def _stride(self, dim):
     >>> imode.ops.sym_stride(imode.ones(2, 3), 0)
     3
     """
-    return self.stride(dim)
+    return self.stride(_of_dimensions(self, dim))
+
+
+def _of_dimensions(self, dim):
+    if self.dim() == 0:
+        raise errors.shapes.no_dimensions(dim)
+    return dim
 
 
 @composite("sym_stride(Tensor self) -> any", variants="")

@@ -26,6 +26,36 @@ RULES = [
     Rule(
         "Of two mistakes another one is named",
         "outcome",
+        operators="native_group_norm",
+        cases=["bad"],
+        here="RuntimeError: Expected X.numel.*",
+        there="RuntimeError: (mixed dtype|Trying to create|Expected number|Expected weight).*",
+        witness="""
+            v0 = lib.ones(4)
+            lib.native_group_norm(lib.ones(2, 3).long(), v0, v0, 2, 4, 3, 2, 1e-5)
+        """,
+    ),
+    Rule(
+        "Of two mistakes another one is named",
+        "outcome",
+        operators="_dirichlet_grad",
+        cases=["bad"],
+        here="RuntimeError: Found dtype .*",
+        there="RuntimeError: The size of tensor a .*",
+        witness="lib._dirichlet_grad(lib.ones(2, 3).long(), lib.ones(2), lib.ones(2))",
+    ),
+    Rule(
+        "Of two mistakes another one is named",
+        "outcome",
+        operators="replication_pad1d",
+        cases=["bad"],
+        here="RuntimeError: Padding by .* is more than a size can be",
+        there="RuntimeError: input .W: .* is too small.*",
+        witness="lib.ops.aten.replication_pad1d(lib.ones(5, 6), [2**62, 2**62])",
+    ),
+    Rule(
+        "Of two mistakes another one is named",
+        "outcome",
         operators="stft",
         cases=["bad"],
         here='(TypeError|ValueError|NotImplementedError): (stft|Overflow|"reflection).*',

@@ -132,5 +132,10 @@ SAMPLES = {
         S([T(3), T(3, 4), T(4)], torch=_multi_dot),
         S([T(10, 3), T(3, 20), T(20, 2), T(2, 5)], torch=_multi_dot),
         S([T(2, 3)], torch=_multi_dot, raises=RuntimeError),
+        S([T(), T(2, 2)], torch=_multi_dot, raises=RuntimeError),
+        S([T(2, 2), T(2, 2), T(2, 2, 2)], torch=_multi_dot, raises=RuntimeError),
+        S([T(2, 2), T(2), T(2, 2)], torch=_multi_dot, raises=RuntimeError),
+        S([T(2, 2), T(2, 2, dtype="float64")], torch=_multi_dot, raises=RuntimeError),
+        S([T(2, 2), T(3, 2)], torch=_multi_dot, raises=RuntimeError),
     ],
 }
