@@ -1,5 +1,6 @@
 """Ray and Dask: tasks on a local cluster of two processes; workers that die."""
 
+import importlib
 import importlib.util
 import inspect
 import os
@@ -114,6 +115,14 @@ def test_every_function_travels_by_its_name(where):
         function = getattr(space, name)
         if inspect.isbuiltin(function):
             assert pickle.loads(pickle.dumps(function)) is function, name
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_an_engine_without_its_package_names_the_extra(name, monkeypatch):
+    engine = importlib.import_module(f"imode.integrations.{name}").Engine
+    monkeypatch.setitem(sys.modules, INSTALLED[name], None)
+    with pytest.raises(ImportError, match=rf"pip install imode\[{name}\]$"):
+        engine()
 
 
 @has_cloudpickle

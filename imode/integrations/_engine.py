@@ -1,8 +1,21 @@
 """The functions of `tasks` on an engine: `engine=` is one of a module's own if none is given."""
 
 import functools
+import importlib
 
 from . import tasks
+
+
+def package(name, extra):
+    """Import the package of an engine, when one is made. ImportError without it."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ImportError(
+            f"this engine needs the package {name}: pip install imode[{extra}]"
+        ) from None
 
 
 def functions_of(Engine, module):

@@ -6,10 +6,8 @@
 
 import warnings
 
-from distributed import as_completed, get_client
-
 from . import tasks
-from ._engine import functions_of
+from ._engine import functions_of, package
 
 __all__ = ["Engine", "backward", "federated", "map_batches", "search"]
 
@@ -17,11 +15,15 @@ __all__ = ["Engine", "backward", "federated", "map_batches", "search"]
 class Engine:
     """Runs tasks by a client, the current one if none is given; one whose worker dies, again.
 
+    Tried with one task at a time on a worker that dies; with several on their way, Dask has been
+    seen to wait for its result: give `map_batches` then a limit of your own.
+
     options: of `Client.submit`, such as `retries`, `workers` or `resources`.
     """
 
     def __init__(self, client=None, **options):
-        self._client, self._options = client or get_client(), options
+        self._distributed = package("distributed", "dask")
+        self._client, self._options = client or self._distributed.get_client(), options
 
     def put(self, value):
         """Send a value to the workers; return its reference.
@@ -44,7 +46,7 @@ class Engine:
 
     def as_completed(self, futures):
         """Yield futures as they end."""
-        return iter(as_completed(futures))
+        return iter(self._distributed.as_completed(futures))
 
 
 backward, federated, map_batches, search = functions_of(Engine, __name__)

@@ -4,10 +4,8 @@
 >>> for answers in map_batches(model, batches): ...  # doctest: +SKIP
 """
 
-import ray
-
 from . import tasks
-from ._engine import functions_of
+from ._engine import functions_of, package
 
 __all__ = ["Engine", "backward", "federated", "map_batches", "search"]
 
@@ -19,11 +17,12 @@ class Engine:
     """
 
     def __init__(self, **options):
-        self._run = ray.remote(tasks.run).options(**{"max_retries": 3, **options})
+        self._ray = package("ray", "ray")
+        self._run = self._ray.remote(tasks.run).options(**{"max_retries": 3, **options})
 
     def put(self, value):
         """Store a value once on each machine; return its reference."""
-        return ray.put(value)
+        return self._ray.put(value)
 
     def submit(self, function, *args):
         """Start a task in the modes of this thread; return its future."""
@@ -31,12 +30,12 @@ class Engine:
 
     def gather(self, futures):
         """Wait for tasks; return their results in order. Raises what a task raised."""
-        return ray.get(futures)
+        return self._ray.get(futures)
 
     def as_completed(self, futures):
         """Yield futures as they end."""
         while futures:
-            (first,), futures = ray.wait(futures)
+            (first,), futures = self._ray.wait(futures)
             yield first
 
 
