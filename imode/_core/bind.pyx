@@ -597,11 +597,12 @@ cdef object method_entry(PyObject* op, PyObject* self, PyObject** args, Py_ssize
     return _call(<Operator>op, self, args, n, keywords)
 
 
+@cython.binding(False)
 @cython.final
 cdef class Alias:
     """A second name of an operator, such as `clip` for `clamp`: argument errors use this name."""
 
-    def __init__(self, Operator operator, str name):
+    def __init__(self, Operator operator not None, str name not None):
         self.operator, self.name = operator, name
 
     def __getattr__(self, name):
