@@ -271,5 +271,5 @@ def test_squares_and_which_mistake_of_a_concatenation_is_named():
     y.sum().backward()
     assert y.tolist() == [[0, 9], [4, 0]] and x.grad.tolist() == [[0, 6], [-4, 0]]
     other = imode.ones(2, 2, 1).to_sparse()
-    with pytest.raises(RuntimeError, match="^All tensors must have the same shape: "):
+    with pytest.raises(RuntimeError, match=r"^All tensors must have the same shape: "):
         imode.cat([other, x.detach().to_sparse()], -1)

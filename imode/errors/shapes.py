@@ -17,6 +17,20 @@ def no_dimensions(dim):
     return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
 
 
+def nothing_to_reduce(where, error=RuntimeError):
+    """A reduction of no elements, to one that needs some."""
+    return error(
+        f"{where}: Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def unknown_reduction(reduce):
+    return RuntimeError(
+        f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+    )
+
+
 def repeated_dim(dim):
     return RuntimeError(f"dim {dim} appears multiple times in the list of dims")
 

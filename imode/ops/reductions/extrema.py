@@ -21,10 +21,7 @@ def _need_elements(name, x, dim, error=RuntimeError):
     """A maximum of nothing does not exist: name the dimension, or the lack of one."""
     if dim is None or dim == ():
         if x.size == 0:
-            raise error(
-                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument."
-            )
+            raise errors.shapes.nothing_to_reduce(f"{name}()", error)
         return
     for each in (dim,) if isinstance(dim, int) else dim:
         axis = wrap_dim(each, x.ndim)

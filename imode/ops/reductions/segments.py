@@ -44,9 +44,7 @@ class _Runs:
 
 def _check(shape, reduce, lengths, indices, offsets, axis, unsafe):
     if reduce not in _NAMES:
-        raise RuntimeError(
-            f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
-        )
+        raise errors.shapes.unknown_reduction(reduce)
     if axis < 0:
         axis += len(shape)
     if indices is not None:
@@ -80,10 +78,7 @@ def _check_numbers(n, lengths, offsets, unsafe):
             raise RuntimeError("Expected segment_length >= 0 to be true, but got false.")
         return
     if not lengths.size and not unsafe:
-        raise RuntimeError(
-            "min(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-            "reduction dim with the 'dim' argument."
-        )
+        raise errors.shapes.nothing_to_reduce("min()")
     if np.any(lengths < 0):
         raise RuntimeError("lengths contains negative value!")
     sums = lengths.sum(axis=-1)
@@ -215,10 +210,7 @@ def _hash_tensor(self, dim, keepdim, mode):
     axes = dims.wrap_all(dim, self.ndim)
     if self.size == 0:
         if not dim:
-            raise RuntimeError(
-                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. "
-                "Specify the reduction dim with the 'dim' argument."
-            )
+            raise errors.shapes.nothing_to_reduce("hash_tensor")
         for axis in axes:
             if not self.shape[axis]:
                 raise IndexError(
