@@ -333,10 +333,3 @@ def array_order(what):
 
 def no_accelerator(more=""):
     return RuntimeError(f"Cannot access accelerator device when none is available.{more}")
-
-
-def run_reduction(reduce):
-    """A name that is no reduction of runs or of scattered elements."""
-    return RuntimeError(
-        f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
-    )

@@ -29,6 +29,21 @@ def no_dimensions(dim):
     return IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
 
 
+def nothing_to_reduce(where, error=RuntimeError):
+    """A reduction of no elements, to one that needs some."""
+    return error(
+        f"{where}: Expected reduction dim to be specified for input.numel() == 0. "
+        "Specify the reduction dim with the 'dim' argument."
+    )
+
+
+def unknown_reduction(reduce):
+    """A name that is no reduction of runs or of scattered elements."""
+    return RuntimeError(
+        f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
+    )
+
+
 def repeated_dim(dim):
     return RuntimeError(f"dim {dim} appears multiple times in the list of dims")
 
@@ -286,14 +301,6 @@ def no_batch(name, n, shape):
     return RuntimeError(
         f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of "
         f"size: {shape}"
-    )
-
-
-def nothing_to_reduce(name, error=RuntimeError):
-    """A reduction without a value for no elements, over all of a tensor that has none."""
-    return error(
-        f"{name}: Expected reduction dim to be specified for input.numel() == 0. "
-        "Specify the reduction dim with the 'dim' argument."
     )
 
 

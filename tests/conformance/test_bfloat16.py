@@ -20,7 +20,7 @@ def names(text):
 IN_STEPS = names("""
     adaptive_avg_pool3d addbmm addr affine_grid affine_grid_generator batch_norm bilinear cdist
     conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution
-    col2im conv_tbc cross grid_sample
+    _convolution col2im conv_tbc cross grid_sample
     einsum embedding_bag gradient grid_sampler grid_sampler_2d grid_sampler_3d index_put index_put_
     instance_norm kl_div linalg_cross mse_loss linalg_matrix_exp matrix_exp log_softmax
     log_softmax.dtype
@@ -42,7 +42,8 @@ OTHER_OUTCOME = ("linalg", "fft", "_fft", "special", "conv", "multi", "svd", "pc
 OTHER_OUTCOME += ("lstm",)
 # Which kernel PyTorch has for them depends on the CPU, and their strides on the kernel.
 BY_CPU = names(
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution"
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution "
+    "_convolution"
 )
 ODD = names("""
     det logdet complex polar batch_norm embedding embedding_bag from_dlpack cholesky slogdet

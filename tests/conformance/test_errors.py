@@ -30,6 +30,7 @@ ONLY_HERE = {
     "illegal state": "PyTorch has it in C++ alone",
     "a callback that is none": "PyTorch takes it, and fails where it calls it",
     "set_ to something else": "PyTorch says of each overload why it does not fit",
+    "a gradient that does not fit its runs": "PyTorch takes it",
     "a gradient that is not of the windows": "PyTorch has the operator under another name",
     "a library's operator, called after it was closed": "PyTorch ends the process",
     "a library's kernel, the wrong number": "PyTorch ends the process",

@@ -47,7 +47,7 @@ THEMES = {
             "with {mode}: {n} = lib.linalg.inv(v1)", "with {mode}: {n} = lib.linalg.cholesky(v2)",
             "{n} = lib.addmm({a}, {b}, {e})", "{n} = lib.baddbmm({a}, v2, v2)",
             "{n} = lib.cov({a})",
-            "{n} = lib.addr({a}, {b}[0], {e}[0])", "{n} = lib.cdist({a}, {b})",
+            "{n} = lib.cdist({a}, {b})",
         ],
     ),
     "transforms": (
@@ -200,7 +200,7 @@ THEMES = {
             "{n} = {a}.to_sparse().is_sparse",
             "{n} = ({a}.to_sparse() / {x}).to_dense()",
             "{n} = {a}.sparse_mask({b}.to_sparse()).to_dense()",
-            "{n} = {a}.to_sparse().index_select({d}, lib.tensor([1, 0])).to_dense()",
+            "{n} = v1.to_sparse().index_select({d}, lib.tensor([1, 0])).to_dense()",
             "{n} = {a}.to_sparse().transpose(0, 1).to_dense()",
             "{n} = {a}.detach().to_sparse().unsqueeze(0).to_dense()",
             "{n} = lib.cat([{a}.to_sparse(), {b}.to_sparse()], {d}).to_dense()",

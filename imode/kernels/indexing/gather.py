@@ -165,7 +165,7 @@ def _bound(dtype, sign):
 def scatter_reduce(a, dim, index, source, reduce, include_self=True):
     """Combine the elements of `source` with those of `a` that `index` selects, in place."""
     if reduce not in EMPTY:
-        raise errors.arguments.run_reduction(reduce)
+        raise errors.shapes.unknown_reduction(reduce)
     if a.dtype.kind == {"amax": "c", "amin": "c", "mean": "b"}.get(reduce):
         check_along("scatter", index, a, dim, source)
         check_written(a, index, source)

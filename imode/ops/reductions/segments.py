@@ -44,7 +44,7 @@ class _Runs:
 
 def _check(shape, reduce, lengths, indices, offsets, axis, unsafe):
     if reduce not in _NAMES:
-        raise errors.arguments.run_reduction(reduce)
+        raise errors.shapes.unknown_reduction(reduce)
     if axis < 0:
         axis += len(shape)
     if indices is not None:
