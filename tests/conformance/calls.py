@@ -43,12 +43,6 @@ EXCEPT = {
         *("_convolution", "_segment_reduce_backward", "native_dropout", "index.Tensor"),
         *_BACKWARD,
     },
-        "_convolution",
-        "_segment_reduce_backward",
-        "native_dropout",
-        "index.Tensor",
-        *_BACKWARD,
-    },
     "stale": {"_scaled_mm_v2", "_local_scalar_dense", "native_group_norm_backward"},
     "strides": {
         "_convolution",
