@@ -80,12 +80,13 @@ CALLS = {"custom_op": "custom(x)", "Library.define, impl": "defined(x)"}
 def outside(lib, torch):
     """Return what a call costs more than what would be called otherwise, in seconds.
 
-    (of an operator in C, over imode's `neg`; {of one in Python, over its function: {library: ...}})
+    (of an operator in C, over imode's `ops.aten.neg`; {of one in Python, over its function: {library: ...}})
     """
     with lib.library.Library("outside", "FRAGMENT") as mine:
         mine.define("negate(Tensor self) -> Tensor")
         mine.impl("negate", compiled(lib), "CPU")
-        names = {"a": lib.ones(4), "neg": lib.neg, "negate": lib.ops.outside.negate}
+        ops = {"neg": lib.ops.aten.neg, "negate": lib.ops.outside.negate}  # called alike
+        names = {"a": lib.ones(4), **ops}
         found = best({"theirs": ("negate(a)", names), "ours": ("neg(a)", names)}, rounds=31)
     in_python = {}
     spaces = {"imode": {"lib": lib}, "torch": {"lib": torch}}
@@ -100,7 +101,7 @@ def outside(lib, torch):
 
 def outside_figures(in_c, in_python):
     """Return the Figures, in nanoseconds."""
-    name = "an operator in C of another package over imode's own `neg`"
+    name = "an operator in C of another package over imode's own `ops.aten.neg`"
     figures = [Figure(name, in_c * 1e9, 10, True, " ns")]
     for what, t in in_python.items():
         text = f"an operator in Python over its function, {what}"

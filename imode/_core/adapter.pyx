@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from imode._core.allocator cimport empty, root
 from imode._core.dispatch cimport (
     INPLACE, MAX_ARGS, TENSOR_LIST, VIEW, CKernel, Operator)
-from imode._core.dtype cimport dtype_from_code, dtype_from_typenum
+from imode._core.dtype cimport N_TYPENUMS, NO_DTYPE, code_of, dtype_from_code, dtype_from_typenum
 from imode._core.elsewhere cimport set_general_case
 from imode._core.keyset cimport BIT_CPU, highest_key, keyset_t
 from imode._core.making cimport hold, replace_array, wrap, wrap_view
@@ -163,12 +163,14 @@ cdef ndarray _own(Operator op, object result, PyObject** args):
     cdef ndarray array
     cdef PyObject* owner
     cdef PyObject* arg
-    cdef int i
+    cdef int i, typenum
     if type(result) is not ndarray:
         result = np.asarray(result)
     array = <ndarray>result
-    dtype_from_typenum(cnp.PyArray_TYPE(array))
-    if cnp.PyArray_SIZE(array) == 0 and _flat(array):
+    typenum = cnp.PyArray_TYPE(array)
+    if not 0 <= typenum < N_TYPENUMS or code_of[typenum] == NO_DTYPE:
+        dtype_from_typenum(typenum)           # which says that there is none
+    if _flat(array) and cnp.PyArray_SIZE(array) == 0:
         return empty(cnp.PyArray_TYPE(array), array.ndim, array.shape)
     owner = root(<PyObject*>array)
     for i in range(op.n_tensors):
