@@ -65,7 +65,7 @@ def check_namespace(name):
     taken = vars(ops).get(name)
     if (
         name == "prim"
-        or name.startswith("_")
+        or name.startswith("__")
         or (name in vars(ops) and _namespaces.get(name) is None)
     ):
         what = "a module" if isinstance(taken, ModuleType) else "a name"
