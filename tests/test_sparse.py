@@ -273,3 +273,8 @@ def test_squares_and_which_mistake_of_a_concatenation_is_named():
     other = imode.ones(2, 2, 1).to_sparse()
     with pytest.raises(RuntimeError, match=r"^All tensors must have the same shape: "):
         imode.cat([other, x.detach().to_sparse()], -1)
+
+
+def test_nothing_is_selected_from_a_sparse_number():
+    with pytest.raises(IndexError, match=r"^index_select\(\) cannot be applied to a 0-dim tensor"):
+        imode.tensor(3.0).to_sparse().index_select(0, imode.tensor([0]))

@@ -119,6 +119,8 @@ def unbind(self, dim):
 @kernel("index_select")
 def index_select(self, dim, index):
     found, shape = parts(self), list(self.shape)
+    if not shape:
+        raise IndexError("index_select() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, len(shape))
     chosen = array_of(index).astype(np.int64, copy=False).reshape(-1)
     size = shape[dim]
