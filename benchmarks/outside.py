@@ -80,7 +80,8 @@ CALLS = {"custom_op": "custom(x)", "Library.define, impl": "defined(x)"}
 def outside(lib, torch):
     """Return what a call costs more than what would be called otherwise, in seconds.
 
-    (of an operator in C, over imode's `ops.aten.neg`; {of one in Python, over its function: {library: ...}})
+    (of an operator in C, over imode's `ops.aten.neg`;
+    {of one in Python, over its function: {library: ...}})
     """
     with lib.library.Library("outside", "FRAGMENT") as mine:
         mine.define("negate(Tensor self) -> Tensor")
