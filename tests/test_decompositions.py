@@ -116,6 +116,15 @@ def test_numbers_that_are_not_finite(value, dtype):
             function(a)
 
 
+def test_what_lay_in_the_memory_of_a_result_does_not_matter():
+    a = imode.from_numpy(np.random.default_rng(0).standard_normal((4, 3)))
+    expected = imode.linalg.qr(a, "complete").Q
+    for _ in range(20):
+        rest = [imode.full((16,), float("nan"), dtype=imode.float64) for _ in range(3)]
+        del rest
+        assert imode.equal(imode.linalg.qr(a, "complete").Q, expected)
+
+
 @pytest.mark.parametrize("first, sign", [(0.0, -1.0), (-0.0, 1.0), (2.0, -1.0), (-2.0, 1.0)])
 def test_the_sign_of_a_reflection_is_lapacks(first, sign):
     _, r = imode.linalg.qr(imode.tensor([[first, 1.0], [3.0, 1.0]]))

@@ -95,14 +95,14 @@ cdef void _few_q(number* a, npy_intp m, npy_intp n, npy_intp k, const number* ta
             a[i * m + r] = 0
 
 
-cdef inline bint _are_few(Job* job, npy_intp i) noexcept nogil:
-    """Whether the functions above serve the i-th matrix."""
+cdef inline bint _are_few(Job* job, npy_intp i, npy_intp columns) noexcept nogil:
+    """Whether the functions above serve the i-th matrix, of which the first columns are given."""
     cdef char* a = job.a + i * job.a_step
     if job.kind > 1 or job.m > FEW or job.n > FEW or job.lda != job.m:
         return False
     if job.kind:
-        return _moderate(<double*>a, job.m * job.n)
-    return _moderate(<float*>a, job.m * job.n)
+        return _moderate(<double*>a, job.m * columns)
+    return _moderate(<float*>a, job.m * columns)
 
 
 # ---- QR ----
@@ -110,7 +110,7 @@ cdef inline bint _are_few(Job* job, npy_intp i) noexcept nogil:
 cdef void _one_qr(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     """a: the matrices; c: the factors of the reflectors."""
     cdef char* tau = job.c + i * job.c_step
-    if _are_few(job, i):
+    if _are_few(job, i, job.n):
         if job.kind:
             _few_qr(<double*>(job.a + i * job.a_step), job.m, job.n, <double*>tau)
         else:
@@ -140,7 +140,7 @@ def geqrf(ndarray a not None):
 
 cdef void _one_q(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     cdef char* tau = job.c + i * job.c_step
-    if _are_few(job, i) and job.n <= job.m:
+    if _are_few(job, i, job.k) and job.n <= job.m:
         if job.kind:
             _few_q(<double*>(job.a + i * job.a_step), job.m, job.n, job.k, <double*>tau)
         else:
