@@ -71,23 +71,73 @@ def test_state_is_per_thread():
 
 
 def test_paths_of_a_functional_operator():
-    x = imode.ones(2)
-    assert path(lambda: x + 1) == [("add", K.Autograd), ("add", K.CPU)]
+    plain, x = imode.ones(2), imode.ones(2, requires_grad=True)
+    recorded, direct = [("add", K.Autograd), ("add", K.CPU)], [("add", K.CPU)]
+    assert path(lambda: x + 1) == path(lambda: plain + x) == path(lambda: x * 1 + 1)[2:] == recorded
+    assert path(lambda: plain + 1) == path(lambda: plain + plain) == direct
+    assert path(lambda: plain[0] + 1)[2:] == recorded      # a view, whose base may get a history
     with imode.inference_mode():
         inference = imode.ones(2)
-        assert path(lambda: inference + 1) == [("add", K.CPU)]
-        assert path(lambda: x + 1) == [("add", K.CPU)]
+        assert path(lambda: inference + 1) == path(lambda: x + 1) == direct
     with imode.no_grad():
-        assert path(lambda: x + 1) == [("add", K.Autograd), ("add", K.CPU)]
-    assert path(lambda: inference + inference) == [("add", K.CPU)]
+        assert path(lambda: x + 1) == recorded
+        assert path(lambda: plain + 1) == direct
+    assert path(lambda: inference + inference) == path(lambda: inference + 1) == direct
+    with imode.inference_mode():
+        inference.requires_grad_()
+    assert path(lambda: inference + inference) == direct
     # A number stands for a tensor that is made here: a normal one.
-    assert path(lambda: inference + 1) == [("add", K.Autograd), ("add", K.CPU)]
+    assert path(lambda: inference + 1) == path(lambda: plain + inference) == recorded
+
+
+def test_a_tensor_carries_autograd_while_it_has_a_history():
+    x, y = imode.ones(2), imode.ones(2, requires_grad=True)
+    carries = lambda t: K.Autograd in t.key_set()
+    assert not carries(x) and carries(x.requires_grad_()) and not carries(x.requires_grad_(False))
+    view = x[:1]
+    assert carries(view) and not carries(x)
+    view.mul_(y[:1])
+    assert carries(x) and x.grad_fn is not None and view.grad_fn is not None
+    assert not carries(x.detach()) and not carries(x.data) and not carries((y * 1).detach_())
+    assert carries(y * 1) and carries(y.view(2, 1)) and not carries(y > 0)
+    assert not carries(y.detach()[0].clone()) and carries(imode.nn.Parameter(imode.ones(2)))
+    with imode.no_grad():
+        assert not carries(y * 1) and carries(y[0])
+    target = imode.zeros(2)
+    assert carries(target.add_(y)) and carries(target)
+    with imode.inference_mode():
+        inner = imode.ones(2, requires_grad=True)
+    assert not carries(inner) and carries(inner.normal())
+    x = imode.ones(2)
+    before, x.data = x[:], imode.zeros(2)
+    assert not carries(x) and carries(before)
+
+
+def test_a_kernel_for_autograd_from_outside_is_entered_for_every_normal_tensor():
+    seen = []
+
+    def kernel(keys, x):
+        seen.append(keys)
+        return imode.ops.neg.redispatch(keys.below("Autograd"), x)
+
+    x = imode.ones(2)
+    before = imode.ops.neg.register("Autograd", kernel)
+    try:
+        assert path(lambda: x.neg()) == [("neg", K.Autograd), ("neg", K.CPU)]
+        with imode.inference_mode():
+            assert path(lambda: x.neg()) == [("neg", K.CPU)]
+            inference = imode.ones(2)
+        assert path(lambda: inference.neg()) == [("neg", K.CPU)]
+    finally:
+        imode.ops.neg.register("Autograd", before)
+    assert path(lambda: x.neg()) == [("neg", K.CPU)] and len(seen) == 1
 
 
 def test_paths_of_an_in_place_operator():
     x = imode.ones(2)
     every = [("add_", K.Autograd), ("add_", K.ADInplaceOrView), ("add_", K.CPU)]
-    assert path(lambda: x.add_(1)) == every
+    assert path(lambda: x.add_(1)) == every[1:]
+    assert path(lambda: imode.ones(2).add_(imode.ones(2, requires_grad=True)))[2:] == every
     with imode.inference_mode():
         inference = imode.ones(2)
         assert path(lambda: inference.add_(1)) == every[2:]
@@ -97,7 +147,8 @@ def test_paths_of_an_in_place_operator():
 def test_paths_of_a_view_operator():
     x = imode.ones(4)
     every = [("view", K.Autograd), ("view", K.ADInplaceOrView), ("view", K.CPU)]
-    assert path(lambda: x.view(2, 2)) == every
+    assert path(lambda: x.view(2, 2)) == every[1:]
+    assert path(lambda: x.view(2, 2).view(4))[2:] == every
     with imode.inference_mode():
         inference = imode.ones(4)
         assert path(lambda: inference.view(2, 2)) == every[2:]

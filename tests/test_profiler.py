@@ -388,16 +388,14 @@ def test_the_trace_is_a_list_and_a_tree():
         "ones",
         "t",
         "t",
-        "t",
         "mm",
         "mm",
     ]
     assert trace.tree().splitlines() == [
         "ones: CPU",
         "linear",
-        "  t: Autograd",
-        "    t: ADInplaceOrView",
-        "      t: CPU",
+        "  t: ADInplaceOrView",
+        "    t: CPU",
         "  mm: Autograd",
         "    mm: CPU",
     ]

@@ -11,7 +11,7 @@ import imode
 from imode._core.dispatch import all_operators
 from imode._core.sparse import parts
 
-HAVE = imode.DispatchKeySet("SparseCPU", "ADInplaceOrView", "Autograd")
+HAVE = imode.DispatchKeySet("SparseCPU", "ADInplaceOrView")
 
 
 def sparse(n=6, shape=(4, 5), seed=0, dtype="float32"):

@@ -3,7 +3,7 @@
 # held.
 from cpython.object cimport PyObject
 from imode._core.keyset cimport (
-    BACKENDS, BIT_AD, BIT_AUTOGRAD, BIT_CPU, N_KEYS, highest_key, keyset_t)
+    BACKENDS, BIT_AD, BIT_AUTOGRAD, BIT_CPU, N_KEYS, highest_key, keyset_t, with_autograd)
 from libc.stdint cimport uint64_t
 
 cdef extern from "tls.h":
@@ -78,6 +78,7 @@ cdef class CKernel:
     cdef kernel_t inner           # of an out= form: what `fn` calls, once out= is looked at
     cdef readonly str where       # where it was registered, for messages
     cdef readonly object outside  # of a library's: the layers.Layer that it runs
+    cdef bint recording           # for Autograd: redispatches if no argument requires grad
 
     @staticmethod
     cdef CKernel new(kernel_t fn, object config=*, void* data=*, str where=*)
@@ -110,6 +111,7 @@ cdef class Operator:
     cdef readonly int role        # Role
     cdef readonly int id          # number for its name: provenance.operator_id
     cdef keyset_t mask            # keys with a kernel that is not a fallthrough
+    cdef keyset_t always          # BIT_AD: Autograd's kernel is entered for each normal tensor; or 0
     cdef kernel_t table[N_KEYS]   # NULL: none
     cdef list kernels             # CKernel per key, or None
     cdef object function          # COMPOSITE: the Python function
@@ -152,6 +154,8 @@ cdef bint unwatch(Watcher watcher) except -1              # turn it off; False: 
 cdef Watcher watching()                                   # the innermost that is on, or None
 cdef Watcher set_watching(Watcher watcher)                # set the chain; returns the previous one
 
+cdef keyset_t always_entered(list kernels) noexcept
+cdef CKernel recording(kernel_t fn, str where)            # a kernel that only records
 cdef TLS* tls() noexcept nogil                            # this thread's state
 cdef object call(Operator op, PyObject** args)            # dispatch on the arguments and the state
 # run the kernel of the highest key

@@ -23,7 +23,8 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.bind cimport bound_redispatch, vectorcall_entry
 from imode._core.device cimport CPU_DEVICE, META_DEVICE, as_device
 from imode._core.keyset cimport (
-    BIT_META, BIT_PRIVATEUSE1, BIT_SPARSE, DispatchKeySet, key_index, key_object)
+    ALL_KEYS, AUTOGRAD, BIT_META, BIT_PRIVATEUSE1, BIT_SPARSE, DispatchKeySet, key_index,
+    key_object)
 from imode._core.layers cimport has_fallbacks, refresh
 from imode._core.tensor cimport Tensor, is_tensor, owns_memory
 
@@ -63,12 +64,12 @@ cdef object call(Operator op, PyObject** args):
         elif op.kinds[op.tensors[i]] == TENSOR_LIST:
             keys |= _list_keys(arg)
         elif arg != <PyObject*>None and not inference_mode_on(state):
-            keys |= BIT_AUTOGRAD | BIT_AD     # a number counts as a newly created tensor
+            keys |= BIT_AD        # a number counts as a newly created tensor
     if op.role == OUT:
         keys |= _out_keys(args[op.nargs])
     if not keys & BACKENDS:
         keys |= BIT_CPU
-    return _enter(state, op, keys, args)
+    return _enter(state, op, with_autograd(keys, op.always), args)
 
 
 cdef inline object _enter(TLS* state, Operator op, keyset_t keys, PyObject** args):
@@ -125,8 +126,8 @@ cdef keyset_t _keys_of(Operator op, PyObject** args) noexcept:
         elif op.kinds[op.tensors[i]] == TENSOR_LIST:
             keys |= _list_keys(arg)
         elif arg != <PyObject*>None and not inference_mode_on(&imode_state):
-            keys |= BIT_AUTOGRAD | BIT_AD
-    return keys
+            keys |= BIT_AD
+    return with_autograd(keys, op.always)
 
 
 cdef inline keyset_t backend_bit(object place) noexcept:
@@ -407,6 +408,18 @@ cdef class CKernel:
         return f"<kernel {self.where}>"
 
 
+cdef CKernel recording(kernel_t fn, str where):
+    cdef CKernel kernel = CKernel.new(fn, None, NULL, where)
+    kernel.recording = True
+    return kernel
+
+
+cdef keyset_t always_entered(list kernels) noexcept:
+    """An operator's `always`; see Note [Who carries Autograd]."""
+    cdef CKernel kernel = <CKernel>kernels[AUTOGRAD]
+    return 0 if kernel is None or kernel.recording else BIT_AD
+
+
 cdef object _python_kernel(Operator op, keyset_t keys, PyObject** args):
     """Call a kernel written in Python with the tensors; below autograd if it is a backend's."""
     cdef int key = highest_key(keys)
@@ -646,6 +659,7 @@ cdef class Operator:
             return before
         before = self.kernels[i]
         self.kernels[i] = compiled
+        self.always = always_entered(self.kernels)
         if compiled is None:
             self.table[i] = NULL
             self.mask &= ~(<keyset_t>1 << i)
@@ -837,14 +851,14 @@ def keys_of_call(Operator op not None, list values not None, target):
         elif op.kinds[op.tensors[i]] == TENSOR_LIST:
             own = _list_keys(arg)
         elif value is not None and not inference_mode_on(&imode_state):
-            own = BIT_AUTOGRAD | BIT_AD
+            own = BIT_AD
         else:
             continue
-        each[op.tensors[i]] = DispatchKeySet.new(own)
+        each[op.tensors[i]] = DispatchKeySet.new(own & ALL_KEYS)
         keys |= own
     if op.role == OUT and target is not None:
         own = _out_keys(<PyObject*>target)
-        each["out"] = DispatchKeySet.new(own)
+        each["out"] = DispatchKeySet.new(own & ALL_KEYS)
         keys |= own
     place = None if op.device_arg < 0 else values[op.device_arg]
     if place is None and op.device_arg >= 0 and not keys & BACKENDS:
@@ -853,7 +867,7 @@ def keys_of_call(Operator op not None, list values not None, target):
         keys = keys & ~<keyset_t>BACKENDS | backend_bit(as_device(place))
     elif not keys & BACKENDS:
         keys |= BIT_CPU
-    return each, DispatchKeySet.new(keys)
+    return each, DispatchKeySet.new(with_autograd(keys, op.always) & ALL_KEYS)
 
 
 def mask_of(Operator op not None):

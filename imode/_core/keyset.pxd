@@ -19,6 +19,7 @@ cdef enum Key:                    # low to high priority
     PYTHON = 8                    # user-level dispatch mode
 
 cdef enum:
+    WANTS = 9                     # no key: an inference tensor requires grad
     BIT_CPU = 1 << 0
     BIT_META = 1 << 1
     BIT_PRIVATEUSE1 = 1 << 2
@@ -28,14 +29,21 @@ cdef enum:
     BIT_AUTOGRAD = 1 << 6
     BIT_TRACER = 1 << 7
     BIT_PYTHON = 1 << 8
+    BIT_WANTS = 1 << WANTS
     BACKENDS = BIT_CPU | BIT_META | BIT_PRIVATEUSE1 | BIT_SPARSE
     ALL_KEYS = (1 << N_KEYS) - 1
-    NORMAL_KEYS = BIT_CPU | BIT_AD | BIT_AUTOGRAD     # a normal CPU tensor
+    NORMAL_KEYS = BIT_CPU | BIT_AD                    # a normal CPU tensor without a history
     INFERENCE_KEYS = BIT_CPU                          # an inference CPU tensor
 
 
 cdef extern from "keyset.h":
     int highest_key "imode_highest_key"(keyset_t keys) noexcept nogil   # keys must not be 0
+
+
+cdef inline keyset_t with_autograd(keyset_t keys, keyset_t always) noexcept nogil:
+    """The keys of a call's tensors, and Autograd if one of them is normal and either `always` is
+    BIT_AD or another is an inference tensor that requires grad."""
+    return keys | (keys & (keys >> (WANTS - AD_INPLACE_OR_VIEW) | always) & BIT_AD) << 1
 
 
 cdef inline keyset_t below(int key) noexcept nogil:

@@ -19,8 +19,8 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport root
 from imode._core.dispatch cimport (
-    COMPOSITE, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, TLS, VIEW, CKernel, Operator, declared_now,
-    enter_outside, kernel_t, leave_outside, tls)
+    COMPOSITE, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, TLS, VIEW, CKernel, Operator, always_entered,
+    declared_now, enter_outside, kernel_t, leave_outside, tls)
 from imode._core.keyset cimport (
     AD_INPLACE_OR_VIEW, AUTOGRAD, BACKENDS, BIT_AD, BIT_AUTOGRAD, CPU, DispatchKeySet, highest_key,
     key_index, keyset_t)
@@ -240,7 +240,7 @@ cdef int refresh(Operator op) except -1:
     op.kernels = kernels
     for i in range(N_KEYS):
         op.table[i] = table[i]
-    op.mask = mask
+    op.mask, op.always = mask, always_entered(kernels)
     del before                        # last: this may run other code
     return 0
 

@@ -6,7 +6,8 @@ from imode._core cimport allocator
 from imode._core.allocator cimport fields
 from imode._core.dispatch cimport TLS, inference_mode_on, tls, unrecorded
 from imode._core.dtype cimport code_of, is_stored
-from imode._core.keyset cimport BIT_STORED, INFERENCE_KEYS, NORMAL_KEYS, keyset_t
+from imode._core.keyset cimport (
+    BIT_AUTOGRAD, BIT_STORED, BIT_WANTS, INFERENCE_KEYS, NORMAL_KEYS, keyset_t)
 from imode._core.live cimport alive, born, died
 from imode._core.slab cimport use_slabs
 from imode._core.signs cimport syntax
@@ -161,11 +162,16 @@ cdef inline keyset_t _keys_for(keyset_t keys, int typenum) noexcept:
     return keys | BIT_STORED if is_stored(code_of[typenum]) else keys & ~<keyset_t>BIT_STORED
 
 
+cdef inline keyset_t _without_history(keyset_t keys, int typenum) noexcept:
+    """The keys of a new tensor of a dtype, beside one that has these."""
+    return _keys_for(keys & ~<keyset_t>(BIT_AUTOGRAD | BIT_WANTS), typenum)
+
+
 cdef Tensor new_tensor(ndarray array, keyset_t keys):
     cdef Tensor self = _new()
     Py_INCREF(array)
     self.array = <PyObject*>array
-    self.keys = _keys_for(keys, fields(<PyObject*>array).descr.type_num)
+    self.keys = _without_history(keys, fields(<PyObject*>array).descr.type_num)
     return self
 
 
@@ -186,7 +192,7 @@ cdef Tensor wrap_view(ndarray array, Tensor base):
     cdef Tensor self = _new()
     Py_INCREF(array)
     self.array = <PyObject*>array
-    self.keys = _keys_for(base.keys, fields(<PyObject*>array).descr.type_num)
+    self.keys = _without_history(base.keys, fields(<PyObject*>array).descr.type_num)
     self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)
@@ -197,7 +203,7 @@ cdef Tensor view_of(Tensor base, int typenum, int nd, npy_intp* dims, npy_intp* 
                     char* data):
     cdef Tensor self = _new()
     self.array = allocator.take_view(base.array, typenum, nd, dims, strides, data)
-    self.keys = _keys_for(base.keys, typenum)
+    self.keys = _without_history(base.keys, typenum)
     self.guard_id, self.maker = base.guard_id, base.maker
     if not is_inference(base):
         self.version = version_of(base)

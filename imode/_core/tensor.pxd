@@ -2,7 +2,7 @@
 # See tensor.pyx for implementation details.
 from cpython.object cimport PyObject
 from imode._core.allocator cimport fields
-from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, keyset_t
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_WANTS, keyset_t
 from imode._core.version cimport VersionCounter, bump, current, new_counter
 from libc.stdint cimport uint64_t
 from numpy cimport NPY_ARRAY_OWNDATA, PyArray_BASE, PyArray_CHKFLAGS, ndarray, npy_intp
@@ -39,9 +39,9 @@ cdef class AutogradMeta:
 cdef class Tensor:
     # Thread rule: fields are read and written with the GIL held.
     cdef PyObject* array          # owned ndarray: storage, shape and strides; see storage()
-    cdef keyset_t keys  # inference tensor: only the backend; else | ADInplaceOrView | Autograd
+    cdef keyset_t keys            # the backend; Note [Who carries Autograd]
     cdef VersionCounter version   # None: not yet needed, or an inference tensor
-    cdef object grad_fn           # the Node whose result it is; None for a leaf
+    cdef object grad_fn           # the Node whose result it is; None for a leaf: set_grad_fn()
     cdef ViewMeta view            # None: not a view of a normal tensor
     cdef AutogradMeta meta        # None: not yet needed
     # Which result of grad_fn it is. Set before grad_fn, whose old node may run code when freed.
@@ -49,7 +49,7 @@ cdef class Tensor:
     # Of an inference tensor, and of a view created where nothing is recorded:
     cdef int guard_id             # the line that entered the guard which turned recording off
     cdef int maker                # the operator, see Note [Who made a tensor]
-    cdef unsigned char leaf_requires_grad  # set by the user on a leaf
+    cdef unsigned char leaf_requires_grad  # set by the user on a leaf: set_leaf()
     cdef unsigned char parameter  # created by nn.Parameter
     cdef dict __dict__            # attributes that users set
     cdef object __weakref__
@@ -93,7 +93,7 @@ cdef inline bint owns_memory(Tensor t) noexcept:
 
 
 cdef inline bint is_inference(Tensor t) noexcept:
-    return not t.keys & (BIT_AD | BIT_AUTOGRAD)
+    return not t.keys & BIT_AD
 
 
 cdef inline bint requires_grad(Tensor t) noexcept:
@@ -101,6 +101,31 @@ cdef inline bint requires_grad(Tensor t) noexcept:
         return True
     return t.view is not None and (
         t.view.base.leaf_requires_grad or t.view.base.grad_fn is not None)
+
+
+cdef inline void set_grad_fn(Tensor t, object node, int output_nr):
+    """Make the tensor the result of a node."""
+    t.output_nr = output_nr
+    t.keys |= (t.keys & BIT_AD) << 1
+    t.grad_fn = node
+
+
+cdef inline void set_leaf(Tensor t, bint requires_grad) noexcept:
+    """Set whether a tensor without a grad_fn requires grad."""
+    t.leaf_requires_grad = requires_grad
+    if requires_grad:
+        t.keys |= BIT_AUTOGRAD if t.keys & BIT_AD else BIT_WANTS
+    elif t.view is None:
+        t.keys &= ~<keyset_t>(BIT_AUTOGRAD | BIT_WANTS)
+    else:
+        t.keys &= ~<keyset_t>BIT_WANTS
+
+
+cdef inline void forget_history(Tensor t):
+    """Make a tensor that is no view a leaf that requires no grad."""
+    t.output_nr = 0
+    set_leaf(t, False)
+    t.grad_fn = None
 
 
 cdef inline VersionCounter version_of(Tensor t):

@@ -1,4 +1,22 @@
-"""Tensor: an ndarray, a keyset, a version counter and what autograd knows about it."""
+"""Tensor: an ndarray, a keyset, a version counter and what autograd knows about it.
+
+# Note [Who carries Autograd]
+An inference tensor carries its backend's key alone, a normal one ADInplaceOrView as well. Autograd
+is carried by a normal tensor while it requires grad or has a grad_fn, and by every view of a normal
+tensor. So an operator on plain tensors goes from the call to the backend's kernel.
+
+That is sound because Autograd's kernels do nothing but redispatch where no argument requires grad,
+and no tensor that requires grad is without the key:
+- A leaf requires grad by `set_leaf`, a result by `set_grad_fn`, and nothing else sets these fields.
+- A view requires grad also when its base does, which may be given a history later, by a write to
+  it or to another view. So views carry the key from the first on, whatever their base is then.
+- A write that gives a tensor its first history has an argument that requires grad, which brings the
+  key into the call.
+Two cases need the key without a tensor that carries it. A kernel for Autograd from outside may do
+anything, so `Operator.always` adds the key to all its calls with a normal tensor. And an inference
+tensor may be told to require grad: it carries no key, as in PyTorch, where it meets its like; a
+normal tensor beside it, which in PyTorch brings the key, does so here too (`with_autograd`).
+"""
 
 from imode import errors
 from imode._core.type_names import class_name
@@ -15,7 +33,7 @@ from imode._core.numbers cimport python_number
 from imode._core.element cimport only_element, only_flag, only_number, only_real
 from imode._core.geometry cimport offset_of, size_of, strides_of, wrap_dim
 from imode._core.elsewhere cimport place_of, values_of
-from imode._core.keyset cimport BACKENDS, BIT_CPU, BIT_SPARSE, DispatchKeySet
+from imode._core.keyset cimport ALL_KEYS, BACKENDS, BIT_CPU, BIT_SPARSE, DispatchKeySet
 from imode._core.making cimport free_array, new_tensor, replace_array
 from imode._core.signs cimport (
     Sign, binary, compared, equals_array, reflected, sign, sign_of_other, syntax)
@@ -174,10 +192,10 @@ cdef class Tensor:
         """The dispatch keys that this tensor adds to a call.
 
         >>> import imode
-        >>> imode.ones(1).key_set()
-        DispatchKeySet(Autograd, ADInplaceOrView, CPU)
+        >>> imode.ones(1).key_set(), imode.ones(1, requires_grad=True).key_set()
+        (DispatchKeySet(ADInplaceOrView, CPU), DispatchKeySet(Autograd, ADInplaceOrView, CPU))
         """
-        return DispatchKeySet.new(self.keys)
+        return DispatchKeySet.new(self.keys & ALL_KEYS)
 
     def is_inference(self):
         """Whether it was allocated in inference mode, or is a view of such a tensor."""
@@ -594,7 +612,7 @@ cdef int set_requires_grad(Tensor self, bint value) except -1:
     if value and is_inference(self) and not inference_mode_on(tls()):
         raise errors.inference.requires_grad(self.guard_id, self.maker)
     if self.grad_fn is None:
-        self.leaf_requires_grad = value
+        set_leaf(self, value)
     return 0
 
 

@@ -30,8 +30,8 @@ threads that share a tensor to which one of them writes must synchronise anyway.
 """
 
 from imode._core.allocator cimport fields
-from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD
-from imode._core.tensor cimport Tensor, is_inference, owns_memory
+from imode._core.keyset cimport BIT_AD
+from imode._core.tensor cimport Tensor, is_inference, owns_memory, set_leaf
 
 from imode.guards import normal_mode
 
@@ -53,7 +53,8 @@ def normal(Tensor self not None):
     if not is_inference(self):
         return self
     if owns_memory(self) and fields(self.array).weakreflist == NULL:
-        self.keys |= BIT_AD | BIT_AUTOGRAD
+        self.keys |= BIT_AD
+        set_leaf(self, self.leaf_requires_grad)
         self.guard_id = self.maker = 0
         return self
     with normal_mode():

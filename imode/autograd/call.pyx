@@ -10,8 +10,8 @@ from imode._core.dtype cimport FLOAT8_E4M3FN, code_of, dtype_from_typenum
 from imode._core.geometry cimport shape_of
 from imode._core.making cimport alias_of
 from imode._core.tensor cimport (
-    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, current, is_inference, is_tensor, requires_grad,
-    typenum, version_of)
+    IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, Tensor, current, forget_history, is_inference, is_tensor,
+    requires_grad, set_grad_fn, typenum, version_of)
 from imode.autograd.custom cimport IS_TENSOR, NEEDS_GRAD, STACK, FunctionNode, items_of
 from imode.autograd.leaves cimport connect
 from imode.autograd.saved cimport SavedTensor, save_input, save_result
@@ -374,7 +374,7 @@ cdef Tensor _wrap(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
         elif is_input:
             out = call1(operator("detach"), tensor)
         elif tensor.view is None and not inference_mode_on(tls()):
-            tensor.output_nr, tensor.leaf_requires_grad, tensor.grad_fn = 0, False, None
+            forget_history(tensor)
         # A view of a tensor that requires grad stays as it is, like a view made under no_grad.
     else:
         n_differentiable[0] += 1
@@ -385,10 +385,9 @@ cdef Tensor _wrap(FunctionNode ctx, PyObject** args, Py_ssize_t n_args, Tensor t
             if is_input:
                 _refuse_saved(tensor, blocked)
                 out = _view_as_self(tensor)
-            out.output_nr = <int>output
             if out.view is not None:
                 out.view.attr_version = current(version_of(out))
-            out.grad_fn = ctx
+            set_grad_fn(out, ctx, <int>output)
     if out.view is not None and not (is_input and modified):
         out.view.creation = IN_CUSTOM_FUNCTION
     return out

@@ -14,7 +14,7 @@ from imode._core.dispatch cimport operator, tls
 from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.elsewhere cimport place_of
 from imode._core.tensor cimport (
-    Tensor, is_inference, is_tensor, requires_grad, typenum, version_of)
+    Tensor, is_inference, is_tensor, requires_grad, set_grad_fn, typenum, version_of)
 from imode._core.version cimport bump
 from imode.autograd.leaves cimport connect
 from imode.autograd.node cimport (
@@ -352,8 +352,7 @@ cdef tuple _undifferentiable(tuple outputs):
         out = leaf.data
         connect(node, i, leaf)
         node.describe(i, out)
-        out.grad_fn = node
-        out.output_nr = i
+        set_grad_fn(out, node, i)
         aliases.append(out)
     tls().nodes += 1
     return tuple(aliases)

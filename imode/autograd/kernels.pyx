@@ -13,14 +13,15 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.dispatch cimport (
-    TENSOR_LIST, TLS, CKernel, Operator, call1, operator, redispatch, tls)
+    TENSOR_LIST, TLS, CKernel, Operator, call1, operator, recording, redispatch, tls)
 from imode._core.dtype cimport (
     FLOAT8_E4M3FN, code_of, dtype, dtype_from_typenum, is_complex, is_integral)
 from imode._core.elsewhere cimport place_of
 from imode._core.geometry cimport geometry_of, shape_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.tensor cimport (
-    Tensor, current, is_tensor, meta_of, requires_grad, storage, typenum, version_of)
+    Tensor, current, forget_history, is_tensor, meta_of, requires_grad, set_grad_fn, storage,
+    typenum, version_of)
 from imode.autograd.derivative cimport (
     FROM_ARGUMENT, FROM_DEVICE, FROM_GEOMETRY, FROM_MATRIX, FROM_RESULT, FROM_SHAPE, Derivative,
     Slot)
@@ -171,10 +172,9 @@ cdef object _record_metadata(Operator op, keyset_t keys, PyObject** args):
     node.describe(0, self)
     # The elements have not changed: a view's base keeps its history, and a retained gradient
     # remains that of the node before.
-    self.output_nr = 0
     if self.view is not None:
         self.view.attr_version = current(version_of(self))
-    self.grad_fn = node
+    set_grad_fn(self, node, 0)
     return result
 
 
@@ -187,9 +187,7 @@ cdef object _forget_history(Operator op, keyset_t keys, PyObject** args):
         hooks = backward_hooks(self)
         if hooks is not None or self.meta is not None:
             meta_of(self).hooks = hooks
-    self.output_nr = 0
-    self.leaf_requires_grad = False
-    self.grad_fn = None
+    forget_history(self)
     return redispatch(op, keys & below(AUTOGRAD), args)
 
 
@@ -352,8 +350,7 @@ cdef int _set_history(Derivative d, OpNode node, int output, Tensor result) exce
             return 0
         raise errors.graph.integer_result(d.name, result.dtype)
     node.describe(output, result)
-    result.grad_fn = node
-    result.output_nr = output
+    set_grad_fn(result, node, output)
     return 0
 
 
@@ -373,11 +370,11 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
 
 # ---- what the operator table registers ----
 
-RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, NULL, f"{__name__}:_record_functional")
-RECORD_INPLACE = CKernel.new(_record_inplace, None, NULL, f"{__name__}:_record_inplace")
-FORGET_HISTORY = CKernel.new(_forget_history, None, NULL, f"{__name__}:_forget_history")
-RECORD_METADATA = CKernel.new(_record_metadata, None, NULL, f"{__name__}:_record_metadata")
-REFUSE_OUT = CKernel.new(_refuse_out, None, NULL, f"{__name__}:_refuse_out")
+RECORD_FUNCTIONAL = recording(_record_functional, f"{__name__}:_record_functional")
+RECORD_INPLACE = recording(_record_inplace, f"{__name__}:_record_inplace")
+FORGET_HISTORY = recording(_forget_history, f"{__name__}:_forget_history")
+RECORD_METADATA = recording(_record_metadata, f"{__name__}:_record_metadata")
+REFUSE_OUT = recording(_refuse_out, f"{__name__}:_refuse_out")
 TRACK_VIEW = CKernel.new(_ad_view, None, NULL, f"{__name__}:_ad_view")
 BUMP_INPLACE = CKernel.new(_ad_inplace, None, NULL, f"{__name__}:_ad_inplace")
 BUMP_OUT = CKernel.new(_ad_out, None, NULL, f"{__name__}:_ad_out")

@@ -11,7 +11,7 @@ from imode._core.iterate cimport empty_like, is_dense
 from imode._core.keyset cimport BIT_CPU, BIT_SPARSE
 from imode._core.making cimport wrap
 from imode._core.tensor cimport (
-    Tensor, bump, grad_fn_of, is_inference, meta_of, storage, version_of)
+    Tensor, bump, grad_fn_of, is_inference, meta_of, set_leaf, storage, version_of)
 from imode.autograd.handles cimport call_hooks
 from imode.autograd.node cimport Edge, Node, input_nrs, next_nodes
 from libc.stdint cimport uint64_t
@@ -105,7 +105,7 @@ cdef class AccumulateGrad(Node):
 
 cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
     """Make `alias` a leaf whose gradient goes into the `.grad` of the node's leaf."""
-    alias.leaf_requires_grad = True
+    set_leaf(alias, True)
     meta_of(alias).accumulator = <PyObject*>node
     if node.aliases is None:
         node.aliases = []

@@ -27,8 +27,8 @@ from imode._core.live cimport alive, born, died
 from imode._core.making cimport alias_of
 from imode._core.slab cimport use_slabs
 from imode._core.tensor cimport (
-    INFERENCE_MODE, NO_GRAD_MODE, Tensor, current, grad_fn_of, is_inference, requires_grad, typenum,
-    version_of)
+    INFERENCE_MODE, NO_GRAD_MODE, Tensor, current, grad_fn_of, is_inference, requires_grad,
+    set_grad_fn, set_leaf, typenum, version_of)
 from imode._core.version cimport VersionCounter, add_saver, drop_saver, writer_of
 from imode.autograd.leaves cimport AccumulateGrad, node_edge, share_accumulator
 from imode.autograd.node cimport Edge, Node, freed, name_of, stamp_t
@@ -197,17 +197,15 @@ cdef Tensor _unpack_hooked(SavedTensor self, object node):
     alias = alias_of(<Tensor>value)
     if self.output_nr >= 0:
         if self.requires_grad:
-            alias.grad_fn = _maker(self, node)
-            alias.output_nr = self.output_nr
+            set_grad_fn(alias, _maker(self, node), self.output_nr)
     elif packed.node is not None and type(packed.node) is not AccumulateGrad:
-        alias.grad_fn = packed.node
-        alias.output_nr = packed.input_nr
+        set_grad_fn(alias, packed.node, packed.input_nr)
     elif self.requires_grad or packed.node is not None:
         if is_integral(code_of[typenum(alias)]):
             raise errors.graph.integers_require_grad(
                 f". The unpack hook gave {alias.dtype} for a tensor that requires grad.")
         if packed.node is None:       # a view made without recording: its gradient goes nowhere
-            alias.leaf_requires_grad = True
+            set_leaf(alias, True)
         else:
             share_accumulator(<AccumulateGrad>packed.node, alias)
     return alias
@@ -384,8 +382,7 @@ cdef inline Tensor _connected(Tensor result, object maker, int output_nr):
     """An alias of a saved result, connected to `maker`, its node, unless that is None."""
     cdef Tensor alias = alias_of(result)
     if maker is not None:
-        alias.grad_fn = maker
-        alias.output_nr = output_nr
+        set_grad_fn(alias, maker, output_nr)
     return alias
 
 

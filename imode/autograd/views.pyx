@@ -10,10 +10,12 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from imode._core.dispatch cimport Operator, call1, call2, inference_mode_on, operator, tls
 from imode._core.geometry cimport geometry_of
+from imode._core.keyset cimport BIT_AUTOGRAD
 from imode._core.live cimport alive, born, count_deaths
 from imode._core.tensor cimport (
     DEFAULT, INFERENCE_MODE, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, Tensor, ViewMeta,
-    current, grad_fn_of, is_inference, requires_grad, set_autograd, typenum, version_of)
+    current, grad_fn_of, is_inference, requires_grad, set_autograd, set_grad_fn, typenum,
+    version_of)
 from imode._core.version cimport VersionCounter, bump, is_saved, name_writer, rename_writer
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.leaves cimport connect
@@ -69,6 +71,7 @@ cdef int track_alias(int maker, Tensor base, Tensor result, bint multiple) excep
         result.guard_id, result.maker = tls().guard_id, maker   # else it keeps the base's
     view.attr_version = current(version_of(base))
     result.view = view
+    result.keys |= BIT_AUTOGRAD
     tls().views += 1
     return 0
 
@@ -186,8 +189,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
     cdef int i, n
     if self.view is None:
         _move_retained(self, node, output_nr)
-        self.output_nr = output_nr
-        self.grad_fn = node
+        set_grad_fn(self, node, output_nr)
         return 0
     base = self.view.base
     slices = CopySlices.__new__(CopySlices)
@@ -207,8 +209,7 @@ cdef int rebase_history(Tensor self, Node node, int output_nr, int edge) except 
             Py_XINCREF(next_nodes(node)[i])
     connect(slices, slices.base_edge, base)
     _move_retained(base, slices, 0)
-    base.output_nr = 0
-    base.grad_fn = slices
+    set_grad_fn(base, slices, 0)
     tls().nodes += 1
     self.view.attr_version = <uint64_t>-1     # outdated, even if a check has just renewed it
     _regenerate(self)
@@ -318,9 +319,8 @@ cdef object _regenerate(Tensor self):
         node = <Node>again.grad_fn
     if node is not None:
         _move_retained(self, node, 0)
-    self.output_nr = 0
     view.attr_version = current(self.version)
-    self.grad_fn = node
+    set_grad_fn(self, node, 0)
     return node
 
 

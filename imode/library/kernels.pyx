@@ -11,12 +11,12 @@ from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport root
 from imode._core.dispatch cimport (
-    MAX_ARGS, TENSOR_LIST, TLS, CKernel, Operator, inplace_target, redispatch, tls)
+    MAX_ARGS, TENSOR_LIST, TLS, CKernel, Operator, inplace_target, recording, redispatch, tls)
 from imode._core.dtype cimport FLOAT8_E4M3FN, code_of
 from imode._core.keyset cimport AD_INPLACE_OR_VIEW, AUTOGRAD, below, keyset_t
 from imode._core.layers cimport Signature
 from imode._core.tensor cimport (
-    DEFAULT, Tensor, current, is_tensor, requires_grad, typenum, version_of)
+    DEFAULT, Tensor, current, is_tensor, requires_grad, set_grad_fn, typenum, version_of)
 from imode.autograd.custom cimport Error
 from imode.autograd.leaves cimport connect
 from imode.autograd.views cimport (
@@ -167,10 +167,9 @@ cdef object _record_write_or_view(Operator op, keyset_t keys, PyObject** args):
         if i < n:
             rebase_history(tensor, node, i, edges.get(id(tensor), -1))
             continue
-        tensor.output_nr = i
         if tensor.view is not None:
             tensor.view.attr_version = current(version_of(tensor))
-        tensor.grad_fn = node
+        set_grad_fn(tensor, node, i)
     tls().nodes += 1
     return result
 
@@ -196,4 +195,4 @@ cdef list _unwritten(Operator op, PyObject** args, object result):
 
 
 WRITE_OR_VIEW = CKernel.new(_write_or_view, None, NULL, f"{__name__}:_write_or_view")
-RECORD_OUTSIDE = CKernel.new(_record_outside, None, NULL, f"{__name__}:_record_outside")
+RECORD_OUTSIDE = recording(_record_outside, f"{__name__}:_record_outside")
