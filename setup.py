@@ -8,6 +8,7 @@ IMODE_JOBS=n   compile n modules at once (default 2).
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -62,12 +63,25 @@ MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1
 BUILT_AS = f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {SMALL} {SHARED_FEATURES}"
 
 
+HEADERS = {path.name: path for path in sorted(Path("imode").rglob("*.h"))}
+INCLUDE = re.compile(r'^ *# *(?:include|define +\w+) +"([^"]+)"', re.MULTILINE)
+
+
+def included(source, found):
+    """Add to `found` the project's headers that a C file includes, and what these include."""
+    for name in INCLUDE.findall(Path(source).read_text(encoding="utf-8")):
+        header = HEADERS.get(os.path.basename(name))
+        if header is not None and str(header) not in found:
+            found.add(str(header))
+            included(header, found)
+    return found
+
+
 def extensions():
     """Yield an Extension for every `.pyx` of the package."""
-    headers = sorted(str(path) for path in Path("imode").rglob("*.h"))
+    folders = sorted({str(path.parent) for path in HEADERS.values()})
     shared = {
-        "include_dirs": [numpy.get_include(), ".", *sorted({os.path.dirname(h) for h in headers})],
-        "depends": headers,
+        "include_dirs": [numpy.get_include(), ".", *folders],
         "define_macros": MACROS,
         "extra_compile_args": COMPILE,
         "extra_link_args": LINK,
@@ -106,6 +120,7 @@ class build_modules(build_ext):
 
     def build_extension(self, ext):
         self.begun = getattr(self, "begun", 0) + 1
+        ext.depends = sorted(set().union(*(included(source, set()) for source in ext.sources)))
         sources = [*ext.sources, *ext.depends]
         if self.force or newer_group(sources, self.get_ext_fullpath(ext.name), "newer"):
             # Compiling takes a minute or more: say where it is.
