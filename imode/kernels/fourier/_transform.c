@@ -178,12 +178,18 @@ static double work_of(long n)
     return sum * (double)n;
 }
 
+#define HAS_ROOTS(r) ((r) > 5 && (r) != 8) /* of the pass for any odd radix */
+
 static int make_passes(imode_plan *plan)
 {
-    int count = 0;
+    int count = 0, twos = 0;
     long odd = 0, twiddles = 0, m = plan->n, at = 0;
-    for (; m % 4 == 0; m /= 4)
-        plan->radices[count++] = 4;
+    for (; m % 2 == 0; m /= 2)
+        twos++;
+    for (; twos > 0; count++) { /* by eights, after what they leave over: one 2 or 4, or two 4s */
+        plan->radices[count] = twos % 3 == 0 ? 8 : twos == 1 ? 2 : 4;
+        twos -= twos % 3 == 0 ? 3 : twos == 1 ? 1 : 2;
+    }
     for (long f = 2; m > 1; f++)
         for (; m % f == 0; m /= f)
             plan->radices[count++] = (int)f;
@@ -192,7 +198,7 @@ static int make_passes(imode_plan *plan)
         const long r = plan->radices[i];
         m /= r;
         twiddles += 2 * (r - 1) * m;
-        odd += r > 5 ? 2 * r : 0;
+        odd += HAS_ROOTS(r) ? 2 * r : 0;
     }
     plan->twiddles = table_of(plan, twiddles);
     plan->roots = table_of(plan, odd);
@@ -205,7 +211,7 @@ static int make_passes(imode_plan *plan)
         for (long p = 0; p < m; p++)
             for (long j = 1; j < r; j++, at += 2)
                 put_root(plan->twiddles, at, 1, plan->wide, (uint64_t)(j * p), n);
-        for (long k = 0; k < r && r > 5; k++, odd += 2) {
+        for (long k = 0; k < r && HAS_ROOTS(r); k++, odd += 2) {
             double re, im;
             root(k, r, &re, &im);
             put(plan->roots, odd, plan->wide, re);
@@ -301,9 +307,9 @@ static int make(imode_plan *plan, const transform_set *set, int part)
     } else {
         if (n >= 32 && !part && make_steps(plan, set->lanes))
             return -1;
-        if (n > 1 && (n <= LANES_MOST || part) && make_passes(plan))
+        if (n > 1 && (n * pack <= LANES_MOST || part) && make_passes(plan))
             return -1;
-        plan->work = 2 * (n <= LANES_MOST || !plan->n1 ? n + 1 : 1) * pack;
+        plan->work = 2 * (n * pack <= LANES_MOST || !plan->n1 ? n + 1 : 1) * pack;
         if (plan->n1) {
             const long most = (plan->n1 > plan->n2 ? plan->n1 : plan->n2) + set->lanes;
             const size_t rows = (plan->n1 + set->lanes - 1) / set->lanes * plan->n2;

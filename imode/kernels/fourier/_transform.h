@@ -6,7 +6,8 @@
 
 enum {
     MAX_RADIX = 31,  /* larger prime factors: by Bluestein's way */
-    LANES_MOST = 512 /* longer lines are transformed one by one, in two steps */
+    LANES_MOST = 16384 /* bytes of a vector's lines, twice in the L1 cache; longer lines are
+                          transformed one by one, in two steps */
 };
 
 /* Lengths without large prime factors are transformed by Stockham's passes, many lines at once

@@ -450,7 +450,7 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
     const int swap = inverse;
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
-        if (plan->radices[0] && plan->n <= LANES_MOST && (count > LANES / 4 || !plan->n1)) {
+        if (plan->radices[0] && plan->n * sizeof(C) <= LANES_MOST && (count > LANES / 4 || !plan->n1)) {
             NAME(place) from = {src_at + i, src_step, sizeof(T), count, 0, 0};
             NAME(place) to = {dst_at + i, dst_step, sizeof(T), count, 0, 0};
             NAME(bundle)(plan, kind, swap, (T)scale, src, from, dst, to, work);

@@ -79,6 +79,34 @@ INLINE void NAME(five)(const int turn, long m, long s, const T *w, const C *x, C
     }
 }
 
+INLINE void NAME(eight)(const int turn, long m, long s, const T *w, const C *x, C *y)
+{
+    const long r = 8;
+    const T root = (T)0.707106781186547524400844362104849039;
+    EACH {
+        const C a = TAKE(0), b = TAKE(1), c = TAKE(2), d = TAKE(3);
+        const C e = TAKE(4), f = TAKE(5), g = TAKE(6), h = TAKE(7);
+        /* four of the even ones, of the odd ones */
+        const C ae = NAME(sum)(a, e), cg = NAME(sum)(c, g), bf = NAME(sum)(b, f), dh = NAME(sum)(d, h);
+        const C ea = NAME(difference)(a, e), gc = NAME(quarter)(NAME(difference)(c, g));
+        const C fb = NAME(difference)(b, f), hd = NAME(quarter)(NAME(difference)(d, h));
+        const C even0 = NAME(sum)(ae, cg), even2 = NAME(difference)(ae, cg);
+        const C even1 = NAME(sum)(ea, gc), even3 = NAME(difference)(ea, gc);
+        const C odd0 = NAME(sum)(bf, dh), odd2 = NAME(quarter)(NAME(difference)(bf, dh));
+        const C p1 = NAME(sum)(fb, hd), p3 = NAME(difference)(fb, hd);
+        const C odd1 = {{(p1.v[0] + p1.v[1]) * root, (p1.v[1] - p1.v[0]) * root}};
+        const C odd3 = {{(p3.v[1] - p3.v[0]) * root, -(p3.v[0] + p3.v[1]) * root}};
+        STORE(0, NAME(sum)(even0, odd0));
+        STORE(1, NAME(sum)(even1, odd1));
+        STORE(2, NAME(sum)(even2, odd2));
+        STORE(3, NAME(sum)(even3, odd3));
+        STORE(4, NAME(difference)(even0, odd0));
+        STORE(5, NAME(difference)(even1, odd1));
+        STORE(6, NAME(difference)(even2, odd2));
+        STORE(7, NAME(difference)(even3, odd3));
+    }
+}
+
 /* Any odd radix; `roots`: cos and sin of 2 pi k / r. */
 static void NAME(odd)(long r, long m, long s, const T *w, const T *roots, const C *x, C *y)
 {
@@ -127,6 +155,7 @@ static C *NAME(passes)(const imode_plan *plan, C *x, C *y)
         case 3: PASS(three);
         case 4: PASS(four);
         case 5: PASS(five);
+        case 8: PASS(eight);
         default: NAME(odd)(r, m, s, w, roots, x, y); roots += 2 * r;
         }
         w += 2 * (r - 1) * m;
