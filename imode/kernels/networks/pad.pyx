@@ -5,6 +5,7 @@ widths crop. Results have PyTorch's memory order: channels last if the input has
 """
 
 cimport numpy as cnp
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
@@ -130,6 +131,26 @@ cdef int _frame(frame_t* f, tuple shape, tuple pad, bint mirrored) except -1:
     return 0
 
 
+ctypedef fused word:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    double complex
+
+
+cdef void _row(word* to, const word* row, long size, long low, long wide,
+               bint mirrored) noexcept nogil:
+    """One row with what is added before and after it; inside, its elements as they lie."""
+    cdef long begin = min(max(low, 0), wide), end = min(max(low + size, 0), wide), c
+    for c in range(begin):
+        to[c] = row[_source(c - low, size, mirrored)]
+    if end > begin:
+        memcpy(to + begin, row + begin - low, (end - begin) * sizeof(word))
+    for c in range(max(begin, end), wide):
+        to[c] = row[_source(c - low, size, mirrored)]
+
+
 cdef cnp.ndarray _shaped(tuple shape, int n, frame_t* f, int kind):
     cdef cnp.npy_intp[MAX_DIMS] dims
     cdef int ndim = <int>len(shape), dim
@@ -145,7 +166,7 @@ cpdef object border(x, tuple pad, bint mirrored):
     cdef frame_t f
     cdef tuple shape = (<object>x).shape
     cdef cnp.ndarray a, out
-    cdef long p, i, j, c, item
+    cdef long p, i, j, item
     cdef const char* source
     cdef const char* row
     cdef char* to
@@ -164,9 +185,22 @@ cpdef object border(x, tuple pad, bint mirrored):
                     row = source + item * f.size[2] * (
                         (p * f.size[0] + _source(i - f.low[0], f.size[0], mirrored)) * f.size[1]
                         + _source(j - f.low[1], f.size[1], mirrored))
-                    for c in range(f.wide[2]):
-                        memcpy(to, row + item * _source(c - f.low[2], f.size[2], mirrored), item)
-                        to += item
+                    if item == 4:
+                        _row(<uint32_t*>to, <const uint32_t*>row, f.size[2], f.low[2], f.wide[2],
+                             mirrored)
+                    elif item == 8:
+                        _row(<uint64_t*>to, <const uint64_t*>row, f.size[2], f.low[2], f.wide[2],
+                             mirrored)
+                    elif item == 2:
+                        _row(<uint16_t*>to, <const uint16_t*>row, f.size[2], f.low[2], f.wide[2],
+                             mirrored)
+                    elif item == 1:
+                        _row(<uint8_t*>to, <const uint8_t*>row, f.size[2], f.low[2], f.wide[2],
+                             mirrored)
+                    else:
+                        _row(<double complex*>to, <const double complex*>row, f.size[2], f.low[2],
+                             f.wide[2], mirrored)
+                    to += item * f.wide[2]
     return as_channels_last(out) if is_channels_last(x) else out
 
 
