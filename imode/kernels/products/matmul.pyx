@@ -6,6 +6,7 @@ pair of strides, which both the C loops and the BLAS accept. The rest (other dty
 raise, nothing to multiply) is left to the operator's Python function over ndarrays.
 """
 import numpy as np
+cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
@@ -72,6 +73,19 @@ cdef int one_thread() noexcept nogil:
 cdef void restore_threads(int before) noexcept nogil:
     if before > 1:
         _set_threads(before)
+
+
+@cython.final
+cdef class OneThread:
+    """A `with` block in which NumPy's own products keep to the calling thread; see `one_thread`."""
+
+    cdef int before
+
+    def __enter__(self):
+        self.before = one_thread()
+
+    def __exit__(self, *exc_info):
+        restore_threads(self.before)
 
 
 ctypedef struct Product:          # of one pair of matrices, or of a stack of them

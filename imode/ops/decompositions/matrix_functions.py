@@ -5,6 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode.kernels.decompositions import exponential, factor
+from imode.kernels.products.matmul import OneThread
 from imode.ops.composites_fast import passed_on
 from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh
@@ -101,7 +102,8 @@ def _matrix_exp(self):
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     if not self.size:
         return np.empty(self.shape, self.dtype)
-    return _exponential(wide).astype(self.dtype, copy=False)
+    with OneThread():
+        return _exponential(wide).astype(self.dtype, copy=False)
 
 
 def _matrix_exp_backward(grad, self):

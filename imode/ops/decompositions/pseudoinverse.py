@@ -7,6 +7,7 @@ from imode._core.out import recorded
 from imode._core.parallel import skipping
 from imode._core.tensor import Tensor
 from imode.kernels.decompositions import spectral
+from imode.kernels.products.matmul import OneThread
 from imode.ops.decompositions import checks, composites_fast
 from imode.ops.decompositions.lu import mh
 from imode.ops.reductions.dims import quiet
@@ -157,7 +158,8 @@ def _linalg_pinv(self, atol, rtol, hermitian):
         V, size = Vh.swapaxes(-1, -2).conj(), values
     if skipping():
         return np.empty((*self.shape[:-2], self.shape[-1], self.shape[-2]), self.dtype)
-    return (V * _inverted(values, size, atol, rtol)[..., None, :]) @ U.swapaxes(-1, -2).conj()
+    with OneThread():
+        return (V * _inverted(values, size, atol, rtol)[..., None, :]) @ U.swapaxes(-1, -2).conj()
 
 
 def _check_pinv(self):

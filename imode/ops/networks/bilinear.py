@@ -7,6 +7,7 @@ import numpy as np
 from imode import ops
 from imode._core.type_names import c_name
 from imode.kernels.networks import bilinear as kernels
+from imode.kernels.products.matmul import OneThread
 from imode.ops.networks import composites_fast
 from imode.ops.schema import composite, op
 
@@ -40,8 +41,9 @@ def _slopes(grad, rows, weight, others, needs):
 )
 def _trilinear(rows, weight, others):
     k, n, m = weight.shape
-    halfway = (rows @ weight.transpose(1, 0, 2).reshape(n, k * m)).reshape(len(rows), k, m)
-    return np.ascontiguousarray((halfway @ others[:, :, None])[..., 0])
+    with OneThread():
+        halfway = (rows @ weight.transpose(1, 0, 2).reshape(n, k * m)).reshape(len(rows), k, m)
+        return np.ascontiguousarray((halfway @ others[:, :, None])[..., 0])
 
 
 def _check(input1, input2, weight, bias):

@@ -5,6 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
+from imode.kernels.products.matmul import OneThread
 from imode.ops.schema import op
 
 
@@ -86,5 +87,6 @@ def _conv_tbc(self, weight, bias, pad):
                 f"{scalar_name(self.dtype)} and {scalar_name(weight.dtype)}"
             )
         if first < last:
-            result[first:last] += np.matmul(self[start:stop].astype(wide), weight[k].astype(wide))
+            with OneThread():
+                result[first:last] += self[start:stop].astype(wide) @ weight[k].astype(wide)
     return result.astype(self.dtype, copy=False)

@@ -77,7 +77,8 @@ def _wide_product(a, b):
     """np.matmul; of float16 in float32."""
     if a.dtype == np.float16:
         a, b = a.astype(np.float32), b.astype(np.float32)
-    return np.matmul(a, b)
+    with matmul.OneThread():
+        return np.matmul(a, b)
 
 
 @dims.quiet
