@@ -109,8 +109,7 @@ cdef void _convert_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcep
     c.run(c.to + begin * c.wide, c.source + begin * c.item, end - begin)
 
 
-cdef int _write(ndarray target, ndarray source) except -1:
-    """Copy between arrays of one shape that share no memory."""
+cdef int write(ndarray target, ndarray source) except -1:
     cdef int a = code_of[cnp.PyArray_TYPE(source)]
     cdef int b = code_of[cnp.PyArray_TYPE(target)]
     cdef npy_intp n = cnp.PyArray_SIZE(target)
@@ -157,7 +156,7 @@ cdef object _copy(Operator op, keyset_t keys, PyObject** args):
         return run_general(op, keys, args)
     if ranges_meet(storage(<Tensor>args[0]), storage(<Tensor>args[1])):
         return run_general(op, keys, args)
-    _write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
     return <object>args[0]
 
 
@@ -206,7 +205,7 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
             not _casts_alike(source, target) and _converter(source, target) == NULL):
         return run_general(op, keys, args)
     out = empty_like(array, typenum_of[target])
-    _write(out, array)
+    write(out, array)
     return wrap(out)
 
 

@@ -27,6 +27,7 @@ cnp.import_array()
 
 cdef enum:
     MOST = 1 << 26                # most elements; the general case allocates more with care
+    LAZY = 1 << 21                # most zeros that are written: more are pages, cleared when used
 
 
 cdef object _one = 1
@@ -102,7 +103,7 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
     if config.size >= 0:
         if not _sizes(args[config.size], dims, &nd, &total):
             return run_general(op, keys, args)
-        if total > 65536 and config.zero:
+        if total > LAZY and config.zero:
             return run_general(op, keys, args)     # it gets zeroed pages from the system
         out = allocate(typenum_of[code], nd, dims)
     elif config.dtype > 0 and config.default == OWN:

@@ -22,10 +22,11 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
     is_integral, typenum_of)
-from imode._core.iterate cimport raise_left
+from imode._core.iterate cimport empty_like, raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.creation.copy cimport write
 from imode.kernels.reductions import rows as row_loops
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -138,7 +139,7 @@ cdef _Reduction _means():
     cdef int code
     self.finish = MEAN
     for code in range(N_DTYPES):
-        if code != FLOAT32 and code != FLOAT64:
+        if code != FLOAT32 and code != FLOAT64 and code != FLOAT16:
             self.lanes[code].compute = NO_DTYPE
     return self
 
@@ -467,12 +468,33 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
         axes = axes_of(args[self.dim], x.ndim)
         if axes == BAD or (axes == ALL and self.none_of and args[self.dim] != <PyObject*>None):
             return run_general(op, keys, args)
+    if by.finish == MEAN and lanes.compute == FLOAT16 or _are_half_columns(lanes, x, axes):
+        return deliver(op, _in_floats(by, x, axes, keepdim), args)
     if lanes.compute != code_of[cnp.PyArray_TYPE(x)]:
         x = cnp.PyArray_Cast(x, typenum_of[lanes.compute])
     out = _folded(by, lanes, x, axes, keepdim)
     if by.finish == MEAN:
         _divide(out, lanes.out, size // cnp.PyArray_SIZE(out))
     return deliver(op, out, args)
+
+
+cdef bint _are_half_columns(Lanes* lanes, ndarray x, long long axes) noexcept:
+    """Whether float16 is folded whose lanes are no rows of memory: their loop reads rows."""
+    return lanes.compute == FLOAT16 and lanes.rows != NULL and axes != ALL and (
+        x.ndim and not axes >> (x.ndim - 1) & 1)
+
+
+cdef ndarray _in_floats(_Reduction by, ndarray x, long long axes, bint keepdim):
+    """The reduction of float16 in float32: both conversions have fast loops."""
+    cdef ndarray wide = empty_like(x, cnp.NPY_FLOAT)
+    cdef ndarray folded, out
+    write(wide, x)
+    folded = _folded(by, &by.lanes[<int>FLOAT32], wide, axes, keepdim)
+    if by.finish == MEAN:
+        _divide(folded, FLOAT32, cnp.PyArray_SIZE(x) // cnp.PyArray_SIZE(folded))
+    out = empty_like(folded, cnp.NPY_FLOAT16)
+    write(out, folded)
+    return out
 
 
 cdef void _divide(ndarray out, int code, npy_intp count) noexcept:
