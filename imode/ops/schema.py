@@ -65,7 +65,7 @@ from imode._core.keyset import DispatchKey
 from imode._core.loops import Ints, Layout, Number, in_layout, ufunc_ckernel
 from imode._core.out import Out, composite_out, recorded
 from imode._core.sparse import ON_COORDINATES
-from imode._core.stored import DTYPE_FIRST, RUN_STORED
+from imode._core.stored import DTYPE_FIRST, stored_kernel
 from imode.autograd.derivative import Derivative
 from imode.autograd.kernels import (
     BUMP_INPLACE,
@@ -386,7 +386,7 @@ def _register_backends(operator, kernel, metadata=False):
     viewing = metadata or operator.role == Role.VIEW  # touches no element: the same everywhere
     stored = operator.entry.stored
     if stored != "own":
-        operator.register(_STORED, RUN_STORED)
+        operator.register(_STORED, stored_kernel(operator))
         if Kind.DTYPE_OPT in operator.kinds and operator.role != Role.OUT:
             kernel = kernel.after(DTYPE_FIRST)
     operator.register(_CPU, kernel)
