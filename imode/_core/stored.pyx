@@ -163,8 +163,9 @@ cdef object _widened(Operator op, keyset_t keys, PyObject** args):
     return _rounded(op, redispatch(op, keys, values), None)
 
 
-cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, "computed in another dtype")
-cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, "computed in another dtype")
+cdef str _where = "computed in another dtype"
+cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, _where)
+cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, _where)
 
 
 def stored_kernel(Operator op not None):

@@ -24,6 +24,16 @@ from imode._core.subscript_fast cimport get_item, set_item
 cnp.import_array()
 
 
+cdef extern from "Python.h":
+    PyObject** _PyObject_GetDictPtr(object o) noexcept
+
+
+cdef bint _waits(Tensor t):
+    """Whether it is a parameter or buffer of a lazy module that has no shape yet."""
+    cdef PyObject** attributes = _PyObject_GetDictPtr(t)
+    return attributes != NULL and attributes[0] != NULL and "_lazy" in <dict>attributes[0]
+
+
 @cython.final
 @cython.freelist(256)        # each recorded view has one
 cdef class ViewMeta:
@@ -60,6 +70,8 @@ cdef class Tensor:
     @property
     def shape(self):
         """The size of each dimension: a Size."""
+        if storage(self).ndim == 1 and storage(self).shape[0] == 0 and _waits(self):
+            raise errors.shapes.uninitialized()
         return size_of(self)
 
     @property

@@ -118,6 +118,20 @@ cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     return result
 
 
+cdef object _record_by_inputs(Operator op, keyset_t keys, PyObject** args):
+    """Likewise, of an operator whose other tensors must not require grad."""
+    cdef Derivative d = <Derivative>op.derivative
+    cdef int i, k
+    cdef bint known
+    for i in range(op.n_tensors if not tls().no_grad else 0):
+        known = False
+        for k in range(d.n_inputs):
+            known = known or d.inputs[k] == op.tensors[i]
+        if not known and _wants(args[op.tensors[i]], op.kinds[op.tensors[i]] == TENSOR_LIST):
+            raise errors.graph.constant_argument(op.name, op.names[op.tensors[i]])
+    return _record_functional(op, keys, args)
+
+
 cdef bint _gives_integers(Derivative d, PyObject** args) noexcept:
     """Whether the result's dtype, as the arguments state it, is an integer one."""
     return d.dtype_at >= 0 and args[d.dtype_at] != <PyObject*>None and (
@@ -374,6 +388,7 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
 # ---- what the operator table registers ----
 
 RECORD_FUNCTIONAL = CKernel.new(_record_functional, None, NULL, f"{__name__}:_record_functional")
+RECORD_BY_INPUTS = CKernel.new(_record_by_inputs, None, NULL, f"{__name__}:_record_by_inputs")
 RECORD_INPLACE = CKernel.new(_record_inplace, None, NULL, f"{__name__}:_record_inplace")
 FORGET_HISTORY = CKernel.new(_forget_history, None, NULL, f"{__name__}:_forget_history")
 RECORD_METADATA = CKernel.new(_record_metadata, None, NULL, f"{__name__}:_record_metadata")

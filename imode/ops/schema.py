@@ -70,6 +70,7 @@ from imode.autograd.derivative import Derivative
 from imode.autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,
+    RECORD_BY_INPUTS,
     RECORD_FUNCTIONAL,
     RECORD_INPLACE,
     RECORD_METADATA,
@@ -288,6 +289,7 @@ def _declare(
     inplace_kernel=None,
     shows=None,
     constant="",
+    others_constant=False,
     **facts,
 ):
     """Declare an operator, at `where`: ``module:line``.
@@ -309,6 +311,7 @@ def _declare(
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
     `constant`: names of results that have no gradient; `grads` has the others'.
+    `others_constant`: tensors that the derivative has no formula for must not require grad.
     `facts`: see `Entry`.
     """
     parsed = parse(schema)
@@ -338,6 +341,8 @@ def _declare(
         derivative.constant = sum(1 << parsed.result_names.index(n) for n in constant.split())
         base._link(derivative=derivative)
     _register_autograd(base, tracked, inplace_only, "metadata" in words)
+    if others_constant:
+        base.register(_AUTOGRAD, RECORD_BY_INPUTS)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
         inplace = form(parsed.name + "_", parsed.overload, Role.INPLACE)
