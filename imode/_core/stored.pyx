@@ -4,7 +4,7 @@
 NumPy has no loops for these dtypes, or imode's kernels no cases, so a tensor of one carries the key
 Stored, above the backends' keys. Kernels that take any dtype (views, copies, conversion) have
 nothing registered for it: their calls fall through, and other tensors' calls never come here.
-Every other operator has `stored_kernel` there. How it goes on, the operator's entry says (`stored`):
+Every other operator has a `stored_kernel` there. How it goes on, its entry says (`stored`):
 
 - "loops": the inner loops of float32 run on bfloat16 in blocks (`_core/loops`);
 - "moves": elements change places only, so the kernel moves a dtype of the same size instead;
@@ -25,7 +25,8 @@ from cpython.ref cimport Py_XDECREF
 from imode._core.allocator cimport Descr, empty, fields, root
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport (
-    DTYPE_OPT, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, CKernel, Operator, redispatch)
+    DTYPE_OPT, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, CKernel, Operator,
+    redispatch)
 from imode._core.dtype cimport (
     BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
     NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code, is_stored,

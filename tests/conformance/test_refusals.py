@@ -1,5 +1,5 @@
-"""What PyTorch refuses beside what it takes: gradients of products of two dtypes, running statistics,
-sparse factors that are no matrices, shapes that do not exist yet; and gamma numbers of no shape."""
+"""What is refused, as PyTorch does: gradients of products of two dtypes, running statistics, sparse
+factors that are no matrices, shapes that do not exist yet; and gamma numbers of no shape."""
 
 import itertools
 
@@ -39,8 +39,8 @@ def test_running_statistics(lib):
             seen.append(call(lib.ones(3, 2)).requires_grad)
         seen.append(error(lambda x=x, m=mean, v=var: lib.nn.functional.batch_norm(x, m, v)))
         if not training:
-            legit = lib._native_batch_norm_legit_no_training
-            seen.append(error(lambda x=x, m=mean, v=var: legit(x, None, None, m, v, 0.1, 1e-5)))
+            args = x, None, None, mean, var, 0.1, 1e-5
+            seen.append(error(lambda a=args: lib._native_batch_norm_legit_no_training(*a)))
     return seen
 
 
