@@ -101,8 +101,8 @@ _MODULES_LATER = (
     *("backends", "distributions", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
-    *("version", "xpu"),
+    *("mps", "multiprocessing", "onnx", "quasirandom", "random", "testing", "torch_version"),
+    *("types", "utils", "version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
 _LATER = {
@@ -159,8 +159,8 @@ __all__ = [
     *("linalg", "masked", "nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
     *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
-    *("version", "xpu"),
+    *("mps", "multiprocessing", "onnx", "quasirandom", "random", "testing", "torch_version"),
+    *("types", "utils", "version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
     *("get_float32_matmul_precision", "get_num_interop_threads"),
