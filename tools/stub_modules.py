@@ -216,12 +216,9 @@ MODULES += " nn.utils.parametrize nn.utils.parametrizations nn.utils.prune nn.ut
 MODULES += " nn.utils utils.hooks optim.lr_scheduler optim.swa_utils optim utils.data"
 MODULES += " utils.checkpoint autograd.graph autograd.functional autograd.profiler autograd func"
 MODULES += " distributions.constraints distributions.transforms distributions.kl distributions"
-MODULES += (
-    " library linalg fft special masked sparse signal.windows amp random profiler testing"
-)
-MODULES += (
-    " testing hub jit overrides serialization accelerator cpu cuda compiler multiprocessing utils"
-)
+MODULES += " library linalg fft special masked sparse signal.windows amp random profiler testing"
+MODULES += " hub jit overrides serialization accelerator cpu cuda compiler multiprocessing utils"
+MODULES += " quasirandom"
 AGAIN = "nn.modules.module optim.optimizer utils.data.dataset utils.data.dataloader"
 AGAIN += " utils.data.sampler distributions.distribution"
 
