@@ -144,9 +144,10 @@ def get_unsafe_globals_in_checkpoint(f):
     f: a path, or a binary file object. The pickle is looked through, not run. Raises ValueError for
     a file that is no zip archive of PyTorch's.
 
-    >>> imode.save(imode.nn.Linear(1, 1), "whole.pt")
-    >>> imode.serialization.get_unsafe_globals_in_checkpoint("whole.pt")
-    ['torch.nn.modules.linear.Linear']
+    >>> import fractions
+    >>> imode.save(fractions.Fraction(1, 2), "half.pt")
+    >>> imode.serialization.get_unsafe_globals_in_checkpoint("half.pt")
+    ['fractions.Fraction']
     """
     from imode.serialization.pytorch.load import names_refused
 
