@@ -25,6 +25,7 @@ __all__ = [
     "binary_cross_entropy_with_logits",
     "embedding_renorm_",
     "frobenius_norm",
+    "from_file",
     "get_device",
     "get_device_module",
     "init_num_threads",
@@ -212,7 +213,37 @@ def is_storage(obj, /):
     >>> imode.is_storage(imode.ones(2).untyped_storage())
     True
     """
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, (UntypedStorage, imode.storage.TypedStorage))
+
+
+def from_file(
+    filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=None,
+    requires_grad=False,
+):  # fmt: skip
+    """Return a vector over the bytes of a file, which are read when they are used.
+
+    size: the number of elements. shared: whether writes go to the file, too, which is then made
+    longer where it is too short. Raises RuntimeError for a file that is shorter otherwise, or that
+    cannot be opened.
+
+    >>> imode.save(imode.ones(2), "x.pt")
+    >>> imode.from_file("x.pt", size=4, dtype=imode.uint8)
+    tensor([80, 75,  3,  4], dtype=imode.uint8)
+    """
+    if not isinstance(filename, (str, bytes)):
+        raise TypeError(
+            f"from_file(): argument 'filename' (position 1) must be str, not {class_name(filename)}"
+        )
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    kind = dtype or imode.get_default_dtype()
+    where = imode.device("cpu" if device is None else device)
+    if where.type != "cpu" or layout not in (None, imode.strided):
+        raise NotImplementedError(
+            f"from_file: a file is mapped to a strided tensor of the CPU, not to {layout or where}"
+        )
+    bytes_of = UntypedStorage.from_file(filename, bool(shared), (size or 0) * kind.itemsize)
+    return bytes_of.elements(kind).detach().requires_grad_(requires_grad)
 
 
 def get_device(input):

@@ -155,6 +155,8 @@ def _tables():
     import imode
 
     ops.load_all()
+    for name in nn.functional.__all__:  # loaded when it is asked for
+        getattr(nn.functional, name)
     methods = [
         value
         for name, value in own_attributes()

@@ -79,7 +79,6 @@ NEVER = (
         r"|overrides\.redispatch_function|signal\.windows\.windows"
         r"|(argument|runtime)_validation|utils\.data\.(argument_|runtime_)\w+",
     ),
-    ("memory with a dtype of its own", r"(Typed|\w*)Storage|Tensor\.storage(_type)?"),
 )
 HELPERS = ("has_torch_function", "assert_int", "fn")  # of its files, not of its users
 # Of PyTorch's compiled classes, most are its compiler's; these are its users'.
