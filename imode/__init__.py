@@ -141,7 +141,7 @@ _LATER = {
     "_functions": (
         *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
         *("frobenius_norm", "from_file", "get_device", "get_device_module", "init_num_threads"),
-        *("is_storage",),
+        *("cond", "is_storage"),
         *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
         *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
     ),
@@ -239,7 +239,7 @@ __all__ = [
     "to_dlpack",
     *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
     *("frobenius_norm", "from_file", "get_device", "get_device_module", "init_num_threads"),
-    *("is_storage", "lobpcg"),
+    *("cond", "is_storage", "lobpcg"),
     *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
     *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
     *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),

@@ -23,6 +23,7 @@ from imode.random import thread_safe_generator
 __all__ = [
     "adaptive_max_pool1d",
     "binary_cross_entropy_with_logits",
+    "cond",
     "embedding_renorm_",
     "frobenius_norm",
     "from_file",
@@ -214,6 +215,27 @@ def is_storage(obj, /):
     True
     """
     return isinstance(obj, (UntypedStorage, imode.storage.TypedStorage))
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    """Call one of two functions with the operands: the first where a number or tensor is true.
+
+    Raises RuntimeError for a tensor of several elements. A number warns, as it decides before a
+    program is captured, which nothing here does.
+
+    >>> imode.cond(imode.tensor(False), lambda x: x + 1, lambda x: x - 1, (imode.ones(2),))
+    tensor([0., 0.])
+    """
+    if isinstance(pred, (bool, int, float)):
+        warn(
+            "Pred is a Python constant. When used with torch.cond, it specializes on one of the "
+            "branches. If you want torch.cond to preserve two branches, please make the predicate "
+            "a boolean tensor or a SymBool.",
+            UserWarning,
+        )
+    elif not isinstance(pred, Tensor) or pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    return (true_fn if pred else false_fn)(*operands)
 
 
 def from_file(
