@@ -47,7 +47,7 @@ NEVER = (
     ),
     (
         "compilers, and programs as data",
-        r"package|library\.get_ctx|.*(\b[Ss]ym_|\bSym[A-Z]|\bsym_|jit|Jit|Script|compile|export|onnx|dynamo|\bfx\b|higher_order"
+        r"package|library\.(get_ctx|triton_op|wrap_triton)|.*(\b[Ss]ym_|\bSym[A-Z]|\bsym_|jit|Jit|Script|compile|export|onnx|dynamo|\bfx\b|higher_order"
         r"|parse_(ir|schema|type)|AnyType|[A-Za-z]+Type$|TupleType|FunctionSchema|LoggerBase"
         r"|merge_type_from|import_ir|Graph$|Gradient$|Future|Await|fork$|wait$|read_vitals"
         r"|set_vital|vitals_|CompilationUnit|DeepCopyMemoTable|Static\w+|Module(Dict)?$).*",
@@ -76,7 +76,7 @@ NEVER = (
         r"|cpp|unify_type_list|bit|(Tensor\.)?slice_inverse|Tensor\.(index|const_data_ptr)|nn\.(Container|intrinsic|qat)|fft\.Tensor"
         r"|autograd\.(NestedIOFunction|kineto_available|is_view_replay_enabled|profiler_legacy)"
         r"|autograd\.graph\.(region_|set_override_|set_warn_on_)\w*|utils\.(\w*cpp_backtrace"
-        r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)|library\.(triton_op|wrap_triton)"
+        r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)"
         r"|serialization\.(mkdtemp|normalize_storage_type|storage_to_tensor_type"
         r"|check_module_version_\w+|validate_hpu_device)|profiler\.(itt|kineto_available)"
         r"|overrides\.redispatch_function|signal\.windows\.windows"

@@ -70,7 +70,7 @@ cdef class Tensor:
     @property
     def shape(self):
         """The size of each dimension: a Size."""
-        if storage(self).ndim == 1 and storage(self).shape[0] == 0 and _waits(self):
+        if fields(self.array).nd == 1 and fields(self.array).dimensions[0] == 0 and _waits(self):
             raise errors.shapes.uninitialized()
         return size_of(self)
 
