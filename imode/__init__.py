@@ -100,9 +100,20 @@ cfloat, cdouble = complex64, complex128
 _MODULES_LATER = (
     *("backends", "distributions", "fft", "func", "library", "linalg", "masked", "nn", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
-    *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
-    *("version", "xpu"),
+    *(
+        "storage",
+        "accelerator",
+        "amp",
+        "compiler",
+        "cpu",
+        "distributed",
+        "functional",
+        "fx",
+        "hub",
+        "jit",
+    ),
+    *("mps", "multiprocessing", "onnx", "quasirandom", "random", "testing", "torch_version"),
+    *("types", "utils", "version", "xpu"),
 )
 _PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
 _LATER = {
@@ -129,10 +140,12 @@ _LATER = {
     ),
     "_functions": (
         *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
-        *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+        *("frobenius_norm", "from_file", "get_device", "get_device_module", "init_num_threads"),
+        *("cond", "is_storage"),
         *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
         *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
     ),
+    "_lobpcg": ("lobpcg",),
     "compiler": ("compile",),
     "cuda.more": ("AcceleratorError", "OutOfMemoryError"),
     "serialization": ("load", "save"),
@@ -141,6 +154,11 @@ _LATER = {
     "standing_in": ("stand_in_for_torch",),
     "_core.broadcast": ("broadcast_shapes",),
     "_core.storage": ("UntypedStorage",),
+    "storage": (
+        *("BoolStorage", "ByteStorage", "CharStorage", "DoubleStorage", "FloatStorage"),
+        *("HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "TypedStorage"),
+        *("BFloat16Storage", "ComplexDoubleStorage", "ComplexFloatStorage"),
+    ),
     "_tensor.limits": ("finfo", "iinfo", "result_type"),
     "_tensor.printing": ("set_printoptions",),
     "_tensor.legacy": (
@@ -158,9 +176,20 @@ __all__ = [
     *("autograd", "backends", "cuda", "distributions", "errors", "fft", "func", "library"),
     *("linalg", "masked", "nn", "ops", "optim"),
     *("overrides", "profiler", "return_types", "serialization", "signal", "sparse", "special"),
-    *("accelerator", "amp", "compiler", "cpu", "distributed", "functional", "fx", "hub", "jit"),
-    *("mps", "multiprocessing", "onnx", "random", "testing", "torch_version", "types", "utils"),
-    *("version", "xpu"),
+    *(
+        "storage",
+        "accelerator",
+        "amp",
+        "compiler",
+        "cpu",
+        "distributed",
+        "functional",
+        "fx",
+        "hub",
+        "jit",
+    ),
+    *("mps", "multiprocessing", "onnx", "quasirandom", "random", "testing", "torch_version"),
+    *("types", "utils", "version", "xpu"),
     # switches that scripts set, mixed precision, compilers
     *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
     *("get_float32_matmul_precision", "get_num_interop_threads"),
@@ -179,6 +208,9 @@ __all__ = [
     *("DispatchKey", "DispatchKeySet", "InferenceMode", "Tag", "counters", "excluded_keys"),
     *("included_keys", "set_local_keys", "trace_dispatch"),
     # tensors
+    *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage"),
+    *("ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage"),
+    *("LongStorage", "ShortStorage", "TypedStorage"),
     *("Size", "Tensor", "UntypedStorage", "is_complex", "is_conj", "is_floating_point", "is_neg"),
     *("is_nonzero", "is_same_size", "is_signed", "is_tensor", "load", "numel", "save"),
     *("set_printoptions", "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor"),
@@ -206,7 +238,8 @@ __all__ = [
     # older functions and names
     "to_dlpack",
     *("adaptive_max_pool1d", "binary_cross_entropy_with_logits", "embedding_renorm_"),
-    *("frobenius_norm", "get_device", "get_device_module", "init_num_threads", "is_storage"),
+    *("frobenius_norm", "from_file", "get_device", "get_device_module", "init_num_threads"),
+    *("cond", "is_storage", "lobpcg"),
     *("kl_div", "native_norm", "norm_except_dim", "nuclear_norm", "range"),
     *("set_anomaly_enabled", "set_default_tensor_type", "thread_safe_generator", "typename"),
     *("autocast_decrement_nesting", "autocast_increment_nesting", "get_autocast_cpu_dtype"),

@@ -23,8 +23,10 @@ from imode.random import thread_safe_generator
 __all__ = [
     "adaptive_max_pool1d",
     "binary_cross_entropy_with_logits",
+    "cond",
     "embedding_renorm_",
     "frobenius_norm",
+    "from_file",
     "get_device",
     "get_device_module",
     "init_num_threads",
@@ -212,7 +214,58 @@ def is_storage(obj, /):
     >>> imode.is_storage(imode.ones(2).untyped_storage())
     True
     """
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, (UntypedStorage, imode.storage.TypedStorage))
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    """Call one of two functions with the operands: the first where a number or tensor is true.
+
+    Raises RuntimeError for a tensor of several elements. A number warns, as it decides before a
+    program is captured, which nothing here does.
+
+    >>> imode.cond(imode.tensor(False), lambda x: x + 1, lambda x: x - 1, (imode.ones(2),))
+    tensor([0., 0.])
+    """
+    if isinstance(pred, (bool, int, float)):
+        warn(
+            "Pred is a Python constant. When used with torch.cond, it specializes on one of the "
+            "branches. If you want torch.cond to preserve two branches, please make the predicate "
+            "a boolean tensor or a SymBool.",
+            UserWarning,
+        )
+    elif not isinstance(pred, Tensor) or pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    return (true_fn if pred else false_fn)(*operands)
+
+
+def from_file(
+    filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=None,
+    requires_grad=False,
+):  # fmt: skip
+    """Return a vector over the bytes of a file, which are read when they are used.
+
+    size: the number of elements. shared: whether writes go to the file, too, which is then made
+    longer where it is too short. Raises RuntimeError for a file that is shorter otherwise, or that
+    cannot be opened.
+
+    >>> imode.save(imode.ones(2), "x.pt")
+    >>> imode.from_file("x.pt", size=4, dtype=imode.uint8)
+    tensor([80, 75,  3,  4], dtype=imode.uint8)
+    """
+    if not isinstance(filename, (str, bytes)):
+        raise TypeError(
+            f"from_file(): argument 'filename' (position 1) must be str, not {class_name(filename)}"
+        )
+    if pin_memory:
+        raise RuntimeError("tensors constructed from a file cannot be pinned")
+    kind = dtype or imode.get_default_dtype()
+    where = imode.device("cpu" if device is None else device)
+    if where.type != "cpu" or layout not in (None, imode.strided):
+        raise NotImplementedError(
+            f"from_file: a file is mapped to a strided tensor of the CPU, not to {layout or where}"
+        )
+    bytes_of = UntypedStorage.from_file(filename, bool(shared), (size or 0) * kind.itemsize)
+    return bytes_of.elements(kind).detach().requires_grad_(requires_grad)
 
 
 def get_device(input):

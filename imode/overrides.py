@@ -1,6 +1,8 @@
 """Classes like tensors and function modes: what `__torch_function__` needs, as in PyTorch."""
 
+import contextlib
 import functools
+import inspect
 import types
 
 from imode import Tensor, nn, ops
@@ -25,9 +27,11 @@ __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "TorchFunctionMode",
+    "enable_reentrant_dispatch",
     "get_default_nowrap_functions",
     "get_ignored_functions",
     "get_overridable_functions",
+    "get_testing_overrides",
     "handle_torch_function",
     "has_torch_function",
     "has_torch_function_unary",
@@ -151,6 +155,8 @@ def _tables():
     import imode
 
     ops.load_all()
+    for name in nn.functional.__all__:  # loaded when it is asked for
+        getattr(nn.functional, name)
     methods = [
         value
         for name, value in own_attributes()
@@ -184,6 +190,45 @@ def get_overridable_functions():
     """From a namespace (`imode`, `imode.nn.functional`, `imode.Tensor`) to its functions that can
     be overridden."""
     return {space: list(functions) for space, functions in _tables()[0].items()}
+
+
+@functools.cache
+def get_testing_overrides():
+    """From each function that can be overridden to one of the same signature that returns -1.
+
+    >>> import inspect
+    >>> mine = imode.overrides.get_testing_overrides()[imode.neg]
+    >>> inspect.signature(mine), mine(None)
+    (<Signature (input, *, out=None)>, -1)
+    """
+    return {f: _stand_in(f) for functions in _tables()[0].values() for f in functions}
+
+
+def _stand_in(function):
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return lambda *args, **kwargs: -1
+
+    def made(*args, **kwargs):
+        signature.bind(*args, **kwargs)
+        return -1
+
+    made.__signature__ = signature
+    return made
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch():
+    """A block in which a mode's handler may call operators that are dispatched anew.
+
+    They always are: while a handler runs, the modes around its own are on. Nothing changes.
+
+    >>> with imode.overrides.enable_reentrant_dispatch():
+    ...     imode.ones(1) + 1
+    tensor([2.])
+    """
+    yield
 
 
 def get_default_nowrap_functions():

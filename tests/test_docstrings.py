@@ -22,6 +22,7 @@ PACKAGES += [imode.optim, imode.optim.lr_scheduler, imode.distributions]
 
 SPACES = [imode, imode.nn.functional, imode.linalg, imode.autograd, imode.autograd.graph]
 SPACES += [imode.autograd.functional, imode.library, imode.special, imode.masked]
+SPACES += [imode.quasirandom, imode.serialization]
 
 
 @pytest.fixture(autouse=True)

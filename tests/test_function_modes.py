@@ -223,3 +223,15 @@ def test_names_of_overridable_functions():
     assert imode.is_tensor in overrides.get_ignored_functions()
     assert overrides.resolve_name(imode.ops.add) == "aten.add.default"
     assert overrides.resolve_name(imode.Tensor.shape.__get__) == "imode.Tensor.shape.__get__"
+
+
+def test_testing_overrides():
+    table = imode.overrides.get_testing_overrides()
+    assert set(table) == {
+        f for fs in imode.overrides.get_overridable_functions().values() for f in fs
+    }
+    assert table[imode.add](1, 2) == table[imode.Tensor.sum](None) == -1
+    with pytest.raises(TypeError):
+        table[imode.add](1, 2, 3, 4)
+    with imode.overrides.enable_reentrant_dispatch():
+        assert (imode.ones(1) + 1).item() == 2

@@ -293,8 +293,10 @@ UPWARD = {  # what is imported from above, and why
     ("imode/_core/dispatch.pyx", "imode.library.namespaces"): "what users ask of an operator",
     ("imode/_core/dispatch.pyx", "imode.library.function_schema"): "likewise",
     ("imode/_core/dispatch.pyx", "imode.library.tags"): "likewise",
+    ("imode/_tensor/methods.py", "imode.storage"): "an old method, over public names",
     ("imode/autograd/__init__.py", "imode._tensor.legacy"): "Variable, an old name of Tensor",
     ("imode/autograd/profiler.py", "imode.profiler"): "PyTorch's older names of it",
+    ("imode/autograd/profiler_util.py", "imode.profiler.events"): "likewise",
     ("imode/autograd/gradcheck.py", "imode"): "a program in public functions, as a user's",
     ("imode/autograd/functional.py", "imode"): "likewise",
 }

@@ -38,33 +38,36 @@ NEVER = (
     ),
     (
         "quantised tensors",
-        r".*(quantiz|Quantiz|_quant|QInt|QUInt|qint|quint|int_repr|q_scale|q_zero|q_per_channel|qscheme|fbgemm"
+        r"ao|.*(quantiz|Quantiz|_quant|QInt|QUInt|qint|quint|int_repr|q_scale|q_zero|q_per_channel|qscheme|fbgemm"
         r"|Observer|per_channel|per_tensor|rnn_.*_cell$).*",
     ),
     (
-        "nested and named tensors",
-        r".*(nested|refine_names|align_(as|to|tensors)|rename_?$|\.names$|has_names).*",
+        "nested, named and masked tensors",
+        r"masked\.(\w*_)?([Mm]asked_?[Tt]ensor|as_masked_tensor)|.*(to_padded|nested|refine_names|align_(as|to|tensors)|rename_?$|\.names$|has_names).*",
     ),
     (
         "compilers, and programs as data",
-        r".*(\b[Ss]ym_|\bSym[A-Z]|\bsym_|jit|Jit|Script|compile|export|onnx|dynamo|\bfx\b|higher_order"
+        r"package|library\.(get_ctx|triton_op|wrap_triton)|.*(\b[Ss]ym_|\bSym[A-Z]|\bsym_|jit|Jit|Script|compile|export|onnx|dynamo|\bfx\b|higher_order"
         r"|parse_(ir|schema|type)|AnyType|[A-Za-z]+Type$|TupleType|FunctionSchema|LoggerBase"
         r"|merge_type_from|import_ir|Graph$|Gradient$|Future|Await|fork$|wait$|read_vitals"
         r"|set_vital|vitals_|CompilationUnit|DeepCopyMemoTable|Static\w+|Module(Dict)?$).*",
     ),
-    ("function transforms", r"func\.(?!functional_call).*|vmap|func|.*(\bjvp\b|forward_ad).*"),
+    (
+        "function transforms",
+        r"library\.register_vmap|func\.(?!functional_call).*|vmap|func|.*(\bjvp\b|forward_ad).*",
+    ),
     (
         "several processes",
-        r".*(distributed|Distributed|multiprocessing|share_memory|is_shared|SyncBatchNorm).*",
+        r"futures|.*(distributed|Distributed|multiprocessing|share_memory|is_shared|SyncBatchNorm).*",
     ),
     (
         "other dtypes",
-        r".*(bfloat16|BFloat16|chalf|complex32|float8|float4|uint16|uint32|uint64|ComplexHalf"
+        r"Tensor\.grad_dtype|.*(bfloat16|BFloat16|chalf|complex32|float8|float4|uint16|uint32|uint64|ComplexHalf"
         r"|\bu?int[1-7]$|\bbits\w+).*",
     ),
     (
         "what PyTorch is made of, and no program calls",
-        r"AVG|SUM|AliasDb|Argument(Spec)?|BenchmarkConfig|BenchmarkExecutionStats|Block|BufferDict"
+        r"monitor|AVG|SUM|AliasDb|Argument(Spec)?|BenchmarkConfig|BenchmarkExecutionStats|Block|BufferDict"
         r"|CallStack|Capsule|Code|CompleteArgumentSpec|ConcreteModule\w*|ErrorReport"
         r"|(Des|S)erializationStorageContext|ExcludeDispatchKeyGuard|ExecutionPlan|FatalError"
         r"|FileCheck|GraphExecutorState|IODescriptor|JITException|\w+Logger|Node|OperatorInfo"
@@ -73,13 +76,12 @@ NEVER = (
         r"|cpp|unify_type_list|bit|(Tensor\.)?slice_inverse|Tensor\.(index|const_data_ptr)|nn\.(Container|intrinsic|qat)|fft\.Tensor"
         r"|autograd\.(NestedIOFunction|kineto_available|is_view_replay_enabled|profiler_legacy)"
         r"|autograd\.graph\.(region_|set_override_|set_warn_on_)\w*|utils\.(\w*cpp_backtrace"
-        r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)|library\.(triton_op|wrap_triton)"
+        r"|[Tt]hroughput_?[Bb]enchmark|backcompat|set_module)"
         r"|serialization\.(mkdtemp|normalize_storage_type|storage_to_tensor_type"
         r"|check_module_version_\w+|validate_hpu_device)|profiler\.(itt|kineto_available)"
         r"|overrides\.redispatch_function|signal\.windows\.windows"
         r"|(argument|runtime)_validation|utils\.data\.(argument_|runtime_)\w+",
     ),
-    ("memory with a dtype of its own", r"(Typed|\w*)Storage|Tensor\.storage(_type)?"),
 )
 HELPERS = ("has_torch_function", "assert_int", "fn")  # of its files, not of its users
 # Of PyTorch's compiled classes, most are its compiler's; these are its users'.

@@ -55,7 +55,8 @@ PAGES = {  # title -> modules
     "masked, sparse, signal": "masked sparse signal.windows",
     "processes and devices": "multiprocessing distributed accelerator cpu cuda mps xpu",
     "amp, compiler, jit": "amp compiler jit fx",
-    "random, types, versions": "random functional types return_types torch_version version",
+    "random, types, versions": "random quasirandom functional types return_types torch_version "
+    "version",
 }
 SHORT = {"b": "bool", "f": "float", "i": "int", "s": "str"}  # as stubs abbreviate types
 OVERLOAD = " &&& "  # between the signatures of one description: docs/conf.py takes them apart

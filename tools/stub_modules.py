@@ -218,6 +218,7 @@ MODULES += " utils.checkpoint autograd.graph autograd.functional autograd.profil
 MODULES += " distributions.constraints distributions.transforms distributions.kl distributions"
 MODULES += " library linalg fft special masked sparse signal.windows amp random profiler testing"
 MODULES += " hub jit overrides serialization accelerator cpu cuda compiler multiprocessing utils"
+MODULES += " quasirandom"
 AGAIN = "nn.modules.module optim.optimizer utils.data.dataset utils.data.dataloader"
 AGAIN += " utils.data.sampler distributions.distribution"
 

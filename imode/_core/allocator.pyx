@@ -60,7 +60,7 @@ cdef extern from *:
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
 
 cdef enum:
-    MAX_DIMS = 4              # arrays of more dimensions are not recycled
+    MAX_DIMS = 5              # arrays of more dimensions are not recycled
     N_CLASSES = 6
     DEPTH = 32                # arrays that a list always keeps
     DEEPEST = 2               # the largest class whose lists keep more

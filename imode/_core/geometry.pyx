@@ -48,15 +48,14 @@ cdef Py_ssize_t offset_of(Tensor t) noexcept:
 
 cdef int wrap_dim(str name, object dim, int ndim) except -1:
     cdef Py_ssize_t d
-    cdef int bound = ndim if ndim else 1
     if type(dim) is bool or not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not "
                         f"{type(dim).__name__}")
     d = dim.__index__()
-    if not -bound <= d < bound:
-        raise errors.shapes.dim_out_of_range(d, ndim)
     if ndim == 0:
         raise errors.shapes.no_dimensions(d)
+    if not -ndim <= d < ndim:
+        raise errors.shapes.dim_out_of_range(d, ndim)
     return d + ndim if d < 0 else d
 
 

@@ -23,15 +23,28 @@ def offset_in(root, array):
     return array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
 
 
+def expect_inside(index, size):
+    """Raise IndexError for a number that no element of a storage has."""
+    if not -size <= index < size:
+        raise IndexError(f"index {index} out of range for storage of size {size}")
+
+
 class UntypedStorage:
     """The bytes that a tensor shares with its views; returned by `tensor.untyped_storage()`.
 
-    Two storages are equal if they are the same memory.
+    Made of a number, so many bytes, or of a sequence of bytes, it is new memory. Two storages are
+    equal if they are the same memory.
+
+    >>> imode.UntypedStorage([1, 2]).tolist()
+    [1, 2]
     """
 
     __slots__ = ("_tensor",)
 
-    def __init__(self, tensor):
+    def __init__(self, tensor=0):
+        if isinstance(tensor, (int, list, tuple, bytes)):
+            made = np.empty(tensor, np.uint8) if isinstance(tensor, int) else bytearray(tensor)
+            tensor = UntypedStorage._of(np.asarray(made, np.uint8))._tensor
         self._tensor = tensor.detach()  # an inference tensor if `tensor` is one
 
     @property
@@ -54,11 +67,17 @@ class UntypedStorage:
             raise RuntimeError(f"from_file: nbytes is {count}, less than 0")
         if not count:
             return cls._of(np.empty(0, np.uint8))
-        size = 0 if shared and not os.path.exists(filename) else os.path.getsize(filename)
+        try:
+            size = 0 if shared and not os.path.exists(filename) else os.path.getsize(filename)
+        except OSError as error:
+            raise RuntimeError(
+                f"unable to open file <{os.fsdecode(filename)}> in read-only mode: "
+                f"{error.strerror} ({error.errno})"
+            ) from None
         if count > size and not shared:
             raise RuntimeError(
-                f"file <{os.fspath(filename)}> size <{size}> is smaller than the required mapping "
-                f"size <{count}>"
+                f"file <{os.fsdecode(filename)}> size <{size}> is smaller than the required "
+                f"mapping size <{count}>"
             )
         if count > size:
             with open(filename, "ab") as f:
@@ -85,14 +104,43 @@ class UntypedStorage:
         data = array_of(self.elements(BYTE))
         if not isinstance(index, slice):
             at = operator.index(index)
-            if not -len(data) <= at < len(data):
-                raise IndexError(f"index {at} out of range for storage of size {len(data)}")
+            expect_inside(at, len(data))
             return int(data[at])
         if index.step not in (None, 1):
             raise RuntimeError(
                 f"Trying to slice with a step of {index.step}, but only a step of 1 is supported"
             )
         return UntypedStorage._of(data[index])
+
+    def __setitem__(self, index, value):
+        if not isinstance(index, slice) and not -self.nbytes() <= index < self.nbytes():
+            raise RuntimeError(f"out of bounds: index {index} of {self.nbytes()} bytes")
+        self.elements(BYTE)[index] = value
+
+    def fill_(self, value):
+        """Set all bytes to a number; returns the storage."""
+        self.elements(BYTE).fill_(value)
+        return self
+
+    def copy_(self, source, non_blocking=None):
+        """Copy the bytes of a storage of as many; returns this one."""
+        if self.nbytes() != source.nbytes():
+            raise RuntimeError(
+                f"size does not match, self was {self.nbytes()} bytes but src was "
+                f"{source.nbytes()} bytes"
+            )
+        self.elements(BYTE).copy_(source.untyped().elements(BYTE))
+        return self
+
+    def clone(self):
+        """A copy in memory of its own."""
+        return UntypedStorage(self.elements(BYTE).clone())
+
+    __copy__ = clone
+
+    def cpu(self):
+        """The bytes on the CPU."""
+        return self if self._tensor.is_cpu else UntypedStorage(self._tensor.cpu())
 
     @property
     def device(self):

@@ -4,7 +4,7 @@
 NumPy has no loops for these dtypes, or imode's kernels no cases, so a tensor of one carries the key
 Stored, above the backends' keys. Kernels that take any dtype (views, copies, conversion) have
 nothing registered for it: their calls fall through, and other tensors' calls never come here.
-Every other operator has `RUN_STORED` there. How it goes on, the operator's entry says (`stored`):
+Every other operator has a `stored_kernel` there. How it goes on, its entry says (`stored`):
 
 - "loops": the inner loops of float32 run on bfloat16 in blocks (`_core/loops`);
 - "moves": elements change places only, so the kernel moves a dtype of the same size instead;
@@ -25,7 +25,8 @@ from cpython.ref cimport Py_XDECREF
 from imode._core.allocator cimport Descr, empty, fields, root
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport (
-    DTYPE_OPT, GENERATOR_OPT, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, CKernel, Operator, redispatch)
+    DTYPE_OPT, FUNCTIONAL, GENERATOR_OPT, INPLACE, MAX_ARGS, OUT, TENSOR_LIST, CKernel, Operator,
+    redispatch)
 from imode._core.dtype cimport (
     BFLOAT16, FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT16, FLOAT32, FLOAT64, INT8, INT16, INT32, INT64,
     NO_DTYPE, UINT16, UINT32, UINT64, code_of, default_code, dtype, dtype_from_code, is_stored,
@@ -131,7 +132,52 @@ cdef object _run_stored(Operator op, keyset_t keys, PyObject** args):
     return run_widened(op, keys, args)
 
 
-RUN_STORED = CKernel.new(_run_stored, None, NULL, "computed in another dtype")
+cdef object _run_plain(Operator op, keyset_t keys, PyObject** args):
+    """Of an operator that only computes new tensors from its tensors, each one an argument."""
+    if _codes(op, args) != BRAIN or keys & (BACKENDS & ~<keyset_t>BIT_CPU) or (
+            args[op.nargs] != NULL):
+        return _run_stored(op, keys, args)
+    keys = keys & below(STORED) | BIT_CPU
+    try:
+        return _widened(op, keys, args)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        _probe(op, keys, args)
+        raise _renamed(error, "Float")
+
+
+cdef object _widened(Operator op, keyset_t keys, PyObject** args):
+    """Run the kernel on copies in float32, and round what it gives."""
+    cdef PyObject* values[MAX_ARGS + 1]
+    cdef tuple copies = ()
+    cdef int i, k, at
+    for i in range(op.nargs + 1):
+        values[i] = args[i]
+    for i in range(op.n_tensors):
+        at = op.tensors[i]
+        for k in range(i):
+            if args[op.tensors[k]] == args[at]:
+                values[at] = values[op.tensors[k]]
+        if values[at] == args[at] and is_tensor(args[at]):
+            made = new_tensor(_in_code(storage(<Tensor>args[at]), FLOAT32), (<Tensor>args[at]).keys)
+            copies += (made,)
+            values[at] = <PyObject*>made
+    return _rounded(op, redispatch(op, keys, values), None)
+
+
+cdef str _where = "computed in another dtype"
+cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, _where)
+cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, _where)
+
+
+def stored_kernel(Operator op not None):
+    """The kernel of an operator for tensors of these dtypes."""
+    cdef int i
+    if op.entry.stored != "widened" or op.role != FUNCTIONAL or op.entry.writes:
+        return _STORED
+    for i in range(op.nargs):
+        if op.kinds[i] == DTYPE_OPT or op.kinds[i] == TENSOR_LIST:
+            return _STORED
+    return _PLAIN
 
 
 cdef object _run_few(Operator op, keyset_t keys, PyObject** args, int seen):
@@ -222,8 +268,8 @@ cdef object run_widened(Operator op, keyset_t keys, PyObject** args):
 cdef class _Pair:
     # One tensor of a stored dtype.
     cdef Tensor own
-    cdef Tensor other             # what the kernel is given
-    cdef ndarray array            # its array, before the kernel ran
+    cdef ndarray array            # of `other`, before the kernel ran; dropped before it, so that
+    cdef Tensor other             # what the kernel is given dies as its array's sole owner
 
 
 cdef ndarray _at(ndarray like, int code, npy_intp shift, ndarray memory):

@@ -42,6 +42,16 @@ from imode._core.subscript_fast cimport get_item, set_item
 cnp.import_array()
 
 
+cdef extern from "Python.h":
+    PyObject** _PyObject_GetDictPtr(object o) noexcept
+
+
+cdef bint _waits(Tensor t):
+    """Whether it is a parameter or buffer of a lazy module that has no shape yet."""
+    cdef PyObject** attributes = _PyObject_GetDictPtr(t)
+    return attributes != NULL and attributes[0] != NULL and "_lazy" in <dict>attributes[0]
+
+
 @cython.final
 @cython.freelist(256)        # each recorded view has one
 cdef class ViewMeta:
@@ -78,6 +88,8 @@ cdef class Tensor:
     @property
     def shape(self):
         """The size of each dimension: a Size."""
+        if fields(self.array).nd == 1 and fields(self.array).dimensions[0] == 0 and _waits(self):
+            raise errors.shapes.uninitialized()
         return size_of(self)
 
     @property

@@ -55,6 +55,10 @@ def construct(dtype, args, kwargs, exact):
         if exact and first.dtype != dtype:
             raise TypeError(f"expected a tensor of dtype {dtype} (got {first.dtype})")
         return ops.alias(first)
+    if hasattr(first, "untyped"):  # a storage: over its memory
+        if getattr(first, "dtype", dtype) is not dtype:
+            raise errors.dtypes.storage_of_another(first.dtype.numpy, scalar_name(dtype.numpy))
+        return ops.empty((0,), dtype=dtype).set_(first)
     if _is_size(first):
         return ops.empty(tuple(int(n) for n in args), dtype=dtype, device=device)
     if isinstance(first, Size):

@@ -137,6 +137,24 @@ def untyped_storage(self):
     return UntypedStorage(self)
 
 
+def storage(self):
+    """The memory that the tensor shares with its views, as elements: deprecated, and warns once."""
+    from imode.storage import of
+
+    return of(self)
+
+
+def storage_type(self):
+    """The class of `storage()` that older programs know: `imode.FloatStorage` and its kin.
+
+    >>> imode.ones(2).storage_type().__name__
+    'FloatStorage'
+    """
+    import imode.storage as typed
+
+    return getattr(typed, typed._typed(untyped_storage(self), self.dtype).pickle_storage_type())
+
+
 # ---- what a sparse tensor is made of ----
 
 
@@ -450,6 +468,8 @@ _METHODS = {
     "real": property(_real, _set_part(_real)),
     "imag": property(_imag, _set_part(_imag)),
     "untyped_storage": untyped_storage,
+    "storage": storage,
+    "storage_type": storage_type,
     "is_set_to": is_set_to,
     "get_device": get_device,
     "is_nonzero": is_nonzero,

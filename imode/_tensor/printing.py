@@ -137,6 +137,8 @@ def show(tensor):
     from imode._core.internals import array_of, is_parameter
     from imode._core.sparse import is_sparse
 
+    if getattr(tensor, "_lazy", None) is not None:
+        return f"<{tensor._lazy}>"
     try:
         node = tensor.grad_fn
         name = None if node is None else type(node).name(node).rpartition("::")[2]

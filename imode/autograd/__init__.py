@@ -26,12 +26,14 @@ __all__ = [
     "graph",
     "is_multithreading_enabled",
     "profiler",
+    "profiler_util",
     "set_detect_anomaly",
     "set_multithreading_enabled",
     "variable",
 ]
 
-_LATER = ("anomaly_mode", "functional", "grad_mode", "graph", "profiler", "variable")
+_LATER = ("anomaly_mode", "functional", "grad_mode", "graph", "profiler", "profiler_util")
+_LATER += ("variable",)
 
 _GUARDS = (
     "enable_grad",

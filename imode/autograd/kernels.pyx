@@ -119,6 +119,20 @@ cdef object _record_functional(Operator op, keyset_t keys, PyObject** args):
     return result
 
 
+cdef object _record_by_inputs(Operator op, keyset_t keys, PyObject** args):
+    """Likewise, of an operator whose other tensors must not require grad."""
+    cdef Derivative d = <Derivative>op.derivative
+    cdef int i, k
+    cdef bint known
+    for i in range(op.n_tensors if not tls().no_grad else 0):
+        known = False
+        for k in range(d.n_inputs):
+            known = known or d.inputs[k] == op.tensors[i]
+        if not known and _wants(args[op.tensors[i]], op.kinds[op.tensors[i]] == TENSOR_LIST):
+            raise errors.graph.constant_argument(op.name, op.names[op.tensors[i]])
+    return _record_functional(op, keys, args)
+
+
 cdef bint _gives_integers(Derivative d, PyObject** args) noexcept:
     """Whether the result's dtype, as the arguments state it, is an integer one."""
     return d.dtype_at >= 0 and args[d.dtype_at] != <PyObject*>None and (
@@ -371,6 +385,7 @@ cdef int _save_results(Derivative d, OpNode node, object result) except -1:
 # ---- what the operator table registers ----
 
 RECORD_FUNCTIONAL = recording(_record_functional, f"{__name__}:_record_functional")
+RECORD_BY_INPUTS = recording(_record_by_inputs, f"{__name__}:_record_by_inputs")
 RECORD_INPLACE = recording(_record_inplace, f"{__name__}:_record_inplace")
 FORGET_HISTORY = recording(_forget_history, f"{__name__}:_forget_history")
 RECORD_METADATA = recording(_record_metadata, f"{__name__}:_record_metadata")

@@ -144,3 +144,11 @@ def not_a_mask(before, dtype):
     return RuntimeError(
         f"{before} with dtype {dtype}\nMake it one by a comparison, such as mask != 0, or .bool()."
     )
+
+
+def storage_of_another(given, wanted):
+    """A typed storage is of another dtype than the tensor over it, whose name is `wanted`."""
+    return RuntimeError(
+        f"Expected a Storage of type {wanted} or an UntypedStorage, but got type "
+        f"{scalar_name(given)} for argument 1 'storage'. Pass its untyped()."
+    )

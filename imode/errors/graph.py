@@ -219,6 +219,14 @@ def grad_mismatch(grad_dtype, grad_shape, dtype, shape):
     )
 
 
+def constant_argument(function, argument):
+    """An argument requires grad, and the operator that is recorded has no derivative by it."""
+    return RuntimeError(
+        f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
+        "This input cannot have requires_grad True: pass its detach()."
+    )
+
+
 def no_derivative(name):
     """An operator can be recorded, but not differentiated."""
     return NotImplementedError(f"the derivative for '{name}' is not implemented.")

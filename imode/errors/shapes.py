@@ -310,3 +310,12 @@ def not_of_runs(shape, expected):
         f"_segment_reduce_backward(): grad_output and output have one element for each run: "
         f"expected sizes {expected}, got {shape}"
     )
+
+
+def uninitialized():
+    """The shape of a lazy module's parameter or buffer that has none yet."""
+    return RuntimeError(
+        "Can't access the shape of an uninitialized parameter or buffer. It gets one when its "
+        "module's `forward` runs for the first time, or by `materialize(shape)`: run the module "
+        "once before its state is loaded into another, or compared."
+    )

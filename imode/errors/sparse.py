@@ -157,6 +157,13 @@ def shrunk(kind, before, after):
     )
 
 
+def not_two_dimensions(name, ndim):
+    """A factor of a product of two sparse matrices is no matrix."""
+    return RuntimeError(
+        f"Expected {name}.dim() == 2 to be true, but got false. It has {ndim} dimensions."
+    )
+
+
 def product_sizes(expected, found):
     return RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {expected}, got {found}")
 

@@ -13,9 +13,11 @@ from .registering import (
     define,
     impl,
     impl_abstract,
+    register_autocast,
     register_autograd,
     register_fake,
     register_kernel,
+    register_torch_dispatch,
 )
 
 __all__ = [
@@ -31,9 +33,11 @@ __all__ = [
     "impl_abstract",
     "infer_schema",
     "opcheck",
+    "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
+    "register_torch_dispatch",
 ]
 
 __getattr__ = _names_of(__name__)

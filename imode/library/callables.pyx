@@ -110,11 +110,48 @@ cdef object _packet_entry(PyObject* packet, PyObject** args, size_t n, PyObject*
     return _call((<OpOverloadPacket>packet), args, n, keywords)
 
 
+# ---- under autocast ----
+
+ctypedef object (*entry_t)(PyObject* op, PyObject** args, size_t n, PyObject* keywords)
+
+cdef dict _casting = {}           # operator -> {kind of device: dtype}
+cdef object _autocasts = None     # imode.library.autocasts, once something is registered
+
+
+def cast_inputs(Operator op not None, str kind not None, object dtype):
+    """Let an operator cast its arguments under autocast for a kind of device; None: no more."""
+    global _autocasts
+    from imode.library import autocasts
+    _autocasts = autocasts
+    dtypes = _casting.setdefault(op, {})
+    if dtype is None:
+        dtypes.pop(kind, None)
+    else:
+        dtypes[kind] = dtype
+    if not dtypes:
+        del _casting[op]
+    op.vectorcall = <void*>_casting_entry if dtypes else <void*>vectorcall_entry
+
+
+cdef object _casting_entry(PyObject* op, PyObject** args, size_t n, PyObject* keywords):
+    """Call an operator that casts: as any other one where autocast is off."""
+    cdef dict dtypes = _casting.get(<Operator>op)
+    cdef Py_ssize_t i, count = n & ~(<size_t>1 << (8 * sizeof(size_t) - 1))
+    cdef tuple names
+    kind = None if not dtypes else _autocasts.device_under_autocast(dtypes)
+    if kind is None:
+        return vectorcall_entry(op, args, n, keywords)
+    names = () if keywords == NULL else <tuple>keywords
+    given = tuple([<object>args[i] for i in range(count)])
+    named = {names[i]: <object>args[count + i] for i in range(len(names))}
+    return _autocasts.call_cast(<Operator>op, kind, dtypes[kind], given, named)
+
+
 cdef inline object _call(OpOverloadPacket packet, PyObject** args, size_t n, PyObject* keywords):
     cdef Operator first = packet.first      # held: a library may be closed meanwhile
     if first is None:
         raise errors.library.closed(f"{packet.namespace}::{packet.name}", packet.closed)
-    return vectorcall_entry(<PyObject*>first, args, n, keywords)
+    return (<entry_t>first.vectorcall)(<PyObject*>first, args, n, keywords)
 
 
 @cython.binding(False)
@@ -182,6 +219,18 @@ cdef class CustomOpDef:
         from imode.library.registering import register_autograd
 
         register_autograd(self, backward, setup_context=setup_context)
+
+    def register_autocast(self, device_type, cast_inputs):
+        """Cast arguments under autocast; see `imode.library.register_autocast`."""
+        from imode.library.registering import register_autocast
+
+        register_autocast(self, device_type, cast_inputs)
+
+    def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
+        """Give modes of a class a rule; see `imode.library.register_torch_dispatch`."""
+        from imode.library.registering import register_torch_dispatch
+
+        return register_torch_dispatch(self, torch_dispatch_class, fn)
 
     def explain(self, *args, **kwargs):
         """Print what a call with these arguments would do: see `explain` of an operator."""

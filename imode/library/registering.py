@@ -18,8 +18,10 @@ from imode._core.layers import (
     slot_of,
 )
 from imode._core.user_frames import warn
+from imode._core.watchers import set_rule
 
 from .callables import CustomOpDef, OpOverloadPacket
+from .callables import cast_inputs as cast_when_on
 from .infer import infer_schema
 from .libraries import KEYS, Library, device_keys, is_called, line_of, lock
 from .namespaces import operator_of, packet_of
@@ -292,6 +294,63 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     with owner._registering():
         owner._undo.append(partial(drop_formula, found, formula))
         add_formula(found, formula)
+
+
+def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
+    """Let an operator cast its arguments where autocast is on for a kind of device.
+
+    Tensors of floats, but of float64, on the device become `cast_inputs`, and the operator runs
+    with autocast off. Raises ValueError for a kind of device without autocast.
+
+    >>> import imode
+    >>> @imode.library.custom_op("docs_cast::same", mutates_args=())
+    ... def same(x: imode.Tensor) -> imode.Tensor:
+    ...     return x.clone()
+    >>> same.register_autocast("cpu", imode.bfloat16)
+    >>> with imode.autocast("cpu"):
+    ...     same(imode.ones(1)).dtype
+    imode.bfloat16
+    >>> same.close()
+    """
+    from imode.amp.autocast_mode import is_autocast_available
+
+    found, owner = _found(op, lib, "register_autocast()")
+    if not is_autocast_available(device_type):
+        raise ValueError(f"Device type '{device_type}' does not support autocast.")
+    with owner._registering():
+        owner._undo.append(partial(cast_when_on, found, device_type, None))
+        cast_when_on(found, device_type, cast_inputs)
+
+
+def register_torch_dispatch(op, torch_dispatch_class, func=None, /, *, lib=None):
+    """Give dispatch modes of a class another function for an operator; a decorator without `func`.
+
+    `func(mode, func, types, args, kwargs)` is called instead of the mode's `__torch_dispatch__`.
+
+    >>> import imode
+    >>> class Mode(imode.utils._python_dispatch.TorchDispatchMode):
+    ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    ...         return func(*args, **(kwargs or {}))
+    >>> @imode.library.custom_op("docs_rule::same", mutates_args=())
+    ... def same(x: imode.Tensor) -> imode.Tensor:
+    ...     return x.clone()
+    >>> _ = same.register_torch_dispatch(Mode, lambda mode, func, types, args, kwargs: args[0] / 2)
+    >>> x = imode.ones(1)
+    >>> with Mode():
+    ...     y = same(x)
+    >>> y
+    tensor([0.5000])
+    >>> same.close()
+    """
+    found, owner = _found(op, lib, "register_torch_dispatch()")
+
+    def register(function):
+        with owner._registering():
+            before = set_rule(found, torch_dispatch_class, function)
+            owner._undo.append(partial(set_rule, found, torch_dispatch_class, before))
+        return function
+
+    return register if func is None else register(func)
 
 
 def _found(op, lib, what):

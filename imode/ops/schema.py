@@ -65,11 +65,12 @@ from imode._core.keyset import DispatchKey
 from imode._core.loops import Ints, Layout, Number, in_layout, ufunc_ckernel
 from imode._core.out import Out, composite_out, recorded
 from imode._core.sparse import ON_COORDINATES
-from imode._core.stored import DTYPE_FIRST, RUN_STORED
+from imode._core.stored import DTYPE_FIRST, stored_kernel
 from imode.autograd.derivative import Derivative
 from imode.autograd.kernels import (
     BUMP_INPLACE,
     BUMP_OUT,
+    RECORD_BY_INPUTS,
     RECORD_FUNCTIONAL,
     RECORD_INPLACE,
     RECORD_METADATA,
@@ -288,6 +289,7 @@ def _declare(
     inplace_kernel=None,
     shows=None,
     constant="",
+    others_constant=False,
     **facts,
 ):
     """Declare an operator, at `where`: ``module:line``.
@@ -309,6 +311,7 @@ def _declare(
     the argument, which is kept for it; a function of what is kept, and of `needs`,
     whether each input wants a gradient; None, nothing, though a formula reads it.
     `constant`: names of results that have no gradient; `grads` has the others'.
+    `others_constant`: tensors that the derivative has no formula for must not require grad.
     `facts`: see `Entry`.
     """
     parsed = parse(schema)
@@ -338,6 +341,8 @@ def _declare(
         derivative.constant = sum(1 << parsed.result_names.index(n) for n in constant.split())
         base._link(derivative=derivative)
     _register_autograd(base, tracked, inplace_only, "metadata" in words)
+    if others_constant:
+        base.register(_AUTOGRAD, RECORD_BY_INPUTS)
     _publish(base, parsed, words, doc)
     if "inplace" in words:
         inplace = form(parsed.name + "_", parsed.overload, Role.INPLACE)
@@ -386,7 +391,7 @@ def _register_backends(operator, kernel, metadata=False):
     viewing = metadata or operator.role == Role.VIEW  # touches no element: the same everywhere
     stored = operator.entry.stored
     if stored != "own":
-        operator.register(_STORED, RUN_STORED)
+        operator.register(_STORED, stored_kernel(operator))
         if Kind.DTYPE_OPT in operator.kinds and operator.role != Role.OUT:
             kernel = kernel.after(DTYPE_FIRST)
     operator.register(_CPU, kernel)

@@ -39,6 +39,7 @@ __all__ = [
     "SparseAdam",
     "lr_scheduler",
     "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]
 
 _refuse = _names_of(__name__)
@@ -47,4 +48,6 @@ _refuse = _names_of(__name__)
 def __getattr__(name):
     if name == "swa_utils":  # it needs imode.nn, which the others do not
         return _import_late(".swa_utils", __name__)
+    if name == "swap_in_optimizer_params_and_state":
+        return _import_late(".swapping", __name__).swap_in_optimizer_params_and_state
     return _refuse(name)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from imode.serialization.options import skips_data
 from imode.serialization.reader import Reader
 from imode.serialization.writer import Writer
 
@@ -64,7 +65,8 @@ def save(
         )
     path = None if hasattr(f, "write") else os.fspath(f)
     if format is None:
-        format = "pytorch" if path is not None and _is_pytorch_name(path) else "safetensors"
+        named = path is not None and _is_pytorch_name(path)
+        format = "pytorch" if named or skips_data() else "safetensors"
     if format not in ("pytorch", "safetensors"):
         raise ValueError(f"save: format is 'pytorch' or 'safetensors', got {format!r}")
     if format == "pytorch":
@@ -134,6 +136,25 @@ def load(
     return _load(
         f, repr(name) if name is not None else "the file object", map_location, weights_only
     )
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """Return the names in a file of PyTorch's that `load` would refuse, sorted.
+
+    f: a path, or a binary file object. The pickle is looked through, not run. Raises ValueError for
+    a file that is no zip archive of PyTorch's.
+
+    >>> import fractions
+    >>> imode.save(fractions.Fraction(1, 2), "half.pt")
+    >>> imode.serialization.get_unsafe_globals_in_checkpoint("half.pt")
+    ['fractions.Fraction']
+    """
+    from imode.serialization.pytorch.load import names_refused
+
+    if isinstance(f, (str, bytes, os.PathLike)):
+        with open(f, "rb") as opened:
+            return names_refused(opened)
+    return names_refused(f)
 
 
 def _load(f, source, map_location, weights_only, mapped_path=None):

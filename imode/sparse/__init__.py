@@ -33,6 +33,8 @@ def mm(mat1, mat2, reduce="sum"):
     """
     if reduce != "sum":
         raise _errors.sparse.no_kernel("_sparse_mm_reduce_impl")
+    if mat1.dim() != 2 or mat2.dim() != 2:
+        return _ops.mm(mat1, mat2)  # which names the mistake
     if mat1.is_sparse and mat2.is_sparse:
         return _ops._sparse_sparse_matmul(mat1, mat2)
     if not mat1.is_sparse:

@@ -23,8 +23,20 @@ def _check(mat1, mat2):
         raise errors.sparse.product_sizes(mat1.shape[1], mat2.shape[0])
 
 
+def _check_dims(mat1, mat2):
+    """Name what is no matrix as PyTorch does, which asks for sizes before it counts dimensions."""
+    if is_sparse(mat1) and is_sparse(mat2):
+        for name, mat in (("mat1_", mat1), ("mat2_", mat2)):
+            if mat.dim() != 2:
+                raise errors.sparse.not_two_dimensions(name, mat.dim())
+    mat1.size(-2)
+    mat2.size(-1)
+    mat2.size(1 if is_sparse(mat1) else -2)
+
+
 @kernel("mm")
 def mm(self, mat2):
+    _check_dims(self, mat2)
     _check(self, mat2)
     if not is_sparse(self):
         transposed = parts(mat2)
@@ -76,9 +88,14 @@ def _times_sparse(self, mat2):
 
 @kernel("mv")
 def mv(self, vec):
-    if vec.dim() != 1 or self.dim() != 2 or self.shape[1] != vec.shape[0]:
+    if vec.dim() != 1 or self.dim() != 2:
+        raise RuntimeError(
+            "mv: two tensor dim should be 2 and 1, but got "
+            f"SparseTensor Dim: {self.dim()}Tensor Dim: {vec.dim()}"
+        )
+    if self.shape[1] != vec.shape[0]:
         raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
-    if is_sparse(vec):
+    if is_sparse(self) and is_sparse(vec):
         raise errors.sparse.no_kernel("mv")
     return mm(self, vec.unsqueeze(1)).squeeze(1)
 

@@ -117,43 +117,43 @@ cdef int _three(str op, str name, tuple values, axis_t* axes, int field) except 
     return 0
 
 
-cdef int _sizes(volume_t* v, axis_t* axes, tuple shape) except -1:
+cdef void _sizes(volume_t* v, axis_t* axes, cnp.ndarray x) noexcept:
     """Fill in the sizes of a checked shape."""
-    cdef int k, ndim = <int>len(shape)
+    cdef int k, ndim = cnp.PyArray_NDIM(x)
     for k in range(3):
-        axes[k].size = shape[ndim - 3 + k]
+        axes[k].size = cnp.PyArray_DIM(x, ndim - 3 + k)
     v.planes = 1
     for k in range(ndim - 3):
-        v.planes *= <long>shape[k]
-    return 0
+        v.planes *= cnp.PyArray_DIM(x, k)
 
 
-cdef bint _fit(const axis_t* axes, tuple shape) noexcept:
+cdef bint _fit(const axis_t* axes, cnp.ndarray x) noexcept:
     """Whether `_check_windows` finds nothing."""
-    cdef int k, ndim = <int>len(shape)
+    cdef int k
     for k in range(3):
         if axes[k].kernel <= 0 or axes[k].stride <= 0 or axes[k].dilation <= 0 or (
                 axes[k].size == 0 or axes[k].count < 1
                 or axes[k].size + 2 * axes[k].padding < axes[k].kernel):
             return False
-    return <long>shape[ndim - 4] != 0
+    return cnp.PyArray_DIM(x, cnp.PyArray_NDIM(x) - 4) != 0
 
 
-cdef int _check_windows(str op, axis_t* axes, tuple shape) except -1:
-    if _fit(axes, shape):
+cdef int _check_windows(str op, axis_t* axes, cnp.ndarray x) except -1:
+    if _fit(axes, x):
         return 0
-    z, y, x = axes[0], axes[1], axes[2]
+    cdef tuple shape = (<object>x).shape
+    z, y, w = axes[0], axes[1], axes[2]
     ndim = len(shape)
-    if min(z.kernel, y.kernel, x.kernel) <= 0:
+    if min(z.kernel, y.kernel, w.kernel) <= 0:
         raise RuntimeError("kernel size should be greater than zero, but got "
-                           f"kT: {z.kernel} kH: {y.kernel} kW: {x.kernel}")
-    if min(z.stride, y.stride, x.stride) <= 0:
+                           f"kT: {z.kernel} kH: {y.kernel} kW: {w.kernel}")
+    if min(z.stride, y.stride, w.stride) <= 0:
         raise RuntimeError("stride should be greater than zero, but got "
-                           f"dT: {z.stride} dH: {y.stride} dW: {x.stride}")
-    if min(z.dilation, y.dilation, x.dilation) <= 0:
+                           f"dT: {z.stride} dH: {y.stride} dW: {w.stride}")
+    if min(z.dilation, y.dilation, w.dilation) <= 0:
         raise RuntimeError(
             "dilation should be greater than zero, but got dilationT: "
-            f"{z.dilation} dilationH: {y.dilation} dilationW: {x.dilation}")
+            f"{z.dilation} dilationH: {y.dilation} dilationW: {w.dilation}")
     name = op if op == "avg_pool3d" else op + "_with_indices_out_cpu_template"
     for k in range(ndim - 4, ndim):
         if shape[k] == 0:
@@ -163,18 +163,18 @@ cdef int _check_windows(str op, axis_t* axes, tuple shape) except -1:
                 "zero!")
     if op == "avg_pool3d" and (z.size + 2 * z.padding < z.kernel or
                                y.size + 2 * y.padding < y.kernel or
-                               x.size + 2 * x.padding < x.kernel):
+                               w.size + 2 * w.padding < w.kernel):
         raise RuntimeError(
-            f"input image (T: {z.size} H: {y.size} W: {x.size}) smaller than kernel size "
-            f"(kT: {z.kernel} kH: {y.kernel} kW: {x.kernel})")
-    if min(z.count, y.count, x.count) < 1:
+            f"input image (T: {z.size} H: {y.size} W: {w.size}) smaller than kernel size "
+            f"(kT: {z.kernel} kH: {y.kernel} kW: {w.kernel})")
+    if min(z.count, y.count, w.count) < 1:
         c = shape[ndim - 4]
         raise errors.shapes.output_too_small(
-            f": ({c}x{z.size}x{y.size}x{x.size})", f": ({c}x{z.count}x{y.count}x{x.count})")
+            f": ({c}x{z.size}x{y.size}x{w.size})", f": ({c}x{z.count}x{y.count}x{w.count})")
     return 0
 
 
-cdef int _windows(str op, volume_t* v, axis_t* axes, tuple shape, tuple kernel, tuple stride,
+cdef int _windows(str op, volume_t* v, axis_t* axes, cnp.ndarray x, tuple kernel, tuple stride,
                   tuple padding, tuple dilation, bint ceil) except -1:
     """Check everything and fill in the axes."""
     cdef int k
@@ -182,18 +182,19 @@ cdef int _windows(str op, volume_t* v, axis_t* axes, tuple shape, tuple kernel, 
     _three(op, "stride", stride if stride is not None and len(stride) else kernel, axes, 1)
     _three(op, "padding", padding, axes, 2)
     _three(op, "dilation", dilation, axes, 3)
-    if len(shape) != 4 and len(shape) != 5:
+    if cnp.PyArray_NDIM(x) != 4 and cnp.PyArray_NDIM(x) != 5:
         raise RuntimeError("non-empty 4D or 5D (batch mode) tensor expected for input")
-    _sizes(v, axes, shape)
+    _sizes(v, axes, x)
     for k in range(3):
         count_windows(&axes[k], ceil)
-    _check_windows(op, axes, shape)
+    _check_windows(op, axes, x)
     return 0
 
 
-cdef int _even(str op, volume_t* v, axis_t* axes, tuple shape, tuple size) except -1:
+cdef int _even(str op, volume_t* v, axis_t* axes, cnp.ndarray x, tuple size) except -1:
     """Windows that share each dimension evenly."""
-    cdef int k, ndim = <int>len(shape)
+    cdef int k, ndim = cnp.PyArray_NDIM(x)
+    cdef tuple shape = (<object>x).shape
     cdef bint largest = op == "adaptive_max_pool3d"
     if ndim != 4 and ndim != 5:
         colon = ":" if largest else ""
@@ -212,19 +213,19 @@ cdef int _even(str op, volume_t* v, axis_t* axes, tuple shape, tuple size) excep
             raise errors.shapes.empty_part(op, "input", shape, k)
     for k in range(3):
         axes[k] = axis_t(0, size[k], 0, 0, 0, 0)
-    _sizes(v, axes, shape)
+    _sizes(v, axes, x)
     return 0
 
 
 # ---- arrays --------------------------------------------------------------------------------------
 
 
-cdef cnp.ndarray _new(tuple shape, const volume_t* v, int space, int kind):
-    """An array with one number per window, for volumes of an array of this shape."""
+cdef cnp.ndarray _new(cnp.ndarray x, const volume_t* v, int space, int kind):
+    """An array with one number per window, for volumes of an array like `x`."""
     cdef cnp.npy_intp[5] dims
-    cdef int i, ndim = <int>len(shape)
+    cdef int i, ndim = cnp.PyArray_NDIM(x)
     for i in range(ndim - space):
-        dims[i] = shape[i]
+        dims[i] = cnp.PyArray_DIM(x, i)
     for i in range(space):
         dims[ndim - space + i] = v.walk[3 - space + i].count
     return empty(kind, ndim, dims)
@@ -304,8 +305,8 @@ cdef void _max_of_kind(int kind, const volume_t* v, const void* source, void* to
 cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
     """Return (maxima, their positions in each volume)."""
     cdef cnp.ndarray a = _ready(kernel, x, whole)
-    cdef cnp.ndarray out = _new((<object>x).shape, v, 3, cnp.PyArray_TYPE(a))
-    cdef cnp.ndarray at = _new((<object>x).shape, v, 3, cnp.NPY_INT64)
+    cdef cnp.ndarray out = _new(x, v, 3, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray at = _new(x, v, 3, cnp.NPY_INT64)
     cdef const void* source = cnp.PyArray_DATA(a)
     cdef void* to = cnp.PyArray_DATA(out)
     cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
@@ -322,7 +323,7 @@ cdef tuple _max_of(str kernel, const volume_t* v, x, bint whole):
 cdef tuple max_pool3d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil):
     cdef volume_t v
     cdef axis_t[3] axes
-    _windows("max_pool3d", &v, axes, (<object>x).shape, kernel, stride, padding, dilation, ceil)
+    _windows("max_pool3d", &v, axes, x, kernel, stride, padding, dilation, ceil)
     _walks(&v, axes, False)
     try:
         return _max_of("max_pool3d", &v, x, True)
@@ -333,7 +334,7 @@ cdef tuple max_pool3d(x, tuple kernel, tuple stride, tuple padding, tuple dilati
 cdef tuple adaptive_max_pool3d(x, tuple size):
     cdef volume_t v
     cdef axis_t[3] axes
-    _even("adaptive_max_pool3d", &v, axes, (<object>x).shape, size)
+    _even("adaptive_max_pool3d", &v, axes, x, size)
     _walks(&v, axes, False)
     try:
         return _max_of("adaptive_max_pool3d_cpu", &v, x, False)
@@ -397,8 +398,8 @@ def fractional_max_pool(x, tuple kernel, tuple size, samples, str name):
         v.walk[3 - space + k].count = size[k]
         wide[3 - space + k] = kernel[k]
     s = np.ascontiguousarray(samples, a.dtype)
-    out = _new(shape, &v, space, cnp.PyArray_TYPE(a))
-    at = _new(shape, &v, space, cnp.NPY_INT64)
+    out = _new(x, &v, space, cnp.PyArray_TYPE(a))
+    at = _new(x, &v, space, cnp.NPY_INT64)
     _room(&v)
     if skipping():
         return _as(out, x, False), at
@@ -468,7 +469,7 @@ cdef void _avg_of_kind(bint wide, const volume_t* v, const void* source, void* t
 
 cdef object _mean(str kernel, const volume_t* v, x):
     cdef cnp.ndarray a = _ready(kernel, x)
-    cdef cnp.ndarray out = _new((<object>x).shape, v, 3, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray out = _new(x, v, 3, cnp.PyArray_TYPE(a))
     cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
     cdef const void* source = cnp.PyArray_DATA(a)
     cdef void* to = cnp.PyArray_DATA(out)
@@ -514,7 +515,7 @@ cdef object avg_pool3d(
     cdef str name = "avg_pool3d_out_frame"
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     _divisor(&v, divisor)
-    _windows("avg_pool3d", &v, axes, (<object>x).shape, kernel, stride, padding, (1,), ceil)
+    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, (1,), ceil)
     if kind == cnp.NPY_FLOAT16:
         raise errors.dtypes.not_implemented(name, x.dtype)
     _walks(&v, axes, count_padding)
@@ -533,7 +534,7 @@ def avg_pool3d_backward(grad, x, tuple kernel, tuple stride, tuple padding, bint
     cdef volume_t v
     cdef axis_t[3] axes
     _divisor(&v, divisor)
-    _windows("avg_pool3d", &v, axes, (<object>x).shape, kernel, stride, padding, (1,), ceil)
+    _windows("avg_pool3d", &v, axes, x, kernel, stride, padding, (1,), ceil)
     _walks(&v, axes, count_padding)
     try:
         return _mean_backward("_avg_pool3d_backward", &v, grad, x, is_channels_last(x))
@@ -545,7 +546,7 @@ cdef object adaptive_avg_pool3d(x, tuple size):
     cdef volume_t v
     cdef axis_t[3] axes
     v.divisor = 0
-    _even("adaptive_avg_pool3d", &v, axes, (<object>x).shape, size)
+    _even("adaptive_avg_pool3d", &v, axes, x, size)
     _walks(&v, axes, False)
     try:
         return _mean("adaptive_avg_pool3d_cpu", &v, x)
@@ -559,7 +560,7 @@ def adaptive_avg_pool3d_backward(grad, x):
     cdef axis_t[3] axes
     cdef tuple made = (<object>grad).shape
     v.divisor = 0
-    _even("adaptive_avg_pool3d", &v, axes, (<object>x).shape, made[len(made) - 3:])
+    _even("adaptive_avg_pool3d", &v, axes, x, made[len(made) - 3:])
     _walks(&v, axes, False)
     try:
         return _mean_backward("_adaptive_avg_pool3d_backward", &v, grad, x, False)

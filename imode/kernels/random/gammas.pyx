@@ -93,11 +93,11 @@ def standard_gamma(cnp.ndarray shapes, generator=None):
             for i in range(n):
                 if single:
                     into_f[i] = <float> _gamma(source, shape_f[i], True)
-                    if into_f[i] < LEAST_FLOAT:
+                    if not into_f[i] > LEAST_FLOAT:               # NaN, of negative shapes, too
                         into_f[i] = LEAST_FLOAT
                 else:
                     into[i] = _gamma(source, shape[i], False)
-                    if into[i] < LEAST:
+                    if not into[i] > LEAST:
                         into[i] = LEAST
     finally:
         source.release()

@@ -71,7 +71,7 @@ class LazyModuleMixin:
             (self._buffers, "UninitializedBuffer"),
         ):
             for value in table.values() if "_initialize_hook" in self.__dict__ else ():
-                if value is not None and value.shape == (0,):
+                if value is not None and value.size() == (0,):
                     wait(value, kind)
 
     def _lazy_load_hook(self, module, state_dict, prefix, *rest):

@@ -21,7 +21,7 @@ def _line(key, value, what):
     if not isinstance(value, Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     kind = "Parameter" if is_parameter(value) else "Tensor"
-    size = "x".join(str(n) for n in value.shape)
+    size = "x".join(str(n) for n in value.size())
     return f"  ({key}): {kind} containing: [{what(value)} of size {size}]"
 
 

@@ -441,6 +441,9 @@ def set_storage_part(self, storage, storage_offset, size, stride):
 
 def _elements_of(storage, dtype):
     """All of a storage as a tensor of this dtype."""
+    if type(storage).__name__ == "TypedStorage" and storage.dtype is not dtype:
+        raise errors.dtypes.storage_of_another(storage.dtype.numpy, c_name(dtype.numpy))
+    storage = getattr(storage, "_untyped_storage", storage)
     if not isinstance(storage, UntypedStorage):
         raise TypeError(
             f"set_() received an invalid combination of arguments - got ({class_name(storage)}), "

@@ -226,6 +226,8 @@ def asarray(obj, dtype, device, copy, requires_grad):
         if copy is False:
             raise RuntimeError("can't alias NumPy scalars. Leave out copy=False")
         obj = np.asarray(obj)
+    if type(obj).__name__ == "TypedStorage":
+        obj = obj._elements().detach()
     if isinstance(obj, UntypedStorage):
         obj = obj.elements(dtype or BYTE).detach()
     made = _sharing(obj, dtype if copy is not False else None)

@@ -174,10 +174,7 @@ def _check_pinv(self):
 def _pinv(self, atol, rtol, hermitian):
     for given, word in ((atol, "atol"), (rtol, "rtol")) if atol is not rtol else ():
         if isinstance(given, Tensor) and recorded((given,)):
-            raise RuntimeError(
-                f"The function 'linalg_pinv' is not differentiable with respect to argument "
-                f"'{word}'. This input cannot have requires_grad True."
-            )
+            raise errors.graph.constant_argument("linalg_pinv", word)
     if atol is None or rtol is not None:
         _check_pinv(self)
     limits = _tolerances(self, atol, rtol, "imode.linalg.pinv")

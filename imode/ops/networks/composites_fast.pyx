@@ -258,12 +258,8 @@ cdef object _adaptive(Operator op, keyset_t keys, PyObject** args):
 cdef object _batch_norm(Operator op, keyset_t keys, PyObject** args):
     """batch_norm(input, ..., running_mean, running_var, ...) of real numbers in channels."""
     cdef Fields* x = _array(args[0])
-    cdef int i
     if x.nd < 2 or _count(x, 0, x.nd) == 0 or not cnp.PyTypeNum_ISFLOAT(x.descr.type_num):
         return NotImplemented
-    for i in range(3, 5):                  # not differentiable by them
-        if args[i] != <PyObject*>None and requires_grad(<Tensor>args[i]):
-            return NotImplemented
     return pass_on(op, keys, args)
 
 

@@ -68,6 +68,7 @@ op(
     norm.native_batch_norm,
     writes=("running_mean", "running_var"),
     derivative={("input", "weight", "bias"): batch_norm_backward},
+    others_constant=True,
     variants="function",
     doc="""As `native_batch_norm`, with running statistics.
 
@@ -92,6 +93,7 @@ op(
     f"float momentum, float eps) -> {_RESULTS}",
     norm.batch_norm_by_running,
     derivative={("input", "weight", "bias"): _backward_by_running},
+    others_constant=True,
     variants="function",
     doc="""As `native_batch_norm` outside of training: by the running statistics.
 

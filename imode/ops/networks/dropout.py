@@ -11,6 +11,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.user_frames import warn
 from imode.autograd.views import write_as
+from imode.kernels.pointwise import loops
 from imode.kernels.random import choices, distributions_fast
 from imode.ops.schema import composite, functional, inplace_doc, op
 
@@ -220,8 +221,9 @@ def _slopes(self, noise, lower, upper, training):
         raise errors.dtypes.not_implemented(name, self.dtype)
     if training:
         return np.asarray(np.multiply(self, noise, dtype=self.dtype), order="C")
-    slope = np.float64((lower + upper) / 2).astype(self.dtype)
-    return np.asarray(np.where(self > 0, self, self * slope), order="C")
+    wide = np.float32 if self.dtype == np.float16 else self.dtype
+    result = loops.leaky_relu(self, np.array((lower + upper) / 2, wide))
+    return np.asarray(result, self.dtype, order="C")
 
 
 def _slope(grad, self, noise, lower, upper, training):

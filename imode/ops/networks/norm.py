@@ -17,7 +17,6 @@ from imode.kernels.networks import norm
 from imode.ops.composites_fast import passed_on
 from imode.ops.gradient_checks import expect, expect_float, wanted
 from imode.ops.networks import composites_fast
-from imode.ops.networks.reduction import check_constant
 from imode.ops.reductions.variance import var_mean_backward
 from imode.ops.schema import composite, functional, op
 
@@ -126,6 +125,7 @@ op(
     norm.native_batch_norm,
     writes=("running_mean", "running_var"),
     derivative={("input", "weight", "bias"): batch_norm_backward},
+    others_constant=True,
     variants="function",
     doc="""Normalise each channel of (n, channels, ...), then scale and shift it.
 
@@ -189,8 +189,6 @@ def batch_norm(
         result = input.clone()
         result = result if weight is None else result * weight[0]
         return result if bias is None else result + bias[0]
-    check_constant("native_batch_norm", "running_mean", running_mean)
-    check_constant("native_batch_norm", "running_var", running_var)
     if training and not (input.is_floating_point() or input.is_complex() or _in_order(input)):
         input.mean()  # raises: of what lies in another order PyTorch takes the mean on its own
     return ops.native_batch_norm(

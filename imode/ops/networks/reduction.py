@@ -43,7 +43,4 @@ def check_constant(function, argument, tensor):
     if tensor is None or not tensor.requires_grad:
         return
     if is_grad_enabled() and not is_inference_mode_enabled():
-        raise RuntimeError(
-            f"The function '{function}' is not differentiable with respect to argument "
-            f"'{argument}'. This input cannot have requires_grad True: pass its detach()."
-        )
+        raise errors.graph.constant_argument(function, argument)

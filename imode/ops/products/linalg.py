@@ -313,6 +313,12 @@ def _times(grad, factor):
     return grad if factor == 1 else grad * conj(factor)
 
 
+def _beside(grad, vec):
+    """The conjugate of a vector, complex where the gradient is. `mv` refuses two float dtypes."""
+    both = grad.is_complex() and not vec.is_complex()
+    return vec.to(grad.dtype) if both else conj(vec)
+
+
 def _mh(x):
     return conj(x.transpose(-2, -1))
 
@@ -579,8 +585,8 @@ op(
     _addr,
     derivative={
         "self": lambda grad, beta: _times(grad, beta),
-        "vec1": lambda grad, vec2, alpha: _times(grad.mv(conj(vec2).to(grad.dtype)), alpha),
-        "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(conj(vec1).to(grad.dtype)), alpha),
+        "vec1": lambda grad, vec2, alpha: _times(grad.mv(_beside(grad, vec2)), alpha),
+        "vec2": lambda grad, vec1, alpha: _times(grad.t().mv(_beside(grad, vec1)), alpha),
     },
     variants="function method inplace out",
     older="beta self alpha vec1 vec2, beta self vec1 vec2",

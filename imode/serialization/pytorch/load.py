@@ -3,10 +3,13 @@
 import contextlib
 import importlib
 import io
+import mmap
 import pickle
+import pickletools
 
 import numpy as np
 
+from imode.serialization.options import get_default_mmap_options
 from imode.serialization.pytorch.archive import Archive
 from imode.serialization.pytorch.known import UNSUPPORTED, Names, Outline
 from imode.serialization.pytorch.machine import Machine
@@ -59,6 +62,32 @@ def load(f, source, map_location, weights_only, mapped=None):
             "\t(2) Allow the classes that it names, one by one, as follows.\n"
             f"load: {source}: {error}"
         ) from None
+
+
+def names_refused(f):
+    """Return the names in a zip archive's pickle that are not allowed, sorted."""
+    if f.read(2) != _ZIP:
+        raise ValueError("Expected input to be a checkpoint returned by torch.save")
+    f.seek(-2, io.SEEK_CUR)
+
+    def fail(text, cause=None):
+        raise ValueError(
+            f"Expected input to be a checkpoint returned by torch.save, got {text}"
+        ) from cause
+
+    known, texts, memo, found = Names(), [""], {}, set()
+    for opcode, arg, _ in pickletools.genops(Archive(f, fail, Placing(None)).pickled()):
+        if opcode.name == "GLOBAL":
+            found.add(".".join(arg.split(" ")))
+        elif opcode.name == "STACK_GLOBAL":
+            found.add(".".join(texts[-2:]))
+        elif "PUT" in opcode.name or opcode.name == "MEMOIZE":
+            memo[len(memo) if arg is None else arg] = texts[-1]
+        elif "GET" in opcode.name:
+            texts.append(memo.get(arg, ""))
+        elif isinstance(arg, str):
+            texts.append(arg)
+    return sorted(name for name in found if name not in known.table and name not in known.added)
 
 
 def _safely(data, persistent, at):
@@ -142,5 +171,6 @@ class _Outliner(_Unpickler):
 
 
 def mapped_bytes(path):
-    """The bytes of a file, mapped to memory: read when used, and never written back."""
-    return np.memmap(path, np.uint8, "c").view(np.ndarray)
+    """The bytes of a file, mapped to memory: read when used, written back where that is set."""
+    shared = get_default_mmap_options() == mmap.MAP_SHARED
+    return np.memmap(path, np.uint8, "r+" if shared else "c").view(np.ndarray)

@@ -6,6 +6,7 @@ from imode._core.device import device
 from imode._core.dtype import all_dtypes
 from imode._core.internals import wrap_array
 from imode._core.storage import UntypedStorage
+from imode.serialization.options import default_restore_location, device_of, has_packages
 
 # PyTorch's name of a storage of each dtype. Those of the dtypes that are not here are untyped.
 TYPED = {
@@ -63,26 +64,33 @@ class Placing:
                 f"'{type(map_location).__name__}' object is not callable. load: map_location is "
                 "None, a device, its name, a dict of names, or a function of a storage and a name"
             )
-        if isinstance(map_location, (str, device)):
-            self.fixed = _checked(str(map_location))
+        if isinstance(map_location, (str, device)) and not has_packages():
+            _checked(str(map_location))
 
     def place(self, data, kind, location):
         """Return the storage on `data`, bytes that the file puts at `location`."""
         if isinstance(self.how, (str, device)):
-            return Storage(data, kind, self.fixed)
-        if isinstance(self.how, dict):
-            return Storage(data, kind, _checked(str(self.how.get(location, location))))
-        if self.how is not None:
+            location = str(self.how)
+        elif isinstance(self.how, dict):
+            location = str(self.how.get(location, location))
+        elif self.how is not None:
             given = Storage(data, kind, device("cpu"))
             chosen = self.how(given, location)
             if chosen is not None:
-                if not isinstance(chosen, UntypedStorage):
-                    raise TypeError(
-                        "load: map_location gave a "
-                        f"{type(chosen).__name__}, and a storage or None is expected"
-                    )
-                return given if chosen is given else Storage(_bytes_of(chosen), kind, chosen.device)
-        return Storage(data, kind, _checked(location))
+                return _chosen(given, chosen, "map_location")
+        if not has_packages():
+            return Storage(data, kind, _checked(location))
+        given = Storage(data, kind, device("cpu"))
+        return _chosen(given, default_restore_location(given, location), "register_package")
+
+
+def _chosen(given, chosen, by):
+    """Return the storage that a function of the user's has put somewhere."""
+    if not isinstance(chosen, UntypedStorage):
+        raise TypeError(
+            f"load: {by} gave a {type(chosen).__name__}, and a storage or None is expected"
+        )
+    return given if chosen is given else Storage(_bytes_of(chosen), given.kind, chosen.device)
 
 
 def _bytes_of(storage):
@@ -93,22 +101,13 @@ def _bytes_of(storage):
 
 def _checked(name):
     """Return the device of a location, if there is one here."""
-    kind = name.partition(":")[0]
-    if kind == "cuda":
-        raise RuntimeError(
-            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
-            "False. If you are running on a CPU-only machine, please use imode.load with "
-            "map_location='cpu' to map your storages to the CPU."
-        )
-    if kind == "cpu":
-        return device("cpu")
-    try:
-        return device(name)
-    except RuntimeError:
+    found = device_of(name)
+    if found is None:
         raise RuntimeError(
             "don't know how to restore data location of torch.storage.UntypedStorage "
             f"(tagged with {name}). load: give map_location='cpu'"
-        ) from None
+        )
+    return found
 
 
 # ---- what the formats share ----

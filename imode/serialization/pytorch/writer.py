@@ -17,6 +17,7 @@ from imode._core.size import Size
 from imode._core.storage import root_of
 from imode._core.tensor import Tensor
 from imode.serialization.format import bytes_at
+from imode.serialization.options import has_packages, location_tag, skips_data
 from imode.serialization.pytorch.storages import TYPED
 
 _ALIGNMENT = 64  # of storages in the file, so that they can be mapped to memory
@@ -147,7 +148,8 @@ class _Storages:
             typed = TYPED.get(tensor.dtype.name) if data.nbytes % item == 0 else None
             kind = names[f"torch.{typed}" if typed else "torch.storage.UntypedStorage"]
             count = data.nbytes // item if typed else data.nbytes
-            record = ("storage", kind, str(len(self.bytes)), "cpu", count)
+            place = location_tag(tensor.untyped_storage()) if has_packages() else "cpu"
+            record = ("storage", kind, str(len(self.bytes)), place, count)
             self.saved[bounds] = _Saved(record, tensor.dtype.name if typed else None)
             self.bytes.append(data)
         return self.saved[bounds], offset // item
@@ -168,6 +170,8 @@ class Prepared:
             self._entry(archive, f"{folder}/data.pkl", self.pickle)
             self._entry(archive, f"{folder}/byteorder", sys.byteorder.encode())
             for i, data in enumerate(self.storages.bytes):
+                if skips_data():
+                    data = bytes(len(data))
                 self._entry(archive, f"{folder}/data/{i}", data)
             self._entry(archive, f"{folder}/version", b"3\n")
 

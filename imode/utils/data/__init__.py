@@ -14,15 +14,19 @@ from .sampler import *  # noqa: F403
 __all__ = ["DistributedSampler", "_DatasetKind", "_utils", "default_collate", "default_convert"]
 __all__ += [*dataloader.__all__, *dataset.__all__, *sampler.__all__]
 
-_PIPES = ("DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe")
+_PIPES = ("DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe")
+_DETERMINISM = ("guaranteed_datapipes_determinism", "non_deterministic")
+_MODULES = ("datapipes", "graph", "graph_settings")
 _missing = _names_of(__name__)
 
-__all__ += ["datapipes", *_PIPES]  # noqa: F405 - loaded when it is asked for
+__all__ += [*_MODULES, *_PIPES, *_DETERMINISM]  # loaded when they are asked for
 
 
 def __getattr__(name):
-    if name == "datapipes":
-        return _import_late(".datapipes", __name__)
+    if name in _MODULES:
+        return _import_late(f".{name}", __name__)
+    if name in _DETERMINISM:
+        return getattr(_import_late(".datapipes.determinism", __name__), name)
     if name in _PIPES:
         return getattr(_import_late(".datapipes.datapipe", __name__), name)
     return _missing(name)

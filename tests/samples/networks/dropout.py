@@ -40,6 +40,7 @@ SAMPLES = {
     "feature_alpha_dropout_": [S(T(3, 4, 2, requires_grad=False), 0.5, True, grad=False)],
     "rrelu": [
         S(T(3, 4)),
+        S(T(8, 8, dtype="float16", requires_grad=False), grad=False),
         S(T(3, 4), 0.25, 0.5, True, grad=False),
         S(T(3, 4, dtype="float64", view="transposed"), 0.25, 0.5, True, grad=False),
         S(T(), 0.25, 0.5, True, grad=False),

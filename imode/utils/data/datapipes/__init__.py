@@ -9,8 +9,16 @@
 from imode.errors import names_of as _names_of
 
 from . import iter, map
-from .datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe
+from .datapipe import DataChunk, DFIterDataPipe, IterDataPipe, MapDataPipe, functional_datapipe
 
-__all__ = ["DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe", "iter", "map"]
+__all__ = [
+    "DFIterDataPipe",
+    "DataChunk",
+    "IterDataPipe",
+    "MapDataPipe",
+    "functional_datapipe",
+    "iter",
+    "map",
+]
 
 __getattr__ = _names_of(__name__)

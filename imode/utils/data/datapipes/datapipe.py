@@ -11,7 +11,7 @@ from imode import int64, ops
 
 from ..dataset import Dataset, IterableDataset
 
-__all__ = ["DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe"]
+__all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "functional_datapipe"]
 
 
 class _Steps:
@@ -109,6 +109,20 @@ class IterDataPipe(_Steps, IterableDataset):
 
     def reset(self):
         """Begin anew: nothing, unless a class has something to forget."""
+
+
+class DFIterDataPipe(IterDataPipe):
+    """Base class of steps whose samples are data frames.
+
+    >>> list(imode.utils.data.DFIterDataPipe())
+    []
+    """
+
+    def _is_dfpipe(self):
+        return True
+
+    def __iter__(self):
+        yield from ()
 
 
 class MapDataPipe(_Steps, Dataset):

@@ -1,7 +1,7 @@
 """What a DataLoader tells the steps of its pipeline: to shuffle, with which seeds, which share."""
 
 from imode import Generator, int64, ops
-from imode._core.user_frames import warn
+from imode.utils.data.graph_settings import warn_of_no_shuffler
 
 from .datapipe import IterDataPipe, MapDataPipe, Shuffling
 from .iter import Shuffler
@@ -32,10 +32,7 @@ def with_shuffling(pipe, shuffle):
     """Let all steps that can shuffle do so, or not; return the pipeline, which may be longer."""
     shufflers = [step for step in steps(pipe) if isinstance(step, Shuffling)]
     if shuffle and not shufflers:
-        warn(
-            "`shuffle=True` was set, but the datapipe does not contain a `Shuffler`. Adding one at "
-            "the end. Be aware that the default buffer size might not be sufficient for your task.",
-        )
+        warn_of_no_shuffler()
         pipe = Shuffler(pipe)
         shufflers = [pipe]
     for step in shufflers:
