@@ -75,6 +75,7 @@ cdef void restore_threads(int before) noexcept nogil:
         _set_threads(before)
 
 
+@cython.binding(False)
 @cython.final
 cdef class OneThread:
     """A `with` block in which NumPy's own products keep to the calling thread; see `one_thread`."""
