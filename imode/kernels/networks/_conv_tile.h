@@ -168,7 +168,7 @@ static int NAME(dense)(const conv_t *q, const T *x, const T *w, const T *b, T *o
     const conv_t *p = &s.p;
     const long cg = p->c / p->groups, og = p->oc / p->groups, size = p->d * p->h * p->w;
     const long slice = p->sd * (p->h + p->top + p->bottom) * (p->w + p->left + p->right);
-    const int by_line = s.lines >= 8 * parts;
+    const int by_line = s.lines >= 6 * parts;
     while (begin < end) {
         const long u = begin / parts, first = begin % parts;
         const long last = parts < first + end - begin ? parts : first + end - begin;

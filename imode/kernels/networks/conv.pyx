@@ -136,8 +136,8 @@ cdef long _parts(const conv_t* p) noexcept nogil:
     cdef long threads = num_threads(), groups = p.n * p.groups, parts
     if threads == 1 or groups >= 4 * threads:
         return 1
-    parts = min(2 * threads, p.n * _each(p) // groups // SHARED)
-    return max(1, parts if parts < threads else parts // threads * threads)
+    parts = p.n * _each(p) // groups // SHARED
+    return max(1, min(parts, 2 * threads if parts >= 32 * threads else threads))
 
 
 cdef void _sum_pieces(const char* pieces, long count, long size, int wide,
