@@ -124,7 +124,8 @@ static int NAME(depthwise)(const conv_t *p, const T *x, const T *w, const T *b, 
     long *at = (long *)mem;
     T *copy = (T *)(at + taps);
     for (long k = 0; k < taps; k++) {
-        const long kz = k / (p->kh * p->kw), row = k / p->kw % p->kh * p->dh, col = k % p->kw * p->dw;
+        const long kz = k / (p->kh * p->kw);
+        const long row = k / p->kw % p->kh * p->dh, col = k % p->kw * p->dw;
         at[k] = (kz * p->dd * hp + row) * pitch + col % p->sw * phase + col / p->sw;
     }
     for (long u = begin; u < end; u++) {

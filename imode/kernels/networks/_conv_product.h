@@ -2,9 +2,9 @@
 
      out[i, j] = start[i, j] + sum over k of a[i * lda + k] * b[at[k] + j]
 
-   A tile of ROWS rows and two vectors of columns stays in registers. The b of a panel of columns is
-   copied side by side first, DEEP rows of it at a time, so that it stays in the first-level cache
-   while rows of a pass. Every element is summed in the same order wherever its tile begins, so the
+   A tile of ROWS rows and two vectors of columns stays in registers. A panel of b, two vectors of
+   columns and DEEP rows, is copied first, so that it lies in the first-level cache without gaps
+   while all rows of a meet it. Every element is summed in the same order wherever its tile begins, so the
    work may be shared out by rows and by columns; with `dots`, which allows the last columns to be
    summed otherwise, by whole panels of columns. */
 

@@ -108,7 +108,8 @@ static void NAME(slice)(const NAME(dense_t) *s, const T *image, long g, long y0,
                           bias, 0, s->pointwise);
             continue;
         }
-        NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, s->result, cols, bias, 0, 0);
+        NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, s->result, cols, bias, 0,
+                      0);
         for (long o = 0; o < o1 - o0; o++)
             for (long i = 0; i < n; i++)
                 memcpy(out + o * ldo + (y + i) * p->ow, s->result + o * cols + i * s->pitch,
