@@ -53,6 +53,38 @@ def test_definition(geometry, dtype):
     assert np.allclose(found.tolist(), expected, *((1e-4,) * 2 if dtype == imode.float32 else ()))
 
 
+SIDES = [1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33]
+
+
+def agrees(x, w, b, stride, padding, dilation, groups):
+    found = imode.conv2d(
+        *(imode.from_numpy(a.astype("float32")) for a in (x, w, b)),
+        stride, padding, dilation, groups,
+    )  # fmt: skip
+    expected = written_out(x, w, b, stride, padding, dilation, groups)
+    return np.allclose(found.numpy(), expected, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize("width", SIDES)
+@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("padding", [0, 2])
+@pytest.mark.parametrize("times", [1, 2, 5])
+def test_one_channel_per_group(width, stride, padding, times):
+    for kernel, dilation in ((1, 1), (3, 1), (5, 1), (3, 2)):
+        reach = dilation * (kernel - 1)
+        height = 1 + reach + width % 6
+        x, w = numbers(2, 3, height, width + reach), numbers(3 * times, 1, kernel, kernel)
+        assert agrees(x, w, numbers(3 * times), *((n, n) for n in (stride, padding, dilation)), 3)
+
+
+@pytest.mark.parametrize("area", SIDES)
+@pytest.mark.parametrize("outputs", [1, 4, 7, 13])
+def test_one_element_kernels(area, outputs):
+    for inputs in (1, 5, 40, 300):
+        x, w = numbers(2, inputs, 1, area), numbers(outputs, inputs, 1, 1)
+        assert agrees(x, w, numbers(outputs), (1, 1), (0, 0), (1, 1), 1)
+
+
 @pytest.mark.parametrize("geometry", GEOMETRIES)
 def test_gradients_are_the_adjoint(geometry):
     """<grad, conv(v)> == <conv's gradient, v>, exactly what backward must return."""
@@ -165,6 +197,28 @@ def test_threads_change_nothing_but_rounding():
     for other in seen[1:]:
         for a, b in zip(seen[0], other, strict=True):
             assert np.allclose(a, b, rtol=1e-4, atol=1e-3 * np.abs(a).max())
+
+
+@pytest.mark.parametrize(
+    "inputs, outputs, side, kernel, stride, groups",
+    [(96, 200, 14, 1, 1, 1), (16, 50, 61, 1, 1, 1), (20, 64, 33, 3, 1, 1), (12, 64, 65, 3, 2, 1),
+     (300, 112, 7, 3, 1, 2), (150, 150, 28, 5, 1, 150), (150, 150, 29, 3, 2, 150)],
+)  # fmt: skip
+def test_a_result_has_the_same_bits_from_any_number_of_threads(
+    inputs, outputs, side, kernel, stride, groups
+):
+    x = imode.from_numpy(numbers(1, inputs, side, side).astype("float32"))
+    w = imode.from_numpy(numbers(outputs, inputs // groups, kernel, kernel).astype("float32"))
+    seen, before = [], imode.get_num_threads()
+    try:
+        for threads in (1, 2, 3, 8):
+            imode.set_num_threads(threads)
+            padding = int(kernel > 1)
+            seen.append(imode.conv2d(x, w, None, stride, padding, 1, groups).numpy())
+    finally:
+        imode.set_num_threads(before)
+    for other in seen[1:]:
+        assert np.array_equal(seen[0], other)
 
 
 @pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.int64])

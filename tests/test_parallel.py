@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -33,6 +34,14 @@ def test_inline_when_small_or_single():
     assert _cover(100, 100)[1] == 1
     set_num_threads(1)
     assert _cover(100_000, 1)[1] == 1
+
+
+def test_jobs_after_the_threads_have_gone_to_sleep():
+    set_num_threads(3)
+    for pause in (0, 1e-5, 1e-4, 1e-3, 1e-2):
+        for _ in range(20):
+            time.sleep(pause)
+            assert _cover(1000, 1)[0] == [1] * 1000
 
 
 def test_callers_in_several_threads():

@@ -4,9 +4,14 @@
    end waits only for the workers that joined: a worker that wakes too late finds the job closed.
    An atomic counter hands out the chunks, so a slow thread takes fewer of them.
 
+   To sleep and be woken takes as long as a small job. So a worker without a job, and a caller whose
+   workers are not done, look again for some ten microseconds before they sleep, unless the threads
+   are more than the processors.
+
    Invariants, all under `lock` unless said otherwise:
    - `job.body` is NULL exactly when no job is open; only the owner of `busy` opens or closes one.
    - `job.joined <= job.max_helpers`, and `job.active` of them are still in the body.
+   - `published` changes, without the lock, after a job was opened.
    - `helpers` threads exist; they never end. The process may exit while they sleep. */
 
 #define _GNU_SOURCE
@@ -21,6 +26,15 @@
 
 #define MAX_THREADS 1024
 #define CHUNKS_PER_THREAD 4 /* enough to balance threads of unequal speed */
+#define LOOKS 4000          /* pauses before a thread sleeps */
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PAUSE() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define PAUSE() __asm__ volatile("yield")
+#else
+#define PAUSE() ((void)0)
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
@@ -32,12 +46,16 @@ static struct {
     void *ctx;
     ptrdiff_t n, chunk;
     atomic_ptrdiff_t next; /* first index that no thread has taken yet */
-    int max_helpers, joined, active;
+    int max_helpers, joined;
+    atomic_int active;
 } job;
 
 static atomic_int busy;        /* 1 while a caller owns the pool */
 static atomic_int num_threads; /* 0 until first asked for */
+static atomic_int published;   /* jobs opened so far */
 static int helpers;            /* threads started; callers not counted */
+static int sleeping;           /* of these, in pthread_cond_wait */
+static int processors;         /* that this process may run on */
 static _Thread_local int inside; /* this thread is in a body: nested loops run inline */
 static _Thread_local int skipping; /* this thread wants shapes alone: loops are not entered */
 
@@ -52,22 +70,47 @@ static void take_chunks(imode_range_body body, void *ctx, ptrdiff_t n, ptrdiff_t
     inside = 0;
 }
 
+/* Look, without the lock, until the number is not `old`, for a short time. */
+static void await_change(atomic_int *number, int old) {
+    const int looks = imode_get_num_threads() <= processors ? LOOKS : 0;
+    for (int i = 0; i < looks && atomic_load_explicit(number, memory_order_acquire) == old; i++)
+        PAUSE();
+}
+
+/* Whether there is a job to help with. Holds `lock`. */
+static int wanted(void) {
+    return job.body != NULL && job.joined < job.max_helpers && atomic_load(&job.next) < job.n;
+}
+
+/* Return when there is. Holds `lock`, but not while it waits. */
+static void await_job(void) {
+    while (!wanted()) {
+        const int seen = atomic_load(&published);
+        pthread_mutex_unlock(&lock);
+        await_change(&published, seen);
+        pthread_mutex_lock(&lock);
+        if (wanted() || atomic_load(&published) != seen)
+            continue;
+        sleeping++;
+        pthread_cond_wait(&opened, &lock);
+        sleeping--;
+    }
+}
+
 static void *helper_main(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
-        while (job.body == NULL || job.joined >= job.max_helpers ||
-               atomic_load(&job.next) >= job.n)
-            pthread_cond_wait(&opened, &lock);
+        await_job();
         job.joined++;
-        job.active++;
+        atomic_fetch_add(&job.active, 1);
         imode_range_body body = job.body;
         void *ctx = job.ctx;
         ptrdiff_t n = job.n, chunk = job.chunk;
         pthread_mutex_unlock(&lock);
         take_chunks(body, ctx, n, chunk);
         pthread_mutex_lock(&lock);
-        if (--job.active == 0)
+        if (atomic_fetch_sub(&job.active, 1) == 1)
             pthread_cond_signal(&finished);
     }
     return NULL;
@@ -82,39 +125,39 @@ static void after_fork_child(void) {
     pthread_cond_init(&opened, NULL);
     pthread_cond_init(&finished, NULL);
     job.body = NULL;
-    job.joined = job.active = 0;
-    helpers = 0;
+    job.joined = 0;
+    atomic_store(&job.active, 0);
+    helpers = sleeping = 0;
     atomic_store(&busy, 0);
 }
 
 static void set_up(void) {
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+    processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        processors = CPU_COUNT(&set);
+#endif
     const char *asked = getenv("OMP_NUM_THREADS");
     long n = asked != NULL ? strtol(asked, NULL, 10) : 0;
-    if (n <= 0) {
-#ifdef __linux__
-        cpu_set_t set;
-        if (sched_getaffinity(0, sizeof set, &set) == 0)
-            n = CPU_COUNT(&set);
-        else
-#endif
-            n = sysconf(_SC_NPROCESSORS_ONLN);
-    }
+    if (n <= 0)
+        n = processors;
     if (n < 1)
         n = 1;
     int unset = 0;
     atomic_compare_exchange_strong(&num_threads, &unset, n < MAX_THREADS ? (int)n : MAX_THREADS);
 }
 
-/* Start helpers until there are `wanted`, or until the system refuses. Holds `lock`. */
-static void start_helpers(int wanted) {
+/* Start helpers until there are `count`, or until the system refuses. Holds `lock`. */
+static void start_helpers(int count) {
     sigset_t all, old;
     sigfillset(&all); /* signals stay with Python's threads */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pthread_attr_t attr;
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    while (helpers < wanted) {
+    while (helpers < count) {
         pthread_t thread;
         if (pthread_create(&thread, &attr, helper_main, NULL) != 0)
             break;
@@ -149,6 +192,9 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
     ptrdiff_t chunk = n / ((ptrdiff_t)threads * CHUNKS_PER_THREAD) + 1;
     if (chunk < grain)
         chunk = grain;
+    ptrdiff_t chunks = (n + chunk - 1) / chunk;
+    if (chunks > threads) /* as many for each */
+        chunk = (n - 1) / (chunks - chunks % threads) + 1;
 
     pthread_mutex_lock(&lock);
     if (helpers < threads - 1)
@@ -158,19 +204,28 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
     job.n = n;
     job.chunk = chunk;
     job.max_helpers = threads - 1;
-    job.joined = job.active = 0;
+    job.joined = 0;
     atomic_store(&job.next, 0);
-    pthread_cond_broadcast(&opened);
+    if (sleeping)
+        pthread_cond_broadcast(&opened);
     pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&published, 1);
 
     take_chunks(body, ctx, n, chunk);
 
     pthread_mutex_lock(&lock);
     int used = job.joined + 1;
     job.body = NULL;
-    while (job.active > 0)
-        pthread_cond_wait(&finished, &lock);
     pthread_mutex_unlock(&lock);
+    for (int left; (left = atomic_load(&job.active)) > 0;) {
+        await_change(&job.active, left);
+        if (atomic_load(&job.active) != left)
+            continue;
+        pthread_mutex_lock(&lock);
+        if (atomic_load(&job.active) == left)
+            pthread_cond_wait(&finished, &lock);
+        pthread_mutex_unlock(&lock);
+    }
     atomic_store(&busy, 0);
     return used;
 }

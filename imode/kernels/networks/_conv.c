@@ -8,9 +8,25 @@
 
 #if defined(__GNUC__)
 #define UNROLL _Pragma("GCC unroll 8")
+#define ALIGNED __attribute__((aligned(64)))
 #else
 #define UNROLL
+#define ALIGNED
 #endif
+
+#define UP_TO(n, step) (((n) + (step) - 1) / (step) * (step))
+
+/* Whether images are as large with their padding, and in the same place. */
+static int is_unpadded(const conv_t *p)
+{
+    return !p->front && !p->back && !p->top && !p->bottom && !p->left && !p->right;
+}
+
+/* Whether forward has the loops for one input channel per group. */
+static int is_depthwise(const conv_t *p)
+{
+    return p->c == p->groups && p->oc <= 4 * p->groups;
+}
 
 #define T float
 #define LANES (BYTES ? BYTES / 4 : 1)
@@ -31,6 +47,8 @@
 #if CHOOSE
 #pragma GCC push_options
 #pragma GCC target("avx2,fma")
+#undef ROWS
+#define ROWS 6
 #define T float
 #define LANES 8
 #define SUFFIX float_v3
@@ -83,9 +101,15 @@
     return wide ? kernel##_double_scalar args : kernel##_float_scalar args;
 #endif
 
-int conv_forward(const conv_t *p, int wide, const void *x, const void *w, const void *b, void *out)
+long conv_units(const conv_t *p, long parts)
 {
-    PICK(forward, (p, x, w, b, out))
+    return p->n * p->groups * (is_depthwise(p) ? 1 : parts);
+}
+
+int conv_forward(const conv_t *p, int wide, const void *x, const void *w, const void *b, void *out,
+                 long parts, long begin, long end)
+{
+    PICK(forward, (p, x, w, b, out, parts, begin, end))
 }
 
 int conv_grad_input(const conv_t *p, int wide, const void *grad, const void *w, void *out)

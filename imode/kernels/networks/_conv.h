@@ -15,7 +15,11 @@ typedef struct {
     long groups;
 } conv_t;
 
-int conv_forward(const conv_t *p, int wide, const void *x, const void *w, const void *b, void *out);
+/* The output is computed in units that may be shared between threads: every group of every image,
+   in up to `parts` parts. */
+long conv_units(const conv_t *p, long parts);
+int conv_forward(const conv_t *p, int wide, const void *x, const void *w, const void *b, void *out,
+                 long parts, long begin, long end);
 int conv_grad_input(const conv_t *p, int wide, const void *grad, const void *w, void *out);
 int conv_grad_weight(const conv_t *p, int wide, const void *grad, const void *x, void *out);
 

@@ -4,109 +4,15 @@
      T       element type            LANES   elements of a vector (1: no vectors)
      ROWS    rows of a register tile NAME(x) x with a suffix for the combination
 
-   Everything rests on one matrix product whose right-hand rows may start anywhere:
+   Everything but forward with one input channel per group rests on one matrix product whose
+   right-hand rows may start anywhere (_conv_product.h). With stride 1, row k = (channel, ky, kx) of
+   the unfolded image is the padded image itself from an offset on, so nothing is unfolded; the
+   columns that wrap around the end of an image row are computed and dropped. Volumes are worked on
+   slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices of the input
+   that they need. */
 
-     out[i, j] = start[i, j] + sum over k of a[i * lda + k] * b[at[k] + j]
-
-   With stride 1, row k = (channel, ky, kx) of the unfolded image is the padded image itself from
-   an offset on, so nothing is unfolded; the columns that wrap around the end of an image row are
-   computed and dropped. Columns are processed LANES at a time: b must be readable, and out
-   writable, up to the next multiple of LANES. Volumes are worked on slice by slice of the output,
-   the rows (channel, kz, ky, kx) starting in the slices of the input that it needs. */
-
-#if LANES > 1
-typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
-#else
-typedef T NAME(vec);
-#endif
-
-#define VEC NAME(vec)
-
-INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
-                       const T *b, const long *at, T *out, long ldo, const T *bias, int add)
-{
-    VEC sum[ROWS][2];
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < vecs; j++) {
-            if (add)
-                sum[i][j] = *(const VEC *)(out + i * ldo + j * LANES);
-            else
-                sum[i][j] = (VEC){0} + (bias ? bias[i] : (T)0);
-        }
-    }
-    for (long k = 0; k < depth; k++) {
-        const T *row = b + at[k];
-        VEC right[2];
-        UNROLL
-        for (int j = 0; j < vecs; j++)
-            right[j] = *(const VEC *)(row + j * LANES);
-        UNROLL
-        for (int i = 0; i < rows; i++) {
-            const T left = a[i * lda + k];
-            UNROLL
-            for (int j = 0; j < vecs; j++)
-                sum[i][j] += left * right[j];
-        }
-    }
-    UNROLL
-    for (int i = 0; i < rows; i++) {
-        UNROLL
-        for (int j = 0; j < vecs; j++)
-            *(VEC *)(out + i * ldo + j * LANES) = sum[i][j];
-    }
-}
-
-/* One strip of `vecs` vectors of columns, for all rows of a. */
-INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long lda, const T *b,
-                        const long *at, T *out, long ldo, const T *bias, int add)
-{
-#define STEP(R)                                                                                   \
-    NAME(tile)(R, vecs, depth, a, lda, b, at, out, ldo, bias, add);                               \
-    a += (R) * lda;                                                                               \
-    out += (R) * ldo;                                                                             \
-    bias = bias ? bias + (R) : bias;                                                              \
-    rows -= (R);
-    while (rows >= ROWS) {
-        STEP(ROWS)
-    }
-#if ROWS > 4
-    if (rows >= 4) {
-        STEP(4)
-    }
-#endif
-    if (rows >= 2) {
-        STEP(2)
-    }
-    if (rows >= 2) {
-        STEP(2)
-    }
-    if (rows >= 1) {
-        STEP(1)
-    }
-#undef STEP
-}
-
-static void NAME(product)(long rows, long cols, long depth, const T *a, long lda, const T *b,
-                          const long *at, T *out, long ldo, const T *bias, int add)
-{
-    /* so many rows of a stay in the second-level cache while the columns are processed */
-    long block = 131072 / (depth + 1) / ROWS * ROWS;
-    if (block < ROWS)
-        block = ROWS;
-    for (long r = 0; r < rows; r += block) {
-        const long n = rows - r < block ? rows - r : block;
-        const T *part = a + r * lda;
-        const T *start = bias ? bias + r : bias;
-        T *to = out + r * ldo;
-        long j = 0;
-        for (; j + LANES < cols; j += 2 * LANES)
-            NAME(strip)(2, n, depth, part, lda, b + j, at, to + j, ldo, start, add);
-        if (j < cols)
-            NAME(strip)(1, n, depth, part, lda, b + j, at, to + j, ldo, start, add);
-    }
-}
+#include "_conv_product.h"
+#include "_conv_depthwise.h"
 
 #define ROUND(n) (((n) + LANES - 1) / LANES * LANES)
 
@@ -144,9 +50,10 @@ static void NAME(pad)(const conv_t *p, const T *x, long channels, long inner, T 
     }
 }
 
-/* Rows (channel, kz, ky, kx) of the unfolded padded input for one slice of the output, each `pitch`
-   long; `image` begins at the first slice that it needs. */
-static void NAME(unfold)(const conv_t *p, const T *image, long channels, T *to, long pitch)
+/* Rows (channel, kz, ky, kx) of the unfolded padded input for some lines of a slice of the output,
+   each `pitch` long; `image` begins at the first line that it needs. */
+static void NAME(unfold)(const conv_t *p, const T *image, long channels, long lines, T *to,
+                         long pitch)
 {
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
@@ -154,7 +61,7 @@ static void NAME(unfold)(const conv_t *p, const T *image, long channels, T *to, 
         for (long kz = 0; kz < p->kd; kz++)
             for (long ky = 0; ky < p->kh; ky++)
                 for (long kx = 0; kx < p->kw; kx++, to += pitch)
-                    for (long y = 0; y < p->oh; y++) {
+                    for (long y = 0; y < lines; y++) {
                         const long row = (c * dp + kz * p->dd) * hp + y * p->sh + ky * p->dh;
                         const T *from = image + row * wp + kx * p->dw;
                         T *line = to + y * p->ow;
@@ -163,69 +70,134 @@ static void NAME(unfold)(const conv_t *p, const T *image, long channels, T *to, 
                     }
 }
 
-static int NAME(forward)(const conv_t *p, const void *x_, const void *w_, const void *b_,
-                         void *out_)
+/* What a call of forward works with: see dense. */
+typedef struct {
+    conv_t p;
+    long lines, pitch; /* of the output's slices, as the product sees them */
+    long depth, taps, block;
+    int flat, padded, pointwise, direct;
+    const T *w, *b;
+    long *at;
+    T *copy, *rows, *result;
+} NAME(dense_t);
+
+/* Lines y0 to y1 and channels o0 to o1 of a slice of a group g's output, from an image that begins
+   at the first slice that it needs. */
+static void NAME(slice)(const NAME(dense_t) *s, const T *image, long g, long y0, long y1, long o0,
+                        long o1, T *out)
 {
-    const T *x = x_, *w = w_, *b = b_;
-    T *out = out_;
+    const conv_t *p = &s->p;
+    const long og = p->oc / p->groups, all = p->oh * p->ow, ldo = p->od * all;
+    const T *bias = s->b ? s->b + g * og + o0 : NULL, *w = s->w + (g * og + o0) * s->depth;
+    out += o0 * ldo;
+    for (long y = y0; y < y1; y += s->block) {
+        const long n = y1 - y < s->block ? y1 - y : s->block, first = y * s->pitch;
+        const T *from = image + first;
+        long cols = n * s->pitch;
+        if (s->direct)
+            cols = all - first < cols ? all - first : cols;
+        else
+            cols -= s->pitch - p->ow;
+        if (!s->flat) {
+            NAME(unfold)(p, image + y * p->sh * (p->w + p->left + p->right),
+                         p->c / p->groups, n, s->rows, s->block * p->ow);
+            from = s->rows;
+        }
+        if (s->direct) {
+            NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, out + first, ldo,
+                          bias, 0, s->pointwise);
+            continue;
+        }
+        NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, s->result, cols, bias, 0,
+                      0);
+        for (long o = 0; o < o1 - o0; o++)
+            for (long i = 0; i < n; i++)
+                memcpy(out + o * ldo + (y + i) * p->ow, s->result + o * cols + i * s->pitch,
+                       (size_t)p->ow * sizeof(T));
+    }
+}
+
+/* Fill in s, and allocate its buffers. */
+static int NAME(prepare)(NAME(dense_t) *s)
+{
+    conv_t *p = &s->p;
+    s->taps = p->kd * p->kh * p->kw;
+    s->depth = p->c / p->groups * s->taps;
+    s->padded = !is_unpadded(p);
+    s->flat = p->sh == 1 && p->sw == 1;
+    s->pointwise = s->taps == 1 && s->flat && p->sd == 1 && !s->padded;
+    s->lines = p->oh;
+    if (s->pointwise) { /* a slice of one row, in lines of a panel each */
+        p->w *= p->d * p->h, p->ow *= p->od * p->oh;
+        p->d = p->h = p->od = p->oh = 1;
+        s->lines = (p->ow + PANEL - 1) / PANEL;
+    }
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
-    const long cg = p->c / p->groups, og = p->oc / p->groups;
-    const long taps = p->kd * p->kh * p->kw, depth = cg * taps;
-    const long size = p->d * p->h * p->w, area = p->oh * p->ow, slice = p->sd * hp * wp;
-    const int flat = p->sh == 1 && p->sw == 1;
-    const long pitch = flat ? wp : p->ow;
-    const long cols = flat ? (p->oh - 1) * wp + p->ow : area, wide = ROUND(cols);
-    const int unpadded = dp == p->d && hp == p->h && wp == p->w && p->front == 0 &&
-                         p->top == 0 && p->left == 0;
-    const int inplace = flat && unpadded && cols == wide;          /* x is used without a copy */
-    const int direct = pitch == p->ow && cols == wide;             /* out is written directly */
-    const long padsize = inplace || (unpadded && !flat) ? 0 : cg * dp * hp * wp + 2 * LANES;
-    const long unfolded = flat ? 0 : depth * wide, results = direct ? 0 : og * wide;
-
-    T *mem = malloc((size_t)(padsize + unfolded + results) * sizeof(T) +
-                    (size_t)depth * sizeof(long));
-    if (!mem)
+    const long og = p->oc / p->groups;
+    s->pitch = s->pointwise ? PANEL : s->flat ? wp : p->ow;
+    s->direct = s->pointwise || s->pitch == p->ow;
+    const long line = (s->flat ? 0 : s->depth * p->ow) + (s->direct ? 0 : og * s->pitch);
+    const long fit = line ? (1 << 18) / (long)sizeof(T) / line : s->lines;
+    s->block = fit < 1 ? 1 : fit < s->lines ? fit : s->lines;
+    const long copied = s->padded ? p->c / p->groups * dp * hp * wp : 0;
+    const long unfolded = s->flat ? 0 : s->depth * s->block * p->ow;
+    const long results = s->direct ? 0 : og * s->block * s->pitch;
+    s->at = malloc((size_t)s->depth * sizeof(long) +
+                   (size_t)(copied + unfolded + results) * sizeof(T) + 1);
+    if (!s->at)
         return -1;
-    long *at = (long *)mem;
-    T *padded = (T *)(at + depth), *rows = padded + padsize, *result = rows + unfolded;
-    if (padsize)
-        memset(padded, 0, (size_t)padsize * sizeof(T));
-    if (unfolded)
-        memset(rows, 0, (size_t)unfolded * sizeof(T));
-    for (long k = 0; k < depth; k++) {
+    s->copy = (T *)(s->at + s->depth), s->rows = s->copy + copied;
+    s->result = s->rows + unfolded;
+    memset(s->copy, 0, (size_t)copied * sizeof(T));
+    for (long k = 0; k < s->depth; k++) {
         const long kz = k / (p->kh * p->kw) % p->kd, ky = k / p->kw % p->kh, kx = k % p->kw;
-        at[k] = flat ? ((k / taps * dp + kz * p->dd) * hp + ky * p->dh) * wp + kx * p->dw
-                     : k * wide;
+        s->at[k] = s->flat ? ((k / s->taps * dp + kz * p->dd) * hp + ky * p->dh) * wp + kx * p->dw
+                           : k * s->block * p->ow;
     }
-
-    for (long n = 0; n < p->n; n++)
-        for (long g = 0; g < p->groups; g++) {
-            const T *image = x + (n * p->groups + g) * cg * size;
-            if (padsize) {
-                NAME(pad)(p, image, cg, 0, padded);
-                image = padded;
-            }
-            for (long z = 0; z < p->od; z++, image += slice) {
-                T *to = out + ((n * p->groups + g) * og * p->od + z) * area;
-                if (unfolded)
-                    NAME(unfold)(p, image, cg, rows, wide);
-                NAME(product)(og, cols, depth, w + g * og * depth, depth, unfolded ? rows : image,
-                              at, direct ? to : result, direct ? p->od * area : wide,
-                              b ? b + g * og : b, 0);
-                if (direct)
-                    continue;
-                for (long o = 0; o < og; o++)
-                    for (long y = 0; y < p->oh; y++) {
-                        const T *from = result + o * wide + y * pitch;
-                        T *line = to + o * p->od * area + y * p->ow;
-                        for (long i = 0; i < p->ow; i++)
-                            line[i] = from[i];
-                    }
-            }
-        }
-    free(mem);
     return 0;
+}
+
+/* Parts `begin` to `end` of all groups' outputs, each of `parts` parts: of its lines, if there are
+   many, or of its channels. */
+static int NAME(dense)(const conv_t *q, const T *x, const T *w, const T *b, T *out, long parts,
+                       long begin, long end)
+{
+    NAME(dense_t) s = {.p = *q, .w = w, .b = b};
+    if (NAME(prepare)(&s))
+        return -1;
+    const conv_t *p = &s.p;
+    const long cg = p->c / p->groups, og = p->oc / p->groups, size = p->d * p->h * p->w;
+    const long slice = p->sd * (p->h + p->top + p->bottom) * (p->w + p->left + p->right);
+    const int by_line = s.lines >= 6 * parts;
+    while (begin < end) {
+        const long u = begin / parts, first = begin % parts;
+        const long last = parts < first + end - begin ? parts : first + end - begin;
+        const T *image = x + u * cg * size;
+        T *to = out + u * og * p->od * p->oh * p->ow;
+        const long y0 = by_line ? s.lines * first / parts : 0;
+        const long y1 = by_line ? s.lines * last / parts : s.lines;
+        const long o0 = by_line ? 0 : UP_TO(og * first / parts, ROWS);
+        const long o1 = by_line || last == parts ? og : UP_TO(og * last / parts, ROWS);
+        if (s.padded) {
+            NAME(pad)(p, image, cg, 0, s.copy);
+            image = s.copy;
+        }
+        for (long z = 0; z < p->od; z++)
+            NAME(slice)(&s, image + z * slice, u % p->groups, y0, y1, o0 < og ? o0 : og,
+                        o1 < og ? o1 : og, to + z * p->oh * p->ow);
+        begin += last - first;
+    }
+    free(s.at);
+    return 0;
+}
+
+static int NAME(forward)(const conv_t *p, const void *x, const void *w, const void *b, void *out,
+                         long parts, long begin, long end)
+{
+    if (is_depthwise(p))
+        return NAME(depthwise)(p, x, w, b, out, begin, end);
+    return NAME(dense)(p, x, w, b, out, parts, begin, end);
 }
 
 /* With stride 1 the gradient is the convolution of grad with the flipped, transposed weight. */
@@ -248,7 +220,7 @@ static int NAME(grad_input_flat)(const conv_t *p, const T *grad, const T *w, T *
                 for (long t = 0; t < taps; t++)
                     flipped[((g * cg + c) * og + o) * taps + taps - 1 - t] =
                         w[((g * og + o) * cg + c) * taps + t];
-    const int rc = NAME(forward)(&q, grad, flipped, NULL, out);
+    const int rc = NAME(forward)(&q, grad, flipped, NULL, out, 1, 0, q.n * q.groups);
     free(flipped);
     return rc;
 }
@@ -315,7 +287,7 @@ static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, 
                             lines[o * wide + i] = from[o * p->od * cols + i];
                     from = lines;
                 }
-                NAME(product)(depth, cols, og, turned, og, from, at, rows, wide, NULL, 0);
+                NAME(product)(depth, cols, og, turned, og, from, at, rows, wide, NULL, 0, 0);
                 NAME(fold)(p, rows, wide, z, cg, out + (n * p->groups + g) * cg * size);
             }
     }
@@ -360,7 +332,7 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
                     const long row = (z * p->sd + kz * p->dd) * hp + ky * p->dh;
                     NAME(product)(og, cols, area, from, p->od * area,
                                   padded + (row * wp + kx * p->dw) * cg, at, sums + r * wide,
-                                  runs * wide, NULL, 1);
+                                  runs * wide, NULL, 1, 0);
                 }
         }
         for (long o = 0; o < og; o++)
@@ -377,4 +349,8 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
 }
 
 #undef VEC
+#undef PANEL
+#undef DEEP
+#undef FEW
+#undef TALL
 #undef ROUND

@@ -6,6 +6,8 @@
 from imode.kernels.networks.conv_check cimport conv_t
 
 cdef extern from "_conv.h" nogil:
-    int conv_forward(const conv_t*, int, const void*, const void*, const void*, void*)
+    long conv_units(const conv_t*, long parts)
+    int conv_forward(const conv_t*, int, const void*, const void*, const void*, void*,
+                     long parts, long begin, long end)
     int conv_grad_input(const conv_t*, int, const void*, const void*, void*)
     int conv_grad_weight(const conv_t*, int, const void*, const void*, void*)

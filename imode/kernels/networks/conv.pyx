@@ -91,16 +91,23 @@ cdef struct share_t:
     long left_step          # bytes per image of each of the three
     long right_step
     long out_step
+    long parts              # FORWARD: of each group of each image
     long pieces             # GRAD_WEIGHT: each piece of the batch has its own result
     int failed
 
 
+cdef enum:
+    SHARED = 300000     # multiplications that are worth waking a thread for
+
+
 cdef void _images(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef share_t* s = <share_t*>ctx
-    cdef conv_t q = s.p[0]
+    cdef conv_t q = s.p[0]      # of FORWARD, the range is of units
     cdef int rc = 0
     cdef long i, first
-    if s.work == GRAD_WEIGHT:
+    if s.work == FORWARD:
+        rc = conv_forward(s.p, s.wide, s.left, s.right, s.bias, s.out, s.parts, begin, end)
+    elif s.work == GRAD_WEIGHT:
         for i in range(begin, end):
             first = i * s.p.n // s.pieces
             q.n = (i + 1) * s.p.n // s.pieces - first
@@ -108,20 +115,29 @@ cdef void _images(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
                                    s.left + first * s.left_step, s.out + i * s.out_step)
     else:
         q.n = end - begin
-        if s.work == FORWARD:
-            rc = conv_forward(&q, s.wide, s.left + begin * s.left_step, s.right, s.bias,
-                              s.out + begin * s.out_step)
-        else:
-            rc = conv_grad_input(&q, s.wide, s.left + begin * s.left_step, s.right,
-                                 s.out + begin * s.out_step)
+        rc = conv_grad_input(&q, s.wide, s.left + begin * s.left_step, s.right,
+                             s.out + begin * s.out_step)
     if rc:
         s.failed = 1
 
 
+cdef long _each(const conv_t* p) noexcept nogil:
+    """Multiplications per image."""
+    return p.oc * p.od * p.oh * p.ow * (p.c // p.groups) * p.kd * p.kh * p.kw
+
+
 cdef long _grain(const conv_t* p) noexcept nogil:
-    """Images that are worth waking a thread for: about two million multiplications."""
-    cdef long each = p.oc * p.od * p.oh * p.ow * (p.c // p.groups) * p.kd * p.kh * p.kw
-    return 1 + 2000000 // (each + 1)
+    """Images that are worth waking a thread for."""
+    return 1 + SHARED // (_each(p) + 1)
+
+
+cdef long _parts(const conv_t* p) noexcept nogil:
+    """In how many parts to compute the groups of images that are too few for the threads."""
+    cdef long threads = num_threads(), groups = p.n * p.groups, parts
+    if threads == 1 or groups >= 4 * threads:
+        return 1
+    parts = p.n * _each(p) // groups // SHARED
+    return max(1, min(parts, 2 * threads if parts >= 32 * threads else threads))
 
 
 cdef void _sum_pieces(const char* pieces, long count, long size, int wide,
@@ -143,13 +159,17 @@ cdef void _sum_pieces(const char* pieces, long count, long size, int wide,
 cdef int _run(share_t* s) except -1:
     """Do the work on all images, on several threads if it is large."""
     cdef const conv_t* p = s.p
-    cdef long item = 8 if s.wide else 4, grain = _grain(p), size
+    cdef long item = 8 if s.wide else 4, grain = _grain(p), size, units
     cdef char* out = s.out
     s.failed = 0
     if skipping():
         return 0
     with nogil:
-        if s.work != GRAD_WEIGHT:
+        if s.work == FORWARD:
+            s.parts = _parts(p)
+            units = conv_units(p, s.parts)
+            parallel_for(units, 1 + SHARED * units // (p.n * _each(p) + 1), _images, s)
+        elif s.work == GRAD_INPUT:
             parallel_for(p.n, grain, _images, s)
         else:
             s.pieces = min(num_threads(), p.n // grain)

@@ -2,7 +2,6 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.parallel cimport skipping
 from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
 from imode._core.channels cimport (
@@ -10,6 +9,7 @@ from imode._core.channels cimport (
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport cast
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 from libc.math cimport sqrt
@@ -25,6 +25,7 @@ ctypedef fused real:
     double
 
 cdef enum:
+    GRAIN = 32768             # fewest elements per thread
     FEW = 64                  # up to so many channels, the factors lie on the stack
 
 
@@ -101,6 +102,43 @@ cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
         p.inner = 1
         return a
     return contiguous(x)
+
+
+cdef struct affine_t:
+    const plane_t* p
+    int wide
+    const char* x
+    const char* scale
+    const char* shift
+    char* out
+
+
+cdef void _affine_part(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Some of the rows: those of all channels, or, with channels innermost, those of `outer`."""
+    cdef affine_t* s = <affine_t*>ctx
+    cdef plane_t q = s.p[0]
+    cdef long item = 8 if s.wide else 4, each = q.channels if q.inner == 1 else q.inner, first, at
+    while begin < end:
+        first = 0 if q.inner == 1 else begin % s.p.channels
+        if q.inner == 1:
+            q.outer = end - begin
+        else:
+            q.outer, q.channels = 1, min(end - begin, s.p.channels - first)
+        at = begin * each * item
+        norm_affine(&q, s.wide, s.x + at, s.scale + first * item, s.shift + first * item,
+                    s.out + at)
+        begin += q.outer if q.inner == 1 else q.channels
+
+
+cdef void _affine(const plane_t* p, int wide, const void* x, const void* scale,
+                  const void* shift, void* out) noexcept nogil:
+    """norm_affine on several threads, if there is much to do."""
+    cdef affine_t s
+    cdef long each = p.channels if p.inner == 1 else p.inner
+    s.p, s.wide, s.x, s.out = p, wide, <const char*>x, <char*>out
+    s.scale, s.shift = <const char*>scale, <const char*>shift
+    parallel_for(p.outer if p.inner == 1 else p.outer * p.channels, GRAIN // (each + 1) + 1,
+                 _affine_part, &s)
 
 
 cdef object _back(cnp.ndarray out, bint last):
@@ -227,7 +265,7 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
                      <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
     with nogil:
-        norm_affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+        _affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
     if training:
         count = <double>p.outer * p.inner
         if running_mean is not None:
@@ -310,8 +348,8 @@ def batch_norm_backward(
                              cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
                              cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
             else:                     # the input has no influence, even if it is NaN
-                norm_affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
-                            cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+                _affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
+                        cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
             total if needs[2] else None)
 
@@ -473,8 +511,8 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
             _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
                            <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
                            <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
-        norm_affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
-                    cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+        _affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
+                cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 

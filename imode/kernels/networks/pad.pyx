@@ -8,8 +8,9 @@ cimport numpy as cnp
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 
 import numpy as np
 from imode import errors
@@ -18,9 +19,97 @@ cnp.import_array()
 
 cdef enum:
     MAX_DIMS = 32
+    BLOCK = 32          # bytes that are copied at once
+    GRAIN = 1 << 17     # fewest bytes per thread
+
+cdef struct frame_t:
+    long planes                  # everything before the padded dimensions
+    long[3] size                 # of the padded dimensions, outermost first (1: no dimension)
+    long[3] low                  # how much is added before each
+    long[3] wide                 # their sizes after padding
 
 
 # ---- with a number -------------------------------------------------------------------------------
+
+
+cdef struct constant_t:
+    frame_t f
+    long item                    # bytes
+    const char* x
+    const char* x_end
+    char* out
+    const char* value            # a block filled with it
+
+
+cdef inline char* _write(char* to, const char* to_end, const char* source, const char* source_end,
+                         long n, long step) noexcept nogil:
+    """Copy n bytes; where there is room for it, by whole blocks, `step` of the source apart.
+
+    What a block writes beyond is written over with what comes next.
+    """
+    cdef char* end = to + n
+    while to < end:
+        if to_end - to >= BLOCK and source_end - source >= BLOCK:
+            memcpy(to, source, BLOCK)
+        else:
+            memcpy(to, source, min(BLOCK, end - to))
+        to += BLOCK
+        source += step
+    return end
+
+
+cdef void _fill_planes(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef constant_t* s = <constant_t*>ctx
+    cdef frame_t* f = &s.f
+    cdef long plane = f.wide[0] * f.wide[1] * f.wide[2] * s.item, p, i, j
+    cdef long first = max(f.low[2], 0), last = min(f.low[2] + f.size[2], f.wide[2])
+    cdef long row, gap      # gap: bytes of the border that are not written yet
+    cdef char* to
+    cdef char* stop = s.out + end * plane
+    for p in range(begin, end):
+        to = s.out + p * plane
+        gap = 0
+        for i in range(f.wide[0]):
+            for j in range(f.wide[1]):
+                row = (i - f.low[0]) * f.size[1] + j - f.low[1]
+                if not (0 <= i - f.low[0] < f.size[0] and 0 <= j - f.low[1] < f.size[1]
+                        and first < last):
+                    gap += f.wide[2] * s.item
+                    continue
+                to = _write(to, stop, s.value, s.value + BLOCK, gap + first * s.item, 0)
+                row = ((p * f.size[0] * f.size[1] + row) * f.size[2] + first - f.low[2]) * s.item
+                to = _write(to, stop, s.x + row, s.x_end, (last - first) * s.item, BLOCK)
+                gap = (f.wide[2] - last) * s.item
+        _write(to, stop, s.value, s.value + BLOCK, gap, 0)
+
+
+cdef int _constant(cnp.ndarray a, cnp.ndarray out, tuple pad, value, bint filled) except -1:
+    """Fill in `out` from a contiguous array of which no more than three dimensions are padded."""
+    cdef constant_t s
+    cdef int ndim = cnp.PyArray_NDIM(a), n = <int>len(pad) // 2, dim, k
+    cdef cnp.npy_intp length
+    cdef cnp.ndarray block
+    s.item = cnp.PyArray_ITEMSIZE(a)
+    length = BLOCK // s.item
+    block = empty(cnp.PyArray_TYPE(a), 1, &length)
+    if not filled:
+        block.fill(value)
+    s.f.planes = 1
+    for dim in range(ndim - n):
+        s.f.planes *= cnp.PyArray_DIM(a, dim)
+    for k in range(3):
+        dim = ndim - 1 - k
+        s.f.size[2 - k] = cnp.PyArray_DIM(a, dim) if k < n else 1
+        s.f.wide[2 - k] = cnp.PyArray_DIM(out, dim) if k < n else 1
+        s.f.low[2 - k] = pad[2 * k] if k < n else 0
+    s.x = <const char*>cnp.PyArray_DATA(a)
+    s.x_end = s.x + cnp.PyArray_NBYTES(a)
+    s.out = <char*>cnp.PyArray_DATA(out)
+    s.value = <const char*>cnp.PyArray_DATA(block)
+    with nogil:
+        parallel_for(s.f.planes, GRAIN // (cnp.PyArray_NBYTES(out) // max(s.f.planes, 1) + 1) + 1,
+                     _fill_planes, &s)
+    return 0
 
 
 cpdef object constant(x, tuple pad, value):
@@ -45,8 +134,11 @@ cpdef object constant(x, tuple pad, value):
                 f"negative output size, which is invalid. Check dimension {dim} of your input.")
         dims[dim] = size + low + high
         filled = filled and low <= 0 and high <= 0
-    out = cnp.PyArray_EMPTY(ndim, dims, cnp.PyArray_TYPE(a), 0)
+    out = empty(cnp.PyArray_TYPE(a), ndim, dims)
     if skipping():
+        return as_channels_last(out) if last else out
+    if cnp.PyArray_IS_C_CONTIGUOUS(a) and 0 < len(pad) <= 6 and cnp.PyArray_ITEMSIZE(a) <= 16:
+        _constant(a, out, pad, value, filled)
         return as_channels_last(out) if last else out
     if not filled:
         out.fill(value)
@@ -65,12 +157,6 @@ cpdef object constant(x, tuple pad, value):
 
 
 cdef long FURTHEST = <long>1 << 61
-
-cdef struct frame_t:
-    long planes                  # everything before the padded dimensions
-    long[3] size                 # of the padded dimensions, outermost first (1: no dimension)
-    long[3] low                  # how much is added before each
-    long[3] wide                 # their sizes after padding
 
 
 cdef inline long _source(long position, long size, bint mirrored) noexcept nogil:
@@ -158,7 +244,7 @@ cdef cnp.ndarray _shaped(tuple shape, int n, frame_t* f, int kind):
         dims[dim] = shape[dim]
     for dim in range(n):
         dims[ndim - 1 - dim] = f.wide[2 - dim]
-    return cnp.PyArray_EMPTY(ndim, dims, kind, 0)
+    return empty(kind, ndim, dims)
 
 
 cpdef object border(x, tuple pad, bint mirrored):

@@ -1,0 +1,217 @@
+/* The matrix product below the convolution kernels: its right-hand rows may start anywhere.
+
+     out[i, j] = start[i, j] + sum over k of a[i * lda + k] * b[at[k] + j]
+
+   A tile of ROWS rows and two vectors of columns stays in registers. A panel of b, two vectors of
+   columns and DEEP rows, is copied first, so that it lies in the first-level cache without gaps
+   while all rows of a meet it. Every element is summed in the same order wherever its tile begins, so the
+   work may be shared out by rows and by columns; with `dots`, which allows the last columns to be
+   summed otherwise, by whole panels of columns. */
+
+#if LANES > 1
+typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+#else
+typedef T NAME(vec);
+#endif
+
+#define VEC NAME(vec)
+#define PANEL (2 * LANES)
+#define DEEP (1024 / (int)sizeof(T))
+#define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
+
+INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
+                       const T *b, const long *at, T *out, long ldo, const T *bias, int add)
+{
+    VEC sum[ROWS][2];
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++) {
+            if (add)
+                sum[i][j] = *(const VEC *)(out + i * ldo + j * LANES);
+            else
+                sum[i][j] = (VEC){0} + (bias ? bias[i] : (T)0);
+        }
+    }
+    for (long k = 0; k < depth; k++) {
+        const T *row = b + at[k];
+        VEC right[2];
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            right[j] = *(const VEC *)(row + j * LANES);
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            const T left = a[i * lda + k];
+            UNROLL
+            for (int j = 0; j < vecs; j++)
+                sum[i][j] += left * right[j];
+        }
+    }
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < vecs; j++)
+            *(VEC *)(out + i * ldo + j * LANES) = sum[i][j];
+    }
+}
+
+/* One strip of `vecs` vectors of columns, for all rows of a. */
+INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long lda, const T *b,
+                        const long *at, T *out, long ldo, const T *bias, int add)
+{
+#define STEP(R)                                                                                   \
+    NAME(tile)(R, vecs, depth, a, lda, b, at, out, ldo, bias, add);                               \
+    a += (R) * lda;                                                                               \
+    out += (R) * ldo;                                                                             \
+    bias = bias ? bias + (R) : bias;                                                              \
+    rows -= (R);
+    while (rows >= ROWS) {
+        STEP(ROWS)
+    }
+#if ROWS > 4
+    if (rows >= 4) {
+        STEP(4)
+    }
+#endif
+    if (rows >= 2) {
+        STEP(2)
+    }
+    if (rows >= 1) {
+        STEP(1)
+    }
+#undef STEP
+}
+
+/* The same, where only `cols` columns of out may be written. */
+INLINE void NAME(part_of_strip)(const int vecs, long cols, long rows, long depth, const T *a,
+                                long lda, const T *b, const long *at, T *out, long ldo,
+                                const T *bias, int add)
+{
+    T part[ROWS * PANEL];
+    for (long i = 0; i < rows; i += ROWS, out += ROWS * ldo) {
+        const long n = rows - i < ROWS ? rows - i : ROWS;
+        memset(part, 0, sizeof part);
+        for (long r = 0; add && r < n; r++)
+            for (long j = 0; j < cols; j++)
+                part[r * PANEL + j] = out[r * ldo + j];
+        NAME(strip)(vecs, n, depth, a + i * lda, lda, b, at, part, PANEL, bias ? bias + i : bias,
+                    add);
+        for (long r = 0; r < n; r++)
+            for (long j = 0; j < cols; j++)
+                out[r * ldo + j] = part[r * PANEL + j];
+    }
+}
+
+/* A column of out, or two: dot products of rows of a with v, and with v + DEEP. */
+INLINE void NAME(dots)(const int rows, const int cols, long depth, const T *a, long lda,
+                       const T *v, T *out, long ldo, const T *bias, int add)
+{
+    VEC sum[4][2];
+    T part[LANES];
+    long k = 0;
+    memset(sum, 0, sizeof sum);
+    for (; k + LANES <= depth; k += LANES) {
+        UNROLL
+        for (int i = 0; i < rows; i++) {
+            UNROLL
+            for (int j = 0; j < cols; j++)
+                sum[i][j] += *(const VEC *)(a + i * lda + k) * *(const VEC *)(v + j * DEEP + k);
+        }
+    }
+    UNROLL
+    for (int i = 0; i < rows; i++) {
+        UNROLL
+        for (int j = 0; j < cols; j++) {
+            T rest = add ? out[i * ldo + j] : bias ? bias[i] : (T)0;
+            memcpy(part, &sum[i][j], sizeof part);
+            for (int w = LANES / 2; w > 0; w /= 2)
+                for (int q = 0; q < w; q++)
+                    part[q] += part[q + w];
+            for (long r = k; r < depth; r++)
+                rest += a[i * lda + r] * v[j * DEEP + r];
+            out[i * ldo + j] = rest + part[0];
+        }
+    }
+}
+
+static void NAME(columns)(long cols, long rows, long depth, const T *a, long lda, const T *b,
+                          T *out, long ldo, const T *bias, int add)
+{
+    T v[2 * DEEP];
+    for (long j = 0; j < cols; j += 2, b += 2) {
+        const int two = j + 1 < cols;
+        for (long k = 0; k < depth; k++) {
+            v[k] = b[k * PANEL];
+            v[DEEP + k] = b[k * PANEL + 1];
+        }
+        for (long i = 0; i < rows;) {
+            const int n = rows - i < 4 ? 1 : 4;
+            const T *left = a + i * lda, *start = bias ? bias + i : bias;
+            T *to = out + i * ldo + j;
+            if (n == 4 && two)
+                NAME(dots)(4, 2, depth, left, lda, v, to, ldo, start, add);
+            else if (n == 4)
+                NAME(dots)(4, 1, depth, left, lda, v, to, ldo, start, add);
+            else if (two)
+                NAME(dots)(1, 2, depth, left, lda, v, to, ldo, start, add);
+            else
+                NAME(dots)(1, 1, depth, left, lda, v, to, ldo, start, add);
+            i += n;
+        }
+    }
+}
+
+/* Up to PANEL columns for all rows, and up to DEEP rows of b; `to` holds DEEP * PANEL elements. */
+static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, const T *b,
+                        const long *at, T *to, T *out, long ldo, const T *bias, int add, int dots)
+{
+    long steps[DEEP];
+    const long whole = cols / LANES * LANES, few = cols - whole;
+    if (cols == PANEL && rows <= ROWS) {
+        NAME(strip)(2, rows, depth, a, lda, b, at, out, ldo, bias, add);
+        return;
+    }
+    for (long k = 0; k < depth; k++) {
+        T *row = to + k * PANEL;
+        steps[k] = k * PANEL;
+        if (cols == PANEL) {
+            ((VEC *)row)[0] = *(const VEC *)(b + at[k]);
+            ((VEC *)row)[1] = *(const VEC *)(b + at[k] + LANES);
+            continue;
+        }
+        for (long j = 0; j < PANEL; j++)
+            row[j] = j < cols ? b[at[k] + j] : (T)0;
+    }
+    if (cols == PANEL)
+        NAME(strip)(2, rows, depth, a, lda, to, steps, out, ldo, bias, add);
+    else if (few && (!dots || few > FEW || depth < 4 * LANES)) {
+        if (whole)
+            NAME(part_of_strip)(2, cols, rows, depth, a, lda, to, steps, out, ldo, bias, add);
+        else
+            NAME(part_of_strip)(1, cols, rows, depth, a, lda, to, steps, out, ldo, bias, add);
+    } else {
+        if (whole)
+            NAME(strip)(1, rows, depth, a, lda, to, steps, out, ldo, bias, add);
+        if (few)
+            NAME(columns)(few, rows, depth, a, lda, to + whole, out + whole, ldo, bias, add);
+    }
+}
+
+static void NAME(product)(long rows, long cols, long depth, const T *a, long lda, const T *b,
+                          const long *at, T *out, long ldo, const T *bias, int add, int dots)
+{
+    T packed[DEEP * PANEL] ALIGNED;
+    const long turns = depth > DEEP ? (depth + DEEP - 1) / DEEP : 1;
+    for (long t = 0; t < turns; t++) {
+        const long k = depth * t / turns, deep = depth * (t + 1) / turns - k;
+        /* so many rows of a stay in the second-level cache while the columns are processed */
+        const long fit = (1 << 18) / (long)sizeof(T) / (deep + 1) / ROWS * ROWS;
+        const long block = fit < ROWS ? ROWS : fit;
+        for (long r = 0; r < rows; r += block)
+            for (long j = 0; j < cols; j += PANEL)
+                NAME(panel)(cols - j < PANEL ? cols - j : PANEL,
+                            rows - r < block ? rows - r : block, deep, a + r * lda + k, lda,
+                            b + j, at + k, packed, out + r * ldo + j, ldo,
+                            bias && !t ? bias + r : NULL, add || t, dots);
+    }
+}
