@@ -218,9 +218,12 @@ def test_a_pool_and_a_pipe():
         assert [x.item() for x in pool.map(square, [imode.tensor(i) for i in range(4)])] == [
             *(0, 1, 4, 9)
         ]
+        pool.close()
+        pool.join()
     here, there = mp.Pipe()
-    here.send(imode.ones(2))
-    assert there.recv().is_shared()
+    with here, there:
+        here.send(imode.ones(2))
+        assert there.recv().is_shared()
 
 
 def test_the_module_is_pythons_and_more():
