@@ -429,13 +429,19 @@ def wheel_megabytes():
 def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel, profiled_):
     """Return the Figures, from what the functions above measured."""
     torch_small, numpy_small = ratio(small, "torch"), ratio(small, "numpy")
-    slowest = min(torch_small, key=torch_small.get)
-    found = [
-        Figure(
-            f"{len(torch_small)} operators on 4 elements, inference mode: PyTorch / imode, "
-            "geometric mean", geometric_mean(torch_small.values()), 10),
-        Figure(f"same, the slowest operator ({slowest})", torch_small[slowest], 3),
-        Figure("same, NumPy / imode, geometric mean", geometric_mean(numpy_small.values()), 3),
+    found = []
+    for what, of, mean, least in (
+        ("basic operators", rows.BASIC, 10, 3),
+        ("of decompositions, signals, sequences, networks, statistics, bfloat16", rows.SPECIAL, 5, 2),
+    ):
+        those = {name: value for name, value in torch_small.items() if name in of}
+        slowest = min(those, key=those.get)
+        text = f"{len(those)} {what} on 4 elements, inference mode: PyTorch / imode, geometric mean"
+        found.append(Figure(text, geometric_mean(those.values()), mean))
+        found.append(Figure(f"same, the slowest operator ({slowest})", those[slowest], least))
+    found += [
+        Figure("all of them, NumPy / imode, geometric mean",
+               geometric_mean(numpy_small.values()), 3),
         Figure(
             f"{len(recorded)} of them recorded: PyTorch / imode, geometric mean",
             geometric_mean(ratio(recorded, "torch").values()), 5),
