@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import imode
 from imode._core.parallel import _cover, get_num_threads, set_num_threads
 
 
@@ -99,3 +100,18 @@ def test_number_is_kept():
     assert get_num_threads() == 3
     with pytest.raises(ValueError, match="Overflow"):
         set_num_threads(1 << 40)
+
+
+@pytest.mark.parametrize(
+    "n, k, m", [(22, 384, 384), (1, 2048, 1100), (100, 150, 1537), (7, 900, 401)]
+)
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.complex64])
+def test_the_bits_of_products_of_few_rows_do_not_depend_on_the_threads(n, k, m, dtype):
+    a, b = imode.randn(n, k, dtype=dtype), imode.randn(m, k, dtype=dtype)
+    found = []
+    for threads in (1, 2, 3):
+        set_num_threads(threads)
+        found.append((a @ b.T, a @ b.T.contiguous()))
+    assert all(imode.equal(x, y) for pair in found for x, y in zip(pair, found[0]))
+    wide = a.to(imode.complex128) @ b.T.to(imode.complex128)
+    assert imode.allclose(found[0][0].to(imode.complex128), wide, rtol=1e-3, atol=1e-2)

@@ -31,6 +31,8 @@ cdef enum:
     ROWS = 64                     # fewest rows per thread
     DOTS = 512                    # fewest for rows times one vector to have a loop of their own
     GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
+    FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
+    COLUMNS = 192                 # about as many in a block
 
 cdef loop_t _loop[N_DTYPES]       # np.matmul's, by Code
 cdef void* _loop_data[N_DTYPES]
@@ -95,6 +97,7 @@ ctypedef struct Product:          # of one pair of matrices, or of a stack of th
     npy_intp item
     npy_intp dims[4]              # batch, rows, inner, columns
     npy_intp steps[9]             # bytes to the next matrices, then to their rows and columns
+    npy_intp columns              # of a block of one product
     char* args[3]
 
 
@@ -134,6 +137,23 @@ cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     args[1] = whole.args[1]
     args[2] = whole.args[2] + begin * whole.steps[7]
     _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
+
+
+cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Blocks of columns, begin to end, of one product."""
+    cdef Product* whole = <Product*>context
+    cdef npy_intp first, last
+    cdef npy_intp[4] dims
+    cdef char* args[3]
+    cdef Py_ssize_t block
+    for block in range(begin, end):
+        first = block * whole.columns
+        last = min(first + whole.columns, whole.dims[3])
+        dims = [1, whole.dims[1], whole.dims[2], last - first]
+        args[0] = whole.args[0]
+        args[1] = whole.args[1] + first * whole.steps[6]
+        args[2] = whole.args[2] + first * whole.item
+        _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
 
 
 cdef void _dots(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -204,7 +224,11 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
         return
     if not whole.small:
         blas_threads = one_thread()
-    if batch * work < SHARED or num_threads() == 1:
+    if batch == 1 and n < 2 * ROWS and m >= 2 * COLUMNS and work >= FLAT and not whole.small:
+        # Blocks that only the shape decides on, so that the bits do not depend on the threads.
+        whole.columns = (m // (m // COLUMNS) + 15) // 16 * 16
+        parallel_for((m + whole.columns - 1) // whole.columns, 1, _blocks, &whole)
+    elif batch * work < SHARED or num_threads() == 1:
         _matrices(&whole, 0, batch)
     elif batch == 1 and n >= 2 * ROWS:
         parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
