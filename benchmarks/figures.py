@@ -432,7 +432,12 @@ def all_figures(small, recorded, programs_, origins_, large_, imports_, wheel, p
     found = []
     for what, of, mean, least in (
         ("basic operators", rows.BASIC, 10, 3),
-        ("of decompositions, signals, sequences, networks, statistics, bfloat16", rows.SPECIAL, 5, 2),
+        (
+            "of decompositions, signals, sequences, networks, statistics, bfloat16",
+            rows.SPECIAL,
+            5,
+            2,
+        ),
     ):
         those = {name: value for name, value in torch_small.items() if name in of}
         slowest = min(those, key=those.get)

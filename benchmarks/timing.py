@@ -1,7 +1,7 @@
 """Best-of times of statements, interleaved: a slow moment of the machine meets all alike.
 
-The time is the thread's own, in which it ran: what other processes take of the machine is not in it.
-So it is for what runs on one thread.
+The time is the thread's own, in which it ran: what other processes take of the machine is not in
+it. So it is for what runs on one thread.
 """
 
 import gc

@@ -75,7 +75,7 @@ def test_paths_of_a_functional_operator():
     recorded, direct = [("add", K.Autograd), ("add", K.CPU)], [("add", K.CPU)]
     assert path(lambda: x + 1) == path(lambda: plain + x) == path(lambda: x * 1 + 1)[2:] == recorded
     assert path(lambda: plain + 1) == path(lambda: plain + plain) == direct
-    assert path(lambda: plain[0] + 1)[2:] == recorded      # a view, whose base may get a history
+    assert path(lambda: plain[0] + 1)[2:] == recorded  # a view, whose base may get a history
     with imode.inference_mode():
         inference = imode.ones(2)
         assert path(lambda: inference + 1) == path(lambda: x + 1) == direct

@@ -74,7 +74,7 @@ def test_it_names_keys_sets_mask_and_what_is_left(capsys):
     facts = explained(capsys, imode.ops.add, a, 1)
     assert [argument.name for argument in facts.arguments] == ["self", "other", "alpha"]
     assert facts.arguments[0].keys == a.key_set()
-    assert list(facts.arguments[1].keys) == [K.ADInplaceOrView]     # as a new tensor
+    assert list(facts.arguments[1].keys) == [K.ADInplaceOrView]  # as a new tensor
     assert facts.arguments[2].keys is None
     assert facts.given == a.key_set() and facts.included == imode.included_keys()
     assert sorted(facts.keys, key=int) == [K.CPU, K.Autograd]
@@ -92,7 +92,7 @@ def test_it_says_what_the_kernel_of_autograd_would_do(capsys):
     says = lambda x: explained(capsys, imode.ops.neg, x).kernels[0].does
     assert says(a) == "checks and records the call for backward"
     assert says(imode.ones(4)[:]) == "records nothing: no argument requires grad"
-    assert says(a.detach()).startswith("the loops of negative")     # nothing carries Autograd
+    assert says(a.detach()).startswith("the loops of negative")  # nothing carries Autograd
     with imode.no_grad():
         assert says(a) == "records nothing: grad mode is off"
     assert "counts the write" in str(explained(capsys, imode.ops.add_, a.detach(), 1))

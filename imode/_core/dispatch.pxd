@@ -111,7 +111,7 @@ cdef class Operator:
     cdef readonly int role        # Role
     cdef readonly int id          # number for its name: provenance.operator_id
     cdef keyset_t mask            # keys with a kernel that is not a fallthrough
-    cdef keyset_t always          # BIT_AD: Autograd's kernel is entered for each normal tensor; or 0
+    cdef keyset_t always          # BIT_AD if Autograd is entered for each normal tensor, else 0
     cdef kernel_t table[N_KEYS]   # NULL: none
     cdef list kernels             # CKernel per key, or None
     cdef object function          # COMPOSITE: the Python function
