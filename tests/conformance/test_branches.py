@@ -7,6 +7,13 @@ from .side_by_side import agrees, error
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.fixture(autouse=True)
+def checked_distributions(torch):
+    """Where PyTorch compiles the branches, it stops checking the parameters of distributions."""
+    yield
+    torch.distributions.Distribution.set_default_validate_args(__debug__)
+
+
 @agrees
 def test_branches(lib):
     x = lib.ones(2, requires_grad=True)
