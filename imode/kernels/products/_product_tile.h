@@ -70,7 +70,7 @@ INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long 
 }
 
 /* Fewer columns than a vector has: b and out by way of buffers that are one vector wide. */
-static void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
+static inline void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
                        long ldb, T *out, long ldo, int add)
 {
     T right[DEEP * LANES], result[ROWS * LANES];
@@ -95,7 +95,7 @@ static void NAME(tail)(long rows, long cols, long depth, const T *a, long ai, lo
     }
 }
 
-static void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
+static inline void NAME(product)(long rows, long cols, long depth, const T *a, long ai, long ak,
                           const T *b, long ldb, T *out, long ldo, int add)
 {
     long j = 0;
@@ -154,6 +154,28 @@ static void NAME(dots)(long rows, long depth, const T *a, long ai, const T *v, T
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
 #define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))
 
+/* The transposed of 4 by 4 elements: to[k, p] = from[p, k]. */
+INLINE void NAME(turn_4)(const T *from, long lead, T *to, long ldt)
+{
+#if LANES > 1 && (defined(__clang__) || __GNUC__ >= 12)
+    typedef T four __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));
+    const four a = *(const four *)from, b = *(const four *)(from + lead);
+    const four c = *(const four *)(from + 2 * lead), d = *(const four *)(from + 3 * lead);
+    const four e = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const four f = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const four g = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const four h = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(four *)to = __builtin_shufflevector(e, g, 0, 1, 4, 5);
+    *(four *)(to + ldt) = __builtin_shufflevector(e, g, 2, 3, 6, 7);
+    *(four *)(to + 2 * ldt) = __builtin_shufflevector(f, h, 0, 1, 4, 5);
+    *(four *)(to + 3 * ldt) = __builtin_shufflevector(f, h, 2, 3, 6, 7);
+#else
+    for (int p = 0; p < 4; p++)
+        for (int k = 0; k < 4; k++)
+            to[k * ldt + p] = from[p * lead + k];
+#endif
+}
+
 /* b[k, j] = from[k * sk + j * sj], as panels of PANEL columns, the last filled up with zeros. */
 static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T *to)
 {
@@ -170,10 +192,40 @@ static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T
         }
         for (long k0 = 0; k0 < depth; k0 += 16) {
             const long last = k0 + 16 < depth ? k0 + 16 : depth;
-            for (long p = 0; p < n; p++)
+            long p = 0;
+            for (; sk == 1 && p + 4 <= n; p += 4) {
+                long k = k0;
+                for (; k + 4 <= last; k += 4)
+                    NAME(turn_4)(source + p * sj + k, sj, to + k * PANEL + p, PANEL);
+                for (; k < last; k++)
+                    for (long q = p; q < p + 4; q++)
+                        to[k * PANEL + q] = source[q * sj + k];
+            }
+            for (; p < n; p++)
                 for (long k = k0; k < last; k++)
                     to[k * PANEL + p] = source[p * sj + k * sk];
         }
+    }
+}
+
+/* Fewer columns than a panel: out by way of a buffer, a panel wide. */
+static void NAME(edge)(long rows, long cols, long depth, const T *a, long ai, long ak, const T *b,
+                       T *out, long ldo, int add)
+{
+    T part[ROWS * PANEL];
+    memset(part, 0, sizeof part);
+    for (long i = 0; i < rows; i += ROWS, out += ROWS * ldo) {
+        const long n = rows - i < ROWS ? rows - i : ROWS;
+        for (long r = 0; add && r < n; r++)
+            for (long j = 0; j < cols; j++)
+                part[r * PANEL + j] = out[r * ldo + j];
+        if (cols > LANES)
+            NAME(strip)(2, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+        else
+            NAME(strip)(1, n, depth, a + i * ai, ai, ak, b, PANEL, part, PANEL, add);
+        for (long r = 0; r < n; r++)
+            for (long j = 0; j < cols; j++)
+                out[r * ldo + j] = part[r * PANEL + j];
     }
 }
 
@@ -181,8 +233,12 @@ static void NAME(pack)(long depth, long cols, const T *from, long sk, long sj, T
 static void NAME(packed)(long rows, long cols, long depth, const T *a, long ai, long ak,
                          const T *b, T *out, long ldo, int add)
 {
-    for (long j = 0; j < cols; j += PANEL, b += depth * PANEL)
-        NAME(product)(rows, cols - j < PANEL ? cols - j : PANEL, depth, a, ai, ak, b, PANEL,
-                      out + j, ldo, add);
+    long j = 0;
+    for (; j + PANEL <= cols; j += PANEL, b += depth * PANEL)
+        NAME(strip)(2, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+    if (j < cols && cols - j == LANES)
+        NAME(strip)(1, rows, depth, a, ai, ak, b, PANEL, out + j, ldo, add);
+    else if (j < cols)
+        NAME(edge)(rows, cols - j, depth, a, ai, ak, b, out + j, ldo, add);
 }
 #endif

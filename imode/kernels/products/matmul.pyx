@@ -19,6 +19,7 @@ from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _real
+from imode.kernels.products.gemm cimport gemm
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.products.blas import thread_functions
@@ -27,8 +28,10 @@ cnp.import_array()
 
 cdef enum:
     GIL_FREE = 32768              # from so many multiplications on, the GIL is released
-    SHARED = 4194304              # from so many on, rows are shared between threads
-    ROWS = 64                     # fewest rows per thread
+    SHARED = 4194304              # from so many on, they are shared between threads
+    TALL = 48                     # fewest rows of a large product
+    BROAD = 16                    # fewest columns of one
+    ROWS = 128                    # of a block of the BLAS's
     DOTS = 512                    # fewest for rows times one vector to have a loop of their own
     GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
     FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
@@ -91,14 +94,27 @@ cdef class OneThread:
         restore_threads(self.before)
 
 
+cdef enum Way:                    # who computes a product
+    SMALL                         # the loops of _matmul.c
+    LARGE                         # those of _gemm.c
+    BY_BLAS                       # NumPy's, which call the BLAS where it has the dtype
+
 ctypedef struct Product:          # of one pair of matrices, or of a stack of them
     int code
-    bint small                    # by the loops of _matmul.c, not the BLAS
+    Way way
     npy_intp item
     npy_intp dims[4]              # batch, rows, inner, columns
     npy_intp steps[9]             # bytes to the next matrices, then to their rows and columns
     npy_intp columns              # of a block of one product
     char* args[3]
+
+
+cdef bint _large(Product* p, char** args, bint share) noexcept nogil:
+    """One product by _gemm.c; False: there was no memory for it."""
+    cdef npy_intp item = p.item
+    cdef npy_intp* step = p.steps
+    return gemm(p.code == FLOAT64, p.dims[1], p.dims[2], p.dims[3], args[0], step[3] // item,
+                step[4] // item, args[1], step[5] // item, step[6] // item, args[2], share)
 
 
 cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -112,11 +128,16 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
     cdef Py_ssize_t _number
     for i in range(3):
         args[i] = p.args[i] + begin * step[i]
-    if not p.small:
+    if p.way == BY_BLAS:
         _loop[p.code](args, dims, p.steps, _loop_data[p.code])
         return
     for _number in range(begin, end):
-        if p.code == FLOAT32:
+        if p.way == LARGE:
+            if not _large(p, args, False):
+                dims[0] = end - _number
+                _loop[p.code](args, dims, p.steps, _loop_data[p.code])
+                return
+        elif p.code == FLOAT32:
             imode_small_matmul_f(
                 <float*>args[0], step[3] // item, step[4] // item, <float*>args[1],
                 step[5] // item, step[6] // item, <float*>args[2], dims[1], dims[2], dims[3])
@@ -129,14 +150,19 @@ cdef void _matrices(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept no
 
 
 cdef void _rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Rows begin to end of one product."""
+    """Blocks of ROWS rows, begin to end, of one product."""
     cdef Product* whole = <Product*>context
-    cdef npy_intp[4] dims = [1, end - begin, whole.dims[2], whole.dims[3]]
+    cdef npy_intp first = begin * ROWS
+    cdef npy_intp[4] dims = [1, 0, whole.dims[2], whole.dims[3]]
     cdef char* args[3]
-    args[0] = whole.args[0] + begin * whole.steps[3]
+    cdef Py_ssize_t _block
     args[1] = whole.args[1]
-    args[2] = whole.args[2] + begin * whole.steps[7]
-    _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
+    for _block in range(begin, end):
+        dims[1] = min(<npy_intp>ROWS, whole.dims[1] - first)
+        args[0] = whole.args[0] + first * whole.steps[3]
+        args[2] = whole.args[2] + first * whole.steps[7]
+        _loop[whole.code](args, dims, whole.steps, _loop_data[whole.code])
+        first += ROWS
 
 
 cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -209,29 +235,36 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
     cdef npy_intp k = a.columns
     cdef npy_intp m = b.columns
     cdef npy_intp work = n * k * m        # multiplications for one pair
+    cdef bint floats = code == FLOAT32 or code == FLOAT64
     cdef int blas_threads = 0
     cdef Product whole
     whole.code, whole.item = code, item
-    whole.small = (code == FLOAT32 or code == FLOAT64) and imode_small_product(
-        n, k, m, b.column_stride // item)
+    whole.way = BY_BLAS
+    if floats and imode_small_product(n, k, m, b.column_stride // item):
+        whole.way = SMALL
+    elif floats and n >= TALL and m >= BROAD:
+        whole.way = LARGE
     whole.dims = [batch, n, k, m]
     whole.steps = [a_step, b_step, n * m * item, a.row_stride, a.column_stride, b.row_stride,
                    b.column_stride, m * item, item]
     whole.args = [a.data, b.data, out]
-    if batch == n == 1 and work >= DOTS and (code == FLOAT32 or code == FLOAT64) and (
-            a.column_stride == item == b.row_stride):
+    if batch == n == 1 and work >= DOTS and floats and a.column_stride == item == b.row_stride:
         parallel_for(m, GRAIN // k + 1, _dots, &whole)
         return
-    if not whole.small:
+    if batch == 1 and whole.way == LARGE:
+        if _large(&whole, whole.args, work >= SHARED):
+            return
+        whole.way = BY_BLAS
+    if whole.way != SMALL:
         blas_threads = one_thread()
-    if batch == 1 and n < 2 * ROWS and m >= 2 * COLUMNS and work >= FLAT and not whole.small:
-        # Blocks that only the shape decides on, so that the bits do not depend on the threads.
+    # The blocks of the BLAS depend on the shape alone, so that the bits do not on the threads.
+    if batch == 1 and n < ROWS and m >= 2 * COLUMNS and work >= FLAT and whole.way == BY_BLAS:
         whole.columns = (m // (m // COLUMNS) + 15) // 16 * 16
         parallel_for((m + whole.columns - 1) // whole.columns, 1, _blocks, &whole)
-    elif batch * work < SHARED or num_threads() == 1:
+    elif batch == 1 and n >= 2 * ROWS and work >= SHARED:
+        parallel_for((n + ROWS - 1) // ROWS, 1, _rows, &whole)
+    elif batch * work < SHARED:
         _matrices(&whole, 0, batch)
-    elif batch == 1 and n >= 2 * ROWS:
-        parallel_for(n, max(ROWS, (n + num_threads() - 1) // num_threads()), _rows, &whole)
     else:
         parallel_for(batch, max(1, SHARED // 4 // work), _matrices, &whole)
     restore_threads(blas_threads)

@@ -1,0 +1,15 @@
+/* Large products of matrices. See _gemm.c. */
+#ifndef IMODE_GEMM_H
+#define IMODE_GEMM_H
+
+#include <stddef.h>
+
+/* How many elements the buffer of a product has; of double if `wide`. */
+ptrdiff_t imode_gemm_buffer(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t ak);
+
+/* c (n, m) = a (n, k) @ b (k, m); strides in elements; the rows of c are contiguous. */
+void imode_gemm(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void *a, ptrdiff_t an,
+                ptrdiff_t ak, const void *b, ptrdiff_t bk, ptrdiff_t bm, void *c, ptrdiff_t ldc,
+                void *buffer);
+
+#endif

@@ -1,0 +1,9 @@
+# Large products of matrices of float32 and float64. See gemm.pyx for implementation details.
+from numpy cimport npy_intp
+
+
+# c (n, m), contiguous, = a (n, k) @ b (k, m), of double if `wide`; strides in elements. With
+# `share`, its parts go to several threads. False: there is no memory for a buffer; c is undefined.
+cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
+               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c,
+               bint share) noexcept nogil

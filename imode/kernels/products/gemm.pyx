@@ -1,0 +1,79 @@
+"""Large products of matrices of float32 and float64, shared between threads.
+
+The loops are in _gemm.c. How a product is cut has no influence on its bits, so it may depend on how
+many threads there are: into blocks of columns, which share nothing but `a`; where these are too
+few, of rows, too, each of which packs its block of `b` anew.
+"""
+from imode._core.parallel cimport num_threads, parallel_for
+from libc.stdlib cimport free, malloc
+from numpy cimport npy_intp
+
+cdef extern from "gemm.h" nogil:
+    npy_intp imode_gemm_buffer(bint wide, npy_intp n, npy_intp k, npy_intp m,
+                               npy_intp ak) noexcept
+    void imode_gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const void* a, npy_intp an,
+                    npy_intp ak, const void* b, npy_intp bk, npy_intp bm, void* c, npy_intp ldc,
+                    void* buffer) noexcept
+
+cdef enum:
+    COLUMNS = 192                 # most in a block: with 384 rows of b they lie in the second cache
+    PANEL = 32                    # a block has whole panels of the widest vectors
+    ROWS = 96                     # fewest in a block, where columns are not enough for all threads
+
+ctypedef struct Product:
+    bint wide
+    npy_intp item
+    npy_intp n, k, m
+    npy_intp an, ak, bk, bm
+    const char* a
+    const char* b
+    char* c
+    npy_intp columns, rows        # of a block
+    npy_intp across               # blocks beside each other
+    bint failed
+
+
+cdef void _blocks(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Blocks begin to end."""
+    cdef Product* p = <Product*>context
+    cdef npy_intp i, j, n, m
+    cdef Py_ssize_t block
+    cdef void* buffer = malloc(p.item * imode_gemm_buffer(
+        p.wide, min(p.rows, p.n), p.k, min(p.columns, p.m), p.ak))
+    if buffer == NULL:
+        p.failed = True
+        return
+    for block in range(begin, end):
+        i, j = block // p.across * p.rows, block % p.across * p.columns
+        n, m = min(p.rows, p.n - i), min(p.columns, p.m - j)
+        imode_gemm(p.wide, n, p.k, m, p.a + i * p.an * p.item, p.an, p.ak,
+                   p.b + j * p.bm * p.item, p.bk, p.bm, p.c + (i * p.m + j) * p.item, p.m, buffer)
+    free(buffer)
+
+
+cdef inline npy_intp _cut(npy_intp size, npy_intp parts, npy_intp unit) noexcept nogil:
+    """The size of each of `parts`, a multiple of `unit`."""
+    return ((size + parts - 1) // parts + unit - 1) // unit * unit
+
+
+cdef bint gemm(bint wide, npy_intp n, npy_intp k, npy_intp m, const char* a, npy_intp an,
+               npy_intp ak, const char* b, npy_intp bk, npy_intp bm, char* c,
+               bint share) noexcept nogil:
+    cdef Product p
+    cdef npy_intp threads = num_threads() if share else 1
+    cdef npy_intp across = (m + COLUMNS - 1) // COLUMNS
+    cdef npy_intp down = 1
+    if threads > 1:
+        across = min((across + threads - 1) // threads * threads, (m + PANEL - 1) // PANEL)
+        if across % threads:
+            down = min((threads + across - 1) // across, (n + ROWS - 1) // ROWS)
+    p.wide, p.item = wide, 8 if wide else 4
+    p.n, p.k, p.m, p.an, p.ak, p.bk, p.bm = n, k, m, an, ak, bk, bm
+    p.a, p.b, p.c = a, b, c
+    p.columns = _cut(m, across, PANEL)
+    p.rows = _cut(n, down, 1)
+    p.across = (m + p.columns - 1) // p.columns
+    p.failed = False
+    parallel_for(p.across * ((n + p.rows - 1) // p.rows), 1 if threads > 1 else p.across * down,
+                 _blocks, &p)
+    return not p.failed
