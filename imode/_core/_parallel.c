@@ -2,7 +2,9 @@
 
    There is one job at a time. The caller publishes it under the lock, works on it too, and at the
    end waits only for the workers that joined: a worker that wakes too late finds the job closed.
-   An atomic counter hands out the chunks, so a slow thread takes fewer of them.
+   Each thread has a part of the range, the same one in every job of a size, so that it finds in its
+   cache what it left there; an atomic counter hands out the chunks of a part. Who is done with his
+   own goes on with the others': a slow thread takes fewer.
 
    To sleep and be woken takes as long as a small job. So a worker without a job, and a caller whose
    workers are not done, look again for some ten microseconds before they sleep, unless the threads
@@ -21,12 +23,14 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define MAX_THREADS 1024
 #define CHUNKS_PER_THREAD 4 /* enough to balance threads of unequal speed */
 #define LOOKS 4000          /* pauses before a thread sleeps */
+#define MAX_PARTS 64        /* of a range; more threads than that share parts */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAUSE() __builtin_ia32_pause()
@@ -45,7 +49,11 @@ static struct {
     imode_range_body body;
     void *ctx;
     ptrdiff_t n, chunk;
-    atomic_ptrdiff_t next; /* first index that no thread has taken yet */
+    int parts;
+    struct {
+        _Alignas(64) atomic_ptrdiff_t next; /* first chunk that no thread has taken yet */
+        ptrdiff_t end;
+    } part[MAX_PARTS];
     int max_helpers, joined;
     atomic_int active;
 } job;
@@ -59,13 +67,20 @@ static int processors;         /* that this process may run on */
 static _Thread_local int inside; /* this thread is in a body: nested loops run inline */
 static _Thread_local int skipping; /* this thread wants shapes alone: loops are not entered */
 
-static void take_chunks(imode_range_body body, void *ctx, ptrdiff_t n, ptrdiff_t chunk) {
+/* Work on the job until it is all taken, as thread `number`: the caller is 0, helpers follow. */
+static void take_chunks(int number) {
+    const imode_range_body body = job.body;
+    void *const ctx = job.ctx;
+    const ptrdiff_t n = job.n, chunk = job.chunk;
+    const int parts = job.parts;
     inside = 1;
-    for (;;) {
-        ptrdiff_t begin = atomic_fetch_add(&job.next, chunk);
-        if (begin >= n)
-            break;
-        body(ctx, begin, n - begin < chunk ? n : begin + chunk);
+    for (int i = 0; i < parts; i++) {
+        const int part = (number + i) % parts;
+        const ptrdiff_t end = job.part[part].end;
+        for (ptrdiff_t at; (at = atomic_fetch_add(&job.part[part].next, 1)) < end;) {
+            const ptrdiff_t begin = at * chunk;
+            body(ctx, begin, n - begin < chunk ? n : begin + chunk);
+        }
     }
     inside = 0;
 }
@@ -79,7 +94,12 @@ static void await_change(atomic_int *number, int old) {
 
 /* Whether there is a job to help with. Holds `lock`. */
 static int wanted(void) {
-    return job.body != NULL && job.joined < job.max_helpers && atomic_load(&job.next) < job.n;
+    if (job.body == NULL || job.joined >= job.max_helpers)
+        return 0;
+    for (int i = 0; i < job.parts; i++)
+        if (atomic_load(&job.part[i].next) < job.part[i].end)
+            return 1;
+    return 0;
 }
 
 /* Return when there is. Holds `lock`, but not while it waits. */
@@ -97,18 +117,14 @@ static void await_job(void) {
     }
 }
 
-static void *helper_main(void *unused) {
-    (void)unused;
+static void *helper_main(void *number) {
     pthread_mutex_lock(&lock);
     for (;;) {
         await_job();
         job.joined++;
         atomic_fetch_add(&job.active, 1);
-        imode_range_body body = job.body;
-        void *ctx = job.ctx;
-        ptrdiff_t n = job.n, chunk = job.chunk;
         pthread_mutex_unlock(&lock);
-        take_chunks(body, ctx, n, chunk);
+        take_chunks((int)(intptr_t)number);
         pthread_mutex_lock(&lock);
         if (atomic_fetch_sub(&job.active, 1) == 1)
             pthread_cond_signal(&finished);
@@ -159,7 +175,8 @@ static void start_helpers(int count) {
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     while (helpers < count) {
         pthread_t thread;
-        if (pthread_create(&thread, &attr, helper_main, NULL) != 0)
+        void *number = (void *)(intptr_t)(helpers + 1);
+        if (pthread_create(&thread, &attr, helper_main, number) != 0)
             break;
         helpers++;
     }
@@ -195,6 +212,7 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
     ptrdiff_t chunks = (n + chunk - 1) / chunk;
     if (chunks > threads) /* as many for each */
         chunk = (n - 1) / (chunks - chunks % threads) + 1;
+    chunks = (n + chunk - 1) / chunk;
 
     pthread_mutex_lock(&lock);
     if (helpers < threads - 1)
@@ -205,13 +223,17 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
     job.chunk = chunk;
     job.max_helpers = threads - 1;
     job.joined = 0;
-    atomic_store(&job.next, 0);
+    job.parts = threads < MAX_PARTS ? threads : MAX_PARTS;
+    for (int i = 0; i < job.parts; i++) {
+        atomic_store(&job.part[i].next, chunks * i / job.parts);
+        job.part[i].end = chunks * (i + 1) / job.parts;
+    }
     if (sleeping)
         pthread_cond_broadcast(&opened);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&published, 1);
 
-    take_chunks(body, ctx, n, chunk);
+    take_chunks(0);
 
     pthread_mutex_lock(&lock);
     int used = job.joined + 1;
