@@ -8,16 +8,19 @@
 
    To sleep and be woken takes as long as a small job. So a worker without a job, and a caller whose
    workers are not done, look again for some ten microseconds before they sleep, unless the threads
-   are more than the processors.
+   are more than the processors. A helper that sleeps is woken on a processor that is not the
+   caller's: Linux may else queue it behind the caller for milliseconds, while others are idle.
 
    Invariants, all under `lock` unless said otherwise:
    - `job.body` is NULL exactly when no job is open; only the owner of `busy` opens or closes one.
    - `job.joined <= job.max_helpers`, and `job.active` of them are still in the body.
    - `published` changes, without the lock, after a job was opened.
-   - `helpers` threads exist; they never end. The process may exit while they sleep. */
+   - `helpers` threads exist; they never end. The process may exit while they sleep.
+   - `helper[i].asleep` are in pthread_cond_wait, `sleeping` in all. */
 
 #define _GNU_SOURCE
 #include "parallel.h"
+#include "processors.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -61,6 +64,10 @@ static struct {
 static atomic_int busy;        /* 1 while a caller owns the pool */
 static atomic_int num_threads; /* 0 until first asked for */
 static atomic_int published;   /* jobs opened so far */
+static struct {
+    pthread_t thread;
+    int asleep;
+} helper[MAX_THREADS];
 static int helpers;            /* threads started; callers not counted */
 static int sleeping;           /* of these, in pthread_cond_wait */
 static int processors;         /* that this process may run on */
@@ -102,8 +109,25 @@ static int wanted(void) {
     return 0;
 }
 
-/* Return when there is. Holds `lock`, but not while it waits. */
-static void await_job(void) {
+/* Let helpers that sleep wake up where the caller is not, if it may run elsewhere at all. They stay
+   away from there until they sleep again. Holds `lock`. */
+static void make_room(void) {
+#ifdef __linux__
+    cpu_set_t allowed, others;
+    const int here = sched_getcpu();
+    if (here < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    others = allowed;
+    CPU_CLR(here, &others);
+    for (int i = 0; i < helpers; i++)
+        if (helper[i].asleep)
+            pthread_setaffinity_np(helper[i].thread, sizeof others,
+                                   CPU_COUNT(&others) > 0 ? &others : &allowed);
+#endif
+}
+
+/* Return when there is a job for helper `i`. Holds `lock`, but not while it waits. */
+static void await_job(int i) {
     while (!wanted()) {
         const int seen = atomic_load(&published);
         pthread_mutex_unlock(&lock);
@@ -112,19 +136,22 @@ static void await_job(void) {
         if (wanted() || atomic_load(&published) != seen)
             continue;
         sleeping++;
+        helper[i].asleep = 1;
         pthread_cond_wait(&opened, &lock);
+        helper[i].asleep = 0;
         sleeping--;
     }
 }
 
 static void *helper_main(void *number) {
+    const int i = (int)(intptr_t)number;
     pthread_mutex_lock(&lock);
     for (;;) {
-        await_job();
+        await_job(i);
         job.joined++;
         atomic_fetch_add(&job.active, 1);
         pthread_mutex_unlock(&lock);
-        take_chunks((int)(intptr_t)number);
+        take_chunks(i + 1);
         pthread_mutex_lock(&lock);
         if (atomic_fetch_sub(&job.active, 1) == 1)
             pthread_cond_signal(&finished);
@@ -149,18 +176,11 @@ static void after_fork_child(void) {
 
 static void set_up(void) {
     pthread_atfork(before_fork, after_fork_parent, after_fork_child);
-    processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        processors = CPU_COUNT(&set);
-#endif
+    processors = count_processors();
     const char *asked = getenv("OMP_NUM_THREADS");
     long n = asked != NULL ? strtol(asked, NULL, 10) : 0;
     if (n <= 0)
         n = processors;
-    if (n < 1)
-        n = 1;
     int unset = 0;
     atomic_compare_exchange_strong(&num_threads, &unset, n < MAX_THREADS ? (int)n : MAX_THREADS);
 }
@@ -174,9 +194,9 @@ static void start_helpers(int count) {
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     while (helpers < count) {
-        pthread_t thread;
-        void *number = (void *)(intptr_t)(helpers + 1);
-        if (pthread_create(&thread, &attr, helper_main, number) != 0)
+        void *number = (void *)(intptr_t)helpers;
+        helper[helpers].asleep = 0;
+        if (pthread_create(&helper[helpers].thread, &attr, helper_main, number) != 0)
             break;
         helpers++;
     }
@@ -228,8 +248,10 @@ int imode_parallel_for(ptrdiff_t n, ptrdiff_t grain, imode_range_body body, void
         atomic_store(&job.part[i].next, chunks * i / job.parts);
         job.part[i].end = chunks * (i + 1) / job.parts;
     }
-    if (sleeping)
+    if (sleeping) {
+        make_room();
         pthread_cond_broadcast(&opened);
+    }
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&published, 1);
 

@@ -9,9 +9,12 @@ from imode._core.channels cimport (
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport cast
-from imode._core.parallel cimport parallel_for, skipping
+from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
+from imode.kernels.networks.planes cimport (
+    affine, combine, mean_and_rstd, normalise, normalise_backward, plane_t, planes, real, rows_t,
+    stats, sums)
 from libc.math cimport sqrt
 
 import numpy as np
@@ -20,12 +23,7 @@ from imode import errors
 
 cnp.import_array()
 
-ctypedef fused real:
-    float
-    double
-
 cdef enum:
-    GRAIN = 32768             # fewest elements per thread
     FEW = 64                  # up to so many channels, the factors lie on the stack
 
 
@@ -91,54 +89,15 @@ cdef cnp.ndarray _plane(plane_t* p, cnp.ndarray x, bint* last):
     cdef cnp.ndarray a
     last[0] = not cnp.PyArray_IS_C_CONTIGUOUS(x) and (
         is_channels_last(x) or _without_gaps_last(x))
-    p.channels = cnp.PyArray_DIM(x, 1)
-    p.outer = cnp.PyArray_DIM(x, 0)
-    p.inner = 1
+    cdef long inner = 1
     for i in range(2, cnp.PyArray_NDIM(x)):
-        p.inner *= cnp.PyArray_DIM(x, i)
+        inner *= cnp.PyArray_DIM(x, i)
     if last[0]:
         a = contiguous(channels_to_end(x))
-        p.outer *= p.inner
-        p.inner = 1
+        p[0] = planes(cnp.PyArray_DIM(x, 0) * inner, cnp.PyArray_DIM(x, 1), 1)
         return a
+    p[0] = planes(cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1), inner)
     return contiguous(x)
-
-
-cdef struct affine_t:
-    const plane_t* p
-    int wide
-    const char* x
-    const char* scale
-    const char* shift
-    char* out
-
-
-cdef void _affine_part(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Some of the rows: those of all channels, or, with channels innermost, those of `outer`."""
-    cdef affine_t* s = <affine_t*>ctx
-    cdef plane_t q = s.p[0]
-    cdef long item = 8 if s.wide else 4, each = q.channels if q.inner == 1 else q.inner, first, at
-    while begin < end:
-        first = 0 if q.inner == 1 else begin % s.p.channels
-        if q.inner == 1:
-            q.outer = end - begin
-        else:
-            q.outer, q.channels = 1, min(end - begin, s.p.channels - first)
-        at = begin * each * item
-        norm_affine(&q, s.wide, s.x + at, s.scale + first * item, s.shift + first * item,
-                    s.out + at)
-        begin += q.outer if q.inner == 1 else q.channels
-
-
-cdef void _affine(const plane_t* p, int wide, const void* x, const void* scale,
-                  const void* shift, void* out) noexcept nogil:
-    """norm_affine on several threads, if there is much to do."""
-    cdef affine_t s
-    cdef long each = p.channels if p.inner == 1 else p.inner
-    s.p, s.wide, s.x, s.out = p, wide, <const char*>x, <char*>out
-    s.scale, s.shift = <const char*>scale, <const char*>shift
-    parallel_for(p.outer if p.inner == 1 else p.outer * p.channels, GRAIN // (each + 1) + 1,
-                 _affine_part, &s)
 
 
 cdef object _back(cnp.ndarray out, bint last):
@@ -250,7 +209,7 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         var = _vector(n, kind)
         invstd = _vector(n, kind)
         with nogil:
-            rc = norm_stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+            rc = stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
                             cnp.PyArray_DATA(var))
         _check_scratch(rc)
     else:
@@ -265,7 +224,7 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
                      <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
     with nogil:
-        _affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+        affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
     if training:
         count = <double>p.outer * p.inner
         if running_mean is not None:
@@ -326,7 +285,7 @@ def batch_norm_backward(
         return (_back(_like(a), last) if needs[0] else None, dot if needs[1] else None,
                 total if needs[2] else None)
     with nogil:
-        rc = norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+        rc = sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                        cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
     _check_scratch(rc)
     count = <double>p.outer * p.inner
@@ -344,33 +303,17 @@ def batch_norm_backward(
         out = _like(a)
         with nogil:
             if training:
-                norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
+                combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
                              cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
                              cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
             else:                     # the input has no influence, even if it is NaN
-                _affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
+                affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
                         cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
             total if needs[2] else None)
 
 
 # ---- layer norm ----------------------------------------------------------------------------------
-
-
-cdef void _invert(long n, double eps, real* var) noexcept nogil:
-    cdef long i
-    for i in range(n):
-        var[i] = <real>(1.0 / sqrt(<double>var[i] + eps))
-
-
-cdef void _mean_and_rstd(const plane_t* p, bint wide, double eps, const void* x, void* mean,
-                         void* rstd) noexcept nogil:
-    """The mean of each plane, and 1 / its standard deviation."""
-    norm_stats(p, wide, x, mean, rstd)
-    if wide:
-        _invert[double](p.channels, eps, <double*>rstd)
-    else:
-        _invert[float](p.channels, eps, <float*>rstd)
 
 
 cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
@@ -384,70 +327,63 @@ cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
 
 cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per row."""
-    cdef plane_t p
-    cdef int i, lead, kind, wide
-    cdef long size = 1
+    cdef rows_t r
+    cdef int lead, kind
     cdef cnp.ndarray a, out, mean, rstd
     check_layer_norm(x, shape, weight, bias)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
         return _as_half_or_mixed(
             layer_norm(_single(x), shape, _single(weight), _single(bias), eps), weight, bias)
-    wide = kind == cnp.NPY_DOUBLE
     lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
     a = contiguous(x)
     out = _like(a)
     mean = _statistics(a, lead, kind)
     rstd = _statistics(a, lead, kind)
-    for i in range(lead, cnp.PyArray_NDIM(a)):
-        size *= cnp.PyArray_DIM(a, i)
-    p.outer = 1
-    p.channels = cnp.PyArray_SIZE(mean)
-    p.inner = size
     weight = _packed(weight)
     bias = _packed(bias)
-    cdef void* w = _data(weight)
-    cdef void* b = _data(bias)
+    r = _rows(a, mean, rstd, weight, bias)
     if skipping():
         return out, mean, rstd
     with nogil:
-        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                       cnp.PyArray_DATA(rstd))
-        norm_rows(p.channels, size, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                  cnp.PyArray_DATA(rstd), w, b, cnp.PyArray_DATA(out))
+        normalise(&r, eps, cnp.PyArray_DATA(out))
     return out, mean, rstd
+
+
+cdef rows_t _rows(cnp.ndarray x, cnp.ndarray mean, cnp.ndarray rstd, weight, bias):
+    """The rows of x, one for each element of mean; borrows the arrays' memory."""
+    cdef rows_t r
+    r.rows = cnp.PyArray_SIZE(mean)
+    r.size = cnp.PyArray_SIZE(x) // r.rows if r.rows else 0
+    r.wide = cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
+    r.x = <const char*>cnp.PyArray_DATA(x)
+    r.mean, r.rstd = <char*>cnp.PyArray_DATA(mean), <char*>cnp.PyArray_DATA(rstd)
+    r.weight, r.bias = <const char*>_data(weight), <const char*>_data(bias)
+    return r
 
 
 def layer_norm_backward(grad, x, tuple shape, mean, rstd, weight, tuple needs):
     """Return the gradients of input, weight and bias, None where not needed."""
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
-    cdef long size = 1, rows
-    cdef cnp.ndarray a, g, center, inverse
-    if kind == cnp.NPY_FLOAT16:
+    cdef cnp.ndarray a, g
+    cdef rows_t r
+    if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_FLOAT16:
         return _as_halves(layer_norm_backward(
             _single(grad), _single(x), shape, _single(mean), _single(rstd), _single(weight), needs),
             weight)
-    for n in shape:
-        size *= <long>n
     a = contiguous(x)
     g = contiguous(grad)
-    center = contiguous(mean)
-    inverse = contiguous(rstd)
-    rows = cnp.PyArray_SIZE(center)
-    weight = _packed(weight)
+    mean, rstd, weight = contiguous(mean), contiguous(rstd), _packed(weight)
+    r = _rows(a, mean, rstd, weight, None)
     gx = _like(a) if needs[0] else None
     gw = np.empty(shape, a.dtype) if needs[1] else None
     gb = np.empty(shape, a.dtype) if needs[2] else None
-    cdef void* w = _data(weight)
     cdef void* to_x = _data(gx)
     cdef void* to_w = _data(gw)
     cdef void* to_b = _data(gb)
     if skipping():
         return gx, gw, gb
     with nogil:
-        norm_rows_backward(rows, size, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
-                           cnp.PyArray_DATA(center), cnp.PyArray_DATA(inverse), w, to_x, to_w,
-                           to_b)
+        normalise_backward(&r, cnp.PyArray_DATA(g), to_x, to_w, to_b)
     return gx, gw, gb
 
 
@@ -489,11 +425,8 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     rstd = empty(kind, 2, dims)
     scale = _vector(n * channels, kind)
     shift = _vector(n * channels, kind)
-    p.outer = q.outer = 1
-    p.channels = n * groups
-    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
-    q.channels = n * channels
-    q.inner = cnp.PyArray_SIZE(a) // q.channels if q.channels else 0
+    p = planes(1, n * groups, cnp.PyArray_SIZE(a) // (n * groups) if n else 0)
+    q = planes(1, n * channels, cnp.PyArray_SIZE(a) // (n * channels) if n * channels else 0)
     weight = _packed(weight)
     bias = _packed(bias)
     cdef void* w = _data(weight)
@@ -501,8 +434,8 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     if skipping():
         return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
     with nogil:
-        _mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                       cnp.PyArray_DATA(rstd))
+        mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                      cnp.PyArray_DATA(rstd))
         if wide:
             _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
                             <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
@@ -511,7 +444,7 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
             _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
                            <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
                            <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
-        _affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
+        affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
                 cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
@@ -543,7 +476,7 @@ cdef void _group_backward(long n, long channels, long groups, double count, cons
 def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     """Return the gradients of input, weight and bias, None where not needed."""
     cdef plane_t p
-    cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
+    cdef int rc, kind = cnp.PyArray_TYPE(<cnp.ndarray>x), wide = kind == cnp.NPY_DOUBLE
     cdef cnp.ndarray a, g, center, inverse, means, total, dot, one, two, shift, out, gw, gb
     cdef long n, channels
     cdef double count
@@ -558,9 +491,7 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     weight = _packed(weight)
     n = cnp.PyArray_DIM(a, 0)
     channels = cnp.PyArray_DIM(a, 1)
-    p.outer = 1
-    p.channels = n * channels
-    p.inner = cnp.PyArray_SIZE(a) // p.channels if p.channels else 0
+    p = planes(1, n * channels, cnp.PyArray_SIZE(a) // (n * channels) if n * channels else 0)
     count = <double>p.inner * channels / groups
     means = contiguous(np.repeat(center.reshape(n * groups), channels // groups))
     total = _vector(p.channels, kind)
@@ -574,8 +505,10 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
     gx = as_channels_last(out) if is_channels_last(x) else out
     if skipping():
         return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
-    if norm_sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
-                 cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot)):
+    with nogil:
+        rc = sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(means),
+                  cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
+    if rc:
         raise MemoryError("group_norm: no memory for the scratch buffer")
     if wide:
         _group_backward[double](
@@ -590,9 +523,8 @@ def group_norm_backward(grad, x, mean, rstd, weight, long groups, tuple needs):
             <float*>_data(two), <float*>_data(shift), <float*>_data(gw), <float*>_data(gb))
     if needs[0]:
         with nogil:
-            norm_combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
-                         cnp.PyArray_DATA(one), cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift),
-                         cnp.PyArray_DATA(out))
+            combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a), cnp.PyArray_DATA(one),
+                    cnp.PyArray_DATA(two), cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     gx = as_channels_last(out) if is_channels_last(x) else out
     return gx if needs[0] else None, gw if needs[1] else None, gb if needs[2] else None
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "_norm.h"
+#include "_planes.h"
 
 /* No fused multiply-add: x * scale - mean * scale must be 0 where x is the mean. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,15 +16,23 @@
 #define CLONES
 #endif
 
+#if defined(__GNUC__)
+#define INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8")
+#else
+#define INLINE static inline
+#define UNROLL
+#endif
+
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(x) JOIN(x, T)
 
 #define T float
-#include "_norm_loops.h"
+#include "_planes_loops.h"
 #undef T
 #define T double
-#include "_norm_loops.h"
+#include "_planes_loops.h"
 #undef T
 
 int norm_stats(const plane_t *p, int wide, const void *x, void *mean, void *var)
@@ -67,13 +75,20 @@ void norm_rows(long rows, long size, int wide, const void *x, const void *mean, 
 }
 
 void norm_rows_backward(long rows, long size, int wide, const void *grad, const void *x,
-                        const void *mean, const void *rstd, const void *weight, void *grad_x,
-                        void *grad_weight, void *grad_bias)
+                        const void *mean, const void *rstd, const void *weight, void *grad_x)
 {
     if (wide)
-        rows_backward_double(rows, size, grad, x, mean, rstd, weight, grad_x, grad_weight,
-                             grad_bias);
+        rows_backward_double(rows, size, grad, x, mean, rstd, weight, grad_x);
     else
-        rows_backward_float(rows, size, grad, x, mean, rstd, weight, grad_x, grad_weight,
-                            grad_bias);
+        rows_backward_float(rows, size, grad, x, mean, rstd, weight, grad_x);
+}
+
+void norm_rows_weights(long rows, long size, int wide, long columns, const void *grad,
+                       const void *x, const void *mean, const void *rstd, void *grad_weight,
+                       void *grad_bias)
+{
+    if (wide)
+        rows_weights_double(rows, size, columns, grad, x, mean, rstd, grad_weight, grad_bias);
+    else
+        rows_weights_float(rows, size, columns, grad, x, mean, rstd, grad_weight, grad_bias);
 }

@@ -1,11 +1,12 @@
-/* The C interface of the normalisation loops. Arrays are contiguous (outer, channels, inner); sums
-   are per channel over outer and inner. `wide`: doubles, not floats. */
+/* The C interface of the normalisation loops. Arrays are (outer, channels, inner); sums are per
+   channel over outer and inner. `wide`: doubles, not floats. */
 
-#ifndef IMODE_NORM_H
-#define IMODE_NORM_H
+#ifndef IMODE_PLANES_H
+#define IMODE_PLANES_H
 
 typedef struct {
     long outer, channels, inner;
+    long step; /* elements from one of `outer` to the next: more than channels * inner for some */
 } plane_t;
 
 /* mean and biased variance of every channel; -1: no memory */
@@ -22,9 +23,12 @@ void norm_combine(const plane_t *p, int wide, const void *grad, const void *x, c
 /* rows: out = (x - mean[row]) * rstd[row] * weight + bias; weight and bias may be NULL */
 void norm_rows(long rows, long size, int wide, const void *x, const void *mean, const void *rstd,
                const void *weight, const void *bias, void *out);
-/* its gradients; each of grad_x, grad_weight, grad_bias may be NULL */
+/* the gradient of x */
 void norm_rows_backward(long rows, long size, int wide, const void *grad, const void *x,
-                        const void *mean, const void *rstd, const void *weight, void *grad_x,
-                        void *grad_weight, void *grad_bias);
+                        const void *mean, const void *rstd, const void *weight, void *grad_x);
+/* add the rows' part of the gradients of weight and bias for some columns; either may be NULL */
+void norm_rows_weights(long rows, long size, int wide, long columns, const void *grad,
+                       const void *x, const void *mean, const void *rstd, void *grad_weight,
+                       void *grad_bias);
 
 #endif

@@ -1,5 +1,5 @@
 /* The normalisation loops for one element type T; NAME(x) is x with the type's suffix. No include
-   guard: _norm.c includes this once per type.
+   guard: _planes.c includes this once per type.
 
    Sums run in LANES partial sums of T per row and in double across rows, as accurate as pairwise
    summation for rows of a few thousand elements. The partial sums are arrays, not vectors: compilers
@@ -17,8 +17,9 @@
         }
 
 /* The sum of the lanes, pair by pair. */
-static inline double NAME(fold)(T *lanes)
+INLINE double NAME(fold)(T *lanes)
 {
+    UNROLL
     for (int width = LANES / 2; width; width /= 2)
         for (int j = 0; j < width; j++)
             lanes[j] += lanes[j + width];
@@ -94,19 +95,19 @@ CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T
 CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *var,
                                       double *restrict sums)
 {
-    const long n = p->outer, c = p->channels;
+    const long n = p->outer, c = p->channels, step = p->step;
     for (long j = 0; j < c; j++)
         sums[j] = 0;
     for (long i = 0; i < n; i++)
         for (long j = 0; j < c; j++)
-            sums[j] += x[i * c + j];
+            sums[j] += x[i * step + j];
     for (long j = 0; j < c; j++) {
         mean[j] = (T)(sums[j] / n);
         sums[j] = 0;
     }
     for (long i = 0; i < n; i++)
         for (long j = 0; j < c; j++) {
-            const T d = x[i * c + j] - mean[j];
+            const T d = x[i * step + j] - mean[j];
             sums[j] += d * d;
         }
     for (long j = 0; j < c; j++)
@@ -125,14 +126,14 @@ CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *sc
 CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, const T *mean,
                                      T *total, T *dot, double *restrict sums)
 {
-    const long c = p->channels;
+    const long c = p->channels, step = p->step;
     for (long j = 0; j < 2 * c; j++)
         sums[j] = 0;
     for (long i = 0; i < p->outer; i++)
         for (long j = 0; j < c; j++) {
-            const T v = g[i * c + j];
+            const T v = g[i * step + j];
             sums[j] += v;
-            sums[c + j] += v * (x[i * c + j] - mean[j]);
+            sums[c + j] += v * (x[i * step + j] - mean[j]);
         }
     for (long j = 0; j < c; j++) {
         total[j] = (T)sums[j];
@@ -189,7 +190,7 @@ static int NAME(stats)(const plane_t *p, const T *x, T *mean, T *var)
         free(sums);
         return 0;
     }
-    const long step = p->channels * p->inner;
+    const long step = p->step;
     const double count = (double)p->outer * p->inner;
     for (long c = 0; c < p->channels; c++, x += p->inner) {
         double total = 0, squares = 0;
@@ -224,7 +225,7 @@ static int NAME(sums)(const plane_t *p, const T *g, const T *x, const T *mean, T
         free(sums);
         return 0;
     }
-    const long step = p->channels * p->inner;
+    const long step = p->step;
     for (long c = 0; c < p->channels; c++) {
         double one = 0, two = 0;
         for (long o = 0; o < p->outer; o++) {
@@ -272,23 +273,10 @@ CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, cons
 }
 
 CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x, const T *mean,
-                                       const T *rstd, const T *w, T *restrict gx, T *restrict gw,
-                                       T *restrict gb)
+                                       const T *rstd, const T *w, T *restrict gx)
 {
-    if (gw)
-        memset(gw, 0, (size_t)n * sizeof(T));
-    if (gb)
-        memset(gb, 0, (size_t)n * sizeof(T));
-    for (long r = 0; r < rows; r++, g += n, x += n) {
-        const T scale = rstd[r], shift = -mean[r] * scale;
-        if (gw)
-            for (long i = 0; i < n; i++)
-                gw[i] += g[i] * (x[i] * scale + shift);
-        if (gb)
-            for (long i = 0; i < n; i++)
-                gb[i] += g[i];
-        if (!gx)
-            continue;
+    for (long r = 0; r < rows; r++, g += n, x += n, gx += n) {
+        const T scale = rstd[r];
         const T *v = g;
         if (w) { /* grad * weight, stored where the result will be */
             for (long i = 0; i < n; i++)
@@ -301,7 +289,21 @@ CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x
         const T more = (T)(-total * scale / n) - by * mean[r];
         for (long i = 0; i < n; i++)
             gx[i] = v[i] * scale + x[i] * by + more;
-        gx += n;
+    }
+}
+
+CLONES static void NAME(rows_weights)(long rows, long n, long columns, const T *g, const T *x,
+                                      const T *mean, const T *rstd, T *restrict gw,
+                                      T *restrict gb)
+{
+    for (long r = 0; r < rows; r++, g += n, x += n) {
+        const T scale = rstd[r], shift = -mean[r] * scale;
+        if (gw)
+            for (long i = 0; i < columns; i++)
+                gw[i] += g[i] * (x[i] * scale + shift);
+        if (gb)
+            for (long i = 0; i < columns; i++)
+                gb[i] += g[i];
     }
 }
 
