@@ -12,7 +12,7 @@
 
 #define SCAN(NAME, T, WIDE, START, OP)                                                         \
     V_CLONES void NAME(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n,                \
-                       ptrdiff_t inner) {                                                      \
+                       ptrdiff_t inner, ptrdiff_t width) {                                     \
         const T* x = (const T*)in;                                                             \
         T* y = (T*)out;                                                                        \
         for (ptrdiff_t o = 0; o < outer; o++, x += n * inner, y += n * inner) {                \
@@ -21,14 +21,14 @@
                 for (ptrdiff_t k = 0; k < n; k++) y[k] = (T)(acc = acc OP x[k]);               \
                 continue;                                                                      \
             }                                                                                  \
-            for (ptrdiff_t first = 0; first < inner; first += 64) {                            \
-                int width = inner - first < 64 ? (int)(inner - first) : 64;                    \
+            for (ptrdiff_t first = 0; first < width; first += 64) {                            \
+                int count = width - first < 64 ? (int)(width - first) : 64;                    \
                 WIDE acc[64];                                                                  \
-                for (int j = 0; j < width; j++) acc[j] = START;                                \
+                for (int j = 0; j < count; j++) acc[j] = START;                                \
                 for (ptrdiff_t k = 0; k < n; k++) {                                            \
                     const T* row = x + k * inner + first;                                      \
                     T* to = y + k * inner + first;                                             \
-                    for (int j = 0; j < width; j++) {                                          \
+                    for (int j = 0; j < count; j++) {                                          \
                         acc[j] = acc[j] OP row[j];                                             \
                         to[j] = (T)acc[j];                                                     \
                     }                                                                          \
@@ -79,13 +79,14 @@ SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
                 to[j] = IS_LOG ? row[j] - top[j] - sum[j] : EXP(row[j] - top[j]) * sum[j];     \
         }                                                                                      \
     }                                                                                          \
-    void NAME(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner) {      \
+    void NAME(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,        \
+              ptrdiff_t width) {                                                               \
         const T* x = (const T*)in;                                                             \
         T* y = (T*)out;                                                                        \
         for (ptrdiff_t o = 0; o < outer; o++, x += n * inner, y += n * inner)                  \
-            for (ptrdiff_t first = 0; first < inner; first += TILE)                            \
+            for (ptrdiff_t first = 0; first < width; first += TILE)                            \
                 NAME##_tile(x + first, y + first, n, inner,                                    \
-                            inner - first < TILE ? (int)(inner - first) : TILE);               \
+                            width - first < TILE ? (int)(width - first) : TILE);               \
     }
 COLUMNS(imode_softmax_f, float, v_expf, logf, 0)
 COLUMNS(imode_softmax_d, double, v_exp, log, 0)

@@ -16,20 +16,16 @@ IMODE_ALONG(imode_log_softmax_backward_f)
 IMODE_ALONG(imode_log_softmax_backward_d)
 
 
-/* Running sums and products along the middle of (outer, n, inner), both arrays contiguous. */
-typedef void (*imode_scan)(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n,
-                           ptrdiff_t inner);
-void imode_cumsum_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_cumsum_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_cumsum_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_cumprod_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_cumprod_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_cumprod_l(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+/* A run along the middle of (outer, n, inner), for the first `width` of inner; both arrays lie
+   alike: n * inner elements from one of outer to the next. */
+typedef void imode_scan(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,
+                        ptrdiff_t width);
 
-/* The same for softmax and its logarithm: for lanes side by side, without a copy. */
-void imode_softmax_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_softmax_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_log_softmax_f(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
-void imode_log_softmax_d(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner);
+/* Running sums and products. */
+imode_scan imode_cumsum_f, imode_cumsum_d, imode_cumsum_l;
+imode_scan imode_cumprod_f, imode_cumprod_d, imode_cumprod_l;
+
+/* softmax and its logarithm, for lanes side by side, without a copy. */
+imode_scan imode_softmax_f, imode_softmax_d, imode_log_softmax_f, imode_log_softmax_d;
 
 #endif

@@ -6,7 +6,7 @@ into a buffer, processed, and scattered back.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator, kernel_t
@@ -51,6 +51,8 @@ cdef extern from "lanes.h" nogil:
 
 cdef enum:
     GIL_FREE = 32768              # from so many elements on, the GIL is released
+    GRAIN = 32768                 # fewest elements per thread
+    TILE = 64                     # lanes side by side that a thread takes at a time
     SIDE_BY_SIDE = 16             # lanes gathered at a time
     SMALL = 8192                  # most bytes of a buffer on the stack
 
@@ -214,6 +216,48 @@ max_dim = _extremum(_extremum_kernel, False)
 min_dim = _extremum(_extremum_kernel, True)
 
 
+# ---- whole lanes, shared between threads ----
+
+ctypedef struct Scan:
+    scan_t scan
+    const char* source
+    char* out
+    Block block
+    npy_intp tiles                # of each of block.outer
+
+
+cdef void _scan_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Tiles begin to end."""
+    cdef Scan* s = <Scan*>context
+    cdef Block* b = &s.block
+    cdef npy_intp o, first, count, at
+    while begin < end:
+        o, first = begin // s.tiles, begin % s.tiles
+        at = (o * b.n * b.inner + first * TILE) * b.item
+        if first == 0 and end - begin >= s.tiles:
+            count = (end - begin) // s.tiles
+            s.scan(s.source + at, s.out + at, count, b.n, b.inner, b.inner)
+            begin += count * s.tiles
+        else:
+            count = min(end - begin, s.tiles - first)
+            s.scan(s.source + at, s.out + at, 1, b.n, b.inner,
+                   min(count * TILE, b.inner - first * TILE))
+            begin += count
+
+
+cdef void _scan_all(scan_t scan, ndarray x, ndarray out, Block* block) noexcept:
+    cdef Scan s
+    s.scan, s.block = scan, block[0]
+    s.source, s.out = <const char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out)
+    s.tiles = (block.inner + TILE - 1) // TILE
+    if cnp.PyArray_SIZE(x) < GIL_FREE:
+        scan(s.source, s.out, block.outer, block.n, block.inner, block.inner)
+        return
+    with nogil:
+        parallel_for(block.outer * s.tiles,
+                     GRAIN // (block.n * min(block.inner, <npy_intp>TILE)) + 1, _scan_some, &s)
+
+
 # ---- softmax(self, dim), log_softmax, and their gradients (grad_output, output, dim) ----
 
 cdef class _Softmax:
@@ -271,8 +315,41 @@ cdef void _run_lanes(loop_t loop, void* data, int nargs, Block* block, char** ar
                           dims[0], item, item)
 
 
+ctypedef struct Lanes:
+    loop_t loop
+    void* data
+    int nargs
+    Block block
+    char* args[3]
+
+
+cdef void _rows_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Rows begin to end of contiguous lanes."""
+    cdef Lanes* s = <Lanes*>context
+    cdef Block block = s.block
+    cdef char* args[3]
+    cdef int i
+    for i in range(s.nargs):
+        args[i] = s.args[i] + begin * block.n * block.item
+    block.outer = end - begin
+    _run_lanes(s.loop, s.data, s.nargs, &block, args, NULL)
+
+
+cdef void _rows(loop_t loop, void* data, int nargs, Block* block, char** args) noexcept nogil:
+    """Contiguous lanes on several threads, unless their loop may have to say that memory failed."""
+    cdef Lanes s
+    cdef int i
+    s.loop, s.data, s.nargs, s.block = loop, data, nargs, block[0]
+    for i in range(nargs):
+        s.args[i] = args[i]
+    if block.item < 4 and block.n > SMALL // 8:
+        _rows_some(&s, 0, block.outer)
+    else:
+        parallel_for(block.outer, GRAIN // block.n + 1, _rows_some, &s)
+
+
 cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) except -1:
-    """As `_run_lanes`, with a buffer and without the GIL if that pays."""
+    """As `_run_lanes`, with a buffer, and on several threads without the GIL, if that pays."""
     cdef npy_intp size = nargs * SIDE_BY_SIDE * block.n * block.item
     cdef char[SMALL] small
     cdef char* buffer = small
@@ -284,7 +361,10 @@ cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) e
         _run_lanes(loop, data, nargs, block, args, buffer)
     elif not skipping():
         with nogil:
-            _run_lanes(loop, data, nargs, block, args, buffer)
+            if block.inner == 1:
+                _rows(loop, data, nargs, block, args)
+            else:
+                _run_lanes(loop, data, nargs, block, args, buffer)
     if buffer != small:
         free(buffer)
     return raise_left()
@@ -308,11 +388,8 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     pointers[1] = <char*>cnp.PyArray_DATA(out)
     if block.inner == 1 or self.columns[code] == NULL:
         _lanes(self.loop[code], self.data[code], 2, &block, pointers)
-    elif block.outer * block.n * block.inner < GIL_FREE:
-        self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
-    elif not skipping():
-        with nogil:
-            self.columns[code](pointers[0], pointers[1], block.outer, block.n, block.inner)
+    else:
+        _scan_all(self.columns[code], x, out, &block)
     return deliver(op, out, args)
 
 
@@ -372,8 +449,6 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef int axis = _axis(args[1], x.ndim)
     cdef Block block
-    cdef char* source
-    cdef char* target
     cdef PyObject* own[4]
     if op.role == INPLACE and args[2] != <PyObject*>None and axis != BAD:
         _refuse_other_dtype(x, as_numpy(<object>args[2]))
@@ -391,13 +466,7 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     block = _block(x, axis)
     x = _contiguous(x)
     out = empty(typenum_of[code], x.ndim, x.shape)
-    source = <char*>cnp.PyArray_DATA(x)
-    target = <char*>cnp.PyArray_DATA(out)
-    if cnp.PyArray_SIZE(x) < GIL_FREE:
-        self.loop[code](source, target, block.outer, block.n, block.inner)
-    elif not skipping():
-        with nogil:
-            self.loop[code](source, target, block.outer, block.n, block.inner)
+    _scan_all(self.loop[code], x, out, &block)
     return deliver(op, out, args)
 
 
