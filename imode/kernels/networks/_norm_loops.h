@@ -25,7 +25,7 @@ static inline double NAME(fold)(T *lanes)
     return lanes[0];
 }
 
-CLONES static double NAME(row_sum)(const T *x, long n)
+V_CLONES static double NAME(row_sum)(const T *x, long n)
 {
     double total = 0;
     for (long start = 0; start < n; start += CHUNK) {
@@ -41,7 +41,7 @@ CLONES static double NAME(row_sum)(const T *x, long n)
     return total;
 }
 
-CLONES static double NAME(row_squares)(const T *x, long n, T mean)
+V_CLONES static double NAME(row_squares)(const T *x, long n, T mean)
 {
     double total = 0;
     for (long start = 0; start < n; start += CHUNK) {
@@ -58,7 +58,7 @@ CLONES static double NAME(row_squares)(const T *x, long n, T mean)
 }
 
 /* Adds sum of g and sum of g * (x - mean). */
-CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double *total,
+V_CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double *total,
                                   double *dot)
 {
     for (long start = 0; start < n; start += CHUNK) {
@@ -76,13 +76,13 @@ CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double
     }
 }
 
-CLONES static void NAME(row_affine)(const T *x, long n, T scale, T shift, T *restrict out)
+V_CLONES static void NAME(row_affine)(const T *x, long n, T scale, T shift, T *restrict out)
 {
     for (long i = 0; i < n; i++)
         out[i] = x[i] * scale + shift;
 }
 
-CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T shift,
+V_CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T shift,
                                      T *restrict out)
 {
     for (long i = 0; i < n; i++)
@@ -91,7 +91,7 @@ CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T
 
 /* ---- with channels innermost (inner == 1): whole rows of channels at a time ---- */
 
-CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *var,
+V_CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *var,
                                       double *restrict sums)
 {
     const long n = p->outer, c = p->channels;
@@ -113,7 +113,7 @@ CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *
         var[j] = (T)(sums[j] / n);
 }
 
-CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *scale,
+V_CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *scale,
                                        const T *shift, T *restrict out)
 {
     const long c = p->channels;
@@ -122,7 +122,7 @@ CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *sc
             out[i * c + j] = x[i * c + j] * scale[j] + shift[j];
 }
 
-CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, const T *mean,
+V_CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, const T *mean,
                                      T *total, T *dot, double *restrict sums)
 {
     const long c = p->channels;
@@ -140,7 +140,7 @@ CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, c
     }
 }
 
-CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x, const T *a,
+V_CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x, const T *a,
                                         const T *b, const T *shift, T *restrict out)
 {
     const long c = p->channels;
@@ -154,7 +154,7 @@ CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x
 #define ABREAST 16
 #define SHORT 32 /* rows up to this length are processed ABREAST at a time, side by side */
 
-CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
+V_CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
 {
     for (long r = 0; r < rows; r += ABREAST) {
         const long count = rows - r < ABREAST ? rows - r : ABREAST;
@@ -251,7 +251,7 @@ static void NAME(combine)(const plane_t *p, const T *g, const T *x, const T *a, 
 
 /* ---- rows with a weight per element ---- */
 
-CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, const T *rstd,
+V_CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, const T *rstd,
                               const T *w, const T *b, T *restrict out)
 {
     for (long r = 0; r < rows; r++, x += n, out += n) {
@@ -271,7 +271,7 @@ CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, cons
     }
 }
 
-CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x, const T *mean,
+V_CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x, const T *mean,
                                        const T *rstd, const T *w, T *restrict gx, T *restrict gw,
                                        T *restrict gb)
 {
