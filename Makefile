@@ -17,10 +17,10 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help docs demo examples test fast bench conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help docs demo examples test fast bench bench-large bench-models conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
 
 help:            ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
 
 demo: $(STAMP) .venv/.demo  ## train on handwritten digits, see its answers, what they cost in each mode, what is refused
 	$(PYTHON) examples/digits.py
@@ -33,8 +33,12 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 	$(PYTHON) $(EXAMPLES)/images.py
 	$(PYTHON) examples/text.py
 
-test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network
+# What tests the kernels that are compiled for several levels of x86-64.
+KERNELS := $(patsubst %,tests/test_%.py,cpu_level loops reduce norm conv loss fourier random special \
+	stored moving scaled_products create linalg)
+test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network; the kernels' at a low level of the CPU, too
 	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE)
+	IMODE_CPU_LEVEL=x86-64-v2 $(PYTHON) -m pytest $(KERNELS) $(BESIDE) -q
 
 fast: $(STAMP) .venv/.test    ## the tests, without the slow ones
 	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE) -m 'not slow' -q
@@ -54,6 +58,12 @@ stress: $(STAMP) .venv/.test  ## random work in many threads: SECONDS=60 SEED=0
 
 crash: $(STAMP) .venv/.test  ## random arguments to every operator, hostile hooks: SECONDS=60 SEED=0
 	$(PYTHON) -m tests.crash --seconds $(SECONDS) --seed $(SEED)
+
+bench-large: $(STAMP) .venv/.bench  ## operators over large arrays beside PyTorch's: LARGE="--only exp --level x86-64-v2"
+	$(PYTHON) -m benchmarks.large $(LARGE)
+
+bench-models: $(STAMP) .venv/.bench  ## whole models beside PyTorch's, with their memory
+	$(PYTHON) -m benchmarks.models
 
 bench: $(STAMP) .venv/.bench  ## times beside PyTorch's and NumPy's; tables under build/bench
 	$(PYTHON) -m benchmarks

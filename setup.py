@@ -46,6 +46,9 @@ SHARED_FEATURES += ["ImportExport", "PythonClasses", "StringTools"]
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 
+# What chooses loops for the machine lets this header limit the choice.
+CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
+
 COMPILE, LINK, LIBRARIES = [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
@@ -57,6 +60,8 @@ if os.name == "posix":
     LIBRARIES = ["m"]
 if sys.platform == "linux":
     LINK = ["-Wl,--as-needed"] + ([] if DEBUG else ["-Wl,-s"])
+    if platform.machine() == "x86_64":
+        WRAP = "-Wl,--wrap=__cpu_indicator_init"
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
@@ -114,6 +119,10 @@ class build_modules(build_ext):
             force=self.force,
             nthreads=JOBS if JOBS > 1 else 0,
         )
+        # Cython's copies of headers would be found first, and not all of them are kept up to date.
+        for copy in Path(f"build/cython-{MODE}").rglob("*.h"):
+            if copy.name in HEADERS:
+                copy.unlink()
         self.parallel = self.parallel or JOBS
         super().finalize_options()
         self.build_temp = f"build/objects-{MODE}"
@@ -121,6 +130,8 @@ class build_modules(build_ext):
     def build_extension(self, ext):
         self.begun = getattr(self, "begun", 0) + 1
         ext.depends = sorted(set().union(*(included(source, set()) for source in ext.sources)))
+        if WRAP and str(CPU_LEVEL) in ext.depends:
+            ext.extra_link_args = [*ext.extra_link_args, WRAP]
         sources = [*ext.sources, *ext.depends]
         if self.force or newer_group(sources, self.get_ext_fullpath(ext.name), "newer"):
             # Compiling takes a minute or more: say where it is.

@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cpu_level.h"
+
 #define V_INLINE static inline __attribute__((always_inline, unused))
 
 /* Compile a function for three levels of x86-64, of which the loader picks one. Elsewhere: once. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && \
-    defined(__linux__) && defined(__GLIBC__) && !defined(IMODE_DEBUG)
+#if IMODE_LEVELS && defined(__GLIBC__) && !defined(IMODE_DEBUG)
 #define V_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define V_CLONES

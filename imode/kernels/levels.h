@@ -5,6 +5,8 @@
 #ifndef IMODE_LEVELS_H
 #define IMODE_LEVELS_H
 
+#include "cpu_level.h"
+
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(x) JOIN(x, SUFFIX)
@@ -17,7 +19,7 @@
 #define BYTES 0  /* no vector types: scalar tiles */
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#if IMODE_LEVELS
 #define CHOOSE 1
 
 /* 0: any machine, 1: AVX2 and FMA, 2: AVX-512 */

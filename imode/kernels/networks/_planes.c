@@ -4,23 +4,16 @@
 #include <string.h>
 
 #include "_planes.h"
+#include "half.h"
 
 /* No fused multiply-add: x * scale - mean * scale must be 0 where x is the mean. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
-
 #if defined(__GNUC__)
-#define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 8")
 #else
-#define INLINE static inline
 #define UNROLL
 #endif
 

@@ -17,7 +17,7 @@
         }
 
 /* The sum of the lanes, pair by pair. */
-INLINE double NAME(fold)(T *lanes)
+V_INLINE double NAME(fold)(T *lanes)
 {
     UNROLL
     for (int width = LANES / 2; width; width /= 2)
@@ -26,7 +26,7 @@ INLINE double NAME(fold)(T *lanes)
     return lanes[0];
 }
 
-CLONES static double NAME(row_sum)(const T *x, long n)
+V_CLONES static double NAME(row_sum)(const T *x, long n)
 {
     double total = 0;
     for (long start = 0; start < n; start += CHUNK) {
@@ -42,7 +42,7 @@ CLONES static double NAME(row_sum)(const T *x, long n)
     return total;
 }
 
-CLONES static double NAME(row_squares)(const T *x, long n, T mean)
+V_CLONES static double NAME(row_squares)(const T *x, long n, T mean)
 {
     double total = 0;
     for (long start = 0; start < n; start += CHUNK) {
@@ -59,7 +59,7 @@ CLONES static double NAME(row_squares)(const T *x, long n, T mean)
 }
 
 /* Adds sum of g and sum of g * (x - mean). */
-CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double *total,
+V_CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double *total,
                                   double *dot)
 {
     for (long start = 0; start < n; start += CHUNK) {
@@ -77,13 +77,13 @@ CLONES static void NAME(row_sums)(const T *g, const T *x, long n, T mean, double
     }
 }
 
-CLONES static void NAME(row_affine)(const T *x, long n, T scale, T shift, T *restrict out)
+V_CLONES static void NAME(row_affine)(const T *x, long n, T scale, T shift, T *restrict out)
 {
     for (long i = 0; i < n; i++)
         out[i] = x[i] * scale + shift;
 }
 
-CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T shift,
+V_CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T shift,
                                      T *restrict out)
 {
     for (long i = 0; i < n; i++)
@@ -92,7 +92,7 @@ CLONES static void NAME(row_combine)(const T *g, const T *x, long n, T a, T b, T
 
 /* ---- with channels innermost (inner == 1): whole rows of channels at a time ---- */
 
-CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *var,
+V_CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *var,
                                       double *restrict sums)
 {
     const long n = p->outer, c = p->channels, step = p->step;
@@ -114,7 +114,7 @@ CLONES static void NAME(column_stats)(const plane_t *p, const T *x, T *mean, T *
         var[j] = (T)(sums[j] / n);
 }
 
-CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *scale,
+V_CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *scale,
                                        const T *shift, T *restrict out)
 {
     const long c = p->channels;
@@ -123,7 +123,7 @@ CLONES static void NAME(column_affine)(const plane_t *p, const T *x, const T *sc
             out[i * c + j] = x[i * c + j] * scale[j] + shift[j];
 }
 
-CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, const T *mean,
+V_CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, const T *mean,
                                      T *total, T *dot, double *restrict sums)
 {
     const long c = p->channels, step = p->step;
@@ -141,7 +141,7 @@ CLONES static void NAME(column_sums)(const plane_t *p, const T *g, const T *x, c
     }
 }
 
-CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x, const T *a,
+V_CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x, const T *a,
                                         const T *b, const T *shift, T *restrict out)
 {
     const long c = p->channels;
@@ -155,7 +155,7 @@ CLONES static void NAME(column_combine)(const plane_t *p, const T *g, const T *x
 #define ABREAST 16
 #define SHORT 32 /* rows up to this length are processed ABREAST at a time, side by side */
 
-CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
+V_CLONES static void NAME(short_stats)(long rows, long n, const T *x, T *mean, T *var)
 {
     for (long r = 0; r < rows; r += ABREAST) {
         const long count = rows - r < ABREAST ? rows - r : ABREAST;
@@ -252,7 +252,7 @@ static void NAME(combine)(const plane_t *p, const T *g, const T *x, const T *a, 
 
 /* ---- rows with a weight per element ---- */
 
-CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, const T *rstd,
+V_CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, const T *rstd,
                               const T *w, const T *b, T *restrict out)
 {
     for (long r = 0; r < rows; r++, x += n, out += n) {
@@ -272,8 +272,8 @@ CLONES static void NAME(rows)(long rows, long n, const T *x, const T *mean, cons
     }
 }
 
-CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x, const T *mean,
-                                       const T *rstd, const T *w, T *restrict gx)
+V_CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x, const T *mean,
+                                         const T *rstd, const T *w, T *restrict gx)
 {
     for (long r = 0; r < rows; r++, g += n, x += n, gx += n) {
         const T scale = rstd[r];
@@ -292,7 +292,7 @@ CLONES static void NAME(rows_backward)(long rows, long n, const T *g, const T *x
     }
 }
 
-CLONES static void NAME(rows_weights)(long rows, long n, long columns, const T *g, const T *x,
+V_CLONES static void NAME(rows_weights)(long rows, long n, long columns, const T *g, const T *x,
                                       const T *mean, const T *rstd, T *restrict gw,
                                       T *restrict gb)
 {

@@ -10,7 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+#include "cpu_level.h"
+
+#if IMODE_LEVELS && defined(__GLIBC__)
 #define BM_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define BM_CLONES

@@ -12,7 +12,7 @@
 #include "vmath.h"
 #include "wide.h"
 
-#define BLOCK 4096
+#define BLOCK 2048
 #define TILE 512 /* columns summed side by side: two levels of sums fit into the L1 cache */
 
 /* ---- sum: one block of a contiguous row ---- */
