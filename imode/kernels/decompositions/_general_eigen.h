@@ -505,8 +505,3 @@ static int NAME(eig)(long n, const T *a, T *values, T *vectors, char *work)
 #undef K
 #undef H
 #undef SIZE
-#undef V
-#undef AT
-#undef READ
-#undef DOWN
-#undef UP

@@ -44,7 +44,7 @@ INLINE void NAME(add_times)(T *x, const T *y, T factor, long begin, long end)
 }
 
 /* The sum of x[i] times row i, for the rows from `first` to `last`: columns from `begin` to `end`. */
-static void NAME(combine)(T *sum, const T *x, const T *rows, long ld, long first, long last, long begin,
+static inline void NAME(combine)(T *sum, const T *x, const T *rows, long ld, long first, long last, long begin,
                           long end)
 {
     long j = begin;
@@ -77,7 +77,7 @@ static void NAME(combine)(T *sum, const T *x, const T *rows, long ld, long first
 
 /* The reflection I - tau v v^T that takes x[begin .. n) to (beta, 0, ..., 0): v in the place of x, with a
    first element of 1 and zeros before, where its vector begins. Returns tau, 0 for no reflection. */
-static T NAME(reflection)(T *x, long begin, long n, T *beta)
+static inline T NAME(reflection)(T *x, long begin, long n, T *beta)
 {
     const T alpha = x[begin];
     double squares, scale = 1;
@@ -105,7 +105,7 @@ static T NAME(reflection)(T *x, long begin, long n, T *beta)
 }
 
 /* rows := (I - tau v v^T) rows, rows from `first` to `last`; `w` is room for a row. */
-static void NAME(reflect_rows)(T *rows, long ld, const T *v, T tau, long first, long last, long begin,
+static inline void NAME(reflect_rows)(T *rows, long ld, const T *v, T tau, long first, long last, long begin,
                                long end, T *w)
 {
     NAME(combine)(w, v, rows, ld, first, last, begin, end);
@@ -114,7 +114,7 @@ static void NAME(reflect_rows)(T *rows, long ld, const T *v, T tau, long first, 
 }
 
 /* The largest absolute value of n numbers, or infinity if one of them is not finite. */
-static double NAME(largest)(const T *x, long n)
+static inline double NAME(largest)(const T *x, long n)
 {
     T most = 0, apart = 0;
     for (long i = 0; i < n; i++) {
