@@ -1,5 +1,5 @@
-"""Eigenvalues, eigenvectors, least squares and elimination of small matrices, of which there are loops of our own:
-as accurate as LAPACK's, for matrices of many kinds. Without PyTorch."""
+"""Eigenvalues, least squares and elimination of small matrices, for which there are own loops: as
+accurate as LAPACK, for matrices of many kinds. Without PyTorch."""
 
 import numpy as np
 import pytest
