@@ -1,5 +1,5 @@
-"""Fourier transforms of lines whose elements lie apart, of long ones, and of lengths with large prime
-factors. Without PyTorch."""
+"""Fourier transforms of lines whose elements lie apart, of long ones, and of lengths with large
+prime factors. Without PyTorch."""
 
 import numpy as np
 import pytest
