@@ -85,7 +85,7 @@ ctypedef struct FreeList:     # of dead arrays, chained by their field `base`
 
 cdef enum:
     LARGE = 1 << 18           # bytes
-    LARGEST = 1 << 24
+    LARGEST = 1 << 25
     KEPT = 16
     KEPT_BYTES = 1 << 26
 

@@ -23,9 +23,17 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "orthogonal.h" nogil:
+    enum:
+        IMODE_FEW                 # rows and columns up to which the next function serves
+    int imode_least_squares(int wide, long m, long n, long k, const void* a, void* b, long ldb,
+                            int pivots, double rcond) noexcept
+
 cdef enum:
     BLOCK = 32                    # columns that blocked routines work on at once
     FEW = 16                      # rows and columns up to which they are not called
+    # Singular values from which on gelsd does what gelss does, many times faster.
+    DIVIDED = 32
 
 
 # ---- few rows and columns, for which LAPACK's calls cost more than the work ----
@@ -247,6 +255,13 @@ cdef void _one_system(Job* job, npy_intp i, char* work, lint* lwork, lint* info)
     cdef char* rwork = work + _rounded(lwork[0] * job.item)
     cdef char* iwork = rwork + job.d_step
     cdef void* rcond = <void*>&job.rcond if job.kind & 1 else <void*>&rcond_f
+    if job.options[0] <= c"1" and job.kind <= 1 and job.n <= job.m <= IMODE_FEW and (
+            job.k <= IMODE_FEW and job.lda == job.m and imode_least_squares(
+                job.kind, job.m, job.n, job.k, job.a + i * job.a_step, job.b + i * job.b_step,
+                job.ldb, job.options[0] == c"1", job.rcond)):
+        if job.pivots != NULL:
+            (<int64_t*>job.pivots)[i] = job.n
+        return
     if job.options[0] == c"1":
         memset(iwork, 0, job.n * sizeof(lint))         # columns that may change places
     if job.k:
@@ -329,6 +344,8 @@ cdef tuple _lstsq(ndarray a, ndarray b, int which, double rcond):
     cdef Job job
     cdef Routine[4] routines = [GELS, GELSY, GELSD, GELSS]
     cdef npy_intp m = size_of(a, 2), n = size_of(a, 1), least = min(m, n)
+    if which == 3 and least > DIVIDED:
+        which = 2
     cdef ndarray made, x, info
     cdef ndarray ranks = None
     cdef ndarray values = None

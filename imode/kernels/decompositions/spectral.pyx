@@ -22,9 +22,20 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "spectral.h" nogil:
+    size_t imode_eigh_work(int wide, long n) noexcept
+    size_t imode_eig_work(int wide, long n) noexcept
+    int imode_eigh(int wide, long n, void* a, int upper, int vectors, void* values,
+                   void* work) noexcept
+    int imode_eig(int wide, long n, const void* a, void* values, void* vectors,
+                  void* work) noexcept
+
 cdef enum:
     SMALL = 32                    # up to this size no routine asks for more than it must have
     BLOCK = 32                    # columns that blocked routines work on at once
+    # Rows of real matrices up to which the functions above are faster than LAPACK's.
+    MOST_SYMMETRIC = 128
+    MOST_GENERAL = 160
 
 
 # ---- singular values ----
@@ -103,6 +114,10 @@ def svd(ndarray a not None, bint full, bint vectors):
 
 cdef void _one_eigh(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     """options: JOBZ, UPLO; c: eigenvalues."""
+    if job.kind <= 1 and job.n <= MOST_SYMMETRIC and imode_eigh(
+            job.kind, job.n, job.a + i * job.a_step, job.options[1] == c"U",
+            job.options[0] == c"V", job.c + i * job.c_step, work) == 0:
+        return
     cdef lint reals = 1 + 5 * job.n + 2 * job.n * job.n, ints = 3 + 5 * job.n
     cdef char* iwork = work + (lwork[0] * job.item + 7) // 8 * 8
     cdef char* rwork = iwork + ints * sizeof(lint)
@@ -121,14 +136,17 @@ cdef tuple _eigh(ndarray a, bint upper, bint vectors):
     cdef Job job
     cdef ndarray made, values, info
     cdef lint n = size_of(a, 1), squares = 2 * n * n
+    cdef npy_intp more
     start(&job, a)
     job.call = routine(SYEVD, job.kind)
     made, values, info = in_columns(a), vector_stack(a, real_type(a), n), infos_of(&job, a)
     matrix_of(&job, made)
     job.c, job.c_step = data_of(values), n * job.real
     job.options[0], job.options[1] = c"V" if vectors else c"N", c"U" if upper else c"L"
-    run_each(_one_eigh, &job, 1 + 70 * n + squares,
-             8 + (3 + 5 * n) * sizeof(lint) + (1 + 5 * n + squares) * job.real, 2.0 * n * n * n)
+    more = 8 + (3 + 5 * n) * sizeof(lint) + (1 + 5 * n + squares) * job.real
+    if job.kind <= 1 and n <= MOST_SYMMETRIC:
+        more = max(more, <npy_intp>imode_eigh_work(job.kind, n))
+    run_each(_one_eigh, &job, 1 + 70 * n + squares, more, 2.0 * n * n * n)
     return values, made, info
 
 
@@ -188,6 +206,9 @@ cdef void _one_eig(Job* job, npy_intp i, char* work, lint* lwork, lint* info) no
     cdef char* a = job.a + i * job.a_step
     cdef char* values = job.c + i * job.c_step
     cdef char* vectors = job.b + i * job.b_step
+    if job.kind <= 1 and n <= MOST_GENERAL and imode_eig(
+            job.kind, n, a, values, vectors if job.b != NULL else NULL, work) == 0:
+        return
     if job.kind > 1:
         geev(&none, &job.options[0], &n, a, &job.lda, values, NULL, &one, vectors, &job.ldb, work,
              lwork, parts, info)
@@ -201,11 +222,13 @@ cdef void _one_eig(Job* job, npy_intp i, char* work, lint* lwork, lint* info) no
 
 cdef int _factor_eig(Job* job) except -1:
     cdef lint n = job.n, lwork = (4 + BLOCK) * n + 1
-    if n > SMALL:
+    cdef npy_intp more = (2 * n + 2 + (0 if job.kind > 1 else n * n)) * job.item
+    if job.kind <= 1 and n <= MOST_GENERAL:
+        more = max(more, <npy_intp>imode_eig_work(job.kind, n))
+    elif n > SMALL:
         lwork = max(lwork, asked(job, _one_eig))
     lwork += lwork % 2
-    return run_each(_one_eig, job, lwork,
-                    (2 * n + 2 + (0 if job.kind > 1 else n * n)) * job.item, 8.0 * n * n * n)
+    return run_each(_one_eig, job, lwork, more, 8.0 * n * n * n)
 
 
 cdef tuple _eig(ndarray a, bint vectors):

@@ -265,7 +265,7 @@ static int make_around(imode_plan *plan, const transform_set *set)
     plan->chirp = table_of(plan, 2 * n);
     plan->kernel = table_of(plan, 2 * size);
     void *other = plan->around ? calloc(2 * size, 8) : NULL;
-    char *work = plan->around ? malloc(imode_plan_work(plan->around) + 64) : NULL;
+    char *work = plan->around ? malloc(plan->around->work + 64) : NULL;
     const int failed = !plan->chirp || !plan->kernel || !other || !work;
     for (long j = 0; j < n && !failed; j++) {
         const uint64_t square = (uint64_t)j * (uint64_t)j % (2 * (uint64_t)n);
@@ -303,21 +303,21 @@ static int make(imode_plan *plan, const transform_set *set, int part)
     if (n > 1 && largest_factor(n) > MAX_RADIX) {
         if (make_around(plan, set))
             return -1;
-        plan->work = 4 * plan->around->n * pair + imode_plan_work(plan->around);
+        plan->work = 4 * plan->around->n * pair + plan->around->work + 64;
     } else {
         if (n >= 32 && !part && make_steps(plan, set->lanes))
             return -1;
-        if (n > 1 && (n * pack <= LANES_MOST || part) && make_passes(plan))
+        if (n > 1 && (n * pack <= STRIDED_MOST || part) && make_passes(plan))
             return -1;
         plan->work = 2 * (n * pack <= LANES_MOST || !plan->n1 ? n + 1 : 1) * pack;
         if (plan->n1) {
             const long most = (plan->n1 > plan->n2 ? plan->n1 : plan->n2) + set->lanes;
             const size_t rows = (plan->n1 + set->lanes - 1) / set->lanes * plan->n2;
-            const size_t steps = (2 * most + rows) * pack;
+            const size_t steps = ((GROUPS + 1) * most + rows) * pack;
             plan->work = steps > plan->work ? steps : plan->work;
         }
     }
-    plan->work += 3 * ((n + 1) * pair + 128) + 256;
+    plan->work += 256;
     return 0;
 }
 
@@ -362,9 +362,23 @@ size_t imode_plan_bytes(const imode_plan *plan)
                 : 0;
 }
 
-size_t imode_plan_work(const imode_plan *plan) { return plan->work; }
+size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step)
+{
+    const size_t n = plan->n + 1, pair = plan->wide ? 16 : 8, pack = set_for(plan->wide)->lanes * pair;
+    const int strided = imode_strided(plan, kind, src_step, dst_step);
+    const size_t all = GROUPS * n * pack, most = STRIDED_MOST + GROUPS * pack;
+    size_t apart = strided || kind != IMODE_C2C ? 3 * (n * pair + 128) : 0, bundles = 0;
+    if (strided && plan->radices[0] && (n - 1) * pack <= STRIDED_MOST)
+        bundles = (all < most ? all : most) + n * pack;
+    apart += plan->work;
+    return apart > bundles ? apart : bundles;
+}
 
-int imode_lines(const imode_plan *plan) { return set_for(plan->wide)->lanes; }
+int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step)
+{
+    const int lanes = set_for(plan->wide)->lanes;
+    return kind == IMODE_C2C && imode_strided(plan, kind, src_step, dst_step) ? GROUPS * lanes : lanes;
+}
 
 void imode_transform(const imode_plan *plan, int kind, int inverse, int both, double scale,
                      const char *src, const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,

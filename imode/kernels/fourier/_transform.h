@@ -5,9 +5,12 @@
 #include "transform.h"
 
 enum {
-    MAX_RADIX = 31,  /* larger prime factors: by Bluestein's way */
-    LANES_MOST = 16384 /* bytes of a vector's lines, twice in the L1 cache; longer lines are
-                          transformed one by one, in two steps */
+    MAX_RADIX = 127, /* larger prime factors: by Bluestein's way */
+    LANES_MOST = 16384, /* bytes of a vector's lines, twice in the L1 cache; longer lines are
+                           transformed one by one, in two steps, */
+    STRIDED_MOST = 131072, /* if not their elements lie apart: more, for what is read at once */
+    GROUPS = 4,            /* of vectors' lines that are read and written together, */
+    BLOCK = 8              /* so many elements of each at a time */
 };
 
 /* Lengths without large prime factors are transformed by Stockham's passes, many lines at once
@@ -28,7 +31,7 @@ struct imode_plan {
     imode_plan *around; /* of Bluestein's way: the longer plan, or NULL */
     void *chirp;        /* pairs, n */
     void *kernel;       /* pairs, around->n: its transform, scaled */
-    size_t bytes, work;
+    size_t bytes, work; /* work: of what lies side by side */
 };
 
 typedef struct {
@@ -37,5 +40,13 @@ typedef struct {
                 ptrdiff_t, char *, const ptrdiff_t *, ptrdiff_t, int, void *);
     void (*line)(const imode_plan *, const void *, void *, int, double, void *);
 } transform_set;
+
+/* Whether the elements of the lines do not lie side by side. */
+static inline int imode_strided(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step)
+{
+    const ptrdiff_t real = plan->wide ? 8 : 4;
+    return src_step != (kind == IMODE_R2C ? real : 2 * real) ||
+           dst_step != (kind == IMODE_C2R ? real : 2 * real);
+}
 
 #endif

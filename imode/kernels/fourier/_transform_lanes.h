@@ -149,47 +149,82 @@ static void NAME(give)(char *dst, const NAME(place) *p, long n, const C *x, T sc
 
 static void NAME(line)(const imode_plan *, const void *, void *, int, double, void *);
 
+/* Groups of up to LANES lines each, at distances of LANES lines: a few elements of all of them at a time, so
+   that what lies side by side in memory is read, or written, once. */
+static void NAME(take_groups)(const char *src, const NAME(place) *p, ptrdiff_t apart, int lines, long n,
+                              C *const *x)
+{
+    for (long j = 0; j < n; j += BLOCK)
+        for (int g = 0; g * LANES < lines; g++) {
+            NAME(place) one = *p;
+            one.lines = lines - g * LANES < LANES ? lines - g * LANES : LANES;
+            NAME(take)(src + g * apart + j * p->step, &one, n - j < BLOCK ? n - j : BLOCK, x[g] + j);
+        }
+}
+
+static void NAME(give_groups)(char *dst, const NAME(place) *p, ptrdiff_t apart, int lines, long n,
+                              C *const *x, T scale)
+{
+    for (long j = 0; j < n; j += BLOCK)
+        for (int g = 0; g * LANES < lines; g++) {
+            NAME(place) one = *p;
+            one.lines = lines - g * LANES < LANES ? lines - g * LANES : LANES;
+            NAME(give)(dst + g * apart + j * p->step, &one, n - j < BLOCK ? n - j : BLOCK, x[g] + j, scale);
+        }
+}
+
+/* From the transform of LANES columns, n1 numbers each, those of the rows that begin with column j2. */
+static void NAME(turn)(const imode_plan *plan, const C *found, long j2, int count, C *rows)
+{
+    const long n1 = plan->n1, n2 = plan->n2, up2 = (n2 + LANES - 1) / LANES * LANES;
+    const T *turns = (const T *)plan->turns + j2;
+    for (long k1 = 0; k1 < n1; k1 += LANES) {
+        V res[LANES], ims[LANES];
+        for (int i = 0; i < LANES; i++) {
+            if (k1 + i < n1) {
+                const C c = found[k1 + i];
+                const T *turn = turns + 2 * up2 * (k1 + i);
+                const V re = *(const V *)turn, im = *(const V *)(turn + up2);
+                res[i] = c.v[0] * re - c.v[1] * im;
+                ims[i] = c.v[0] * im + c.v[1] * re;
+            } else
+                res[i] = ims[i] = (V){0};
+        }
+        NAME(turn_over)(res);
+        NAME(turn_over)(ims);
+        C *to = rows + k1 / LANES * n2 + j2;
+        for (int i = 0; i < count; i++)
+            to[i] = (C){{res[i], ims[i]}};
+    }
+}
+
 /* n1 * n2: columns, turns, rows. */
 static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, int swap, T scale,
                             C *work)
 {
-    const long n1 = plan->n1, n2 = plan->n2;
-    const long up1 = (n1 + LANES - 1) / LANES * LANES, up2 = (n2 + LANES - 1) / LANES * LANES;
-    const long most = up1 > up2 ? up1 : up2;
-    C *x = work, *y = x + most, *rows = y + most;
+    const long n1 = plan->n1, n2 = plan->n2, most = (n1 > n2 ? n1 : n2) + LANES;
+    C *const rows = work + (GROUPS + 1) * most;
+    C *x[GROUPS];
     ptrdiff_t at[LANES];
     for (int i = 0; i < LANES; i++)
         at[i] = i * PAIR;
-    for (long j2 = 0; j2 < n2; j2 += LANES) {
-        const int count = n2 - j2 < LANES ? (int)(n2 - j2) : LANES;
-        NAME(place) columns = {at, n2 * PAIR, sizeof(T), count, swap, 0};
-        NAME(take)(in + j2 * PAIR, &columns, n1, x);
-        C *const found = NAME(passes)(plan->first, x, y);
-        const T *turns = (const T *)plan->turns + j2;
-        for (long k1 = 0; k1 < n1; k1 += LANES) {
-            V res[LANES], ims[LANES];
-            for (int i = 0; i < LANES; i++) {
-                if (k1 + i < n1) {
-                    const C c = found[k1 + i];
-                    const T *turn = turns + 2 * up2 * (k1 + i);
-                    const V re = *(const V *)turn, im = *(const V *)(turn + up2);
-                    res[i] = c.v[0] * re - c.v[1] * im;
-                    ims[i] = c.v[0] * im + c.v[1] * re;
-                } else
-                    res[i] = ims[i] = (V){0};
-            }
-            NAME(turn_over)(res);
-            NAME(turn_over)(ims);
-            C *to = rows + k1 / LANES * n2 + j2;
-            for (int i = 0; i < count; i++)
-                to[i] = (C){{res[i], ims[i]}};
-        }
+    for (int g = 0; g < GROUPS; g++)
+        x[g] = work + (g + 1) * most;
+    NAME(place) columns = {at, n2 * PAIR, sizeof(T), LANES, swap, 0};
+    for (long j2 = 0; j2 < n2; j2 += GROUPS * LANES) {
+        const int count = n2 - j2 < GROUPS * LANES ? (int)(n2 - j2) : GROUPS * LANES;
+        NAME(take_groups)(in + j2 * PAIR, &columns, LANES * PAIR, count, n1, x);
+        for (int g = 0; g * LANES < count; g++)
+            NAME(turn)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
+                       count - g * LANES < LANES ? count - g * LANES : LANES, rows);
     }
-    for (long k1 = 0; k1 < n1; k1 += LANES) {
-        const int count = n1 - k1 < LANES ? (int)(n1 - k1) : LANES;
-        NAME(place) columns = {at, n1 * PAIR, sizeof(T), count, swap, 0};
-        C *const found = NAME(passes)(plan->second, rows + k1 / LANES * n2, y);
-        NAME(give)(out + k1 * PAIR, &columns, n2, found, scale);
+    columns.step = n1 * PAIR;
+    for (long k1 = 0; k1 < n1; k1 += GROUPS * LANES) {
+        const int count = n1 - k1 < GROUPS * LANES ? (int)(n1 - k1) : GROUPS * LANES;
+        C *found[GROUPS];
+        for (int g = 0; g * LANES < count; g++)
+            found[g] = NAME(passes)(plan->second, rows + (k1 / LANES + g) * n2, x[g]);
+        NAME(give_groups)(out + k1 * PAIR, &columns, LANES * PAIR, count, n2, found, scale);
     }
 }
 
@@ -386,6 +421,34 @@ static void NAME(bundle)(const imode_plan *plan, int kind, int swap, T scale, co
     }
 }
 
+/* The same of several groups of complex lines, each LANES, whose elements lie far apart. */
+static void NAME(bundles)(const imode_plan *plan, int groups, int swap, T scale, const char *src,
+                          const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,
+                          const ptrdiff_t *dst_at, ptrdiff_t dst_step, C *work)
+{
+    const long n = plan->n;
+    C *x[GROUPS], *y = work;
+    for (int g = 0; g < groups; g++)
+        x[g] = work + (g + 1) * (n + 1);
+    for (long j = 0; j < n; j += BLOCK)
+        for (int g = 0; g < groups; g++) {
+            const NAME(place) from = {src_at + g * LANES, src_step, sizeof(T), LANES, swap, 0};
+            NAME(take)(src + j * src_step, &from, n - j < BLOCK ? n - j : BLOCK, x[g] + j);
+        }
+    for (int g = 0; g < groups; g++) {
+        C *const found = NAME(passes)(plan, x[g], y);
+        if (found == y) {
+            y = x[g];
+            x[g] = found;
+        }
+    }
+    for (long j = 0; j < n; j += BLOCK)
+        for (int g = 0; g < groups; g++) {
+            const NAME(place) to = {dst_at + g * LANES, dst_step, sizeof(T), LANES, swap, 0};
+            NAME(give)(dst + j * dst_step, &to, n - j < BLOCK ? n - j : BLOCK, x[g] + j, scale);
+        }
+}
+
 INLINE void NAME(move)(const char *from, ptrdiff_t step, char *to, ptrdiff_t to_step, long n, size_t size)
 {
     for (long j = 0; j < n; j++)
@@ -406,6 +469,10 @@ static void NAME(single)(const imode_plan *plan, int kind, int swap, T scale, co
     char *const rest = middle + (size & ~63L);
     const char *from = src;
     char *to = to_step == to_unit ? dst : out;
+    if (kind == IMODE_C2C && step == unit && to_step == to_unit) {
+        NAME(line)(plan, src, dst, swap, scale, work);
+        return;
+    }
     if (step != unit) {
         NAME(move)(src, step, in, unit, taken, unit);
         from = in;
@@ -448,9 +515,20 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
                       const ptrdiff_t *dst_at, ptrdiff_t dst_step, int lines, void *work)
 {
     const int swap = inverse;
+    const int strided = imode_strided(plan, kind, src_step, dst_step);
+    const size_t most = strided ? STRIDED_MOST : LANES_MOST, bytes = plan->n * sizeof(C);
+    const int bundled = plan->radices[0] && bytes <= most;
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
-        if (plan->radices[0] && plan->n * sizeof(C) <= LANES_MOST && (count > LANES / 4 || !plan->n1)) {
+        int groups = (lines - i) / LANES;
+        groups = groups > GROUPS ? GROUPS : groups;
+        while (groups > 1 && groups * bytes > STRIDED_MOST)
+            groups--;
+        if (bundled && strided && kind == IMODE_C2C && groups > 1) {
+            count = groups * LANES;
+            NAME(bundles)(plan, groups, swap, (T)scale, src, src_at + i, src_step, dst, dst_at + i,
+                          dst_step, work);
+        } else if (bundled && (count > LANES / 4 || !plan->n1)) {
             NAME(place) from = {src_at + i, src_step, sizeof(T), count, 0, 0};
             NAME(place) to = {dst_at + i, dst_step, sizeof(T), count, 0, 0};
             NAME(bundle)(plan, kind, swap, (T)scale, src, from, dst, to, work);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum { IMODE_C2C, IMODE_R2C, IMODE_C2R };
-enum { IMODE_LINES = 16 }; /* most lines of one call */
+enum { IMODE_LINES = 64 }; /* most lines of one call */
 
 typedef struct imode_plan imode_plan;
 
@@ -15,7 +15,8 @@ typedef struct imode_plan imode_plan;
 imode_plan *imode_plan_new(long n, int wide, int real);
 void imode_plan_free(imode_plan *plan);
 size_t imode_plan_bytes(const imode_plan *plan); /* that it holds */
-size_t imode_plan_work(const imode_plan *plan);  /* that a call needs, aligned to 64 */
+/* Bytes that a call needs, aligned to 64; steps: between the elements of a line. */
+size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step);
 
 /* Transform up to IMODE_LINES lines, those of the source that begin at src + src_at[i], with steps
    between their elements in bytes. inverse: with the other sign. both: of R2C, the second half of
@@ -24,6 +25,6 @@ void imode_transform(const imode_plan *plan, int kind, int inverse, int both, do
                      const char *src, const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,
                      const ptrdiff_t *dst_at, ptrdiff_t dst_step, int lines, void *work);
 /* How many lines are best given at once. */
-int imode_lines(const imode_plan *plan);
+int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step);
 
 #endif

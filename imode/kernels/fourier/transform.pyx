@@ -96,12 +96,13 @@ ctypedef struct Lines:            # all lines of an array along one axis
 cdef void _run(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef Lines* lines = <Lines*>ctx
     cdef char[SMALL + 64] small
-    cdef size_t needed = imode_plan_work(lines.plan) + 64
+    cdef size_t needed = imode_plan_work(lines.plan, lines.kind, lines.src_step,
+                                         lines.dst_step) + 64
     cdef char* memory = small
     cdef npy_intp[NDIM] index
     cdef npy_intp[IMODE_LINES] src_at, dst_at
     cdef npy_intp src, dst, rest = begin
-    cdef int at_once = imode_lines(lines.plan)
+    cdef int at_once = imode_lines(lines.plan, lines.kind, lines.src_step, lines.dst_step)
     cdef int d, n
     if needed > SMALL:
         memory = <char*>malloc(needed)

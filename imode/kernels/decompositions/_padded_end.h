@@ -1,0 +1,8 @@
+/* Ends what _padded_rows.h begins. */
+#undef V
+#undef AT
+#undef READ
+#undef DOWN
+#undef UP
+#undef LANES
+#undef SUFFIX
