@@ -224,14 +224,25 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
         parallel_for(n, GRAIN, _part, &job)
 
 
+ctypedef struct Outer:            # a loop along the last of m dimensions, for each index of others
+    loop_t loop
+    void* loop_data
+    int n_operands
+    int m
+    npy_intp* length
+    npy_intp (*strides)[NDIM]
+    char** data
+    npy_intp* steps
+
+
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
                  npy_intp* dims, ndarray out) except -1:
     """Call the inner loop for each index of the other collapsed dimensions."""
     cdef npy_intp strides[MAX_IN + 1][NDIM]
     cdef npy_intp length[NDIM]
-    cdef npy_intp index[NDIM]
     cdef npy_intp steps[MAX_IN + 1]
     cdef char* data[MAX_IN + 1]
+    cdef Outer whole
     cdef int perm[NDIM]
     cdef int i, d, k, m
     cdef bint joins
@@ -282,38 +293,46 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     if m == 1:
         run(loop, loop_data, nin + 1, data, length[0], steps)
         return 0
-    for d in range(m):
-        index[d] = 0
     total = 1
     for d in range(m):
         total *= length[d]
+    whole.loop, whole.loop_data, whole.n_operands, whole.m = loop, loop_data, nin + 1, m
+    whole.length, whole.strides, whole.data, whole.steps = length, strides, data, steps
     if total < GIL_FREE:
-        _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+        _outer(&whole, 0, length[0])
     elif not skipping():
         with nogil:
-            _outer(loop, loop_data, nin + 1, data, m, length, strides, index, steps)
+            parallel_for(length[0], GRAIN // (total // length[0]) + 1, _outer, &whole)
     return 0
 
 
-cdef void _outer(loop_t loop, void* loop_data, int n_operands, char** data, int m,
-                 npy_intp* length, npy_intp (*strides)[NDIM], npy_intp* index,
-                 npy_intp* steps) noexcept nogil:
+cdef void _outer(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """For indices begin to end of the first dimension."""
+    cdef Outer* o = <Outer*>context
+    cdef int last = o.m - 1
+    cdef char* data[MAX_IN + 1]
     cdef char* at[MAX_IN + 1]
+    cdef npy_intp index[NDIM]
     cdef int i, d
+    for i in range(o.n_operands):
+        data[i] = o.data[i] + begin * o.strides[i][0]
+    index[0] = begin
+    for d in range(1, last):
+        index[d] = 0
     while True:
-        for i in range(n_operands):
+        for i in range(o.n_operands):
             at[i] = data[i]
-        loop(at, &length[m - 1], steps, loop_data)
-        d = m - 2
+        o.loop(at, &o.length[last], o.steps, o.loop_data)
+        d = last - 1
         while d >= 0:
             index[d] += 1
-            for i in range(n_operands):
-                data[i] += strides[i][d]
-            if index[d] < length[d]:
+            for i in range(o.n_operands):
+                data[i] += o.strides[i][d]
+            if index[d] < (o.length[d] if d else end):
                 break
-            for i in range(n_operands):
-                data[i] -= strides[i][d] * length[d]
+            if d == 0:
+                return
+            for i in range(o.n_operands):
+                data[i] -= o.strides[i][d] * o.length[d]
             index[d] = 0
             d -= 1
-        if d < 0:
-            return

@@ -15,7 +15,7 @@ import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
@@ -43,6 +43,9 @@ cdef extern from "Python.h":
 
 cdef enum:
     SIDE_BY_SIDE = 4              # from so many lanes on, columns are faster than rows
+    GRAIN = 32768                 # fewest elements per thread
+    ABREAST = 64                  # lanes side by side that a thread takes at a time
+    PIECE = 65536                 # elements of a single long lane that are folded on their own
 
 cdef enum Finish:                 # what is done with the folded values
     NOTHING
@@ -367,6 +370,75 @@ cdef void _fold(Lanes* lanes, Plan* plan, char* data, char* out) noexcept nogil:
             return
 
 
+# ---- on several threads: whole lanes; a single one in pieces that only its length decides on ----
+
+ctypedef struct Folding:
+    Lanes* lanes
+    Plan* plan
+    char* data
+    char* out
+    npy_intp unit                 # lanes, or rows of lanes, in one of the parts that are shared out
+
+
+cdef void _fold_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Parts begin to end; the last has all that is left."""
+    cdef Folding* f = <Folding*>context
+    cdef Plan plan = f.plan[0]
+    cdef npy_intp each = _itemsize[f.lanes.out]
+    cdef npy_intp first = begin * f.unit
+    cdef npy_intp last = end * f.unit
+    cdef int d
+    for d in range(1, plan.kept.n):
+        each *= plan.kept.size[d]
+    if plan.kept.size[0] - last < f.unit:
+        last = plan.kept.size[0]
+    plan.kept.size[0] = last - first
+    _fold(f.lanes, &plan, f.data + first * plan.kept.stride[0], f.out + first * each)
+
+
+cdef void _fold_shared(Lanes* lanes, Plan* plan, char* data, char* out) noexcept nogil:
+    """As `_fold`, for many elements."""
+    cdef Folding f
+    cdef npy_intp each = plan.lane.size[0]
+    cdef npy_intp parts
+    cdef int d
+    for d in range(1, plan.kept.n):
+        each *= plan.kept.size[d]
+    f.lanes, f.plan, f.data, f.out = lanes, plan, data, out
+    # Fewer lanes side by side would be folded in another order.
+    f.unit = 1
+    if plan.kept.n == 1 and plan.kept.stride[0] == _itemsize[lanes.compute]:
+        f.unit = ABREAST
+    parts = plan.kept.size[0] // f.unit
+    parallel_for(parts if parts else 1, GRAIN // (each * f.unit) + 1, _fold_some, &f)
+
+
+cdef bint _in_pieces(_Reduction self, Lanes* lanes, Plan* plan) noexcept:
+    """Whether the result is a single lane that is long, and may be folded twice."""
+    return self.chains and lanes.out == lanes.compute != FLOAT16 and (
+        plan.kept.n == 1 and plan.kept.size[0] == 1 and plan.lane.size[0] >= 2 * PIECE)
+
+
+cdef void _fold_pieces(Lanes* lanes, Plan* plan, char* data, char* out, char* parts,
+                       npy_intp n) noexcept nogil:
+    """Fold n pieces of a lane into `parts`, and these."""
+    cdef Plan pieces
+    cdef Plan rest
+    cdef npy_intp whole = plan.lane.size[0] // PIECE
+    cdef npy_intp item = _itemsize[lanes.out]
+    pieces.lane.n = pieces.kept.n = rest.lane.n = rest.kept.n = 1
+    pieces.lane.size[0], pieces.lane.stride[0] = PIECE, plan.lane.stride[0]
+    pieces.kept.size[0], pieces.kept.stride[0] = whole, PIECE * plan.lane.stride[0]
+    _fold_shared(lanes, &pieces, data, parts)
+    rest = pieces
+    rest.kept.size[0] = 1
+    if n > whole:
+        rest.lane.size[0] = plan.lane.size[0] - whole * PIECE
+        _fold(lanes, &rest, data + whole * pieces.kept.stride[0], parts + whole * item)
+    rest.lane.size[0], rest.lane.stride[0] = n, item
+    _fold(lanes, &rest, parts, out)
+
+
 cdef void _step_rows(Lanes* lanes, char* data, npy_intp stride, char* out, npy_intp n,
                      npy_intp m, npy_intp item) noexcept nogil:
     cdef char* args[3]
@@ -398,7 +470,8 @@ cdef void _step_lanes(Lanes* lanes, char* data, npy_intp stride, char* out, npy_
 cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, bint keepdim):
     """Reduce `x`, which has the computing dtype and is not empty, along `axes`."""
     cdef Plan plan
-    cdef ndarray out
+    cdef ndarray out, parts
+    cdef npy_intp n
     cdef long long inner
     cdef char* data
     cdef char* result
@@ -421,9 +494,15 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     result = <char*>cnp.PyArray_DATA(out)
     if cnp.PyArray_SIZE(x) < GIL_FREE:
         _fold(lanes, &plan, data, result)
+    elif _in_pieces(self, lanes, &plan):
+        n = (plan.lane.size[0] + PIECE - 1) // PIECE
+        parts = empty(typenum_of[lanes.out], 1, &n)
+        if not skipping():
+            with nogil:
+                _fold_pieces(lanes, &plan, data, result, <char*>cnp.PyArray_DATA(parts), n)
     elif not skipping():
         with nogil:
-            _fold(lanes, &plan, data, result)
+            _fold_shared(lanes, &plan, data, result)
     raise_left()
     return out
 
@@ -440,7 +519,8 @@ cdef ndarray _folded_last(_Reduction self, Lanes* lanes, ndarray x, Plan* plan):
     rows.lane.stride[0] = _itemsize[lanes.compute]
     rows.kept.size[0] = m
     rows.kept.stride[0] = n * _itemsize[lanes.compute]
-    _fold(lanes, &rows, <char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out))
+    with nogil:
+        _fold_shared(lanes, &rows, <char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out))
     raise_left()
     return out
 
