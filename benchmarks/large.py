@@ -26,9 +26,9 @@ from .timing import geometric_mean, steady
 PRODUCTS = range(2, 257)
 BATCH = 64
 LEVELS = {  # by level of x86-64: what PyTorch, OpenBLAS, oneDNN and MKL call it
-    "x86-64-v2": ("default", "Nehalem", "SSE41", "SSE4_2"),
-    "x86-64-v3": ("avx2", "Haswell", "AVX2", "AVX2"),
-    "x86-64-v4": ("avx512", "SkylakeX", "AVX512_CORE", "AVX512"),
+    "x86-64-v2": ("default", "Nehalem", "SSE41", "MKL_CBWR=COMPATIBLE"),
+    "x86-64-v3": ("avx2", "Haswell", "AVX2", "MKL_ENABLE_INSTRUCTIONS=AVX2"),
+    "x86-64-v4": ("avx512", "SkylakeX", "AVX512_CORE", "MKL_ENABLE_INSTRUCTIONS=AVX512"),
 }
 
 
@@ -44,7 +44,7 @@ def held_to(level):
         "ATEN_CPU_CAPABILITY": aten,
         "OPENBLAS_CORETYPE": blas,
         "ONEDNN_MAX_CPU_ISA": dnn,
-        "MKL_ENABLE_INSTRUCTIONS": mkl,
+        **dict([mkl.split("=")]),  # of which only COMPATIBLE holds it on processors of AMD
     } | ({"NPY_DISABLE_CPU_FEATURES": " ".join(off)} if off else {})
 
 
