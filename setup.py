@@ -32,10 +32,15 @@ DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "n
 if DEBUG:
     DIRECTIVES["show_performance_hints"] = False  # they advise against the checks wanted here
 
-# Their calls are few, or their work is in what they call: less code for the same speed.
-SMALL = (
-    *("_core.importing", "_core.layers", "_core.shared", "advise", "autograd.anomaly"),
-    *("autograd.entry", "kernels.networks.conv_check", "kernels.networks.norm_check"),
+# Modules with loops of their own, and those that every call of a small operator runs through: they
+# are compiled for speed. In others -O1 halves the compiler's time and costs a call nothing that can
+# be measured.
+FAST = re.compile(
+    r"_core\.(allocator|bind|callables|dispatch|geometry|iterate|keyset|lending|loops|making|moving"
+    r"|overlap|parallel|signs|slab|stored|subscript_fast|tensor|version)"
+    r"|autograd\.(fit|kernels|leaves|node|recorded|saved|views)"
+    r"|kernels\.(?!networks\.\w+_check|creation\.from_data$).*"
+    r"|ops\.(indexing|reductions)\.composites_fast"
 )
 
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
@@ -49,12 +54,13 @@ STAMP = Path("build/mode")  # modules built otherwise look up to date: they are 
 # What chooses loops for the machine lets this header limit the choice.
 CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 
-COMPILE, LINK, LIBRARIES = [], [], []
+COMPILE, QUICK, LINK, LIBRARIES = [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
     COMPILE = ["-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math"]
     COMPILE += ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
+    QUICK = [] if DEBUG else ["-O1", "-finline-functions"]
     # Tables for unwinding the stack are a twelfth of the wheel; C without exceptions needs none.
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
@@ -65,7 +71,9 @@ if sys.platform == "linux":
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
-BUILT_AS = f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {SMALL} {SHARED_FEATURES}"
+BUILT_AS = (
+    f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SHARED_FEATURES}"
+)
 
 
 HEADERS = {path.name: path for path in sorted(Path("imode").rglob("*.h"))}
@@ -92,14 +100,14 @@ def extensions():
         "extra_link_args": LINK,
         "libraries": LIBRARIES,
     }
+    quick = shared | {"extra_compile_args": [*COMPILE, *QUICK]}
     for pyx in sorted(Path("imode").rglob("*.pyx")):
         shim = pyx.with_name(f"_{pyx.stem}.c")
         sources = [str(pyx)] + [str(shim)] * shim.exists()
         name = ".".join(pyx.with_suffix("").parts)
-        small = os.name == "posix" and not DEBUG and name.removeprefix("imode.").startswith(SMALL)
-        options = shared | {"extra_compile_args": [*COMPILE, "-O2"]} if small else shared
-        yield Extension(name, sources, **options)
-    yield Extension(SHARED, [str(SHARED_SOURCE)], **shared)
+        fast = shim.exists() or FAST.fullmatch(name.removeprefix("imode."))
+        yield Extension(name, sources, **(shared if fast else quick))
+    yield Extension(SHARED, [str(SHARED_SOURCE)], **quick)
 
 
 class build_modules(build_ext):
@@ -113,6 +121,7 @@ class build_modules(build_ext):
         self.distribution.ext_modules = cythonize(
             self.distribution.ext_modules,
             build_dir=f"build/cython-{MODE}",  # generated C never lies beside the sources
+            include_path=["tools/declarations"],  # of NumPy's C API, what is used here
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=SHARED,
             shared_utility_features_enabled=SHARED_FEATURES,
@@ -136,6 +145,7 @@ class build_modules(build_ext):
         if self.force or newer_group(sources, self.get_ext_fullpath(ext.name), "newer"):
             # Compiling takes a minute or more: say where it is.
             print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
+            self.compiled = True
         super().build_extension(ext)
 
     def forget(self):
@@ -159,6 +169,8 @@ class build_modules(build_ext):
             subprocess.run([sys.executable, tool, where], check=False)
         for cache in list(Path(self.build_lib).rglob("__pycache__")):
             shutil.rmtree(cache)  # what the tools imported from there; a wheel would hold it
+        if getattr(self, "compiled", False):
+            print(f"built in {sum(os.times()[:4]):.0f} CPU seconds")
 
 
 if __name__ == "__main__":

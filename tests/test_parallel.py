@@ -102,6 +102,19 @@ def test_number_is_kept():
         set_num_threads(1 << 40)
 
 
+def test_starts_at_the_processors_that_the_process_may_use():
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    program = (
+        "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
+        "import imode; print(imode.get_num_threads())"
+    )
+    without = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=without, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
 @pytest.mark.parametrize(
     "n, k, m", [(22, 384, 384), (1, 2048, 1100), (100, 150, 1537), (7, 900, 401)]
 )
@@ -115,3 +128,75 @@ def test_the_bits_of_products_of_few_rows_do_not_depend_on_the_threads(n, k, m, 
     assert all(imode.equal(x, y) for pair in found for x, y in zip(pair, found[0]))
     wide = a.to(imode.complex128) @ b.T.to(imode.complex128)
     assert imode.allclose(found[0][0].to(imode.complex128), wide, rtol=1e-3, atol=1e-2)
+
+
+def by_threads(call):
+    """What a call gives with 1, 2 and 3 threads, as lists of tensors."""
+    for threads in (1, 2, 3):
+        set_num_threads(threads)
+        result = call()
+        yield list(result) if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize(
+    "n, k, m", [(48, 16, 16), (131, 500, 203), (1000, 70, 33), (250, 1600, 700)]
+)
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+def test_large_products_are_right_and_their_bits_do_not_depend_on_the_threads(
+    n, k, m, layout, dtype
+):
+    a = imode.randn(*((k, n) if layout[0] == "t" else (n, k)), dtype=dtype)
+    b = imode.randn(*((m, k) if layout[1] == "t" else (k, m)), dtype=dtype)
+    a, b = a.t() if layout[0] == "t" else a, b.t() if layout[1] == "t" else b
+    first, *others = by_threads(lambda: a @ b)
+    assert all(imode.equal(first[0], other[0]) for other in others)
+    exact = imode.einsum("ik,kj->ij", a.double(), b.double())
+    assert imode.allclose(first[0].double(), exact, rtol=1e-4, atol=1e-3 * k**0.5)
+
+
+SHARED = {
+    "a sum": lambda x: x.sum(),
+    "sums along the last": lambda x: x.sum(1),
+    "sums along the first": lambda x: x.sum(0),
+    "a product": lambda x: (1 + x * 1e-6).prod(),
+    "a maximum": lambda x: (x.max(), x.amax(0), x.amax(1)),
+    "norms": lambda x: (x.norm(), x.norm(dim=0), x.norm(dim=1), x.norm(p=1)),
+    "of the transposed": lambda x: (x.t().sum(0), x.t().mean(1), x.t().amax(1)),
+    "counts": lambda x: (x.count_nonzero(), x.count_nonzero(0), (x > 0).any(1), (x > 0).all(0)),
+    "softmax": lambda x: (x.softmax(0), x.softmax(1), x.log_softmax(0), x.log_softmax(1)),
+    "running sums": lambda x: (x.cumsum(0), x.cumsum(1)),
+    "layer norm": lambda x: imode.native_layer_norm(x, (x.shape[1],), x[0], x[1], 1e-5),
+    "batch norm": lambda x: imode.nn.functional.batch_norm(x, None, None, training=True),
+    "broadcasts": lambda x: (
+        x + x[0],
+        x * x[:, :1],
+        x.t() - x[:, 0],
+        x[:, None, :5] + x[:, :5, None],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SHARED)
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+def test_the_bits_of_shared_loops_do_not_depend_on_the_threads(what, dtype):
+    x = imode.randn(611, 523, dtype=dtype)
+    first, *others = by_threads(lambda: SHARED[what](x))
+    for other in others:
+        assert all(imode.equal(a, b) for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("shape", [(400, 300), (64, 8, 20, 20)])
+def test_the_bits_of_gradients_of_norms_do_not_depend_on_the_threads(shape):
+    x = imode.randn(shape, requires_grad=True)
+    w = imode.randn(shape[1:], requires_grad=True)
+    grad = imode.randn(shape)
+
+    def gradients():
+        y = imode.nn.functional.layer_norm(x, shape[1:], w, w * 2)
+        z = imode.nn.functional.group_norm(x, 4, x[0, :, ..., 0].reshape(-1)[: shape[1]])
+        return imode.autograd.grad([y, z], [x, w], [grad, grad])
+
+    first, *others = by_threads(gradients)
+    for other in others:
+        assert all(imode.equal(a, b) for a, b in zip(first, other, strict=True))

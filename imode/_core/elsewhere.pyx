@@ -17,6 +17,7 @@ backend: the CPU's kernels make them.
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.allocator cimport fields, root
 from imode._core.device cimport CPU_DEVICE, META_DEVICE, as_device, backend_of, device
 from imode._core.dispatch cimport (
@@ -282,7 +283,8 @@ def give_memory(Tensor tensor not None, device place not None, backend):
     memory.place, memory.backend = place, backend
     if fields(<PyObject*>array).base != NULL:
         raise RuntimeError("give_memory(): the tensor's memory is another object's")
-    cnp.set_array_base(array, memory)
+    Py_INCREF(memory)
+    cnp.PyArray_SetBaseObject(array, <PyObject*>memory)
     tensor.keys = tensor.keys & ~<keyset_t>BACKENDS | BIT_PRIVATEUSE1
     return memory
 

@@ -15,6 +15,7 @@ operator on strided tensors pays for any of this.
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from imode._core.allocator cimport fields
 from imode._core.dispatch cimport OUT, TLS, VIEW, CKernel, Operator, tls
 from imode._core.dtype cimport code_of, is_stored
@@ -78,7 +79,8 @@ cdef ndarray _over(ndarray indices, ndarray values, tuple shape, bint coalesced)
             ndarray, len(shape), dims, cnp.PyArray_TYPE(values), strides, _zero, 0, 0, None)
     except ValueError:                # more bytes than 64 bits can count
         raise errors.shapes.too_many_elements() from None
-    cnp.set_array_base(array, made)
+    Py_INCREF(made)
+    cnp.PyArray_SetBaseObject(array, <PyObject*>made)
     return array
 
 

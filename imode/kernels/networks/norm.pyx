@@ -210,7 +210,7 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         invstd = _vector(n, kind)
         with nogil:
             rc = stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                            cnp.PyArray_DATA(var))
+                       cnp.PyArray_DATA(var))
         _check_scratch(rc)
     else:
         mean = contiguous(running_mean)
@@ -286,7 +286,7 @@ def batch_norm_backward(
                 total if needs[2] else None)
     with nogil:
         rc = sums(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
-                       cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
+                  cnp.PyArray_DATA(center), cnp.PyArray_DATA(total), cnp.PyArray_DATA(dot))
     _check_scratch(rc)
     count = <double>p.outer * p.inner
     if wide:
@@ -304,11 +304,11 @@ def batch_norm_backward(
         with nogil:
             if training:
                 combine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(a),
-                             cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
-                             cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+                        cnp.PyArray_DATA(one), cnp.PyArray_DATA(two),
+                        cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
             else:                     # the input has no influence, even if it is NaN
                 affine(&p, wide, cnp.PyArray_DATA(g), cnp.PyArray_DATA(one),
-                        cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+                       cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (_back(out, last) if needs[0] else None, dot if needs[1] else None,
             total if needs[2] else None)
 
@@ -445,7 +445,7 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
                            <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
                            <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
         affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
-                cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+               cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 

@@ -16,7 +16,7 @@ from imode._core.dtype cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.loops cimport find_loop, loop_t
-from imode._core.parallel cimport num_threads, parallel_for, skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _real
 from imode.kernels.products.gemm cimport gemm
