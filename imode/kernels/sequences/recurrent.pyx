@@ -4,6 +4,11 @@ Rows of all steps lie one after another: (rows, gates * hidden), of which step t
 more than the step before it; or (steps, batch, gates * hidden), where all have the same. A step
 changes the first rows of the state, so that in the end the state's rows are the last of each
 sequence, in either direction.
+
+A step over many elements is shared between threads, by blocks of hidden units: a block makes its
+part of all gates from the whole state before, and from the gates its units of the new state. The
+weight is packed block by block. A block is whole panels, so whole vectors: in any block an element
+is made in the same way, and the number of threads changes no bit.
 """
 
 cimport numpy as cnp
@@ -14,7 +19,7 @@ from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport num_threads, parallel_for, range_body, skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, array_of, array_or_none
 from imode.kernels.products.matmul cimport Matrix, matrix, multiply, product, transposed
 from libc.string cimport memcpy, memset
@@ -25,6 +30,8 @@ cnp.import_array()
 
 cdef enum:
     FEW = 4                       # steps for which packing the weight does not pay
+    SHARED = 1 << 16              # multiplications of a step that threads share
+    SHARES = 2                    # blocks of each thread
 
 cdef struct Run:                  # one layer, forward or backward
     int cell
@@ -40,10 +47,45 @@ cdef struct Run:                  # one layer, forward or backward
     const long* sizes             # rows of each step
     char* right                   # the packed weight
     Matrix weight
+    long unit                     # hidden units of a block
+    long blocks                   # of the hidden units
     char* part                    # (batch, width), the state's part of the gates of a step
 
+cdef struct Packing:              # of the weight, as `weight` of the run
+    Run* run
+    long gates                    # sets of columns, each of a block's units
+    char* rest                    # room for the weight's rows of a block that is not whole
 
-cdef int _gates(int cell) noexcept:
+cdef struct Step:                 # of a layer, forward: see recurrent_step
+    Run* run
+    long rows
+    char* x
+    char* bias
+    char* h
+    char* c
+    char* out
+    char* gates
+    char* extra
+    bint saves
+
+cdef struct Back:                 # of a layer: the product of a step, then the step before it
+    Run* run
+    long rows
+    char* grad
+    char* out
+    char* before
+    char* cells
+    char* gates
+    char* extra
+    char* dh
+    char* dc
+    char* dx
+    char* ds
+    long product_rows             # of the step whose gradients go through the weight
+    char* product_of
+
+
+cdef int _gates(int cell) noexcept nogil:
     return 4 if cell == CELL_LSTM else 3 if cell == CELL_GRU else 1
 
 
@@ -107,6 +149,8 @@ cdef cnp.ndarray _geometry(Run* run, cnp.ndarray gates, cnp.ndarray hx, object s
         (<long*>cnp.PyArray_DATA(counts))[i] = before = size
         total += before
     run.rows = total
+    run.packed = run.steps > FEW
+    _divide(run)
     _expect_rows("gates", gates, kind, run, run.width, nd == 2)
     return counts
 
@@ -137,55 +181,126 @@ cdef cnp.ndarray _zeros(int kind, long rows, long columns):
     return out
 
 
+cdef void _divide(Run* run) noexcept:
+    """Divide the hidden units into blocks: one, unless threads share the steps."""
+    cdef long panel = recurrent_panel(run.wide), count = SHARES * num_threads()
+    run.unit, run.blocks = run.hidden, 1
+    if run.packed and count > SHARES and _is_shared(run, run.batch):
+        run.unit = (run.hidden + count * panel - 1) // (count * panel) * panel
+        run.blocks = (run.hidden + run.unit - 1) // run.unit
+
+
+cdef bint _is_shared(Run* run, long rows) noexcept nogil:
+    return <double>rows * run.hidden * run.width >= SHARED
+
+
+cdef void _share(Run* run, long rows, range_body body, void* ctx) noexcept nogil:
+    """Run the body over the blocks, for a step of so many rows."""
+    parallel_for(run.blocks, 1 if _is_shared(run, rows) else run.blocks, body, ctx)
+
+
+cdef long _units(Run* run, long block) noexcept nogil:
+    return min(run.unit, run.hidden - block * run.unit)
+
+
 cdef cnp.ndarray _weight(Run* run, cnp.ndarray weight, bint turned):
     """Make ready the right operand: the weight, (width, hidden), or, `turned`, its transpose.
 
     Returns what has to be kept."""
+    cdef Packing packing
     cdef cnp.ndarray room
     cdef long depth = run.hidden if turned else run.width
     cdef long cols = run.width if turned else run.hidden
-    cdef int kind = cnp.PyArray_TYPE(weight)
+    cdef long size, rest
     run.weight = matrix(weight)
     if turned:
         run.weight = transposed(run.weight)
-    run.packed = run.steps > FEW
     if not run.packed:
         return weight
-    room = _new(kind, 1, recurrent_packed(run.wide, depth, cols))
+    packing.run, packing.gates = run, cols // run.hidden if run.hidden else 1
+    size = recurrent_packed(run.wide, depth, cols)
+    rest = packing.gates * (run.hidden % run.unit) * depth if run.blocks > 1 else 0
+    room = _new(cnp.PyArray_TYPE(weight), 1, size + rest)
     run.right = <char*>cnp.PyArray_DATA(room)
-    recurrent_pack(run.wide, depth, cols, run.weight.data, run.weight.row_stride // run.item,
-                   run.weight.column_stride // run.item, run.right)
+    packing.rest = run.right + size * run.item
+    with nogil:
+        _share(run, run.batch, _pack, &packing)
     return room
 
 
+cdef void _pack(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Pack the columns of these blocks: of a block the first gate's, the second's, and so on."""
+    cdef Packing* packing = <Packing*>ctx
+    cdef Run* run = packing.run
+    cdef long sk = run.weight.row_stride // run.item, sj = run.weight.column_stride // run.item
+    cdef long depth = run.weight.rows, gates = packing.gates, line = depth * run.item
+    cdef long block, first, n, gate
+    cdef char* columns
+    cdef char* to
+    for block in range(begin, end):
+        first, n = block * run.unit, _units(run, block)
+        to = run.right + gates * first * line
+        if run.blocks == 1 or gates == 1:
+            recurrent_pack(run.wide, depth, gates * n, run.weight.data + first * sj * run.item,
+                           sk, sj, to)
+            continue
+        for gate in range(gates):
+            columns = run.weight.data + (gate * run.hidden + first) * sj * run.item
+            if n == run.unit:
+                recurrent_pack(run.wide, depth, n, columns, sk, sj, to + gate * n * line)
+            else:       # columns are the rows of the weight that was transposed
+                memcpy(packing.rest + gate * n * line, columns, n * line)
+        if n < run.unit:
+            recurrent_pack(run.wide, depth, gates * n, packing.rest, 1, depth, to)
+
+
 cdef void _product(Run* run, long rows, long depth, long cols, char* a, char* out) noexcept nogil:
-    """out (rows, cols) = a (rows, depth) @ the weight made ready"""
+    """out (rows, cols) = a (rows, depth) @ the weight, unpacked"""
     cdef Matrix left
     if rows == 0 or depth == 0 or cols == 0:
         memset(out, 0, rows * cols * run.item)
-    elif run.packed:
-        recurrent_product(run.wide, rows, cols, depth, a, run.right, out, 0)
-    else:
-        left.data, left.rows, left.columns = a, rows, depth
-        left.row_stride, left.column_stride = depth * run.item, run.item
-        multiply(FLOAT64 if run.wide else FLOAT32, run.item, 1, &left, 0, &run.weight, 0, out)
+        return
+    left.data, left.rows, left.columns = a, rows, depth
+    left.row_stride, left.column_stride = depth * run.item, run.item
+    multiply(FLOAT64 if run.wide else FLOAT32, run.item, 1, &left, 0, &run.weight, 0, out)
+
+
+cdef void _step(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Do these blocks of a step."""
+    cdef Step* step = <Step*>ctx
+    cdef Run* run = step.run
+    cdef long gates = _gates(run.cell), rows = step.rows, block, first, n
+    cdef char* part = run.part + run.batch * gates * begin * run.unit * run.item
+    for block in range(begin, end):
+        first, n = block * run.unit, _units(run, block)
+        if run.packed:
+            recurrent_product(run.wide, rows, gates * n, run.hidden, step.h,
+                              run.right + gates * first * run.hidden * run.item, part, gates * n,
+                              0)
+        else:
+            _product(run, rows, run.hidden, run.width, step.h, part)
+        recurrent_step(run.wide, run.cell, rows, run.hidden, first, n, step.x, part, step.bias,
+                       step.h, step.c, step.out, step.gates, step.extra, step.saves)
 
 
 cdef void _forward(Run* run, char* x, char* bias, char* h, char* c, char* out, char* gates,
                    char* extra, bint saves) noexcept nogil:
-    cdef long t, at, rows, i, width = run.width * run.item, line = run.hidden * run.item
+    cdef long t, at, i, width = run.width * run.item, line = run.hidden * run.item
+    cdef Step step
+    step.run, step.bias, step.h, step.c, step.saves = run, bias, h, c, saves
     at = run.rows if run.reverse else 0
     for i in range(run.steps):
         t = run.steps - 1 - i if run.reverse else i
-        rows = run.sizes[t]
+        step.rows = run.sizes[t]
         if run.reverse:
-            at -= rows
-        _product(run, rows, run.hidden, run.width, h, run.part)
-        recurrent_step(run.wide, run.cell, rows, run.hidden, x + at * width, run.part, bias, h, c,
-                       out + at * line, gates + (at * width if saves else 0),
-                       extra + (at * line if saves else 0), saves)
+            at -= step.rows
+        step.x, step.out = x + at * width, out + at * line
+        step.gates = gates + (at * width if saves else 0)
+        step.extra = extra + (at * line if saves else 0)
+        _share(run, step.rows, _step, &step)
+        memcpy(h, step.out, step.rows * line)
         if not run.reverse:
-            at += rows
+            at += step.rows
 
 
 cdef tuple _layer(cnp.ndarray gates, cnp.ndarray hx, object cx, cnp.ndarray weight, object bias,
@@ -244,27 +359,48 @@ cdef void _before(Run* run, const char* first, const char* rows_of, char* to) no
         at += size
 
 
+cdef void _step_back(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Do these blocks: what comes through the weight from one step, then the step before it."""
+    cdef Back* step = <Back*>ctx
+    cdef Run* run = step.run
+    cdef long block, first, n
+    for block in range(begin, end):
+        first, n = block * run.unit, _units(run, block)
+        if run.packed:
+            recurrent_product(run.wide, step.product_rows, n, run.width, step.product_of,
+                              run.right + first * run.width * run.item,
+                              step.dh + first * run.item, run.hidden, 1)
+        else:
+            _product(run, step.product_rows, run.width, run.hidden, step.product_of, run.part)
+            _add(run.wide, step.product_rows * run.hidden, run.part, step.dh)
+        recurrent_step_back(run.wide, run.cell, step.rows, run.hidden, first, n, step.grad,
+                            step.out, step.before, step.cells, step.gates, step.extra, step.dh,
+                            step.dc, step.dx, step.ds)
+
+
 cdef void _backward(Run* run, char* grad, char* out, char* before, char* cells, char* gates,
                     char* extra, char* dh, char* dc, char* dx, char* ds) noexcept nogil:
-    cdef long t, i, at, rows, width = run.width * run.item, line = run.hidden * run.item
+    cdef long t, i, at, width = run.width * run.item, line = run.hidden * run.item
+    cdef Back step
+    step.run, step.dh, step.dc, step.product_rows, step.product_of = run, dh, dc, 0, ds
+    step.grad = NULL
     at = 0 if run.reverse else run.rows
     for i in range(run.steps):
         t = i if run.reverse else run.steps - 1 - i
-        rows = run.sizes[t]
+        step.rows = run.sizes[t]
         if not run.reverse:
-            at -= rows
-        recurrent_step_back(
-            run.wide, run.cell, rows, run.hidden, NULL if grad == NULL else grad + at * line,
-            out + at * line, before + at * line, cells + at * line, gates + at * width,
-            extra + at * line, dh, dc, dx + at * width, ds + at * width)
-        if run.packed:
-            recurrent_product(run.wide, rows, run.hidden, run.width, ds + at * width, run.right,
-                              dh, 1)
-        else:
-            _product(run, rows, run.width, run.hidden, ds + at * width, run.part)
-            _add(run.wide, rows * run.hidden, run.part, dh)
+            at -= step.rows
+        if grad != NULL:
+            step.grad = grad + at * line
+        step.out, step.before, step.cells = out + at * line, before + at * line, cells + at * line
+        step.gates, step.extra = gates + at * width, extra + at * line
+        step.dx, step.ds = dx + at * width, ds + at * width
+        _share(run, max(step.rows, step.product_rows), _step_back, &step)
+        step.product_rows, step.product_of = step.rows, step.ds
         if run.reverse:
-            at += rows
+            at += step.rows
+    step.rows = 0
+    _share(run, step.product_rows, _step_back, &step)
 
 
 cdef void _add(int wide, long n, char* values, char* to) noexcept nogil:
