@@ -95,7 +95,7 @@ def test_elementary_functions(name, dtype):
     error = ulps(got, want)
     worst = error.argmax()
     assert error[worst] <= (4 if dtype == "float64" else 2), [x[worst], got[worst], want[worst]]
-    zero = want.astype(dtype) == 0
+    zero = got == 0
     assert (np.signbit(got) == np.signbit(want))[zero].all()
 
 
@@ -104,8 +104,9 @@ def test_whole_logarithms_and_powers(dtype):
     limits = np.finfo(dtype)
     k = np.arange(limits.minexp - limits.nmant, limits.maxexp).astype(dtype)
     powers = np.ldexp(np.ones_like(k), k.astype(int))
-    np.testing.assert_array_equal(loops.exp2(k), powers)
-    np.testing.assert_array_equal(loops.log2(powers), k)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(loops.exp2(k), powers)
+        np.testing.assert_array_equal(loops.log2(powers), k)
     tens = np.arange(30)
     np.testing.assert_array_equal(loops.log10((10.0**tens).astype(dtype)), tens)
 

@@ -147,16 +147,21 @@ V_INLINE float log10_of_f(float x) {
     return log_to_base(x, 0.30102999566398119521, 0.43429448190325182765);
 }
 
-/* Above 10.1 the result is 0 or 2. The square is of two parts, as in exp_square. */
+/* (y + 2) exp(y^2) erfc(y) in (y - 2) / (y + 2), for y in [0.5, 10.1] */
+static const float erfc_terms[] = {1.02158272f, -0.687160671f, 0.279471278f, -0.0364427455f,
+                                   -0.0214998834f, 0.00648471387f, 0.0030313218f, -0.000861151319f,
+                                   -0.000515975757f, 7.85218726e-05f};
+/* Above 10.1 the result is 0 or 2. The square is of two parts, as in exp_square; the factors are
+   rounded once. */
 V_INLINE float erfc_of_f(float x) {
     const float a = fabsf(x), y = a > 10.1f ? 10.1f : a, high = high_f(y);
     const float power = v_exp_shifted(-high * high, (y - high) * (y + high), 0);
-    /* erfcx_above_f's formula, its large terms in double */
-    const float q = (y - 2.0f) / (y + 2.0f), near = 1.0f - v_erf_near(x);
-    const float rest = q * poly_f(erfcx_f_terms + 1, 9, q);
-    const double top = (double)erfcx_f_terms[0] + (double)rest;
-    const float tail = (float)((double)power * (top / (1.0 + 2.0 * (double)y)));
-    return a < 0.5f ? near : x < 0 ? 2.0f - tail : tail;
+    const float v = 1.0f / (y + 2.0f), q = (y - 2.0f) * v;
+    const float rest = q * poly_f(erfc_terms + 1, 8, q), near = 1.0f - v_erf_near(x);
+    const double over = (double)v * (2.0 - ((double)y + 2.0) * (double)v); /* 1 / (y + 2) */
+    const double factor = ((double)erfc_terms[0] + (double)rest) * over;
+    const float tail = (float)((double)power * factor);
+    return a < 0.6f ? near : x < 0 ? 2.0f - tail : tail;
 }
 
 #endif
