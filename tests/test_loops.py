@@ -70,6 +70,57 @@ def test_values(name, dtype):
     assert error[worst] <= limit, [x[worst] for x in (*args, got, want)]
 
 
+# What elementary.h has; erfc's reference is C's own.
+ELEMENTARY = {
+    **{name: getattr(np, name) for name in ("tan", "sinh", "cosh", "exp2", "log2", "log10")},
+    **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
+    **{f"a{name}h": getattr(np, f"arc{name}h") for name in ("sin", "cos", "tan")},
+    "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
+}
+EDGES = [126, 127.99999, 128, -125.5, -149, -149.5, -151, 89.4, 89.42, 9.2, 10.05, 10.07, -10.1]
+EDGES += [0.99999994, 1.0000001, -0.99999994, -1.0000001, 1.5, 0.49999997, 0.50000006, 1e-45]
+EDGES += [1.5707964, -1.5707964, 4.712389, 999999.9, 1e9, 2.5e9, 1e19, 1e38]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ELEMENTARY)
+def test_elementary_functions(name, dtype):
+    rng = np.random.default_rng(4)
+    bits = rng.integers(0, 2**32, 60000, np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        near = np.concatenate([rng.uniform(-1, 1, 20000), 1 + rng.random(20000), EDGES])
+        x = np.concatenate([bits, near, numbers("float64")]).astype(dtype)
+        got, want = getattr(loops, name)(x), ELEMENTARY[name](x.astype(np.float64))
+    assert got.dtype == x.dtype
+    error = ulps(got, want)
+    worst = error.argmax()
+    assert error[worst] <= (4 if dtype == "float64" else 2), [x[worst], got[worst], want[worst]]
+    zero = got == 0
+    assert (np.signbit(got) == np.signbit(want))[zero].all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_whole_logarithms_and_powers(dtype):
+    limits = np.finfo(dtype)
+    k = np.arange(limits.minexp - limits.nmant, limits.maxexp).astype(dtype)
+    powers = np.ldexp(np.ones_like(k), k.astype(int))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(loops.exp2(k), powers)
+        np.testing.assert_array_equal(loops.log2(powers), k)
+    tens = np.arange(30)
+    np.testing.assert_array_equal(loops.log10((10.0**tens).astype(dtype)), tens)
+
+
+@pytest.mark.parametrize("large", [1.1e6, -3e38, np.inf])
+def test_tan_beside_large_numbers(large):
+    x = np.random.default_rng(5).standard_normal(700).astype(np.float32)
+    x[300] = large
+    with np.errstate(all="ignore"):
+        want = np.tan(x.astype(np.float64))
+        assert (ulps(loops.tan(x), want) <= 1).all()
+        assert (ulps(loops.tan(x, out=x), want) <= 1).all()
+
+
 @pytest.mark.parametrize("name", ["exp", "expm1", "log1p", "tanh", "erf"])
 def test_sign_of_zero(name):
     for zero in (0.0, -0.0):

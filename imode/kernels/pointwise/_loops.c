@@ -8,6 +8,7 @@
 #endif
 
 #include "elementwise.h"
+#include "elementary.h"
 
 #include <complex.h>
 #include <float.h>
@@ -16,8 +17,9 @@
 FLOATS(1, exp, v_expf(x), v_exp(x))
 FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
 FLOATS(1, log, v_logf(x), v_log(x))
-/* in double, so that logarithms of powers of ten are whole numbers */
-FLOATS(1, log10, (float)(v_log((double)x) * 0.43429448190325182765), log10(x))
+FLOATS(1, log2, log2_of_f(x), v_log2(x))
+FLOATS(1, log10, log10_of_f(x), log10(x)) /* whole for powers of ten, which v_log10 need not be */
+FLOATS(1, exp2, exp2_of_f(x), v_exp2(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
 FLOATS(1, erf, v_erff(x), v_erf(x))
@@ -189,35 +191,40 @@ STEPWISE(2, xlog1py)
 LDEXP(f, float, int32_t, v_expf, rintf, 120, 127, 23)
 LDEXP(d, double, int64_t, v_exp, rint, 1000, 1023, 52)
 FLOATS(2, ldexp, ldexp_of_f(x, y), ldexp_of_d(x, y))
-/* The angle below 45 degrees, by a polynomial fitted to atan(t) / t in t * t; then the octant. */
-V_INLINE float atan2_of_f(float y, float x) {
-    const float up = fabsf(y), along = fabsf(x);
-    const float low = up < along ? up : along, high = up < along ? along : up;
-    float t = low / high;
-    t = high == 0 ? 0 : t;
-    t = low == INFINITY ? 1 : t;
-    const float z = t * t;
-    float r = -1.7437229e-3f;
-    r = r * z + 1.0680852e-2f;
-    r = r * z - 3.0717833e-2f;
-    r = r * z + 5.7463976e-2f;
-    r = r * z - 8.3720953e-2f;
-    r = r * z + 1.0940213e-1f;
-    r = r * z - 1.4261577e-1f;
-    r = r * z + 1.9998231e-1f;
-    r = r * z - 3.3333282e-1f;
-    r = (r * z) * t + t;
-    r = up > along ? 1.57079637f - r - 4.37113883e-8f : r;
-    r = v_bits(x) >> 31 ? 3.14159274f - r - 8.74227766e-8f : r;
-    return copysignf(x != x || y != y ? x + y : r, y);
-}
 FLOATS(2, atan2, atan2_of_f(x, y), atan2(x, y))
 FLOATS(2, hypot, hypot_of_f(x, y), hypot_of_d(x, y))
+
+FLOATS(1, asin, asin_of_f(x), v_asin(x))
+FLOATS(1, acos, acos_of_f(x), v_acos(x))
+FLOATS(1, atan, atan_of_f(x), v_atan(x))
+FLOATS(1, sinh, sinh_of_f(x), v_sinh(x))
+FLOATS(1, cosh, cosh_of_f(x), v_cosh(x))
+FLOATS(1, asinh, asinh_of_f(x), v_asinh(x))
+FLOATS(1, acosh, acosh_of_f(x), v_acosh(x))
+FLOATS(1, atanh, atanh_of_f(x), v_atanh(x))
+/* A block with a large number uses libm. */
+V_CLONES static void tan_f(char *const *p, npy_intp n) {
+    const float *a = (const float *)p[0];
+    float *out = (float *)p[1];
+    for (npy_intp start = 0; start < n; start += BLOCK) {
+        npy_intp end = n - start < BLOCK ? n : start + BLOCK;
+        int large = 0;
+        for (npy_intp i = start; i < end; i++)
+            large |= fabsf(a[i]) > TAN_LIMIT;
+        if (large)
+            for (npy_intp i = start; i < end; i++)
+                out[i] = tanf(a[i]);
+        else
+            V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = tan_near(a[i]);
+    }
+}
+MAP1(tan_d, double, double, v_tan(x))
+FLOAT_TABLE(1, tan)
 
 #define PI 3.14159265358979323846
 FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
 FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
-FLOATS(1, erfc, erfcf(x), erfc(x))
+FLOATS(1, erfc, erfc_of_f(x), v_erfc(x))
 FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
        x == 0 ? 1 : sin(x * PI) / (x * PI))
 
@@ -636,6 +643,8 @@ static const char halves_types[] = {NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_HALF};
 
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
+    ROW(1, log2), ROW(1, exp2), ROW(1, tan), ROW(1, asin), ROW(1, acos), ROW(1, atan), ROW(1, sinh),
+    ROW(1, cosh), ROW(1, asinh), ROW(1, acosh), ROW(1, atanh),
     ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
     ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot),

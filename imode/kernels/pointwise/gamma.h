@@ -13,17 +13,6 @@
 #define G_LOG_PI 1.14472988584940017414
 #define G_LOG_SQRT_2PI 0.91893853320467274178
 
-/* The polynomial with these coefficients, lowest first. */
-#define POLYNOMIAL(NAME, T)                                                                        \
-    V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
-        T sum = terms[degree];                                                                     \
-        _Pragma("GCC unroll 32") for (int k = degree - 1; k >= 0; k--) sum = sum * x + terms[k];   \
-        return sum;                                                                                \
-    }
-POLYNOMIAL(poly_f, float)
-POLYNOMIAL(poly_d, double)
-#define POLY(TYPE, TERMS, x) poly_##TYPE(TERMS, sizeof TERMS / sizeof *TERMS - 1, x)
-
 /* ---- lgamma ---- */
 
 /* lgamma(2 + v) / v for |v| <= 1/2 */

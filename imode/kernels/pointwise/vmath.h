@@ -36,6 +36,18 @@ V_SIMD double v_tanh(double) __asm__("tanh");
 V_SIMD double v_erf(double) __asm__("erf");
 V_SIMD double v_sin(double) __asm__("sin");
 V_SIMD double v_cos(double) __asm__("cos");
+V_SIMD double v_tan(double) __asm__("tan");
+V_SIMD double v_asin(double) __asm__("asin");
+V_SIMD double v_acos(double) __asm__("acos");
+V_SIMD double v_atan(double) __asm__("atan");
+V_SIMD double v_sinh(double) __asm__("sinh");
+V_SIMD double v_cosh(double) __asm__("cosh");
+V_SIMD double v_asinh(double) __asm__("asinh");
+V_SIMD double v_acosh(double) __asm__("acosh");
+V_SIMD double v_atanh(double) __asm__("atanh");
+V_SIMD double v_erfc(double) __asm__("erfc");
+V_SIMD double v_exp2(double) __asm__("exp2");
+V_SIMD double v_log2(double) __asm__("log2");
 V_SIMD double v_pow(double, double) __asm__("pow");
 V_SIMD float v_powf(float, float) __asm__("powf");
 #else
@@ -47,6 +59,18 @@ V_SIMD float v_powf(float, float) __asm__("powf");
 #define v_erf erf
 #define v_sin sin
 #define v_cos cos
+#define v_tan tan
+#define v_asin asin
+#define v_acos acos
+#define v_atan atan
+#define v_sinh sinh
+#define v_cosh cosh
+#define v_asinh asinh
+#define v_acosh acosh
+#define v_atanh atanh
+#define v_erfc erfc
+#define v_exp2 exp2
+#define v_log2 log2
 #define v_pow pow
 #define v_powf powf
 #endif
@@ -61,21 +85,40 @@ V_INLINE double pick(int condition, double a, double b) {
     return a;
 }
 
+/* The polynomial with these coefficients, lowest first. */
+#define POLYNOMIAL(NAME, T)                                                                        \
+    V_INLINE T NAME(const T *terms, int degree, T x) {                                             \
+        T sum = terms[degree];                                                                     \
+        _Pragma("GCC unroll 32") for (int k = degree - 1; k >= 0; k--) sum = sum * x + terms[k];   \
+        return sum;                                                                                \
+    }
+POLYNOMIAL(poly_f, float)
+POLYNOMIAL(poly_d, double)
+#define POLY(TYPE, TERMS, x) poly_##TYPE(TERMS, sizeof TERMS / sizeof *TERMS - 1, x)
+
 /* ---- float ---- */
 
 #define V_ROUND 12582912.0f /* 1.5 * 2^23: adding it rounds to the nearest integer */
 #define V_LN2_HI 0.693359375f /* nine bits: k * V_LN2_HI is exact for every exponent k */
 #define V_LN2_LO -2.12194440e-4f
 
-/* exp(x) = 2^k * exp(r), |r| <= ln2 / 2. 2^k is two factors, since the result may be subnormal. */
-V_INLINE float v_expf(float x) {
-    x = x > 89.0f ? 89.0f : x;
+/* p * 2^k; 2^k is two factors, since the result may be subnormal */
+V_INLINE float v_scaled(float p, int32_t k) {
+    int32_t half = k >> 1;
+    float scale = v_float((uint32_t)(half + 127) << 23);
+    return p * scale * v_float((uint32_t)(k - half + 127) << 23);
+}
+
+/* 2^shift * exp(x - less) for a `less` below 0.1: exp(x) = 2^k * exp(r), |r| <= ln2 / 2. */
+V_INLINE float v_exp_shifted(float x, float less, int32_t shift) {
+    x = x > 90.0f ? 90.0f : x;
     x = x < -104.0f ? -104.0f : x;
     float shifted = x * 1.44269504f + V_ROUND;
     int32_t k = (int32_t)(v_bits(shifted) - v_bits(V_ROUND));
     float kf = shifted - V_ROUND;
     float r = x - kf * V_LN2_HI;
     r = r - kf * V_LN2_LO;
+    r = r - less;
     float p = 1.37805939e-3f;
     p = p * r + 8.37312452e-3f;
     p = p * r + 4.16695364e-2f;
@@ -83,10 +126,9 @@ V_INLINE float v_expf(float x) {
     p = p * r + 4.99999851e-1f;
     p = p * (r * r) + r;
     p = p + 1.0f;
-    int32_t half = k >> 1;
-    float scale = v_float((uint32_t)(half + 127) << 23);
-    return p * scale * v_float((uint32_t)(k - half + 127) << 23);
+    return v_scaled(p, k + shift);
 }
+V_INLINE float v_expf(float x) { return v_exp_shifted(x, 0.0f, 0); }
 
 /* expm1(x) = 2^k * expm1(r) + (2^k - 1) */
 V_INLINE float v_expm1f(float x) {
@@ -110,41 +152,49 @@ V_INLINE float v_expm1f(float x) {
     return x == 0.0f ? x : result; /* keep -0 */
 }
 
-/* log(m * 2^e) for m in [2/3, 4/3), with `tail` added to the mantissa's small end. */
-V_INLINE float v_log_split(float x, float tail_over_x, int subnormals) {
-    float e = 0.0f, y = x;
+/* m - 1, where x = m * 2^e and m is in [2/3, 4/3) */
+V_INLINE float v_mantissa(float x, int subnormals, float *e) {
+    float less = 0.0f, y = x;
     if (subnormals) {
         int small = x < 1.17549435e-38f;
         y = small ? x * 8388608.0f : x;
-        e = small ? -23.0f : 0.0f;
+        less = small ? -23.0f : 0.0f;
     }
     uint32_t shifted = v_bits(y) - 0x3F2AAAABu; /* 2/3 */
     int32_t exponent = (int32_t)shifted >> 23;
-    float m = v_float(v_bits(y) - ((uint32_t)exponent << 23));
-    e = e + (float)exponent;
-    float f = m - 1.0f, s = f * f;
-    /* log1p(f) on [-1/3, 1/3] */
-    float r = -0.130310059f, t = 0.140869141f;
+    *e = less + (float)exponent;
+    return v_float(v_bits(y) - ((uint32_t)exponent << 23)) - 1.0f;
+}
+
+/* (log1p(f) - f + f^2 / 2) / f^3 on [-1/3, 1/3] */
+V_INLINE float v_log_tail(float f) {
+    float s = f * f, r = -0.130310059f, t = 0.140869141f;
     r = r * s + -0.121483512f;
     t = t * s + 0.139814854f;
     r = r * s + -0.166846126f;
     t = t * s + 0.200120345f;
     r = r * s + -0.249996200f;
     r = t * f + r;
-    r = r * f + 0.333331972f;
-    r = r * f + -0.500000000f;
-    r = r * s + (f + tail_over_x);
-    r = e * V_LN2_LO + r;
-    r = e * V_LN2_HI + r;
-    return r;
+    return r * f + 0.333331972f;
 }
 
-V_INLINE float v_logf(float x) {
-    float r = v_log_split(x, 0.0f, 1);
+/* log(x), with `tail_over_x` added to the mantissa's small end */
+V_INLINE float v_log_split(float x, float tail_over_x, int subnormals) {
+    float e, f = v_mantissa(x, subnormals, &e);
+    float r = v_log_tail(f) * f + -0.500000000f;
+    r = r * (f * f) + (f + tail_over_x);
+    r = e * V_LN2_LO + r;
+    return e * V_LN2_HI + r;
+}
+
+/* A logarithm r of x, also where that is 0, negative, infinite or NaN. */
+V_INLINE float v_log_ends(float x, float r) {
     r = x > 3.40282347e38f ? x : r;
     r = x == 0.0f ? -INFINITY : r;
     return x >= 0.0f ? r : NAN;
 }
+
+V_INLINE float v_logf(float x) { return v_log_ends(x, v_log_split(x, 0.0f, 1)); }
 
 /* log(1 + x): the relative rounding error of 1 + x is added to the result. */
 V_INLINE float v_log1pf(float x) {
@@ -169,6 +219,17 @@ V_INLINE float v_tanhf(float x) {
     return copysignf(a > 0.625f ? large : small, x); /* NaN uses `small` and stays NaN */
 }
 
+/* for |x| < 0.93 */
+V_INLINE float v_erf_near(float x) {
+    float s = x * x, p = -5.96761703e-4f;
+    p = p * s + 4.99119423e-3f;
+    p = p * s + -2.67681349e-2f;
+    p = p * s + 1.12819925e-1f;
+    p = p * s + -3.76125336e-1f;
+    p = p * s + 1.28379166e-1f;
+    return p * x + x;
+}
+
 V_INLINE float v_erff(float x) {
     float t = fabsf(x), s = x * x;
     float r = -1.72853470e-5f * t + 3.83197126e-4f;
@@ -179,16 +240,9 @@ V_INLINE float v_erff(float x) {
     r = r * t + -1.28717512e-1f;
     r = r * t + -t;
     float large = copysignf(1.0f - v_expf(r), x);
-    float p = -5.96761703e-4f;
-    p = p * s + 4.99119423e-3f;
-    p = p * s + -2.67681349e-2f;
-    p = p * s + 1.12819925e-1f;
-    p = p * s + -3.76125336e-1f;
-    p = p * s + 1.28379166e-1f;
-    float small = p * x + x;
     /* Above 4, where erf is 1, the polynomial would overflow in the end. */
     large = t > 4.0f ? copysignf(1.0f, x) : large;
-    return t > 0.927734375f ? large : small;
+    return t > 0.927734375f ? large : v_erf_near(x);
 }
 
 /* 1 + erf(x), to 4e-7: a quotient of polynomials fitted to erf(x) / x on [-3.92, 3.92]; outside,
