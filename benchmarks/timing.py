@@ -1,7 +1,8 @@
 """Best-of times of statements, interleaved: a slow moment of the machine meets all alike.
 
 The time is the thread's own, in which it ran: what other processes take of the machine is not in
-it. So it is for what runs on one thread.
+it. So it is for what runs on one thread; what runs on several is measured by `clock`, a clock on
+the wall, with nothing beside it.
 """
 
 import gc
@@ -13,11 +14,19 @@ SHOT = 1.5e-3  # seconds of one measurement
 ROUNDS = 15
 
 
-def best(statements, rounds=ROUNDS, shot=SHOT):
+def _seconds(timer, count, clock):
+    """The seconds of a run, of `count`."""
+    if clock is not time.thread_time:
+        time.sleep(12e-3)  # the threads of PyTorch's OpenMP hold their cores for 8 ms
+        timer.timeit(1)
+    return timer.timeit(count) / count
+
+
+def best(statements, rounds=ROUNDS, shot=SHOT, clock=time.thread_time):
     """Return the least seconds per run of each (code, globals) in `statements`, by key."""
     timers = {}
     for key, (code, names) in statements.items():
-        timer = timeit.Timer(code, timer=time.thread_time, globals=names)
+        timer = timeit.Timer(code, timer=clock, globals=names)
         timer.timeit(3)
         count = 1
         while (took := timer.timeit(count)) < shot / 4 and count < 10**6:
@@ -29,7 +38,7 @@ def best(statements, rounds=ROUNDS, shot=SHOT):
     try:
         for _ in range(rounds):
             for key, (timer, count) in timers.items():
-                least[key] = min(least[key], timer.timeit(count) / count)
+                least[key] = min(least[key], _seconds(timer, count, clock))
     finally:
         if was_on:
             gc.enable()
@@ -56,10 +65,7 @@ def steady(statements, clock=time.thread_time, shot=1e-3, limit=0.4):
         while True:
             start = time.perf_counter()
             for key, (timer, count) in timers.items():
-                if clock is not time.thread_time:
-                    time.sleep(12e-3)  # the threads of PyTorch's OpenMP hold their cores for 8 ms
-                    timer.timeit(1)
-                least[key] = min(least[key], timer.timeit(count) / count)
+                least[key] = min(least[key], _seconds(timer, count, clock))
             first, second = [*least.values()][:2]
             seen.append(first / second)
             now = time.perf_counter()

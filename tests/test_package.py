@@ -266,6 +266,16 @@ def assert_names(cell, folder):
 
 
 @from_source
+def test_every_module_that_uses_arrays_imports_the_c_api():
+    """Without import_array() NumPy's functions are null, and its structs those of version 1."""
+    uses = re.compile(r"^(?:cimport numpy|from numpy cimport (?!npy_intp$))", re.MULTILINE)
+    sources = {path: path.read_text() for path in (ROOT / "imode").rglob("*.pyx")}
+    users = {path: text for path, text in sources.items() if uses.search(text)}
+    assert len(users) > 50
+    assert not [path for path, text in users.items() if "import_array()" not in text]
+
+
+@from_source
 @pytest.mark.parametrize("folder", FLOORS)
 def test_every_file_has_its_place_in_the_architecture(folder):
     text = (ROOT / "docs/architecture.md").read_text()

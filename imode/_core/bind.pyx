@@ -17,7 +17,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.type cimport PyType_Check
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
-from numpy cimport NPY_BOOL
+from numpy cimport NPY_BOOL, import_array
 from imode._core.dispatch cimport (
     ANY, BOOL, BOOL_OPT, COMPOSITE, DEVICE_OPT, DTYPE, DTYPE_OPT, FLOAT, FLOAT_OPT, GENERATOR_OPT,
     INT, INT_OPT, INTS, INTS_OPT, MAX_ARGS, OPERAND, OUT, SCALAR, SCALAR_OPT, STR, STR_OPT, TENSOR,
@@ -31,6 +31,8 @@ from imode._core.keyset cimport BIT_META, keyset_t
 from imode._core.tensor cimport (
     Tensor, is_tensor, requires_grad, set_requires_grad, storage, typenum)
 from imode import errors
+
+import_array()
 
 cdef extern from "Python.h":
     int PyLong_Check(PyObject*) noexcept

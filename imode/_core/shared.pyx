@@ -19,11 +19,13 @@ from imode._core.making cimport new_tensor, replace_array
 from imode._core.tensor cimport Tensor, is_inference, is_tensor, storage
 from libc.errno cimport errno
 from libc.string cimport memcpy
-from numpy cimport ndarray
+from numpy cimport import_array, ndarray
 from posix.mman cimport MAP_FAILED, MAP_SHARED, PROT_READ, PROT_WRITE, mmap, munmap
 from posix.unistd cimport close
 
 from imode._core.lending import source_of
+
+import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject*) noexcept

@@ -5,7 +5,10 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from imode._core.dispatch cimport Operator, call1, call2, operator
 from imode._core.tensor cimport Tensor
-from numpy cimport ndarray
+from numpy cimport import_array, ndarray
+
+
+import_array()
 
 
 @cython.final

@@ -6,8 +6,10 @@ from imode._core.dtype cimport code_of, dtype_from_typenum, is_complex
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.autograd.node cimport (
     Node, OutputMeta, input_nrs, meta_shape, next_nodes, outputs_of)
-from numpy cimport npy_intp
+from numpy cimport import_array, npy_intp
 
+
+import_array()
 
 cdef Tensor fit_root(Node node, int number, Tensor gradient, int i):
     """Fit a gradient to a root whose shape changed after it was recorded, or raise."""

@@ -32,11 +32,13 @@ from imode.autograd.saved cimport save_input
 from imode.autograd.views cimport (
     check_inplace, check_write, count_write, rebase_history, track)
 from libc.stdint cimport uint64_t
-from numpy cimport ndarray, npy_intp
+from numpy cimport import_array, ndarray, npy_intp
 
 from imode.autograd.hooks import backward_hooks
 from imode import errors
 
+
+import_array()
 
 # ---- ADInplaceOrView ----
 

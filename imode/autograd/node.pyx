@@ -18,11 +18,13 @@ from imode.autograd.derivative cimport Derivative
 from imode.autograd.handles cimport add_hook
 from libc.stdlib cimport calloc
 from libc.stdlib cimport free as c_free
-from numpy cimport npy_intp
+from numpy cimport import_array, npy_intp
 
 from collections import OrderedDict, namedtuple
 
 from imode import errors
+
+import_array()
 
 cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept

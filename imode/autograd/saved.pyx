@@ -34,10 +34,12 @@ from imode.autograd.leaves cimport AccumulateGrad, node_edge, share_accumulator
 from imode.autograd.node cimport Edge, Node, freed, name_of, stamp_t
 from imode._core.user_frames cimport here
 from libc.stdint cimport uint64_t
-from numpy cimport npy_intp
+from numpy cimport import_array, npy_intp
 
 from imode._core.type_names import class_name, tensor_type
 from imode import errors
+
+import_array()
 
 
 def live_saved():
