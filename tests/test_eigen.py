@@ -1,5 +1,5 @@
-"""Eigenvalues and least squares of small matrices, for which there are own loops: as accurate as
-LAPACK, for matrices of many kinds; and elimination. Without PyTorch."""
+"""Eigenvalues, least squares and elimination of small matrices, for which there are own loops: as
+accurate as LAPACK, for matrices of many kinds. Without PyTorch."""
 
 import numpy as np
 import pytest
@@ -186,6 +186,8 @@ def test_elimination_of_singular_matrices():
     with pytest.raises(linalg.LinAlgError, match="singular"):
         linalg.inv(a)
     assert linalg.det(a) == 0
+    tiny = imode.tensor([[0.0, 1e-40], [1e-40, 1e-40]])
+    assert linalg.lu(tiny).L.tolist() == [[1.0, 0.0], [0.0, 1.0]]
 
 
 def test_elimination_of_rectangles():

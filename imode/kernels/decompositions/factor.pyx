@@ -27,6 +27,14 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "factor.h" nogil:
+    enum:
+        IMODE_FEW                 # rows and columns up to which LAPACK's calls cost more
+    int imode_lu(int wide, long m, long n, void* a, int32_t* pivots) noexcept
+    int imode_inverse(int wide, long n, void* a) noexcept
+    void imode_solve_lu(int wide, long n, long k, const void* a, const int32_t* pivots, void* b,
+                        long ldb) noexcept
+
 cdef call6_t[4] _getrf
 cdef call7_t[4] _getri
 
@@ -36,10 +44,18 @@ def columns(ndarray a not None):
     return in_columns(a)
 
 
+cdef inline bint _few(Job* job) noexcept nogil:
+    return job.kind <= 1 and job.m <= IMODE_FEW and job.n <= IMODE_FEW and job.lda == job.m
+
+
 # ---- LU ----
 
 cdef void _one_lu(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     cdef lint* pivots = <lint*>work
+    if _few(job):
+        info[0] = imode_lu(job.kind, job.m, job.n, job.a + i * job.a_step,
+                           job.pivots + i * job.pivots_step)
+        return
     _getrf[job.kind](&job.m, &job.n, job.a + i * job.a_step, &job.lda, pivots, info)
     write_pivots(job, i, pivots, min(job.m, job.n))
 
@@ -68,7 +84,7 @@ cdef void _solve_lu(Job* job) noexcept nogil:
     cdef call11_t trsm = <call11_t>job.call
     cdef char* how = &job.options[0]
     cdef char[4] letters = [c"L", c"U", c"N", c"U"]    # SIDE; UPLO: L, U; DIAG: N, U
-    cdef bint plain = how[0] == c"N"
+    cdef bint plain = how[0] == c"N", few = _few(job)
     cdef double[2] one
     cdef char* a
     cdef char* b
@@ -76,6 +92,9 @@ cdef void _solve_lu(Job* job) noexcept nogil:
     put(<char*>one, job.kind, 1, 0)
     for i in range(job.count if job.n and job.k else 0):
         a, b = job.a + i * job.a_step, job.b + i * job.b_step
+        if plain and few:
+            imode_solve_lu(job.kind, job.n, job.k, a, job.pivots + i * job.pivots_step, b, job.ldb)
+            continue
         if plain:
             _swap_rows(b, job.item, job.n, job.k, job.ldb, job.pivots + i * job.pivots_step, False)
             trsm(letters, letters, how, &letters[3], &job.n, &job.k, one, a, &job.lda, b, &job.ldb)
@@ -177,7 +196,12 @@ cdef void _one_inverse(Job* job, npy_intp i, char* work, lint* lwork, lint* info
     cdef lint* pivots = <lint*>(work + lwork[0] * job.item)
     cdef char* a = job.a + i * job.a_step
     cdef npy_intp j
-    _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
+    if _few(job):
+        info[0] = imode_inverse(job.kind, job.n, a)
+        if info[0] == 0:
+            return
+    else:
+        _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
     if <int32_t>info[0] == 0:
         _getri[job.kind](&job.n, a, &job.lda, pivots, work, lwork, info)
     else:

@@ -1,0 +1,141 @@
+/* LU of few rows and columns, and what follows from it. Included by _factor.c through _instances.h.
+
+   Matrices are copied into columns of a whole number of vectors: `ld` elements. */
+
+/* Products are rounded before they are subtracted, and a column is multiplied by its pivot's inverse, but for
+   the last of up to 4 rows, which is divided: as MKL does, so that up to 16 rows and columns the bits are
+   PyTorch's. A matrix of small integers that is singular has a pivot of 0 then, as nearly always there. */
+
+INLINE void NAME(load)(T *to, long ld, const T *a, long lda, long m, long n)
+{
+    for (long j = 0; j < n; j++, to += ld, a += lda) {
+        for (long i = DOWN(m); i < ld; i++)
+            to[i] = 0;
+        for (long i = 0; i < m; i++)
+            to[i] = a[i];
+    }
+}
+
+INLINE void NAME(unload)(T *a, long lda, const T *from, long ld, long m, long n)
+{
+    for (long j = 0; j < n; j++)
+        for (long i = 0; i < m; i++)
+            a[j * lda + i] = from[j * ld + i];
+}
+
+/* Rows from `first` to `last` of a column: v times a number is subtracted. Beyond them v is 0, which changes
+   nothing unless the number is no finite one. */
+INLINE void NAME(subtract_rows)(T *column, const T *v, T factor, long first, long last)
+{
+    if (factor - factor == 0)
+        NAME(add_times)(column, v, -factor, DOWN(first), UP(last));
+    else
+        for (long i = first; i < last; i++)
+            column[i] -= v[i] * factor;
+}
+
+static int NAME(eliminate)(T *a, long ld, long m, long n, int32_t *pivots)
+{
+    T v[IMODE_FEW + LANES];
+    int info = 0;
+    for (long k = 0; k < (m < n ? m : n); k++) {
+        T *column = a + k * ld, most = column[k] < 0 ? -column[k] : column[k];
+        long pivot = k;
+        for (long i = k + 1; i < m; i++) {
+            const T size = column[i] < 0 ? -column[i] : column[i];
+            if (size > most)
+                most = size, pivot = i;
+        }
+        pivots[k] = (int32_t)pivot + 1;
+        if (most == 0) {
+            info = info ? info : (int)k + 1;
+            continue;
+        }
+        for (long j = 0; j < (pivot == k ? 0 : n); j++)
+            SWAP(T, a[j * ld + k], a[j * ld + pivot]);
+        const T one = column[k], inverse = 1 / one;
+        const int exact = most < TINY /* its inverse is not a number of the type */
+                          || (m == n && n <= 4 && k == n - 2);
+        for (long i = DOWN(k + 1); i <= k; i++)
+            v[i] = 0;
+        for (long i = k + 1; i < m; i++)
+            v[i] = column[i] = exact ? column[i] / one : column[i] * inverse;
+        for (long i = m; i < ld; i++)
+            v[i] = 0;
+        for (long j = k + 1; j < n; j++)
+            NAME(subtract_rows)(a + j * ld, v, a[j * ld + k], k + 1, m);
+    }
+    return info;
+}
+
+static int NAME(lu)(long m, long n, T *a, int32_t *pivots)
+{
+    T columns[IMODE_FEW * IMODE_FEW];
+    const long ld = UP(m);
+    NAME(load)(columns, ld, a, m, m, n);
+    const int info = NAME(eliminate)(columns, ld, m, n, pivots);
+    NAME(unload)(a, m, columns, ld, m, n);
+    return info;
+}
+
+/* From LU, whose columns are `step` apart, the solutions in the place of right-hand sides whose rows have been
+   exchanged. */
+static void NAME(substitute)(long n, const T *lu, long step, T *x, long ld, long count)
+{
+    T v[IMODE_FEW + LANES];
+    for (long i = 0; i + 1 < n; i++) { /* L */
+        for (long r = DOWN(i + 1); r < ld; r++)
+            v[r] = r > i && r < n ? lu[i * step + r] : 0;
+        for (long c = 0; c < count; c++)
+            NAME(subtract_rows)(x + c * ld, v, x[c * ld + i], i + 1, n);
+    }
+    for (long i = n - 1; i >= 0; i--) { /* U */
+        const T pivot = lu[i * step + i];
+        for (long r = 0; r < UP(i); r++)
+            v[r] = r < i ? lu[i * step + r] : 0;
+        for (long c = 0; c < count; c++) {
+            T *column = x + c * ld;
+            column[i] /= pivot;
+            NAME(subtract_rows)(column, v, column[i], 0, i);
+        }
+    }
+}
+
+static int NAME(inverse)(long n, T *a)
+{
+    T columns[IMODE_FEW * IMODE_FEW], x[IMODE_FEW * IMODE_FEW];
+    int32_t pivots[IMODE_FEW], order[IMODE_FEW];
+    const long ld = UP(n);
+    NAME(load)(columns, ld, a, n, n, n);
+    const int info = NAME(eliminate)(columns, ld, n, n, pivots);
+    if (info)
+        return info;
+    for (long i = 0; i < n; i++)
+        order[i] = (int32_t)i;
+    for (long i = 0; i < n; i++)
+        SWAP(int32_t, order[i], order[pivots[i] - 1]);
+    memset(x, 0, n * ld * sizeof(T));
+    for (long i = 0; i < n; i++)
+        x[order[i] * ld + i] = 1;
+    NAME(substitute)(n, columns, ld, x, ld, n);
+    NAME(unload)(a, n, x, ld, n, n);
+    return 0;
+}
+
+/* Right-hand sides by as many columns as there is room for. */
+static void NAME(solve_lu)(long n, long k, const T *a, const int32_t *pivots, T *b, long ldb)
+{
+    T columns[IMODE_FEW * IMODE_FEW];
+    const long ld = UP(n);
+    for (long first = 0; first < k; first += IMODE_FEW, b += IMODE_FEW * ldb) {
+        const long count = k - first < IMODE_FEW ? k - first : IMODE_FEW;
+        NAME(load)(columns, ld, b, ldb, n, count);
+        for (long i = 0; i < n; i++) {
+            const long pivot = pivots[i] - 1;
+            for (long c = 0; c < (pivot == i ? 0 : count); c++)
+                SWAP(T, columns[c * ld + i], columns[c * ld + pivot]);
+        }
+        NAME(substitute)(n, a, n, columns, ld, count);
+        NAME(unload)(b, ldb, columns, ld, n, count);
+    }
+}
