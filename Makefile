@@ -35,7 +35,7 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 
 # What tests the kernels that are compiled for several levels of x86-64.
 KERNELS := $(patsubst %,tests/test_%.py,cpu_level loops reduce norm conv loss fourier random special \
-	stored moving scaled_products create linalg)
+	stored moving scaled_products create linalg eigen)
 test: $(STAMP) .venv/.test    ## all tests that need neither torch nor a network; the kernels' at a low level of the CPU, too
 	$(PYTHON) -m pytest tests --ignore=tests/conformance $(BESIDE)
 	IMODE_CPU_LEVEL=x86-64-v2 $(PYTHON) -m pytest $(KERNELS) $(BESIDE) -q

@@ -1,5 +1,5 @@
-"""Eigenvalues, least squares and elimination of small matrices, for which there are own loops: as
-accurate as LAPACK, for matrices of many kinds. Without PyTorch."""
+"""Eigenvalues, singular values, least squares and elimination of small matrices, for which there
+are own loops: as accurate as LAPACK, for matrices of many kinds. Without PyTorch."""
 
 import numpy as np
 import pytest
@@ -196,3 +196,70 @@ def test_elimination_of_rectangles():
         P, L, U = linalg.lu(a)
         assert L.shape == (m, min(m, n)) and U.shape == (min(m, n), n)
         assert imode.allclose(P @ L @ U, a)
+
+
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 20])
+def test_elimination_in_a_stack_and_alone(n, dtype):
+    """Of very few rows, several matrices are factored at once: the bits are the same."""
+    rng = np.random.default_rng(n)
+    a = rng.standard_normal((37, n, n)).astype(dtype)
+    a[5:15] = rng.integers(-1, 2, (10, n, n))  # some are singular; with zeros of both signs
+    a[10:15] *= -1
+    a[20, 0, -1], a[21, -1, 0], a[22, 0, 0] = np.inf, np.nan, 1e-310
+    b = rng.standard_normal((37, n, 3)).astype(dtype)
+    for name, given in (("lu_factor_ex", (a,)), ("inv_ex", (a,)), ("solve_ex", (a, b))):
+        function = getattr(linalg, name)
+        together = function(*map(imode.from_numpy, given))
+        for i in range(len(a)):
+            alone = function(*(imode.from_numpy(x[i]) for x in given))
+            for one, of_all in zip(alone, together, strict=True):
+                one, of_all = one.numpy(), of_all[i].numpy()
+                # Which NaN it is, nobody asks.
+                one, of_all = (np.where(x != x, np.nan, x) for x in (one, of_all))
+                assert one.tobytes() == of_all.tobytes(), (name, i)
+
+
+def test_elimination_with_pivots_of_no_factorization():
+    factors = imode.eye(3).expand(20, 3, 3).contiguous()
+    b = imode.arange(9.0).reshape(3, 3).expand(20, 3, 3)
+    pivots = imode.tensor([3, 1, 3], dtype=imode.int32).expand(20, 3)
+    assert (linalg.lu_solve(factors, pivots, b) == b[:, [1, 2, 0]]).all()
+    assert (linalg.lu_solve(factors[0], pivots[0], b[0]) == b[0, [1, 2, 0]]).all()
+
+
+@pytest.mark.parametrize("kind", ["any", "whole", "low rank", "graded", "huge", "tiny", "zero"])
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_singular_values_of_very_few_rows(dtype, kind):
+    rng, limits = np.random.default_rng(5), np.finfo(dtype)
+    for m, n in ((1, 1), (2, 2), (3, 5), (4, 4), (8, 3), (7, 8), (8, 8)):
+        a = rng.standard_normal((13, m, n))
+        if kind == "whole":
+            a = rng.integers(-2, 3, a.shape)
+        elif kind == "low rank":
+            a = a[:, :, :1] @ a[:, :1]
+        elif kind == "graded":
+            a = a * 10.0 ** -rng.integers(0, 25, a.shape)
+        else:
+            a = a * {"any": 1, "huge": limits.max / 99, "tiny": limits.tiny, "zero": 0}[kind]
+        a = a.astype(dtype)
+        size = float(abs(a).max()) or 1.0
+        expected = np.linalg.svd(a.astype("d") / size, compute_uv=False) * size
+        found = linalg.svdvals(imode.from_numpy(a)).numpy()
+        most = 16 * limits.eps * expected[:, :1] + limits.smallest_subnormal
+        assert (abs(found - expected) <= most).all()
+        assert (np.diff(found) <= 0).all()
+        for i in range(13):  # several are worked on at once: the bits do not tell
+            assert (linalg.svdvals(imode.from_numpy(a[i])).numpy() == found[i]).all()
+    assert linalg.svdvals(imode.tensor([[3.0, 0.0], [0.0, 1e-30]])).tolist()[1] == pytest.approx(
+        1e-30
+    )
+
+
+def test_singular_values_of_what_is_not_finite():
+    a = imode.ones(9, 3, 3)
+    a[7, 1, 1] = float("inf")
+    assert linalg.svdvals(a)[7].isnan().all() and linalg.svdvals(a)[:7].isfinite().all()
+    a[7, 1, 1] = float("nan")
+    with pytest.raises(linalg.LinAlgError, match=r"Batch element 7.*non-finite"):
+        linalg.svdvals(a)

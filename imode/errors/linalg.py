@@ -92,6 +92,15 @@ def indefinite(where, info):
     )
 
 
+def no_pivots(too_large):
+    """What should be pivots names rows that are not there: from 1 they are counted."""
+    bound = "smaller or equal to LU.size(-2)" if too_large else "greater or equal to 1"
+    return RuntimeError(
+        f"Pivots given to lu_solve must all be {bound}. "
+        "Did you properly pass the result of lu_factor?"
+    )
+
+
 def zero_pivot(where, info):
     """The factor U has a zero on its diagonal."""
     return RuntimeError(

@@ -6,3 +6,5 @@
 #include "_hessenberg.h"
 
 #include "_general_eigen.h"
+
+#include "_singular_values.h"

@@ -23,20 +23,30 @@ INLINE void NAME(unload)(T *a, long lda, const T *from, long ld, long m, long n)
             a[j * lda + i] = from[j * ld + i];
 }
 
-/* Rows from `first` to `last` of a column: v times a number is subtracted. Beyond them v is 0, which changes
-   nothing unless the number is no finite one. */
-INLINE void NAME(subtract_rows)(T *column, const T *v, T factor, long first, long last)
+#include "_masks.h"
+
+/* The elements of a vector before number `n`. */
+INLINE M NAME(before)(long n)
 {
-    if (factor - factor == 0)
-        NAME(add_times)(column, v, -factor, DOWN(first), UP(last));
-    else
-        for (long i = first; i < last; i++)
-            column[i] -= v[i] * factor;
+    M mask;
+    for (int i = 0; i < LANES; i++)
+        mask[i] = i < n ? -1 : 0;
+    return mask;
+}
+
+/* v times a number is subtracted from a column's vectors from `begin` to `end`, from that at `partial` where
+   `mask` says. What is beyond keeps its bits: infinity times 0 would be NaN. */
+INLINE void NAME(subtract)(T *column, const T *v, T factor, long begin, long end, long partial, M mask)
+{
+    for (long j = begin; j < end; j += LANES) {
+        const V product = READ(v, j) * factor;
+        AT(column, j) -= j == partial ? (V)((M)product & mask) : product;
+    }
 }
 
 static int NAME(eliminate)(T *a, long ld, long m, long n, int32_t *pivots)
 {
-    T v[IMODE_FEW + LANES];
+    T v[IMODE_FEW + LANES] = {0};
     int info = 0;
     for (long k = 0; k < (m < n ? m : n); k++) {
         T *column = a + k * ld, most = column[k] < 0 ? -column[k] : column[k];
@@ -56,14 +66,12 @@ static int NAME(eliminate)(T *a, long ld, long m, long n, int32_t *pivots)
         const T one = column[k], inverse = 1 / one;
         const int exact = most < TINY /* its inverse is not a number of the type */
                           || (m == n && n <= 4 && k == n - 2);
-        for (long i = DOWN(k + 1); i <= k; i++)
-            v[i] = 0;
+        const long begin = DOWN(k + 1);
+        const M below = ~NAME(before)(k + 1 - begin);
         for (long i = k + 1; i < m; i++)
             v[i] = column[i] = exact ? column[i] / one : column[i] * inverse;
-        for (long i = m; i < ld; i++)
-            v[i] = 0;
         for (long j = k + 1; j < n; j++)
-            NAME(subtract_rows)(a + j * ld, v, a[j * ld + k], k + 1, m);
+            NAME(subtract)(a + j * ld, v, a[j * ld + k], begin, ld, begin, below);
     }
     return info;
 }
@@ -82,21 +90,24 @@ static int NAME(lu)(long m, long n, T *a, int32_t *pivots)
    exchanged. */
 static void NAME(substitute)(long n, const T *lu, long step, T *x, long ld, long count)
 {
-    T v[IMODE_FEW + LANES];
+    T v[IMODE_FEW + LANES] = {0};
     for (long i = 0; i + 1 < n; i++) { /* L */
-        for (long r = DOWN(i + 1); r < ld; r++)
-            v[r] = r > i && r < n ? lu[i * step + r] : 0;
+        const long begin = DOWN(i + 1);
+        const M below = ~NAME(before)(i + 1 - begin);
+        for (long r = i + 1; r < n; r++)
+            v[r] = lu[i * step + r];
         for (long c = 0; c < count; c++)
-            NAME(subtract_rows)(x + c * ld, v, x[c * ld + i], i + 1, n);
+            NAME(subtract)(x + c * ld, v, x[c * ld + i], begin, ld, begin, below);
     }
     for (long i = n - 1; i >= 0; i--) { /* U */
         const T pivot = lu[i * step + i];
-        for (long r = 0; r < UP(i); r++)
-            v[r] = r < i ? lu[i * step + r] : 0;
+        const M above = NAME(before)(i - DOWN(i));
+        for (long r = 0; r < i; r++)
+            v[r] = lu[i * step + r];
         for (long c = 0; c < count; c++) {
             T *column = x + c * ld;
             column[i] /= pivot;
-            NAME(subtract_rows)(column, v, column[i], 0, i);
+            NAME(subtract)(column, v, column[i], 0, UP(i), DOWN(i), above);
         }
     }
 }
@@ -108,6 +119,8 @@ static int NAME(inverse)(long n, T *a)
     const long ld = UP(n);
     NAME(load)(columns, ld, a, n, n, n);
     const int info = NAME(eliminate)(columns, ld, n, n, pivots);
+    for (long e = 0; e < (info ? n * n : 0); e++)
+        a[e] = NAN;
     if (info)
         return info;
     for (long i = 0; i < n; i++)
@@ -123,19 +136,43 @@ static int NAME(inverse)(long n, T *a)
 }
 
 /* Right-hand sides by as many columns as there is room for. */
-static void NAME(solve_lu)(long n, long k, const T *a, const int32_t *pivots, T *b, long ldb)
+static void NAME(solve)(long n, long k, const T *a, const int32_t *pivots, T *b)
 {
     T columns[IMODE_FEW * IMODE_FEW];
     const long ld = UP(n);
-    for (long first = 0; first < k; first += IMODE_FEW, b += IMODE_FEW * ldb) {
+    for (long first = 0; first < k; first += IMODE_FEW, b += IMODE_FEW * n) {
         const long count = k - first < IMODE_FEW ? k - first : IMODE_FEW;
-        NAME(load)(columns, ld, b, ldb, n, count);
+        NAME(load)(columns, ld, b, n, n, count);
         for (long i = 0; i < n; i++) {
-            const long pivot = pivots[i] - 1;
-            for (long c = 0; c < (pivot == i ? 0 : count); c++)
+            const long pivot = pivots[i] - 1; /* a user's, perhaps */
+            for (long c = 0; c < (pivot == i || pivot < 0 || pivot >= n ? 0 : count); c++)
                 SWAP(T, columns[c * ld + i], columns[c * ld + pivot]);
         }
         NAME(substitute)(n, a, n, columns, ld, count);
-        NAME(unload)(b, ldb, columns, ld, n, count);
+        NAME(unload)(b, n, columns, ld, n, count);
     }
+}
+
+/* ---- stacks ---- */
+
+#include "_elimination_beside.h"
+
+static void NAME(lu_stack)(long count, long m, long n, T *a, int32_t *pivots, int32_t *info)
+{
+    const long least = m < n ? m : n;
+    for (long i = m <= IMODE_VERY_FEW && n <= IMODE_VERY_FEW ? NAME(lu_most)(count, m, n, a, pivots, info) : 0;
+         i < count; i++)
+        info[i] = NAME(lu)(m, n, a + i * m * n, pivots + i * least);
+}
+
+static void NAME(inverse_stack)(long count, long n, T *a, int32_t *info)
+{
+    for (long i = n <= IMODE_VERY_FEW ? NAME(inverse_most)(count, n, a, info) : 0; i < count; i++)
+        info[i] = NAME(inverse)(n, a + i * n * n);
+}
+
+static void NAME(solve_stack)(long count, long n, long k, const T *a, const int32_t *pivots, T *b)
+{
+    for (long i = n <= IMODE_VERY_FEW ? NAME(solve_most)(count, n, k, a, pivots, b) : 0; i < count; i++)
+        NAME(solve)(n, k, a + i * n * n, pivots + i * n, b + i * n * k);
 }

@@ -12,20 +12,26 @@
 #define LOOPS "_elimination.h"
 #include "_instances.h"
 
-int imode_lu(int wide, long m, long n, void *a, int32_t *pivots)
-{
-    return wide ? PICK(lu, double)(m, n, a, pivots) : PICK(lu, float)(m, n, a, pivots);
-}
-
-int imode_inverse(int wide, long n, void *a)
-{
-    return wide ? PICK(inverse, double)(n, a) : PICK(inverse, float)(n, a);
-}
-
-void imode_solve_lu(int wide, long n, long k, const void *a, const int32_t *pivots, void *b, long ldb)
+void imode_lu(int wide, long count, long m, long n, void *a, int32_t *pivots, int32_t *info)
 {
     if (wide)
-        PICK(solve_lu, double)(n, k, a, pivots, b, ldb);
+        PICK(lu_stack, double)(count, m, n, a, pivots, info);
     else
-        PICK(solve_lu, float)(n, k, a, pivots, b, ldb);
+        PICK(lu_stack, float)(count, m, n, a, pivots, info);
+}
+
+void imode_inverse(int wide, long count, long n, void *a, int32_t *info)
+{
+    if (wide)
+        PICK(inverse_stack, double)(count, n, a, info);
+    else
+        PICK(inverse_stack, float)(count, n, a, info);
+}
+
+void imode_solve_lu(int wide, long count, long n, long k, const void *a, const int32_t *pivots, void *b)
+{
+    if (wide)
+        PICK(solve_stack, double)(count, n, k, a, pivots, b);
+    else
+        PICK(solve_stack, float)(count, n, k, a, pivots, b);
 }

@@ -51,7 +51,7 @@
 #define TINY DBL_MIN
 #define MOST 0x1p400
 #define SMALL_SQUARE 1e-280
-#define LARGE_FACTOR 0x1p500
+#define LARGE_FACTOR 0x1p700
 #define LANES 2
 #define SUFFIX double_any
 #include "_padded_rows.h"

@@ -4,5 +4,7 @@
 #undef READ
 #undef DOWN
 #undef UP
+#undef I
+#undef M
 #undef LANES
 #undef SUFFIX

@@ -1,4 +1,4 @@
-/* Eigenvalues of small real matrices: the loops for each element type and instruction set. */
+/* Eigenvalues and singular values of small real matrices: the loops for each element type and instruction set. */
 
 #include "spectral.h"
 
@@ -29,4 +29,10 @@ int imode_eig(int wide, long n, const void *a, void *values, void *vectors, void
 {
     return wide ? PICK(eig, double)(n, a, values, vectors, aligned(work))
                 : PICK(eig, float)(n, a, values, vectors, aligned(work));
+}
+
+int imode_singular_values(int wide, long count, long m, long n, const void *a, void *values)
+{
+    return wide ? PICK(singular_values, double)(count, m, n, a, values)
+                : PICK(singular_values, float)(count, m, n, a, values);
 }

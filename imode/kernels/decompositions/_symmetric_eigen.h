@@ -95,10 +95,16 @@ static void NAME(ql_step)(double *d, double *e, long l, long m, T *c, T *s)
     double g = d[m] - p + e[l] / (r + copysign(sqrt(r * r + 1), r));
     p = 0;
     for (long i = m - 1; i >= l; i--) {
-        const double f = sine * e[i], b = cosine * e[i];
+        const double b = cosine * e[i];
+        double f = sine * e[i], large = 1;
+        if (f * f + g * g < 1e-280) { /* squares of such numbers would be too small */
+            large = 0x1p700;
+            f *= large;
+            g *= large;
+        }
         r = sqrt(f * f + g * g);
         if (i < m - 1)
-            e[i + 1] = r;
+            e[i + 1] = r / large;
         const double inverse = 1 / r;
         cosine = r > 0 ? g * inverse : 1;
         sine = r > 0 ? f * inverse : 0;

@@ -24,16 +24,18 @@ from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 import numpy as np
+from imode import errors
 
 cnp.import_array()
 
 cdef extern from "factor.h" nogil:
     enum:
         IMODE_FEW                 # rows and columns up to which LAPACK's calls cost more
-    int imode_lu(int wide, long m, long n, void* a, int32_t* pivots) noexcept
-    int imode_inverse(int wide, long n, void* a) noexcept
-    void imode_solve_lu(int wide, long n, long k, const void* a, const int32_t* pivots, void* b,
-                        long ldb) noexcept
+    void imode_lu(int wide, long count, long m, long n, void* a, int32_t* pivots,
+                  int32_t* info) noexcept
+    void imode_inverse(int wide, long count, long n, void* a, int32_t* info) noexcept
+    void imode_solve_lu(int wide, long count, long n, long k, const void* a, const int32_t* pivots,
+                        void* b) noexcept
 
 cdef call6_t[4] _getrf
 cdef call7_t[4] _getri
@@ -45,19 +47,20 @@ def columns(ndarray a not None):
 
 
 cdef inline bint _few(Job* job) noexcept nogil:
-    return job.kind <= 1 and job.m <= IMODE_FEW and job.n <= IMODE_FEW and job.lda == job.m
+    return job.kind <= 1 and 0 < job.m <= IMODE_FEW and 0 < job.n <= IMODE_FEW and (
+        job.lda == job.m)
 
 
 # ---- LU ----
 
 cdef void _one_lu(Job* job, npy_intp i, char* work, lint* lwork, lint* info) noexcept nogil:
     cdef lint* pivots = <lint*>work
-    if _few(job):
-        info[0] = imode_lu(job.kind, job.m, job.n, job.a + i * job.a_step,
-                           job.pivots + i * job.pivots_step)
-        return
     _getrf[job.kind](&job.m, &job.n, job.a + i * job.a_step, &job.lda, pivots, info)
     write_pivots(job, i, pivots, min(job.m, job.n))
+
+
+cdef void _lu_few(Job* job) noexcept nogil:
+    imode_lu(job.kind, job.count, job.m, job.n, job.a, job.pivots, job.info)
 
 
 cdef void _swap_rows(char* b, npy_intp item, lint n, lint k, lint ldb, const int32_t* pivots,
@@ -84,17 +87,17 @@ cdef void _solve_lu(Job* job) noexcept nogil:
     cdef call11_t trsm = <call11_t>job.call
     cdef char* how = &job.options[0]
     cdef char[4] letters = [c"L", c"U", c"N", c"U"]    # SIDE; UPLO: L, U; DIAG: N, U
-    cdef bint plain = how[0] == c"N", few = _few(job)
+    cdef bint plain = how[0] == c"N"
     cdef double[2] one
     cdef char* a
     cdef char* b
     cdef npy_intp i
     put(<char*>one, job.kind, 1, 0)
+    if plain and _few(job) and job.ldb == job.n:
+        imode_solve_lu(job.kind, job.count, job.n, job.k, job.a, job.pivots, job.b)
+        return
     for i in range(job.count if job.n and job.k else 0):
         a, b = job.a + i * job.a_step, job.b + i * job.b_step
-        if plain and few:
-            imode_solve_lu(job.kind, job.n, job.k, a, job.pivots + i * job.pivots_step, b, job.ldb)
-            continue
         if plain:
             _swap_rows(b, job.item, job.n, job.k, job.ldb, job.pivots + i * job.pivots_step, False)
             trsm(letters, letters, how, &letters[3], &job.n, &job.k, one, a, &job.lda, b, &job.ldb)
@@ -117,7 +120,10 @@ cdef tuple _lu(ndarray a, bint transposed=False):
     info = infos_of(&job, a)
     matrix_of(&job, made)
     pivots_of(&job, pivots)
-    run_each(_one_lu, &job, 0, least * sizeof(lint), <double>job.m * job.n * least / 3)
+    if _few(&job):
+        run(_lu_few, &job, <double>job.m * job.n * least / 3)
+    else:
+        run_each(_one_lu, &job, 0, least * sizeof(lint), <double>job.m * job.n * least / 3)
     return made, pivots, info
 
 
@@ -137,11 +143,25 @@ cdef int _solve_in_place(ndarray made, ndarray pivots, ndarray b, char how) exce
     return run(_solve_lu, &job, <double>job.n * job.n * job.k)
 
 
+cdef int _check_pivots(ndarray pivots, npy_intp n) except -1:
+    cdef const int32_t* row = <const int32_t*>data_of(pivots)
+    cdef npy_intp i
+    cdef int least = 1, most = 0
+    if skipping():
+        return 0
+    for i in range(cnp.PyArray_SIZE(pivots)):
+        least, most = min(least, row[i]), max(most, row[i])
+    if least < 1 or most > n:
+        raise errors.linalg.no_pivots(least >= 1)
+    return 0
+
+
 def lu_solve(ndarray factors not None, ndarray pivots not None, ndarray b not None, bint left,
              bint adjoint):
     """Solve A X = B or X A = B, or with the adjoint of A, from the factors of A."""
     cdef ndarray x = new_columns(cnp.PyArray_TYPE(b), b.ndim, b.shape)
     cdef bint is_complex = kind_of(b) > 1
+    _check_pivots(pivots, size_of(factors, 1))
     factors = as_columns(factors)
     if left:
         copy_columns(x, b, False)
@@ -196,17 +216,16 @@ cdef void _one_inverse(Job* job, npy_intp i, char* work, lint* lwork, lint* info
     cdef lint* pivots = <lint*>(work + lwork[0] * job.item)
     cdef char* a = job.a + i * job.a_step
     cdef npy_intp j
-    if _few(job):
-        info[0] = imode_inverse(job.kind, job.n, a)
-        if info[0] == 0:
-            return
-    else:
-        _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
+    _getrf[job.kind](&job.n, &job.n, a, &job.lda, pivots, info)
     if <int32_t>info[0] == 0:
         _getri[job.kind](&job.n, a, &job.lda, pivots, work, lwork, info)
     else:
         for j in range(job.n * job.n):
             put(a + j * job.item, job.kind, NAN, NAN)
+
+
+cdef void _inverse_few(Job* job) noexcept nogil:
+    imode_inverse(job.kind, job.count, job.n, job.a, job.info)
 
 
 cdef tuple _inverse(ndarray a):
@@ -217,8 +236,11 @@ cdef tuple _inverse(ndarray a):
     _getri[job.kind] = <call7_t>routine(GETRI, job.kind)
     made, info = in_columns(a), infos_of(&job, a)
     matrix_of(&job, made)
-    run_each(_one_inverse, &job, 64 * job.n, job.n * sizeof(lint),
-             <double>job.n * job.n * job.n)
+    if _few(&job):
+        run(_inverse_few, &job, <double>job.n * job.n * job.n)
+    else:
+        run_each(_one_inverse, &job, 64 * job.n, job.n * sizeof(lint),
+                 <double>job.n * job.n * job.n)
     return made, info
 
 

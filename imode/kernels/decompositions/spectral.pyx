@@ -12,7 +12,7 @@ from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.decompositions.lapack cimport (
     GEEV, GESDD, MAX_DIMS, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of,
-    lint, routine, run_each, start)
+    lint, routine, run, run_each, start)
 from imode.kernels.decompositions.stacks cimport (
     all_zero, data_of, epsilon, in_columns, infos_of, leading, matrix_of, matrix_stack, new_columns,
     real_type, size_of, some_matrices, vector_stack)
@@ -29,6 +29,10 @@ cdef extern from "spectral.h" nogil:
                    void* work) noexcept
     int imode_eig(int wide, long n, const void* a, void* values, void* vectors,
                   void* work) noexcept
+    enum:
+        IMODE_VERY_FEW            # rows and columns of matrices that are worked on together
+    int imode_singular_values(int wide, long count, long m, long n, const void* a,
+                              void* values) noexcept
 
 cdef enum:
     SMALL = 32                    # up to this size no routine asks for more than it must have
@@ -68,6 +72,14 @@ cdef int _factor_svd(Job* job) except -1:
                     4.0 * job.m * job.n * least)
 
 
+cdef void _singular_values(Job* job) noexcept nogil:
+    """options: 1 afterwards if a matrix is left to LAPACK."""
+    cdef npy_intp i
+    job.options[1] = imode_singular_values(job.kind, job.count, job.m, job.n, job.a, job.c) != 0
+    for i in range(job.count):
+        job.info[i] = 0
+
+
 cdef int _eye(ndarray a) except -1:
     """Fill new matrices, of which there may be none, with ones on the diagonals."""
     a[...] = 0
@@ -101,6 +113,10 @@ cdef tuple _svd(ndarray a, bint full, bint vectors):
         if not least:
             _eye(u)
             _eye(vh)
+    elif 0 < max(m, n) <= IMODE_VERY_FEW and least and job.kind <= 1:
+        run(_singular_values, &job, 4.0 * m * n * least)
+        if not job.options[1]:
+            return None, values, None, info
     _factor_svd(&job)
     return u, values, vh, info
 
