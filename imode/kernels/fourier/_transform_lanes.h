@@ -324,7 +324,9 @@ static void NAME(split_line)(const imode_plan *plan, const T *z, T *x, T scale)
     x[0] = (z[0] + z[1]) * scale;
     x[2 * h] = (z[0] - z[1]) * scale;
     x[1] = x[2 * h + 1] = 0;
-    for (; k + LANES <= h; k += LANES) {
+    for (; h > LANES && k < h; k += LANES) {
+        if (k + LANES > h)
+            k = h - LANES; /* the last ones, some of them again */
         const V wr = *(const V *)(cosines + k), wi = *(const V *)(sines + k);
         const C a = NAME(apart)((const char *)(z + 2 * k)), b = NAME(backwards)(z + 2 * (h - k));
         SPLIT(k, a, b, re, im);
@@ -346,7 +348,9 @@ static void NAME(merge_line)(const imode_plan *plan, const T *x, T *z)
     long k = 1;
     z[0] = x[0] + x[2 * h];
     z[1] = x[0] - x[2 * h];
-    for (; k + LANES <= h; k += LANES) {
+    for (; h > LANES && k < h; k += LANES) {
+        if (k + LANES > h)
+            k = h - LANES; /* the last ones, some of them again */
         const V wr = *(const V *)(cosines + k), wi = *(const V *)(sines + k);
         const C a = NAME(apart)((const char *)(x + 2 * k)), b = NAME(backwards)(x + 2 * (h - k));
         MERGE(k, a, b, re, im);
