@@ -234,3 +234,65 @@ def test_sizes_that_cannot_be_counted_are_refused(dims, length, dtype):
     for size in ({"padding": length}, {"dilation": length, "padding": "same"}):
         with pytest.raises((RuntimeError, MemoryError), match=r"padding to be at most|emory|alloc"):
             conv(x, w, **size)
+
+
+def backward(grad, x, w, stride, padding, groups):
+    """The gradients of x and of w."""
+    rest = [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups
+    return imode.ops.convolution_backward(grad, x, w, None, *rest, [True, True, False])[:2]
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(("side", "channels", "groups"), [(3, 32, 1), (8, 32, 2), (9, 17, 17)])
+def test_images_together_and_alone(side, channels, groups, stride):
+    """Small images are worked on together: results as of one after the other."""
+    x = imode.from_numpy(numbers(37, channels, side, side).astype("f"))
+    w = imode.from_numpy(numbers(channels, channels // groups, 3, 3, seed=1).astype("f"))
+    together = F.conv2d(x, w, None, stride, 1, 1, groups)
+    alone = [F.conv2d(image, w, None, stride, 1, 1, groups) for image in x.split(1)]
+    assert imode.allclose(together, imode.cat(alone), 1e-4, 1e-4)
+    grad = imode.from_numpy(numbers(*together.shape, seed=2).astype("f"))
+    of_x, of_w = backward(grad, x, w, stride, 1, groups)
+    parts = [
+        backward(g, image, w, stride, 1, groups)
+        for g, image in zip(grad.split(1), x.split(1), strict=True)
+    ]
+    assert imode.allclose(of_x, imode.cat([part[0] for part in parts]), 1e-4, 1e-4)
+    assert imode.allclose(of_w, sum(part[1] for part in parts), 1e-4, 1e-3)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(("side", "channels", "groups"), [(3, 64, 1), (30, 16, 1), (30, 24, 24)])
+def test_gradients_do_not_depend_on_the_number_of_threads(side, channels, groups, stride):
+    x, w = imode.randn(8, channels, side, side), imode.randn(channels, channels // groups, 3, 3)
+    grad = imode.randn_like(F.conv2d(x, w, None, stride, 1, 1, groups))
+    before = imode.get_num_threads()
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            imode.set_num_threads(threads)
+            found.append(backward(grad, x, w, stride, 1, groups))
+    finally:
+        imode.set_num_threads(before)
+    for other in found[1:]:
+        assert all(imode.equal(a, b) for a, b in zip(found[0], other, strict=True))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_what_is_not_finite_stays_where_it_belongs(value, stride):
+    """Vectors at the end of a row reach beyond it: what lies there does not count."""
+    for side in range(3, 21):
+        x, w = numbers(1, 1, side, side), numbers(1, 1, 3, 3, seed=1)
+        out = (side - 3) // stride + 1
+        grad = numbers(1, 1, out, out, seed=2)
+        x[0, 0, 0, 0] = grad[0, 0, -1, -1] = value
+        of_x, of_w = np.zeros_like(x), np.zeros_like(w)
+        with np.errstate(invalid="ignore"):
+            for k in np.ndindex(3, 3):
+                window = [slice(i, i + stride * (out - 1) + 1, stride) for i in k]
+                of_x[0, 0, window[0], window[1]] += grad[0, 0] * w[0, 0][k]
+                of_w[0, 0][k] = (grad[0, 0] * x[0, 0, window[0], window[1]]).sum()
+        found = backward(*map(imode.from_numpy, (grad, x, w)), stride, 0, 1)
+        for a, b in zip(found, (of_x, of_w), strict=True):
+            assert np.allclose(a.numpy(), b, equal_nan=True), side

@@ -77,15 +77,19 @@ static void NAME(plane)(long oh, long ow, long count, const T *w, const T *from,
         }
 }
 
-/* Every `step`th of n elements. */
-INLINE void NAME(every)(const long step, long n, const T *from, T *to)
+/* Every `step`th of n elements to elements side by side, or these back. */
+INLINE void NAME(every)(const long step, long n, T *apart, T *beside, int back)
 {
-    for (long i = 0; i < n; i++)
-        to[i] = from[i * step];
+    if (back)
+        for (long i = 0; i < n; i++)
+            apart[i * step] = beside[i];
+    else
+        for (long i = 0; i < n; i++)
+            beside[i] = apart[i * step];
 }
 
-/* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long. */
-static void NAME(to_phases)(const conv_t *p, const T *x, long phase, T *to)
+/* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long; or back. */
+static void NAME(to_phases)(const conv_t *p, T *x, long phase, T *copy, int back)
 {
     const long dp = p->d + p->front + p->back, hp = p->h + p->top + p->bottom, sw = p->sw;
     const long first = p->left < 0 ? 0 : p->left; /* columns of the copy that x fills */
@@ -96,51 +100,202 @@ static void NAME(to_phases)(const conv_t *p, const T *x, long phase, T *to)
             continue;
         for (long f = 0; f < sw; f++) {
             const long q = (first - f + sw - 1) / sw, n = (last - f + sw - 1) / sw - q;
-            const T *from = x + zy * p->w + q * sw + f - p->left;
-            T *line = to + ((slice * hp + row) * sw + f) * phase + q;
+            T *apart = x + zy * p->w + q * sw + f - p->left;
+            T *line = copy + ((slice * hp + row) * sw + f) * phase + q;
             if (sw == 1)
-                NAME(every)(1, n, from, line);
+                NAME(every)(1, n, apart, line, back);
             else if (sw == 2)
-                NAME(every)(2, n, from, line);
+                NAME(every)(2, n, apart, line, back);
             else
-                NAME(every)(sw, n, from, line);
+                NAME(every)(sw, n, apart, line, back);
         }
     }
+}
+
+/* How the planes of a call lie once they have been copied, and where its taps begin in them. */
+typedef struct {
+    long taps, phase, pitch, slice; /* elements of a phase, of a row, of a slice of the copy */
+    long size;                      /* of all of it */
+    long *at;
+    T *copy;
+} NAME(planes);
+
+static int NAME(lay_out)(const conv_t *p, NAME(planes) *s)
+{
+    const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
+    s->taps = p->kd * p->kh * p->kw;
+    s->phase = (wp + p->sw - 1) / p->sw, s->pitch = p->sw * s->phase;
+    s->slice = hp * s->pitch;
+    s->size = (p->d + p->front + p->back) * s->slice + LANES;
+    s->at = calloc(1, (size_t)s->taps * sizeof(long) + (size_t)s->size * sizeof(T));
+    if (!s->at)
+        return -1;
+    s->copy = (T *)(s->at + s->taps);
+    for (long k = 0; k < s->taps; k++) {
+        const long kz = k / (p->kh * p->kw);
+        const long row = k / p->kw % p->kh * p->dh, col = k % p->kw * p->dw;
+        s->at[k] = (kz * p->dd * hp + row) * s->pitch + col % p->sw * s->phase + col / p->sw;
+    }
+    return 0;
+}
+
+/* A plane as `s` says it lies: itself, or its copy. Vectors may be read that begin at any element. */
+static const T *NAME(laid_out)(const conv_t *p, const NAME(planes) *s, const T *plane, int last)
+{
+    if (p->sw == 1 && is_unpadded(p) && !last)
+        return plane;
+    NAME(to_phases)(p, (T *)plane, s->phase, s->copy, 0);
+    return s->copy;
 }
 
 /* Channels `begin` to `end` of all images' channels. */
 static int NAME(depthwise)(const conv_t *p, const T *x, const T *w, const T *b, T *out, long begin,
                            long end)
 {
-    const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
-    const long taps = p->kd * p->kh * p->kw, og = p->oc / p->groups;
-    const long size = p->d * p->h * p->w, area = p->oh * p->ow;
-    const long phase = (wp + p->sw - 1) / p->sw, pitch = p->sw * phase;
-    const long copied = (p->d + p->front + p->back) * hp * pitch + LANES;
-    const T *last = x + p->n * p->c * size;
-    T *mem = calloc(1, (size_t)taps * sizeof(long) + (size_t)copied * sizeof(T));
-    if (!mem)
+    const long og = p->oc / p->groups, size = p->d * p->h * p->w, area = p->oh * p->ow;
+    NAME(planes) s;
+    if (NAME(lay_out)(p, &s))
         return -1;
-    long *at = (long *)mem;
-    T *copy = (T *)(at + taps);
-    for (long k = 0; k < taps; k++) {
-        const long kz = k / (p->kh * p->kw);
-        const long row = k / p->kw % p->kh * p->dh, col = k % p->kw * p->dw;
-        at[k] = (kz * p->dd * hp + row) * pitch + col % p->sw * phase + col / p->sw;
-    }
     for (long u = begin; u < end; u++) {
-        const T *from = x + u * size;
-        if (p->sw > 1 || !is_unpadded(p) || (p->ow < LANES && last - from < size + LANES)) {
-            NAME(to_phases)(p, from, phase, copy);
-            from = copy;
-        }
+        const int last = p->ow < LANES && (p->n * p->c - u - 1) * size < LANES;
+        const T *from = NAME(laid_out)(p, &s, x + u * size, last);
         for (long o = u % p->groups * og; o < (u % p->groups + 1) * og; o++)
             for (long z = 0; z < p->od; z++) {
                 T *to = out + ((u / p->groups * p->oc + o) * p->od + z) * area;
-                NAME(plane)(p->oh, p->ow, taps, w + o * taps, from + z * p->sd * hp * pitch, at,
-                            p->sh * pitch, to, b ? b[o] : (T)0);
+                NAME(plane)(p->oh, p->ow, s.taps, w + o * s.taps, from + z * p->sd * s.slice, s.at,
+                            p->sh * s.pitch, to, b ? b[o] : (T)0);
             }
     }
-    free(mem);
+    free(s.at);
+    return 0;
+}
+
+#if LANES > 1
+/* The first `rest` elements of a vector, then zeros. */
+INLINE VEC NAME(first_of)(VEC x, long rest)
+{
+    static const char bits[2 * 64] = {[0 ... 63] = -1};
+    typedef int words __attribute__((vector_size(sizeof(VEC)), aligned(1), may_alias));
+    return (VEC)((words)x & *(const words *)(bits + 64 - rest * (long)sizeof(T)));
+}
+#else
+INLINE VEC NAME(first_of)(VEC x, long rest) { return x; }
+#endif
+
+/* The last `rest` elements of a row, then any, but none from `last` on. */
+INLINE VEC NAME(end_of)(const T *from, long rest, const T *last)
+{
+    T part[LANES] = {0};
+    if (last - from >= LANES)
+        return *(const VEC *)from;
+    for (long i = 0; i < rest; i++)
+        part[i] = from[i];
+    return *(const VEC *)part;
+}
+
+/* The gradient of the input, of channels that have one output each: each tap adds to its places. */
+static int NAME(depthwise_input)(const conv_t *p, const T *grad, const T *w, T *out)
+{
+    const long size = p->d * p->h * p->w, area = p->oh * p->ow;
+    const long whole = p->ow / LANES * LANES, rest = p->ow - whole;
+    const T *last = grad + p->n * p->oc * p->od * area;
+    NAME(planes) s;
+    if (NAME(lay_out)(p, &s))
+        return -1;
+    memset(out, 0, (size_t)(p->n * p->c * size) * sizeof(T));
+    for (long u = 0; u < p->n * p->c; u++, grad += p->od * area, out += size) {
+        const T *weight = w + u % p->c * s.taps;
+        memset(s.copy, 0, (size_t)s.size * sizeof(T));
+        /* Row after row of one tap: what was just written is not read again at once, from another place. */
+        for (long k = 0; k < s.taps; k++) {
+            const T factor = weight[k];
+            for (long y = 0; y < p->od * p->oh; y++) {
+                T *to = s.copy + s.at[k] + y / p->oh * p->sd * s.slice + y % p->oh * p->sh * s.pitch;
+                const T *from = grad + y * p->ow;
+                for (long i = 0; i < whole; i += LANES)
+                    *(VEC *)(to + i) += factor * *(const VEC *)(from + i);
+                if (rest)
+                    *(VEC *)(to + whole) += NAME(first_of)(factor * NAME(end_of)(from + whole, rest, last), rest);
+            }
+        }
+        NAME(to_phases)(p, out, s.phase, s.copy, 1);
+    }
+    free(s.at);
+    return 0;
+}
+
+/* ---- the gradient of the weight: products of a plane of grad with one from each tap on ---- */
+
+INLINE void NAME(weigh)(const int taps, long oh, long ow, const T *grad, const T *last, const T *from,
+                        const long *at, long step, VEC *sums)
+{
+    const long whole = ow / LANES * LANES, rest = ow - whole;
+    VEC sum[9];
+    UNROLL_9
+    for (int k = 0; k < taps; k++)
+        sum[k] = sums[k];
+    for (long y = 0; y < oh; y++, grad += ow, from += step) {
+        for (long i = 0; i < whole; i += LANES) {
+            const VEC of_grad = *(const VEC *)(grad + i);
+            UNROLL_9
+            for (int k = 0; k < taps; k++)
+                sum[k] += of_grad * *(const VEC *)(from + at[k] + i);
+        }
+        if (rest) {
+            const VEC of_grad = NAME(first_of)(NAME(end_of)(grad + whole, rest, last), rest);
+            UNROLL_9
+            for (int k = 0; k < taps; k++)
+                sum[k] += of_grad * NAME(first_of)(*(const VEC *)(from + at[k] + whole), rest);
+        }
+    }
+    UNROLL_9
+    for (int k = 0; k < taps; k++)
+        sums[k] = sum[k];
+}
+
+static void NAME(weigh_plane)(long count, long oh, long ow, const T *grad, const T *last, const T *from,
+                              const long *at, long step, VEC *sums)
+{
+    long k = 0;
+    for (; k + 9 <= count; k += 9)
+        NAME(weigh)(9, oh, ow, grad, last, from, at + k, step, sums + k);
+    for (; k + 3 <= count; k += 3)
+        NAME(weigh)(3, oh, ow, grad, last, from, at + k, step, sums + k);
+    for (; k < count; k++)
+        NAME(weigh)(1, oh, ow, grad, last, from, at + k, step, sums + k);
+}
+
+/* Of the groups from `begin` to `end`: over all images. */
+static int NAME(depthwise_weight)(const conv_t *p, const T *grad, const T *x, T *out, long begin, long end)
+{
+    const long og = p->oc / p->groups, size = p->d * p->h * p->w, area = p->oh * p->ow;
+    NAME(planes) s;
+    if (NAME(lay_out)(p, &s))
+        return -1;
+    const T *last = grad + p->n * p->oc * p->od * area;
+    VEC *sums = malloc((size_t)(og * s.taps) * sizeof(VEC));
+    for (long g = begin; g < (sums ? end : begin); g++) {
+        memset(sums, 0, (size_t)(og * s.taps) * sizeof(VEC));
+        for (long n = 0; n < p->n; n++) {
+            const long u = n * p->groups + g;
+            const T *from = NAME(laid_out)(p, &s, x + u * size, (p->n * p->c - u - 1) * size < LANES);
+            for (long o = 0; o < og; o++)
+                for (long z = 0; z < p->od; z++)
+                    NAME(weigh_plane)(s.taps, p->oh, p->ow, grad + ((u * og + o) * p->od + z) * area,
+                                      last, from + z * p->sd * s.slice, s.at, p->sh * s.pitch,
+                                      sums + o * s.taps);
+        }
+        for (long k = 0; k < og * s.taps; k++) {
+            const T *parts = (const T *)(sums + k);
+            T total = 0;
+            for (int i = 0; i < LANES; i++)
+                total += parts[i];
+            out[g * og * s.taps + k] = total;
+        }
+    }
+    free(s.at);
+    if (!sums)
+        return -1;
+    free(sums);
     return 0;
 }

@@ -192,37 +192,59 @@ static int NAME(dense)(const conv_t *q, const T *x, const T *w, const T *b, T *o
     return 0;
 }
 
+/* Small images: several of them are unfolded side by side, so that the weight is read once for all. Parts
+   `begin` to `end` of all groups' images, each of `parts` parts. */
+static int NAME(gathered)(const conv_t *p, const T *x, const T *w, const T *b, T *out, long parts,
+                          long begin, long end)
+{
+    const long cg = p->c / p->groups, og = p->oc / p->groups, area = p->oh * p->ow;
+    const long depth = cg * p->kd * p->kh * p->kw, size = p->d * p->h * p->w;
+    const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
+    const long images = gathered_images(p), pitch = images * area;
+    const long copied = is_unpadded(p) ? 0 : cg * (p->d + p->front + p->back) * hp * wp;
+    long *at = malloc((size_t)depth * sizeof(long) +
+                      (size_t)(copied + depth * pitch + og * pitch + PANEL) * sizeof(T));
+    if (!at)
+        return -1;
+    T *copy = (T *)(at + depth), *rows = copy + copied, *result = rows + depth * pitch + PANEL;
+    memset(copy, 0, (size_t)copied * sizeof(T));
+    for (long k = 0; k < depth; k++)
+        at[k] = k * pitch;
+    for (long u = begin; u < end; u++) {
+        const long g = u / parts, last = p->n * (u % parts + 1) / parts;
+        for (long first = p->n * (u % parts) / parts, next; first < last; first = next) {
+            next = first + images < last ? first + images : last;
+            const long cols = (next - first) * area;
+            for (long z = 0; z < p->od; z++) {
+                for (long i = first; i < next; i++) {
+                    const T *image = x + (i * p->groups + g) * cg * size;
+                    if (copied) {
+                        NAME(pad)(p, image, cg, 0, copy);
+                        image = copy;
+                    }
+                    NAME(unfold)(p, image + z * p->sd * hp * wp, cg, p->oh, rows + (i - first) * area, pitch);
+                }
+                NAME(product)(og, cols, depth, w + g * og * depth, depth, rows, at, result, cols,
+                              b ? b + g * og : NULL, 0, 0);
+                for (long o = 0; o < og; o++)
+                    for (long i = first; i < next; i++)
+                        memcpy(out + ((i * p->oc + g * og + o) * p->od + z) * area,
+                               result + o * cols + (i - first) * area, (size_t)area * sizeof(T));
+            }
+        }
+    }
+    free(at);
+    return 0;
+}
+
 static int NAME(forward)(const conv_t *p, const void *x, const void *w, const void *b, void *out,
                          long parts, long begin, long end)
 {
     if (is_depthwise(p))
         return NAME(depthwise)(p, x, w, b, out, begin, end);
+    if (is_gathered(p))
+        return NAME(gathered)(p, x, w, b, out, parts, begin, end);
     return NAME(dense)(p, x, w, b, out, parts, begin, end);
-}
-
-/* With stride 1 the gradient is the convolution of grad with the flipped, transposed weight. */
-static int NAME(grad_input_flat)(const conv_t *p, const T *grad, const T *w, T *out)
-{
-    const long cg = p->c / p->groups, og = p->oc / p->groups, taps = p->kd * p->kh * p->kw;
-    conv_t q = *p;
-    q.c = p->oc, q.oc = p->c;
-    q.d = p->od, q.h = p->oh, q.w = p->ow, q.od = p->d, q.oh = p->h, q.ow = p->w;
-    q.front = p->dd * (p->kd - 1) - p->front, q.back = p->dd * (p->kd - 1) - p->back;
-    q.top = p->dh * (p->kh - 1) - p->top, q.bottom = p->dh * (p->kh - 1) - p->bottom;
-    q.left = p->dw * (p->kw - 1) - p->left, q.right = p->dw * (p->kw - 1) - p->right;
-
-    T *flipped = malloc((size_t)(p->oc * cg * taps) * sizeof(T) + 1);
-    if (!flipped)
-        return -1;
-    for (long g = 0; g < p->groups; g++)
-        for (long o = 0; o < og; o++)
-            for (long c = 0; c < cg; c++)
-                for (long t = 0; t < taps; t++)
-                    flipped[((g * cg + c) * og + o) * taps + taps - 1 - t] =
-                        w[((g * og + o) * cg + c) * taps + t];
-    const int rc = NAME(forward)(&q, grad, flipped, NULL, out, 1, 0, q.n * q.groups);
-    free(flipped);
-    return rc;
 }
 
 /* Add the unfolded rows of a slice of grad, each `pitch` long, to where forward took them from. */
@@ -251,13 +273,13 @@ static void NAME(fold)(const conv_t *p, const T *rows, long pitch, long z, long 
                 }
 }
 
-/* Otherwise: rows = weight' @ grad, and each row is added to where forward took it from. */
+/* The gradient of the input: rows = weight' @ grad, and each row is added to where forward took it from. */
 static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, void *out_)
 {
     const T *grad = grad_, *w = w_;
     T *out = out_;
-    if (p->sd == 1 && p->sh == 1 && p->sw == 1)
-        return NAME(grad_input_flat)(p, grad, w, out);
+    if (p->c == p->groups && p->oc == p->c)
+        return NAME(depthwise_input)(p, grad, w, out);
     const long cg = p->c / p->groups, og = p->oc / p->groups;
     const long depth = cg * p->kd * p->kh * p->kw, size = p->d * p->h * p->w;
     const long cols = p->oh * p->ow, wide = ROUND(cols), copied = cols == wide ? 0 : og * wide;
@@ -297,51 +319,73 @@ static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, 
 
 /* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx), c].
    With the channels last, the products for one kz and ky (and one kx, if dilated) are adjacent
-   columns. */
-static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_, void *out_)
+   columns. Of the parts from `begin` to `end` of all groups' output channels, each group's in `parts`. */
+static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_, void *out_, long parts,
+                             long begin, long end)
 {
     const T *grad = grad_, *x = x_;
     T *out = out_;
+    if (is_depthwise(p))
+        return NAME(depthwise_weight)(p, grad, x, out, begin, end);
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
     const long cg = p->c / p->groups, og = p->oc / p->groups, area = p->oh * p->ow;
     const int joined = p->dw == 1;
     const long cols = joined ? p->kw * cg : cg, runs = p->kd * p->kh * (joined ? 1 : p->kw);
     const long wide = ROUND(cols), padsize = dp * hp * wp * cg + 2 * LANES;
+    const long images = is_gathered(p) ? gathered_images(p) : 1; /* at once */
+    const long packed = images > 1 ? og * images * area : 0;
 
-    T *mem = malloc((size_t)(padsize + og * runs * wide) * sizeof(T) +
-                    (size_t)area * sizeof(long));
+    T *mem = malloc((size_t)(images * padsize + og * runs * wide + packed) * sizeof(T) +
+                    (size_t)(images * area) * sizeof(long));
     if (!mem)
         return -1;
     long *at = (long *)mem;
-    T *padded = (T *)(at + area), *sums = padded + padsize;
-    for (long y = 0; y < p->oh; y++)
-        for (long i = 0; i < p->ow; i++)
-            at[y * p->ow + i] = (y * p->sh * wp + i * p->sw) * cg;
-    memset(padded, 0, (size_t)padsize * sizeof(T));
+    T *padded = (T *)(at + images * area), *sums = padded + images * padsize, *pack = sums + og * runs * wide;
+    for (long i = 0; i < images * area; i++)
+        at[i] = i / area * padsize + (i % area / p->ow * p->sh * wp + i % p->ow * p->sw) * cg;
+    memset(padded, 0, (size_t)(images * padsize) * sizeof(T));
 
-    for (long g = 0; g < p->groups; g++) {
-        memset(sums, 0, (size_t)(og * runs * wide) * sizeof(T));
-        for (long n = 0; n < p->n; n++) {
-            const T *from = grad + (n * p->groups + g) * og * p->od * area;
-            NAME(pad)(p, x + (n * p->groups + g) * cg * p->d * p->h * p->w, cg, cg, padded);
-            for (long z = 0; z < p->od; z++, from += area)
+    while (begin < end) {
+        const long g = begin / parts, first = begin % parts;
+        const long last = parts < first + end - begin ? parts : first + end - begin;
+        const long o0 = UP_TO(og * first / parts, ROWS), o1 = last == parts ? og : UP_TO(og * last / parts, ROWS);
+        const long rows = o1 < og ? o1 - o0 : og - o0;
+        begin += last - first;
+        if (rows <= 0)
+            continue;
+        memset(sums, 0, (size_t)(rows * runs * wide) * sizeof(T));
+        for (long n = 0, next; n < p->n; n = next) {
+            next = n + images < p->n ? n + images : p->n;
+            const T *from = grad + ((n * p->groups + g) * og + o0) * p->od * area;
+            for (long i = n; i < next; i++)
+                NAME(pad)(p, x + (i * p->groups + g) * cg * p->d * p->h * p->w, cg, cg,
+                          padded + (i - n) * padsize);
+            for (long z = 0; z < p->od; z++, from += area) {
+                const long depth = (next - n) * area, step = p->groups * og * p->od * area;
+                for (long o = 0; o < (packed ? rows : 0); o++)
+                    for (long i = 0; i < next - n; i++)
+                        memcpy(pack + o * depth + i * area, from + i * step + o * p->od * area,
+                               (size_t)area * sizeof(T));
                 for (long r = 0; r < runs; r++) {
                     const long kx = joined ? 0 : r % p->kw, rest = joined ? r : r / p->kw;
                     const long kz = rest / p->kh, ky = rest % p->kh;
                     const long row = (z * p->sd + kz * p->dd) * hp + ky * p->dh;
-                    NAME(product)(og, cols, area, from, p->od * area,
+                    NAME(product)(rows, cols, depth, packed ? pack : from,
+                                  packed ? depth : p->od * area,
                                   padded + (row * wp + kx * p->dw) * cg, at, sums + r * wide,
                                   runs * wide, NULL, 1, 0);
                 }
+            }
         }
-        for (long o = 0; o < og; o++)
+        T *to = out + (g * og + o0) * cg * p->kd * p->kh * p->kw;
+        for (long o = 0; o < rows; o++)
             for (long c = 0; c < cg; c++)
                 for (long k = 0; k < p->kd * p->kh; k++)
                     for (long kx = 0; kx < p->kw; kx++) {
                         const long r = joined ? k : k * p->kw + kx;
                         const long col = joined ? kx * cg + c : c;
-                        *out++ = sums[(o * runs + r) * wide + col];
+                        *to++ = sums[(o * runs + r) * wide + col];
                     }
     }
     free(mem);

@@ -6,8 +6,14 @@
 from imode.kernels.networks.conv_check cimport conv_t
 
 cdef extern from "_conv.h" nogil:
+    long conv_groups(const conv_t*)
     long conv_units(const conv_t*, long parts)
     int conv_forward(const conv_t*, int, const void*, const void*, const void*, void*,
                      long parts, long begin, long end)
+    int conv_is_flat(const conv_t*)
+    void conv_turned(const conv_t*, conv_t*)
+    void conv_turn_weight(const conv_t*, int, const void*, void*)
     int conv_grad_input(const conv_t*, int, const void*, const void*, void*)
-    int conv_grad_weight(const conv_t*, int, const void*, const void*, void*)
+    long conv_weight_units(const conv_t*, long parts)
+    int conv_grad_weight(const conv_t*, int, const void*, const void*, void*,
+                         long parts, long begin, long end)

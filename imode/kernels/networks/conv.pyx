@@ -72,7 +72,7 @@ cdef object _grad_input_any(grad, w, const conv_t* p):
     return padded[..., p.front:p.front + p.d, p.top:p.top + p.h, p.left:p.left + p.w]
 
 
-# ---- images shared between threads ---------------------------------------------------------------
+# ---- images and channels shared between threads ---------------------------------------------------------------
 
 
 cdef enum Work:
@@ -88,11 +88,9 @@ cdef struct share_t:
     const char* right       # the weight; for the weight's gradient, the output's
     const char* bias
     char* out
-    long left_step          # bytes per image of each of the three
-    long right_step
+    long left_step          # GRAD_INPUT: bytes per image
     long out_step
-    long parts              # FORWARD: of each group of each image
-    long pieces             # GRAD_WEIGHT: each piece of the batch has its own result
+    long parts              # of each group: see _conv.h
     int failed
 
 
@@ -100,19 +98,15 @@ cdef enum:
     SHARED = 300000     # multiplications that are worth waking a thread for
 
 
-cdef void _images(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void _units(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """GRAD_INPUT: images."""
     cdef share_t* s = <share_t*>ctx
-    cdef conv_t q = s.p[0]      # of FORWARD, the range is of units
-    cdef int rc = 0
-    cdef long i, first
+    cdef conv_t q = s.p[0]
+    cdef int rc
     if s.work == FORWARD:
         rc = conv_forward(s.p, s.wide, s.left, s.right, s.bias, s.out, s.parts, begin, end)
     elif s.work == GRAD_WEIGHT:
-        for i in range(begin, end):
-            first = i * s.p.n // s.pieces
-            q.n = (i + 1) * s.p.n // s.pieces - first
-            rc |= conv_grad_weight(&q, s.wide, s.right + first * s.right_step,
-                                   s.left + first * s.left_step, s.out + i * s.out_step)
+        rc = conv_grad_weight(s.p, s.wide, s.right, s.left, s.out, s.parts, begin, end)
     else:
         q.n = end - begin
         rc = conv_grad_input(&q, s.wide, s.left + begin * s.left_step, s.right,
@@ -126,66 +120,56 @@ cdef long _each(const conv_t* p) noexcept nogil:
     return p.oc * p.od * p.oh * p.ow * (p.c // p.groups) * p.kd * p.kh * p.kw
 
 
-cdef long _grain(const conv_t* p) noexcept nogil:
-    """Images that are worth waking a thread for."""
-    return 1 + SHARED // (_each(p) + 1)
-
-
-cdef long _parts(const conv_t* p) noexcept nogil:
-    """In how many parts to compute the groups of images that are too few for the threads."""
-    cdef long threads = num_threads(), groups = p.n * p.groups, parts
+cdef long _parts(const conv_t* p, long groups) noexcept nogil:
+    """In how many parts to compute groups that are too few for the threads."""
+    cdef long threads = num_threads(), parts
     if threads == 1 or groups >= 4 * threads:
         return 1
     parts = p.n * _each(p) // groups // SHARED
     return max(1, min(parts, 2 * threads if parts >= 32 * threads else threads))
 
 
-cdef void _sum_pieces(const char* pieces, long count, long size, int wide,
-                      char* out) noexcept nogil:
-    cdef long i, k
-    for k in range(size):
-        if wide:
-            (<double*>out)[k] = (<double*>pieces)[k]
-        else:
-            (<float*>out)[k] = (<float*>pieces)[k]
-    for i in range(1, count):
-        for k in range(size):
-            if wide:
-                (<double*>out)[k] += (<double*>pieces)[i * size + k]
-            else:
-                (<float*>out)[k] += (<float*>pieces)[i * size + k]
+cdef void _share(share_t* s, long units) noexcept nogil:
+    parallel_for(units, 1 + SHARED * units // (s.p.n * _each(s.p) + 1), _units, s)
+
+
+cdef void _grad_input(share_t* s) noexcept nogil:
+    """With stride 1, a convolution with the turned weight."""
+    cdef conv_t q
+    cdef share_t turned = s[0]
+    cdef long size
+    if not conv_is_flat(s.p):
+        _share(s, s.p.n)
+        return
+    size = s.p.oc * (s.p.c // s.p.groups) * s.p.kd * s.p.kh * s.p.kw
+    turned.right = <char*>malloc(size * (8 if s.wide else 4) + 1)
+    if turned.right == NULL:
+        s.failed = 1
+        return
+    conv_turned(s.p, &q)
+    conv_turn_weight(s.p, s.wide, s.right, <char*>turned.right)
+    turned.p, turned.work, turned.bias = &q, FORWARD, NULL
+    turned.parts = _parts(&q, conv_groups(&q))
+    _share(&turned, conv_units(&q, turned.parts))
+    s.failed = turned.failed
+    free(<char*>turned.right)
 
 
 cdef int _run(share_t* s) except -1:
-    """Do the work on all images, on several threads if it is large."""
+    """Do the work, on several threads if it is large."""
     cdef const conv_t* p = s.p
-    cdef long item = 8 if s.wide else 4, grain = _grain(p), size, units
-    cdef char* out = s.out
     s.failed = 0
     if skipping():
         return 0
     with nogil:
         if s.work == FORWARD:
-            s.parts = _parts(p)
-            units = conv_units(p, s.parts)
-            parallel_for(units, 1 + SHARED * units // (p.n * _each(p) + 1), _images, s)
-        elif s.work == GRAD_INPUT:
-            parallel_for(p.n, grain, _images, s)
+            s.parts = _parts(p, conv_groups(p))
+            _share(s, conv_units(p, s.parts))
+        elif s.work == GRAD_WEIGHT:
+            s.parts = _parts(p, p.groups)
+            _share(s, conv_weight_units(p, s.parts))
         else:
-            s.pieces = min(num_threads(), p.n // grain)
-            if s.pieces <= 1:
-                s.pieces = 1
-                _images(s, 0, 1)
-            else:
-                size = p.oc * (p.c // p.groups) * p.kd * p.kh * p.kw
-                s.out_step = size * item
-                s.out = <char*>malloc(s.pieces * s.out_step)
-                if s.out == NULL:
-                    s.failed = 1
-                else:
-                    parallel_for(s.pieces, 1, _images, s)
-                    _sum_pieces(s.out, s.pieces, size, s.wide, out)
-                    free(s.out)
+            _grad_input(s)
     if s.failed:
         raise MemoryError("conv: no memory for the scratch buffer")
     return 0
@@ -211,9 +195,7 @@ cdef void _bring(share_t* s, const conv_t* p, Work work, cnp.ndarray left, cnp.n
     s.left = <const char*>cnp.PyArray_DATA(left)
     s.right = <const char*>cnp.PyArray_DATA(right)
     s.out = <char*>cnp.PyArray_DATA(out)
-    s.left_step = output if work == GRAD_INPUT else image
-    s.right_step = output if work == GRAD_WEIGHT else 0
-    s.out_step = output if work == FORWARD else image if work == GRAD_INPUT else 0
+    s.left_step, s.out_step = output, image
 
 
 cdef object _by_numpy(const conv_t* p, Work work, left, right, bias, int nd, cnp.npy_intp* dims):
