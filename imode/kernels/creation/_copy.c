@@ -18,10 +18,13 @@ void imode_float_to_brain(char *to, const char *from, ptrdiff_t n) {
     to_brain(to, (const float *)from, 2, n);
 }
 
-#define CONVERT(A, B, TO, BY)                                                                         \
+typedef uint8_t truth;
+typedef int64_t int64;
+
+#define CONVERT(A, B, TO, BY)                                                                      \
     V_CLONES void imode_##A##_to_##B(char *to, const char *from, ptrdiff_t n) {                    \
         for (ptrdiff_t i = 0; i < n; i++)                                                          \
-            ((TO *)to)[i] = (TO)(BY)((const A *)from)[i];                                             \
+            ((TO *)to)[i] = (TO)(BY)((const A *)from)[i];                                          \
     }
 
 CONVERT(float, byte, uint8_t, int32_t)
@@ -30,3 +33,11 @@ CONVERT(float, int32, int32_t, int32_t)
 CONVERT(float, int64, int64_t, int64_t)
 CONVERT(double, int32, int32_t, int32_t)
 CONVERT(double, int64, int64_t, int64_t)
+CONVERT(float, double, double, double)
+CONVERT(double, float, float, float)
+CONVERT(int64, float, float, float)
+CONVERT(int64, double, double, double)
+CONVERT(truth, float, float, _Bool)
+CONVERT(float, truth, uint8_t, _Bool)
+CONVERT(double, truth, uint8_t, _Bool)
+CONVERT(int64, truth, uint8_t, _Bool)
