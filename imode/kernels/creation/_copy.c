@@ -1,6 +1,9 @@
 #include "convert.h"
 
+#include "whole.h"
 #include "wide.h"
+
+#define BLOCK 256
 
 void imode_half_to_float(char *to, const char *from, ptrdiff_t n) {
     from_half((float *)to, from, 2, n);
@@ -35,8 +38,26 @@ CONVERT(double, int32, int32_t, int32_t)
 CONVERT(double, int64, int64_t, int64_t)
 CONVERT(float, double, double, double)
 CONVERT(double, float, float, float)
-CONVERT(int64, float, float, float)
-CONVERT(int64, double, double, double)
+/* A block whose numbers double holds; another one by one. */
+#define CONVERT_WHOLE(B, TO)                                                                       \
+    V_CLONES void imode_int64_to_##B(char *to, const char *from, ptrdiff_t n) {                    \
+        const int64_t *x = (const int64_t *)from;                                                  \
+        TO *out = (TO *)to;                                                                        \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                     \
+            const ptrdiff_t end = n - start < BLOCK ? n : start + BLOCK;                           \
+            uint64_t above = 0;                                                                    \
+            for (ptrdiff_t i = start; i < end; i++)                                                \
+                above |= (uint64_t)x[i] + WHOLE_LIMIT;                                             \
+            if (above < 2 * WHOLE_LIMIT)                                                           \
+                for (ptrdiff_t i = start; i < end; i++)                                            \
+                    out[i] = (TO)double_of(x[i]);                                                  \
+            else                                                                                   \
+                for (ptrdiff_t i = start; i < end; i++)                                            \
+                    out[i] = (TO)x[i];                                                             \
+        }                                                                                          \
+    }
+CONVERT_WHOLE(float, float)
+CONVERT_WHOLE(double, double)
 CONVERT(truth, float, float, _Bool)
 CONVERT(float, truth, uint8_t, _Bool)
 CONVERT(double, truth, uint8_t, _Bool)

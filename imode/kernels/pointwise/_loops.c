@@ -9,6 +9,7 @@
 
 #include "elementwise.h"
 #include "elementary.h"
+#include "whole.h"
 
 #include <complex.h>
 #include <float.h>
@@ -355,23 +356,9 @@ FLOAT_TABLE(2, remainder)
 BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y, m))
 FLOAT_TABLE(2, floor_divide)
 
-/* int64 by way of double. Both operands below 2^51 in size, and so their quotient, if it is no whole
-   number, is farther from one than double's rounding: floor is exact, and so is x - q * y. An
-   integer becomes a double, and back, by the bits of 1.5 * 2^52 plus it. A block with others divides
-   as C does. */
-#define TO_DOUBLE 6755399441055744.0
-V_INLINE double double_of(int64_t x) {
-    const uint64_t bits = (uint64_t)x + 0x4338000000000000u;
-    double y;
-    memcpy(&y, &bits, sizeof y);
-    return y - TO_DOUBLE;
-}
-V_INLINE int64_t whole_of(double x) {
-    uint64_t bits;
-    x += TO_DOUBLE;
-    memcpy(&bits, &x, sizeof bits);
-    return (int64_t)(bits - 0x4338000000000000u);
-}
+/* int64 by way of double. Both operands are below 2^51 in size, and so their quotient, if it is no
+   whole number, is farther from one than double's rounding: floor is exact, and so is x - q * y. A
+   block with others divides as C does. */
 V_INLINE int64_t floor_quick(int64_t x, int64_t y) {
     return whole_of(floor(double_of(x) / double_of(y)));
 }
@@ -393,15 +380,14 @@ V_INLINE int64_t remainder_exact(int64_t x, int64_t y) {
     V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
         const int64_t *a = (const int64_t *)p[0], *b = (const int64_t *)p[1];                      \
         int64_t *out = (int64_t *)p[2];                                                            \
-        const uint64_t half = (uint64_t)1 << 51;                                                   \
         for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
             npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
             uint64_t above = 0, none = 0;                                                          \
             for (npy_intp i = start; i < end; i++) {                                               \
-                above |= ((uint64_t)a[i] + half) | ((uint64_t)b[i] + half);                        \
+                above |= ((uint64_t)a[i] + WHOLE_LIMIT) | ((uint64_t)b[i] + WHOLE_LIMIT);          \
                 none |= b[i] == 0;                                                                 \
             }                                                                                      \
-            if (above < 2 * half && !none)                                                         \
+            if (above < 2 * WHOLE_LIMIT && !none)                                                  \
                 V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = QUICK(a[i], b[i]);         \
             else                                                                                   \
                 for (npy_intp i = start; i < end; i++)                                             \
@@ -615,12 +601,18 @@ NUMBERS(1, negative, -x)
         const npy_intp size = sizeof(T);                                                           \
         if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size)             \
             V_IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                \
-                c[i] ? ((const T *)a)[i] : ((const T *)b)[i];                                      \
+                CHOOSE_##T(c[i], ((const T *)a)[i], ((const T *)b)[i]);                            \
         else                                                                                       \
             for (npy_intp i = 0; i < n; i++)                                                       \
                 *(T *)(out + i * steps[3]) = c[i * steps[0]] ? *(const T *)(a + i * steps[1])      \
                                                              : *(const T *)(b + i * steps[2]);     \
     }
+#define CHOOSE(T, c, a, b) (((a) & (T)-((c) != 0)) | ((b) & (T)~(T)-((c) != 0)))
+#define CHOOSE_uint8_t(c, a, b) CHOOSE(uint8_t, c, a, b)
+#define CHOOSE_uint16_t(c, a, b) CHOOSE(uint16_t, c, a, b)
+#define CHOOSE_uint32_t(c, a, b) CHOOSE(uint32_t, c, a, b)
+#define CHOOSE_uint64_t(c, a, b) CHOOSE(uint64_t, c, a, b)
+#define CHOOSE_pair64(c, a, b) ((c) ? (a) : (b))
 WHERE(where_1, uint8_t)
 WHERE(where_2, uint16_t)
 WHERE(where_4, uint32_t)

@@ -19,12 +19,27 @@
         if (x != x)                                                                                \
             return ~(K)0;                                                                          \
         return bits & sign ? ~bits : bits | sign;                                                  \
+    }                                                                                              \
+    /* The number of a key, without a look at x where that may be: its elements lie anywhere. */   \
+    static inline T value_of_##T(K key, const T *x) {                                              \
+        const K sign = (K)1 << (BITS - 1), bits = key & sign ? key ^ sign : ~key;                  \
+        T value;                                                                                   \
+        if (key == sign || key == ~(K)0)                                                           \
+            return *x;                                                                             \
+        memcpy(&value, &bits, sizeof value);                                                       \
+        return value;                                                                              \
     }
 KEY_OF_FLOAT(float, uint32_t, 32)
 KEY_OF_FLOAT(double, uint64_t, 64)
 
 static inline uint32_t key_of_int32_t(int32_t x) { return (uint32_t)x ^ (uint32_t)1 << 31; }
 static inline uint64_t key_of_int64_t(int64_t x) { return (uint64_t)x ^ (uint64_t)1 << 63; }
+static inline int32_t value_of_int32_t(uint32_t key, const int32_t *x) {
+    return (void)x, (int32_t)(key ^ (uint32_t)1 << 31);
+}
+static inline int64_t value_of_int64_t(uint64_t key, const int64_t *x) {
+    return (void)x, (int64_t)(key ^ (uint64_t)1 << 63);
+}
 
 #define SORT(NAME, T, K)                                                                           \
     typedef struct {                                                                               \
@@ -64,7 +79,8 @@ static inline uint64_t key_of_int64_t(int64_t x) { return (uint64_t)x ^ (uint64_
             to = from, from = other;                                                               \
         }                                                                                          \
         for (ptrdiff_t i = 0; i < n; i++) {                                                        \
-            ((T *)values)[i * step] = x[from[i].at * step];                                        \
+            const K key = falling ? ~from[i].key : from[i].key;                                    \
+            ((T *)values)[i * step] = value_of_##T(key, x + from[i].at * step);                    \
             indices[i * step] = from[i].at;                                                        \
         }                                                                                          \
         free(both);                                                                                \

@@ -155,16 +155,17 @@ def bounds(ndarray x not None):
     return low, high
 
 
-def counts(ndarray x not None, npy_intp bins):
-    """How often each integer below `bins` occurs in an array of one dimension, of such alone."""
+def counts(ndarray x not None, npy_intp bins, int64_t least=0):
+    """How often each of `bins` integers from `least` on occurs in an array of one dimension."""
     cdef ndarray out = _zeros(NPY_INT64, bins)
     cdef int64_t* to = <int64_t*>PyArray_DATA(out)
     cdef const int64_t* at
-    cdef npy_intp i, n = PyArray_SIZE(x)
+    cdef npy_intp i, k, n = PyArray_SIZE(x)
     x = PyArray_FROM_OTF(x, NPY_INT64, NPY_ARRAY_IN_ARRAY)
     at = <const int64_t*>PyArray_DATA(x)
     with nogil:
         for i in range(n):
-            if 0 <= at[i] < bins:     # another thread may have written to it
-                to[at[i]] += 1
+            k = at[i] - least
+            if 0 <= k < bins:         # another thread may have written to it
+                to[k] += 1
     return out
