@@ -59,7 +59,11 @@ def _negated(grad, alpha):
 
 op(
     "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-    ufunc(loops.joined((loops.add_complex, "FD"), (np.add, REAL)), fallback=_add, scaled=loops.add_scaled),
+    ufunc(
+        loops.joined((loops.add_complex, "FD"), (np.add, REAL)),
+        fallback=_add,
+        scaled=loops.add_scaled,
+    ),
     derivative={
         "self": lambda grad: grad,
         "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
@@ -134,7 +138,9 @@ _rsub(".Tensor", "Tensor", _from_tensor, {"other": lambda grad: grad}, "imode.te
 _rsub(
     "",
     "Scalar",
-    ufunc(loops.joined((loops.rsub_complex, "FD"), (loops.rsub, REAL)), ints="nobool", fallback=_from),
+    ufunc(
+        loops.joined((loops.rsub_complex, "FD"), (loops.rsub, REAL)), ints="nobool", fallback=_from
+    ),
     {},
     "10",
 )
