@@ -64,6 +64,9 @@ SHARED = {
     "copy of a column": lambda: imode.empty(300, 700).copy_(tensor(A[:, :1])),
     "diag": lambda: imode.diag(tensor(X[:600])),
     "sin": lambda: tensor(X).sin(),
+    "roll": lambda: (tensor(A).roll(7, 1), tensor(X).roll(-9)),
+    "repeat": lambda: tensor(A).repeat(3, 2),
+    "sort": lambda: tuple(tensor(H).sort(stable=True)),
 }
 
 
@@ -301,6 +304,19 @@ def test_copies_into_larger_arrays(part):
     row = imode.from_numpy(a)
     with pytest.raises(RuntimeError, match="single memory location"):
         row.copy_(row[0])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex128"])
+@pytest.mark.parametrize("shape", [(7, 9), (300, 500), (30, 50, 100)])
+def test_moved_on_and_repeated(dtype, shape):
+    a = numbers(0, *shape, dtype=dtype, scale=99)
+    for shift in (-7, 0, 3, 500):
+        assert (tensor(a).roll(shift).numpy() == np.roll(a, shift)).all()
+        for dim in range(a.ndim):
+            assert (tensor(a).roll(shift, dim).numpy() == np.roll(a, shift, dim)).all()
+    for times in ((1, 2), (2, 1), (3, 2), (2, 1, 1), (2, 3, 1), (1, 1, 2), (2, 1, 2, 1)):
+        if len(times) >= a.ndim:
+            assert (tensor(a).repeat(times).numpy() == np.tile(a, times)).all()
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
