@@ -234,6 +234,7 @@ def test_a_gate_is_a_product(dtype, dim):
     found = F.glu(tensor(a), dim)
     assert found.dtype == tensor(a).dtype
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-2 if dtype == "float16" else 1e-6)
+    assert F.glu(imode.zeros(0, 4)).stride() == (2, 1)
 
 
 # ---- places, order, copies -----------------------------------------------------------------------
