@@ -69,6 +69,8 @@ if sys.platform == "linux":
     LINK = ["-Wl,--as-needed"] + ([] if DEBUG else ["-Wl,-s"])
     if platform.machine() == "x86_64":
         WRAP = "-Wl,--wrap=__cpu_indicator_init"
+        # The lowest level that loops are compiled for, which NumPy 2.4 asks for, too.
+        COMPILE += ["-march=x86-64-v2"]
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]

@@ -9,9 +9,16 @@
 
 #include "half.h"
 
-#define BLOCK 16 /* rows and columns of a block that is turned */
+#define BLOCK 16 /* rows and columns of a block that is turned, */
+#define SWATH 256 /* and columns of as many blocks as are turned before those below */
 #define SHORT 8  /* rows of fewer elements are copied column by column, */
 #define MANY 256 /* for so many rows */
+
+#ifdef __GNUC__
+#define PREFETCH(at) __builtin_prefetch(at)
+#else
+#define PREFETCH(at) ((void)0)
+#endif
 
 typedef struct {
     uint64_t a, b;
@@ -25,6 +32,11 @@ typedef struct {
         else if (t == size && f == -size)                                                          \
             for (ptrdiff_t i = 0; i < n; i++)                                                      \
                 ((T *)to)[i] = ((const T *)from)[-i];                                              \
+        else if (t == size && f == 0) {                                                            \
+            const T x = *(const T *)from;                                                          \
+            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+                ((T *)to)[i] = x;                                                                  \
+        }                                                                                          \
         else if (t == size)                                                                        \
             for (ptrdiff_t i = 0; i < n; i++)                                                      \
                 ((T *)to)[i] = *(const T *)(from + i * f);                                         \
@@ -32,13 +44,23 @@ typedef struct {
             for (ptrdiff_t i = 0; i < n; i++)                                                      \
                 *(T *)(to + i * t) = *(const T *)(from + i * f);                                   \
     }                                                                                              \
-    /* to[r, c] = from[r, c] for a block, by columns of the target */                              \
+    /* to[r, c] = from[r, c] for a block whose columns lie side by side in `from`. They pass through \
+       a buffer: lines a power of two apart share a few places of the cache. */                    \
     V_INLINE void block_##T(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t *f,    \
                             ptrdiff_t rows, ptrdiff_t columns) {                                   \
+        T line[BLOCK][BLOCK];                                                                      \
+        for (ptrdiff_t c = 0; c < columns; c++) {                                                  \
+            const char *at = from + c * f[1];                                                      \
+            PREFETCH(at + columns * f[1]); /* of the next block: these lines follow no pattern */  \
+            if (f[0] == (ptrdiff_t)sizeof(T))                                                      \
+                memcpy(line[c], at, rows * sizeof(T));                                             \
+            else                                                                                   \
+                for (ptrdiff_t r = 0; r < rows; r++)                                               \
+                    line[c][r] = *(const T *)(at + r * f[0]);                                      \
+        }                                                                                          \
         for (ptrdiff_t r = 0; r < rows; r++)                                                       \
             for (ptrdiff_t c = 0; c < columns; c++)                                                \
-                *(T *)(to + r * t[0] + c * (ptrdiff_t)sizeof(T)) =                                 \
-                    *(const T *)(from + r * f[0] + c * f[1]);                                      \
+                *(T *)(to + r * t[0] + c * (ptrdiff_t)sizeof(T)) = line[c][r];                     \
     }
 ROW_OF(uint8_t)
 ROW_OF(uint16_t)
@@ -63,19 +85,22 @@ V_CLONES static void move_row(char *to, ptrdiff_t t, const char *from, ptrdiff_t
 
 static void turn(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t *f,
                  const ptrdiff_t *dims, ptrdiff_t item) {
-    for (ptrdiff_t r = 0; r < dims[0]; r += BLOCK)
-        for (ptrdiff_t c = 0; c < dims[1]; c += BLOCK) {
-            const ptrdiff_t rows = dims[0] - r < BLOCK ? dims[0] - r : BLOCK;
-            const ptrdiff_t columns = dims[1] - c < BLOCK ? dims[1] - c : BLOCK;
-            char *a = to + r * t[0] + c * t[1];
-            const char *b = from + r * f[0] + c * f[1];
+    for (ptrdiff_t first = 0; first < dims[1]; first += SWATH) {
+        const ptrdiff_t end = dims[1] - first < SWATH ? dims[1] : first + SWATH;
+        for (ptrdiff_t r = 0; r < dims[0]; r += BLOCK)
+            for (ptrdiff_t c = first; c < end; c += BLOCK) {
+                const ptrdiff_t rows = dims[0] - r < BLOCK ? dims[0] - r : BLOCK;
+                const ptrdiff_t columns = end - c < BLOCK ? end - c : BLOCK;
+                char *a = to + r * t[0] + c * t[1];
+                const char *b = from + r * f[0] + c * f[1];
 #define TURN(T)                                                                                    \
     if (rows == BLOCK && columns == BLOCK)                                                         \
         block_##T(a, t, b, f, BLOCK, BLOCK);                                                       \
     else                                                                                           \
         block_##T(a, t, b, f, rows, columns)
-            BY_SIZE(TURN)
-        }
+                BY_SIZE(TURN)
+            }
+    }
 }
 
 static ptrdiff_t size_of(ptrdiff_t step) { return step < 0 ? -step : step; }

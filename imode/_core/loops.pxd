@@ -10,10 +10,11 @@ cpdef enum Ints:                  # in what dtype integers and bools are compute
     SAME = 0
     FLOAT = 1                     # the default float dtype
     ERROR = 2                     # none: an error
-    NOBOOL = 3                    # their own; a bool operand goes to the fallback
-    ALIKE = 4                     # their own, without numbers; different dtypes: the fallback
-    TENSORS = 5                   # their own, without numbers
-    MASK = 6                      # their own, without the first operand, a condition
+    DIVIDED = 3                   # their own; with a 0 in the second operand: the fallback
+    NOBOOL = 4                    # their own; a bool operand goes to the fallback
+    ALIKE = 5                     # their own, without numbers; different dtypes: the fallback
+    TENSORS = 6                   # their own, without numbers
+    MASK = 7                      # their own, without the first operand, a condition
 
 cpdef enum Layout:                # how new results lie in memory
     POINTWISE = 0                 # see iterate.pxd

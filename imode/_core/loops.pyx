@@ -29,6 +29,7 @@ from imode._core.stored cimport has_stored, in_brain, run_widened
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum as typenum_in
 from libc.math cimport HUGE_VAL
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
+from libc.string cimport memcmp, memset
 from numpy cimport ndarray, npy_intp
 
 import numpy as np
@@ -434,6 +435,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         if _precheck(op, kernel, args) is None:
             raise
         return run_numpy(op, (<_Config>kernel.config).precheck, args)
+    if loops.ints == DIVIDED and is_integral(code):
+        served = served and not _has_zero(args[1], code, nd, dims)
     if not served or loops.loop[code] == NULL and not brain:
         return _without_loops(op, kernel, code, args)
     wide = (brain or code == FLOAT16) and _widens(loops, args, code)
@@ -623,6 +626,33 @@ cdef bint _refused(int ints, PyObject** args, int nin):
     return False
 
 
+cdef bint _has_zero(PyObject* divisor, int code, int nd, npy_intp* dims) except -1:
+    """Whether a divisor of integers is or has a 0, or may become one, for a result with elements."""
+    cdef char number[16]
+    cdef char none[16]
+    cdef ndarray array
+    cdef const int64_t* data
+    cdef npy_intp i
+    cdef bint found = False
+    for i in range(nd):
+        if dims[i] == 0:
+            return False
+    if skipping():
+        return False
+    if not is_tensor(divisor):
+        store_number(<object>divisor, code, number)
+        memset(none, 0, 16)
+        return memcmp(number, none, _sizes[code]) == 0
+    array = storage(<Tensor>divisor)
+    if cnp.PyArray_TYPE(array) != cnp.NPY_INT64 or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        return (array.ndim == 0 and code_of[cnp.PyArray_TYPE(array)] != code) or not (
+            (<object>array).all())
+    data = <const int64_t*>cnp.PyArray_DATA(array)
+    for i in range(cnp.PyArray_SIZE(array)):
+        found |= data[i] == 0
+    return found or code != INT64 and array.ndim == 0
+
+
 cdef int _check_castable(Tensor target, int code, bint halves) except -1:
     cdef int target_code = code_of[cnp.PyArray_TYPE(storage(target))]
     if target_code != code and not casts(code, target_code):
@@ -679,6 +709,23 @@ cdef int _broadcast(Operator op, PyObject** args, int nin, int nd, npy_intp* dim
                                       for i in range(nin) if is_tensor(args[i])])  # raises
                 dims[offset + d] = length
     return 0
+
+
+def run_loop(ufunc, ndarray out not None, *operands):
+    """Write a ufunc of ndarrays, all of one dtype and of the shape of `out`, which has memory of
+    its own; the loop is shared between threads."""
+    cdef Operand given[MAX_IN]
+    cdef loop_t loop
+    cdef void* data
+    cdef int i, code
+    cdef int nin = <int>len(operands)
+    for i in range(nin):
+        given[i] = operand_of(<ndarray?>operands[i])
+    if not find_loop(ufunc, code_of[cnp.PyArray_TYPE(<ndarray>operands[0])], &loop, &data, &code):
+        raise TypeError(f"{ufunc.__name__}: no loop for {operands[0].dtype}")
+    if cnp.PyArray_SIZE(out) and not skipping():
+        iterate(loop, data, given, nin, out.ndim, out.shape, out)
+    return out
 
 
 # ---- for a look inside ----

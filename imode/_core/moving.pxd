@@ -17,3 +17,9 @@ cdef void run_move(imode_move* m) noexcept nogil
 
 # Copy between arrays of one shape and dtype that share no memory. False: not such a dtype.
 cdef bint move_into(ndarray to, ndarray source) noexcept
+
+# Store n copies of one element of 1, 2, 4, 8 or 16 bytes, which lies elsewhere.
+cdef void fill_with(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil
+# memset and memcpy, shared between threads.
+cdef void clear(char* to, npy_intp n) noexcept nogil
+cdef void copy_bytes(char* to, const char* source, npy_intp n) noexcept nogil

@@ -1,6 +1,7 @@
 """Copies of elements from one layout to another: what NumPy does element by element."""
 cimport numpy as cnp
 from imode._core.parallel cimport parallel_for
+from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
@@ -11,6 +12,7 @@ cdef extern from "moving.h" nogil:
 
 cdef enum:
     GRAIN = 131072                # fewest bytes per thread
+    FEW = 256                     # bytes for which a plan does not pay
 
 
 cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -24,6 +26,36 @@ cdef void run_move(imode_move* m) noexcept nogil:
     for d in range(1, m.nd):
         row *= m.dims[d]
     parallel_for(m.dims[0] if m.nd else 1, GRAIN // row + 1, _part, m)
+
+
+cdef void fill_with(char* to, npy_intp n, npy_intp item, const char* value) noexcept nogil:
+    cdef imode_move m
+    cdef npy_intp i
+    if n * item < FEW:
+        for i in range(n):
+            memcpy(to + i * item, value, item)
+        return
+    m.to, m.from_, m.item, m.nd = to, value, item, 1
+    m.dims[0], m.to_steps[0], m.from_steps[0] = n, item, 0
+    run_move(&m)
+
+
+cdef void clear(char* to, npy_intp n) noexcept nogil:
+    cdef char zero = 0
+    if n < 2 * GRAIN:
+        memset(to, 0, n)
+    else:
+        fill_with(to, n, 1, &zero)
+
+
+cdef void copy_bytes(char* to, const char* source, npy_intp n) noexcept nogil:
+    cdef imode_move m
+    if n < 2 * GRAIN:
+        memcpy(to, source, n)
+        return
+    m.to, m.from_, m.item, m.nd = to, source, 1, 1
+    m.dims[0], m.to_steps[0], m.from_steps[0] = n, 1, 1
+    run_move(&m)
 
 
 cdef bint move_into(ndarray to, ndarray source) noexcept:

@@ -193,7 +193,8 @@ def ufunc(
     """A NumPy ufunc as a kernel: typed loops, type promotion, broadcasting, in-place and out=.
 
     `ints`: what integer operands compute in: "same", "float" (the default float dtype),
-    "error"; "nobool": as "same", but `fallback` is called where an operand is bool; "tensors": as
+    "error"; "nobool": as "same", but `fallback` is called where an operand is bool; "divided": as
+    "same", but it is called where integers would be divided by 0; "tensors": as
     "same", but numbers have no say in the dtype; "alike": as that, but `fallback` is called where
     tensors differ in dtype; "mask": the first operand is a condition (see `where`).
     `fallback`: a function over ndarrays, called with all arguments when one beyond the operands is

@@ -1,6 +1,9 @@
 #include "convert.h"
 
+#include "whole.h"
 #include "wide.h"
+
+#define BLOCK 256
 
 void imode_half_to_float(char *to, const char *from, ptrdiff_t n) {
     from_half((float *)to, from, 2, n);
@@ -18,10 +21,13 @@ void imode_float_to_brain(char *to, const char *from, ptrdiff_t n) {
     to_brain(to, (const float *)from, 2, n);
 }
 
-#define CONVERT(A, B, TO, BY)                                                                         \
+typedef uint8_t truth;
+typedef int64_t int64;
+
+#define CONVERT(A, B, TO, BY)                                                                      \
     V_CLONES void imode_##A##_to_##B(char *to, const char *from, ptrdiff_t n) {                    \
         for (ptrdiff_t i = 0; i < n; i++)                                                          \
-            ((TO *)to)[i] = (TO)(BY)((const A *)from)[i];                                             \
+            ((TO *)to)[i] = (TO)(BY)((const A *)from)[i];                                          \
     }
 
 CONVERT(float, byte, uint8_t, int32_t)
@@ -30,3 +36,29 @@ CONVERT(float, int32, int32_t, int32_t)
 CONVERT(float, int64, int64_t, int64_t)
 CONVERT(double, int32, int32_t, int32_t)
 CONVERT(double, int64, int64_t, int64_t)
+CONVERT(float, double, double, double)
+CONVERT(double, float, float, float)
+/* A block whose numbers double holds; another one by one. */
+#define CONVERT_WHOLE(B, TO)                                                                       \
+    V_CLONES void imode_int64_to_##B(char *to, const char *from, ptrdiff_t n) {                    \
+        const int64_t *x = (const int64_t *)from;                                                  \
+        TO *out = (TO *)to;                                                                        \
+        for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                     \
+            const ptrdiff_t end = n - start < BLOCK ? n : start + BLOCK;                           \
+            uint64_t above = 0;                                                                    \
+            for (ptrdiff_t i = start; i < end; i++)                                                \
+                above |= (uint64_t)x[i] + WHOLE_LIMIT;                                             \
+            if (above < 2 * WHOLE_LIMIT)                                                           \
+                for (ptrdiff_t i = start; i < end; i++)                                            \
+                    out[i] = (TO)double_of(x[i]);                                                  \
+            else                                                                                   \
+                for (ptrdiff_t i = start; i < end; i++)                                            \
+                    out[i] = (TO)x[i];                                                             \
+        }                                                                                          \
+    }
+CONVERT_WHOLE(float, float)
+CONVERT_WHOLE(double, double)
+CONVERT(truth, float, float, _Bool)
+CONVERT(float, truth, uint8_t, _Bool)
+CONVERT(double, truth, uint8_t, _Bool)
+CONVERT(int64, truth, uint8_t, _Bool)

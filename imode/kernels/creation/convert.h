@@ -19,4 +19,14 @@ void imode_float_to_int64(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_int32(char *to, const char *from, ptrdiff_t n);
 void imode_double_to_int64(char *to, const char *from, ptrdiff_t n);
 
+/* NumPy's are as exact, but run on one thread. */
+void imode_float_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_double_to_float(char *to, const char *from, ptrdiff_t n);
+void imode_int64_to_float(char *to, const char *from, ptrdiff_t n);
+void imode_int64_to_double(char *to, const char *from, ptrdiff_t n);
+void imode_truth_to_float(char *to, const char *from, ptrdiff_t n);
+void imode_float_to_truth(char *to, const char *from, ptrdiff_t n);
+void imode_double_to_truth(char *to, const char *from, ptrdiff_t n);
+void imode_int64_to_truth(char *to, const char *from, ptrdiff_t n);
+
 #endif

@@ -9,19 +9,21 @@ from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Fields, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
-    BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, code_from_object, code_of,
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT8, code_from_object, code_of,
     is_complex, is_float, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode._core.moving cimport move_into
+from imode._core.moving cimport (
+    clear, copy_bytes, fill_with, imode_move, move_into, run_move)
 from imode._core.overlap cimport ranges_meet
 from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
-    PyLong_CheckExact, _same_shape)
-from libc.string cimport memcpy, memmove, memset
+    PyLong_CheckExact, _fill_value, _same_shape)
+from libc.stdint cimport uint64_t
+from libc.string cimport memmove
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.pointwise.loops import halves
@@ -40,6 +42,14 @@ cdef extern from "convert.h" nogil:
     void imode_float_to_int64(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_int32(char* to, const char* source, npy_intp n) noexcept
     void imode_double_to_int64(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_int64_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_int64_to_double(char* to, const char* source, npy_intp n) noexcept
+    void imode_truth_to_float(char* to, const char* source, npy_intp n) noexcept
+    void imode_float_to_truth(char* to, const char* source, npy_intp n) noexcept
+    void imode_double_to_truth(char* to, const char* source, npy_intp n) noexcept
+    void imode_int64_to_truth(char* to, const char* source, npy_intp n) noexcept
 
 cdef enum:
     LARGE = 256                   # from so many elements on, the call of a ufunc pays
@@ -79,6 +89,10 @@ cdef struct Conversion:
 cdef imode_converter _converter(int source, int target) noexcept:
     """The loop from one dtype to another, given by their codes; NULL: NumPy's."""
     if source == FLOAT32:
+        if target == BOOL:
+            return imode_float_to_truth
+        if target == FLOAT64:
+            return imode_float_to_double
         if target == FLOAT16:
             return imode_float_to_half
         if target == BFLOAT16:
@@ -90,6 +104,10 @@ cdef imode_converter _converter(int source, int target) noexcept:
         if target == INT64:
             return imode_float_to_int64
     elif source == FLOAT64:
+        if target == BOOL:
+            return imode_double_to_truth
+        if target == FLOAT32:
+            return imode_double_to_float
         if target == UINT8:
             return imode_double_to_byte
         if target == INT32:
@@ -101,6 +119,15 @@ cdef imode_converter _converter(int source, int target) noexcept:
             return imode_half_to_float
         if source == BFLOAT16:
             return imode_brain_to_float
+        if source == INT64:
+            return imode_int64_to_float
+        if source == BOOL:
+            return imode_truth_to_float
+    elif source == INT64:
+        if target == BOOL:
+            return imode_int64_to_truth
+        if target == FLOAT64:
+            return imode_int64_to_double
     return NULL
 
 
@@ -130,33 +157,57 @@ cdef int write(ndarray target, ndarray source) except -1:
     return 0
 
 
+cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
+    """Copy rows, columns or a number into a larger array of the same dtype that shares no memory;
+    False: the shapes do not go together, or there is nothing to copy."""
+    cdef imode_move m
+    cdef int d, own
+    cdef int added = target.ndim - source.ndim
+    if added < 0:
+        return False
+    m.to, m.from_ = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
+    m.item, m.nd = cnp.PyArray_ITEMSIZE(target), target.ndim
+    for d in range(m.nd):
+        own = d - added
+        if target.shape[d] == 0 or (
+                own >= 0 and source.shape[own] != 1 and source.shape[own] != target.shape[d]):
+            return False
+        m.dims[d], m.to_steps[d] = target.shape[d], target.strides[d]
+        m.from_steps[d] = 0 if own < 0 or source.shape[own] == 1 else source.strides[own]
+    with nogil:
+        run_move(&m)
+    return True
+
+
 cdef object _copy(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* target = fields((<Tensor>args[0]).array)
     cdef Fields* source
+    cdef ndarray to, at
     cdef npy_intp n
     cdef int a, b
+    cdef bint alike
     if not is_tensor(args[1]) or not target.flags & WRITEABLE:
         return run_general(op, keys, args)
     source = fields((<Tensor>args[1]).array)
     a, b = code_of[source.descr.type_num], code_of[target.descr.type_num]
-    if target.nd != source.nd or not _same_shape(target, source, 0, target.nd) or not (
-            _casts_alike(a, b)
-            or (target.flags & source.flags & C_CONTIGUOUS and _converter(a, b) != NULL)):
+    alike = target.nd == source.nd and _same_shape(target, source, 0, target.nd)
+    if not (_casts_alike(a, b) if alike else a == b) and not (
+            alike and target.flags & source.flags & C_CONTIGUOUS and _converter(a, b) != NULL):
         return run_general(op, keys, args)
-    if target.flags & source.flags & C_CONTIGUOUS and (
-            target.descr.type_num == source.descr.type_num):
-        n = cnp.PyArray_NBYTES(storage(<Tensor>args[0]))
+    to, at = storage(<Tensor>args[0]), storage(<Tensor>args[1])
+    if alike and target.flags & source.flags & C_CONTIGUOUS and a == b:
+        n = cnp.PyArray_NBYTES(to)
         if target.data + n <= source.data or source.data + n <= target.data:
-            if skipping():
-                return <object>args[0]
-            memcpy(target.data, source.data, n)
+            if not skipping():
+                copy_bytes(target.data, source.data, n)
             return <object>args[0]
-    if target.data == source.data or _overlaps_itself(target) or cnp.PyArray_SIZE(
-            storage(<Tensor>args[0])) == 0:
+    if target.data == source.data or _overlaps_itself(target) or (
+            cnp.PyArray_SIZE(to) == 0 or ranges_meet(to, at)):
         return run_general(op, keys, args)
-    if ranges_meet(storage(<Tensor>args[0]), storage(<Tensor>args[1])):
+    if alike:
+        write(to, at)
+    elif not _move_broadcast(to, at):
         return run_general(op, keys, args)
-    write(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
     return <object>args[0]
 
 
@@ -166,7 +217,14 @@ cdef object _fill(Operator op, keyset_t keys, PyObject** args):
     cdef int overflow = 0
     cdef long value
     cdef double number
+    cdef uint64_t item[2]
     if cnp.PyArray_ISWRITEABLE(array):
+        if cnp.PyArray_IS_C_CONTIGUOUS(array) and not is_tensor(args[1]) and (
+                _fill_value(cnp.PyArray_TYPE(array), args[1], <char*>item)):
+            if not skipping():
+                fill_with(<char*>cnp.PyArray_DATA(array), cnp.PyArray_SIZE(array),
+                          cnp.PyArray_ITEMSIZE(array), <char*>item)
+            return <object>args[0]
         if PyLong_CheckExact(args[1]):
             value = PyLong_AsLongAndOverflow(args[1], &overflow)
             if not overflow and 0 <= value < 128:
@@ -187,7 +245,7 @@ cdef object _zero(Operator op, keyset_t keys, PyObject** args):
     if skipping():
         return <object>args[0]
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
-        memset(cnp.PyArray_DATA(array), 0, cnp.PyArray_NBYTES(array))
+        clear(<char*>cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array))
     else:
         cnp.PyArray_FillWithScalar(array, 0)
     return <object>args[0]
@@ -207,6 +265,13 @@ cdef object _convert(Operator op, keyset_t keys, PyObject** args):
     out = empty_like(array, typenum_of[target])
     write(out, array)
     return wrap(out)
+
+
+def move(ndarray target not None, ndarray source not None):
+    """Copy between arrays of one shape and dtype that share no memory; returns the target."""
+    if cnp.PyArray_SIZE(target):
+        write(target, source)
+    return target
 
 
 def copy_in_turn(ndarray target not None, ndarray source not None):

@@ -13,15 +13,18 @@ from imode._core.dtype cimport INT64, code_of, default_code, dtype, typenum_of
 from imode._core.iterate cimport empty_like as allocate_like, in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
-from imode._core.moving cimport imode_move, move_into, run_move
+from imode._core.moving cimport (
+    clear, copy_bytes, fill_with, imode_move, move_into, run_move)
 from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
-    _fill_value, _only_defaults, _row_major, repeat_item)
+    _fill_value, _only_defaults, _row_major)
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
+
+from imode._core.hollow import hollow
 
 cnp.import_array()
 
@@ -114,14 +117,28 @@ cdef object _filled(Operator op, keyset_t keys, PyObject** args):
         return wrap(out)
     item = cnp.PyArray_ITEMSIZE(out)
     if config.zero:
-        memset(cnp.PyArray_DATA(out), 0, cnp.PyArray_NBYTES(out))
+        clear(<char*>cnp.PyArray_DATA(out), cnp.PyArray_NBYTES(out))
     elif _fill_value(typenum_of[code], number, <char*>value):
-        repeat_item(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
+        fill_with(<char*>cnp.PyArray_DATA(out), cnp.PyArray_SIZE(out), item, <char*>value)
     elif number == <PyObject*>config.number:
         cnp.PyArray_FillWithScalar(out, config.number)
     else:
         return run_general(op, keys, args)
     return wrap(out)
+
+
+def zeros_in_rows(tuple shape, like):
+    """A new array of zeros of the dtype of another, row by row."""
+    cdef npy_intp dims[64]
+    cdef int d
+    cdef ndarray out
+    for d in range(len(shape)):
+        dims[d] = shape[d]
+    out = allocate(cnp.PyArray_TYPE(<ndarray?>like), len(shape), dims)
+    if skipping():
+        return hollow(out)
+    clear(<char*>cnp.PyArray_DATA(out), cnp.PyArray_NBYTES(out))
+    return out
 
 
 cdef object _eye(Operator op, keyset_t keys, PyObject** args):
@@ -164,7 +181,8 @@ cdef object _clone(Operator op, keyset_t keys, PyObject** args):
         return run_general(op, keys, args)
     out = allocate_like(source, cnp.PyArray_TYPE(source))
     if not skipping():
-        memcpy(cnp.PyArray_DATA(out), cnp.PyArray_DATA(source), cnp.PyArray_NBYTES(source))
+        copy_bytes(<char*>cnp.PyArray_DATA(out), <const char*>cnp.PyArray_DATA(source),
+                   cnp.PyArray_NBYTES(source))
     return wrap(out)
 
 

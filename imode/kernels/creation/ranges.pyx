@@ -14,7 +14,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport FLOAT32, FLOAT64, default_code
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport _array, _integer, _only_defaults, _row_major, _real
 from libc.math cimport ceil, fma, pow
 from libc.stdint cimport int64_t
@@ -23,7 +23,13 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "ranges.h" nogil:
+    void imode_range_float(float* out, int64_t begin, int64_t end, double start, double step)
+    void imode_range_double(double* out, int64_t begin, int64_t end, double start, double step)
+    void imode_range_int64(int64_t* out, int64_t begin, int64_t end, int64_t start, int64_t step)
+
 cdef enum:
+    GRAIN = 32768                  # fewest elements per thread
     N_OPTIONS = 5                  # how many arguments a factory has from dtype on
 
 
@@ -45,32 +51,48 @@ def arange(ndarray out, start, step):
         out[...] = wide    # wraps around
 
 
+cdef struct Range:                 # what threads share
+    char* out
+    double start
+    double step
+    int64_t first                  # of integers
+    int64_t by
+
+
+cdef void _float_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Range* r = <Range*>context
+    imode_range_float(<float*>r.out, 8 * begin, 8 * end, r.start, r.step)
+
+
+cdef void _double_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Range* r = <Range*>context
+    imode_range_double(<double*>r.out, 4 * begin, 4 * end, r.start, r.step)
+
+
+cdef void _integer_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Range* r = <Range*>context
+    imode_range_int64(<int64_t*>r.out, begin, end, r.first, r.by)
+
+
 cdef void _floats(float *out, int64_t n, double start, double step) noexcept:
-    cdef int64_t i, first, k, vectors = n // 16 * 16
-    cdef double base
-    for first in range(0, vectors, 8):
-        base = <float> fma(step, <double> first, start)
-        for k in range(8):
-            out[first + k] = <float> fma(<double> k, step, base)
-    for i in range(vectors, n):
+    cdef int64_t i, vectors = n // 16 * 2
+    cdef Range r = [<char*>out, start, step, 0, 0]
+    parallel_for(vectors, GRAIN // 8, _float_part, &r)
+    for i in range(8 * vectors, n):
         out[i] = <float> fma(step, <double> i, start)
 
 
 cdef void _doubles(double *out, int64_t n, double start, double step) noexcept:
-    cdef int64_t i, first, k, vectors = n // 8 * 8
-    cdef double base
-    for first in range(0, vectors, 4):
-        base = fma(step, <double> first, start)
-        for k in range(4):
-            out[first + k] = fma(<double> k, step, base)
-    for i in range(vectors, n):
+    cdef int64_t i, vectors = n // 8 * 2
+    cdef Range r = [<char*>out, start, step, 0, 0]
+    parallel_for(vectors, GRAIN // 4, _double_part, &r)
+    for i in range(4 * vectors, n):
         out[i] = fma(step, <double> i, start)
 
 
 cdef void _integers(int64_t *out, int64_t n, int64_t start, int64_t step) noexcept:
-    cdef int64_t i
-    for i in range(n):
-        out[i] = start + step * i
+    cdef Range r = [<char*>out, 0.0, 0.0, start, step]
+    parallel_for(n, GRAIN, _integer_part, &r)
 
 
 def _halves(out, start, step):

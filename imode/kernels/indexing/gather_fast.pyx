@@ -262,13 +262,13 @@ cdef void _visit_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept 
 
 cdef void _visit(Walk* w, char* a, char* b, char* index, Action action, int kind,
                  npy_intp item) noexcept nogil:
-    """Visit all rows: those of a gather shared between threads, the others' writes in order."""
+    """Visit all rows: shared between threads if each row writes to its own; else in order."""
     cdef Visit v = [w, a, b, index, action, kind, item]
     cdef npy_intp rows = 1
     cdef int d
     for d in range(w.nd - 1):
         rows *= w.shape[d]
-    if action == GATHER:
+    if action == GATHER or w.dim == w.nd - 1:
         parallel_for(rows, GRAIN // w.shape[w.nd - 1] + 1, _visit_rows, &v)
     else:
         _visit_rows(&v, 0, rows)

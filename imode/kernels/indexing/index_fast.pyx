@@ -14,7 +14,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport parallel_for
+from imode._core.parallel cimport num_threads, parallel_for
 from imode.kernels.indexing.masks_fast cimport at_mask, fill_at_mask, is_mask
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -28,6 +28,7 @@ cnp.import_array()
 
 cdef enum:
     SHARED = 65536                # fewest bytes per thread
+    FAR = 1 << 16                 # so many elements do not fit the nearest cache
 
 ctypedef fused number:
     float
@@ -112,6 +113,53 @@ cdef void _store(char* a, char* values, int64_t* index, npy_intp outer, npy_intp
                 memcpy(to, values, chunk)
                 values += chunk
         a += size * chunk
+
+
+cdef struct Spread:
+    char* a
+    const char* values
+    const int64_t* index
+    npy_intp count
+    npy_intp size
+    npy_intp item
+
+
+cdef inline void _spread_words(word* a, const word* values, const int64_t* index, npy_intp count,
+                               npy_intp size, npy_intp begin, npy_intp end) noexcept nogil:
+    cdef word nowhere
+    cdef size_t away = <size_t>&nowhere, inside
+    cdef npy_intp i, at
+    if begin == 0 and end == size:
+        for i in range(count):
+            a[_wrapped(index[i], size)] = values[i]
+        return
+    for i in range(count):        # without a branch, which would be guessed wrong half of the time
+        at = _wrapped(index[i], size)
+        inside = -<size_t>(<size_t>(at - begin) < <size_t>(end - begin))
+        (<word*>(away ^ ((away ^ <size_t>(a + at)) & inside)))[0] = values[i]
+
+
+cdef void _spread_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """What falls on a[begin:end]: so, of several that fall on one element, the last one stays."""
+    cdef Spread* s = <Spread*>context
+    if s.item == 4:
+        _spread_words(<uint32_t*>s.a, <uint32_t*>s.values, s.index, s.count, s.size, begin, end)
+    else:
+        _spread_words(<uint64_t*>s.a, <uint64_t*>s.values, s.index, s.count, s.size, begin, end)
+
+
+cdef void _store_elements(char* a, char* values, int64_t* index, npy_intp count, npy_intp size,
+                          npy_intp item) noexcept nogil:
+    """a[index[i]] = values[i]. Each thread reads all indices, for a part of `a` of its own: that
+    pays where writing far apart is what costs."""
+    cdef Spread s = [a, values, index, count, size, item]
+    cdef npy_intp threads = num_threads() if count >= FAR else 1
+    if item != 4 and item != 8:
+        _store(a, values, index, 1, count, size, item, item, False)
+    elif not 1 < threads <= 4:
+        _spread_part(&s, 0, size)
+    else:
+        parallel_for(size, (size + threads - 1) // threads, _spread_part, &s)
 
 
 cdef void _add(number* a, number* values, int64_t* index, npy_intp outer, npy_intp count,
@@ -257,7 +305,11 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
         return 0
     _held = hold(args, 3)
     with nogil:
-        _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item, one)
+        if outer == width == 1 and not one:
+            _store_elements(data, values.data, <int64_t*>at.data, count, size, item)
+        else:
+            _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item,
+                   one)
     return 0
 
 
@@ -362,7 +414,8 @@ cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
 
 cdef bint _check_add(PyObject** args, PyObject* target, void* plan) except -1:
     """Whether the fast case serves index_add's arguments; plan: the dimension."""
-    return PyLong_CheckExact(args[4]) and <object>args[4] == 1 and _fit(args, target, <int*>plan)
+    return (PyLong_CheckExact(args[4]) and <object>args[4] == 1
+            and _can_add(_array(args[0]).descr.type_num) and _fit(args, target, <int*>plan))
 
 
 cdef bint _fit(PyObject** args, PyObject* target, int* axis) except -1:
@@ -375,8 +428,6 @@ cdef bint _fit(PyObject** args, PyObject* target, int* axis) except -1:
     if dim < 0 or not _row_major(a) or not _row_major(source) or not _indices(at) or at.nd != 1:
         return False
     if source.descr.type_num != a.descr.type_num or source.nd != a.nd:
-        return False
-    if not _can_add(a.descr.type_num):
         return False
     for d in range(a.nd):
         if source.dimensions[d] != (at.dimensions[0] if d == dim else a.dimensions[d]):
@@ -397,6 +448,29 @@ cdef int _add_rows(char* data, PyObject** args, void* plan) except -1:
 cdef object _index_add(Operator op, keyset_t keys, PyObject** args):
     cdef int dim
     return run_write(op, keys, args, _check_add, _add_rows, &dim)
+
+
+cdef bint _check_copy(PyObject** args, PyObject* target, void* plan) except -1:
+    """Whether the fast case serves index_copy's arguments; plan: the dimension."""
+    return _fit(args, target, <int*>plan)
+
+
+cdef int _copy_rows(char* data, PyObject** args, void* plan) except -1:
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[2])
+    cdef int dim = (<int*>plan)[0]
+    cdef npy_intp outer = _count(a, 0, dim), width = _count(a, dim + 1, a.nd), item = _item(args[0])
+    cdef char* source = _array(args[3]).data
+    _held = hold(args, 4)
+    with nogil:
+        _store(data, source, <int64_t*>at.data, outer, at.dimensions[0], a.dimensions[dim],
+               width * item, item, False)
+    return 0
+
+
+cdef object _index_copy(Operator op, keyset_t keys, PyObject** args):
+    cdef int dim
+    return run_write(op, keys, args, _check_copy, _copy_rows, &dim)
 
 
 # ---- slices combined: index_reduce ----
@@ -429,7 +503,7 @@ cdef bint _check_reduce(PyObject** args, PyObject* target, void* plan) except -1
     else:
         return False
     reduce.include_self = <object>args[5] is True
-    return _fit(args, target, &reduce.dim)
+    return _can_add(_array(args[0]).descr.type_num) and _fit(args, target, &reduce.dim)
 
 
 cdef inline number _combined(Combination how, number x, number y) noexcept nogil:
@@ -562,7 +636,7 @@ cdef int _put_flat(char* data, PyObject** args, void* plan) except -1:
     cdef int64_t* index = <int64_t*>at.data
     cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd), item = _item(args[0])
     if <object>args[3] is False:
-        _store(data, source, index, 1, count, n, item, item, False)
+        _store_elements(data, source, index, count, n, item)
     else:
         _add_any(a.descr.type_num, data, source, index, 1, count, n, 1, False)
     return 0
@@ -572,11 +646,28 @@ cdef object _put_at(Operator op, keyset_t keys, PyObject** args):
     return run_write(op, keys, args, _check_flat, _put_flat, NULL, True)
 
 
+cdef object _take_flat(Operator op, keyset_t keys, PyObject** args):
+    cdef Fields* a = _array(args[0])
+    cdef Fields* at = _array(args[1])
+    cdef npy_intp n = _count(a, 0, a.nd), count = _count(at, 0, at.nd), item = _item(args[0])
+    cdef ndarray out
+    if args[op.nargs] != NULL or not _row_major(a) or not _indices(at) or n == 0 or not _inside(
+            <int64_t*>at.data, count, -n, n):
+        return run_general(op, keys, args)
+    out = empty(a.descr.type_num, at.nd, at.dimensions)
+    _held = hold(args, 2)
+    with nogil:
+        _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, 1, count, n, item)
+    return wrap(out)
+
+
 index = CKernel.new(_get)
 index_backward = CKernel.new(_index_backward)
 index_put = CKernel.new(_index_put)
 index_select = CKernel.new(_index_select)
 index_add = CKernel.new(_index_add)
+index_copy = CKernel.new(_index_copy)
 index_reduce = CKernel.new(_index_reduce)
 index_fill = CKernel.new(_index_fill)
 put = CKernel.new(_put_at)
+take = CKernel.new(_take_flat)

@@ -6,7 +6,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport wrap
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor
 from imode.kernels.indexing.placing cimport disjoint, may_write, run_write
 from imode.kernels.fast_guards cimport (
@@ -16,6 +16,9 @@ from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
+
+cdef enum:
+    GRAIN = 32768                 # fewest elements per thread
 
 
 cdef bint is_mask(Fields* mask, Fields* a) noexcept:
@@ -31,6 +34,23 @@ cdef npy_intp _true(Fields* mask) noexcept:
     return found
 
 
+ctypedef fused word:
+    uint32_t
+    uint64_t
+
+
+cdef void _compact(word* to, const word* a, const uint8_t* flags, npy_intp n,
+                   npy_intp found) noexcept nogil:
+    """The elements whose flag is true, `found` of them. Each is written, and the next one over it
+    if its flag is false: a branch would be guessed wrong half of the time."""
+    cdef npy_intp i, k = 0
+    for i in range(n):
+        if k == found:
+            return
+        to[k] = a[i]
+        k += flags[i] != 0
+
+
 cdef object at_mask(Fields* a, Fields* mask, npy_intp item):
     cdef npy_intp chunk = _count(a, mask.nd, a.nd) * item, found = _true(mask)
     cdef npy_intp dims[MAX_DIMS]
@@ -44,6 +64,12 @@ cdef object at_mask(Fields* a, Fields* mask, npy_intp item):
         dims[1 + d - mask.nd] = a.dimensions[d]
     out = empty(a.descr.type_num, 1 + a.nd - mask.nd, dims)
     to = <char*>cnp.PyArray_DATA(out)
+    if chunk == 4:
+        _compact(<uint32_t*>to, <uint32_t*>a.data, flags, _count(mask, 0, mask.nd), found)
+        return wrap(out)
+    if chunk == 8:
+        _compact(<uint64_t*>to, <uint64_t*>a.data, flags, _count(mask, 0, mask.nd), found)
+        return wrap(out)
     for i in range(_count(mask, 0, mask.nd)):
         if flags[i] and found:        # no more than were counted, even if the mask has changed
             memcpy(to, a.data + i * chunk, chunk)
@@ -62,23 +88,36 @@ cdef void fill_at_mask(char* data, Fields* a, Fields* mask, npy_intp item,
 
 # ---- masks of the tensor's shape ----
 
-cdef void _select(char* out, char* a, uint8_t* mask, char* value, npy_intp n,
-                  npy_intp item) noexcept nogil:
-    """out = value where mask else a; out may be a."""
+cdef struct Selection:
+    char* out
+    const char* a
+    const uint8_t* mask
+    const char* value
+    npy_intp item
+
+
+cdef inline void _select_words(word* out, const word* a, const uint8_t* mask, word value,
+                               npy_intp begin, npy_intp end) noexcept nogil:
     cdef npy_intp i
-    cdef uint32_t narrow
-    cdef uint64_t wide
+    cdef word chosen
+    for i in range(begin, end):   # without a branch
+        chosen = -<word>(mask[i] != 0)
+        out[i] = (value & chosen) | (a[i] & ~chosen)
+
+
+cdef void _select(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """out = value where mask else a; out may be a."""
+    cdef Selection* s = <Selection*>context
+    cdef npy_intp i, item = s.item
     if item == 4:
-        narrow = (<uint32_t*>value)[0]
-        for i in range(n):
-            (<uint32_t*>out)[i] = narrow if mask[i] else (<uint32_t*>a)[i]
+        _select_words(<uint32_t*>s.out, <const uint32_t*>s.a, s.mask,
+                      (<const uint32_t*>s.value)[0], begin, end)
     elif item == 8:
-        wide = (<uint64_t*>value)[0]
-        for i in range(n):
-            (<uint64_t*>out)[i] = wide if mask[i] else (<uint64_t*>a)[i]
+        _select_words(<uint64_t*>s.out, <const uint64_t*>s.a, s.mask,
+                      (<const uint64_t*>s.value)[0], begin, end)
     else:
-        for i in range(n):
-            memcpy(out + i * item, value if mask[i] else a + i * item, item)
+        for i in range(begin, end):
+            memcpy(s.out + i * item, s.value if s.mask[i] else s.a + i * item, item)
 
 
 cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
@@ -90,6 +129,7 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
     cdef char* to = a.data
     cdef ndarray out = None
     cdef ndarray packed
+    cdef Selection how
     if not may_write(op, args) or mask.nd != a.nd or not (
             _row_major(a) or op.role != INPLACE and not skipping()) or not (
             is_mask(mask, a) and _fill_value(a.descr.type_num, args[2], <char*>value)):
@@ -103,7 +143,8 @@ cdef object _masked_fill(Operator op, keyset_t keys, PyObject** args):
         if not _row_major(a):         # as an expanded tensor is
             packed = cnp.PyArray_GETCONTIGUOUS(array_of(args[0]))
             source = <char*>cnp.PyArray_DATA(packed)
-    _select(to, source, <uint8_t*>mask.data, <char*>value, _count(a, 0, a.nd), _item(args[0]))
+    how = [to, source, <uint8_t*>mask.data, <char*>value, _item(args[0])]
+    parallel_for(_count(a, 0, a.nd), GRAIN, _select, &how)
     return <object>args[0] if out is None else wrap(out)
 
 

@@ -9,6 +9,7 @@
 
 #include "elementwise.h"
 #include "elementary.h"
+#include "whole.h"
 
 #include <complex.h>
 #include <float.h>
@@ -86,6 +87,7 @@ FLOATS(1, log_sigmoid, (x < 0 ? x : 0) - v_log1pf(v_expf(-fabsf(x))),
 #define GELU_BETA 0.79788456080286535588 /* sqrt(2 / pi) */
 #define GELU_KAPPA 0.044715
 FLOATS(1, silu, x / (1.0f + v_expf(-x)), x / (1.0 + v_exp(-x)))
+FLOATS(2, glu, x / (1.0f + v_expf(-y)), x / (1.0 + v_exp(-y)))
 FLOATS(1, gelu, x * 0.5f * v_erf_above(x * (float)SQRT_HALF),
        x * 0.5 * (1.0 + v_erf(x * SQRT_HALF)))
 FLOATS(1, gelu_tanh,
@@ -101,7 +103,8 @@ FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
 FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
 FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
 FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
-FLOATS_SAME(2, softshrink, x > y ? x - y : x < -y ? x + y : x * 0)
+FLOATS(2, softshrink, fabsf(x) > y ? x - copysignf(y, x) : x * 0,
+       fabs(x) > y ? x - copysign(y, x) : x * 0)
 
 /* gradients of the above: operands are in PyTorch's order, which decides the result's layout: the
    incoming gradient comes first, except in two */
@@ -149,6 +152,7 @@ FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) : x,
 
 /* arithmetic where NumPy's own loops are slow */
 FLOATS_SAME(1, reciprocal, 1 / x)
+FLOATS(2, copysign, copysignf(x, y), copysign(x, y))
 #define NAN_TO_NUM(x, MAX) x != x ? 0 : x > MAX ? MAX : x < -MAX ? -MAX : x
 FLOATS(1, nan_to_num, NAN_TO_NUM(x, 3.40282346638528859812e38f),
        NAN_TO_NUM(x, 1.79769313486231570815e308))
@@ -203,21 +207,33 @@ FLOATS(1, asinh, asinh_of_f(x), v_asinh(x))
 FLOATS(1, acosh, acosh_of_f(x), v_acosh(x))
 FLOATS(1, atanh, atanh_of_f(x), v_atanh(x))
 /* A block with a large number uses libm. */
-V_CLONES static void tan_f(char *const *p, npy_intp n) {
-    const float *a = (const float *)p[0];
-    float *out = (float *)p[1];
-    for (npy_intp start = 0; start < n; start += BLOCK) {
-        npy_intp end = n - start < BLOCK ? n : start + BLOCK;
-        int large = 0;
-        for (npy_intp i = start; i < end; i++)
-            large |= fabsf(a[i]) > TAN_LIMIT;
-        if (large)
-            for (npy_intp i = start; i < end; i++)
-                out[i] = tanf(a[i]);
-        else
-            V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = tan_near(a[i]);
+#define NEAR(NAME, LIMIT, QUICK, EXACT)                                                            \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const float *a = (const float *)p[0];                                                      \
+        float *out = (float *)p[1];                                                                \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            int large = 0;                                                                         \
+            for (npy_intp i = start; i < end; i++)                                                 \
+                large |= fabsf(a[i]) > LIMIT;                                                      \
+            if (large)                                                                             \
+                for (npy_intp i = start; i < end; i++)                                             \
+                    out[i] = EXACT(a[i]);                                                          \
+            else                                                                                   \
+                V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = QUICK(a[i]);               \
+        }                                                                                          \
     }
-}
+NEAR(sin_f, SIN_LIMIT, sin_near, sinf)
+NEAR(cos_f, SIN_LIMIT, cos_near, cosf)
+NEAR(tan_f, TAN_LIMIT, tan_near, tanf)
+/* of float64 NumPy's own are as fast */
+#define HALF_TABLE(NAME)                                                                           \
+    static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, float)};                            \
+    static imode_loop NAME##_loops[] = {run_half, run_same};                                       \
+    static void *NAME##_data[] = {&NAME##_info[0], &NAME##_info[0]};                               \
+    static const char NAME##_types[] = {NPY_HALF, NPY_HALF, NPY_FLOAT, NPY_FLOAT};
+HALF_TABLE(sin)
+HALF_TABLE(cos)
 MAP1(tan_d, double, double, v_tan(x))
 FLOAT_TABLE(1, tan)
 
@@ -340,6 +356,51 @@ FLOAT_TABLE(2, remainder)
 BY_FMOD(floor_divide, floor_of_f(x, y, m), floor_of_d(x, y, m))
 FLOAT_TABLE(2, floor_divide)
 
+/* int64 by way of double. Both operands are below 2^51 in size, and so their quotient, if it is no
+   whole number, is farther from one than double's rounding: floor is exact, and so is x - q * y. A
+   block with others divides as C does. */
+V_INLINE int64_t floor_quick(int64_t x, int64_t y) {
+    return whole_of(floor(double_of(x) / double_of(y)));
+}
+V_INLINE int64_t remainder_quick(int64_t x, int64_t y) {
+    const double a = double_of(x), b = double_of(y);
+    return whole_of(a - floor(a / b) * b);
+}
+/* As NumPy has it: 0 for a divisor 0, which the operators refuse; the least by -1 is the least. */
+V_INLINE int64_t floor_exact(int64_t x, int64_t y) {
+    if (y == 0 || y == -1)
+        return y ? (int64_t)-(uint64_t)x : 0;
+    return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
+V_INLINE int64_t remainder_exact(int64_t x, int64_t y) {
+    const int64_t m = y == 0 || y == -1 ? 0 : x % y;
+    return m != 0 && (m < 0) != (y < 0) ? m + y : m;
+}
+#define WHOLE_DIVISION(NAME, QUICK, EXACT)                                                         \
+    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+        const int64_t *a = (const int64_t *)p[0], *b = (const int64_t *)p[1];                      \
+        int64_t *out = (int64_t *)p[2];                                                            \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
+            uint64_t above = 0, none = 0;                                                          \
+            for (npy_intp i = start; i < end; i++) {                                               \
+                above |= ((uint64_t)a[i] + WHOLE_LIMIT) | ((uint64_t)b[i] + WHOLE_LIMIT);          \
+                none |= b[i] == 0;                                                                 \
+            }                                                                                      \
+            if (above < 2 * WHOLE_LIMIT && !none)                                                  \
+                V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = QUICK(a[i], b[i]);         \
+            else                                                                                   \
+                for (npy_intp i = start; i < end; i++)                                             \
+                    out[i] = EXACT(a[i], b[i]);                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    static loop_info NAME##_info[] = {INFO(2, NAME, int64_t, int64_t)};                            \
+    static imode_loop NAME##_loops[] = {run_same};                                                 \
+    static void *NAME##_data[] = {&NAME##_info[0]};                                                \
+    static const char NAME##_types[] = {TYPES_2(NPY_INT64, NPY_INT64)};
+WHOLE_DIVISION(whole_floor_divide, floor_quick, floor_exact)
+WHOLE_DIVISION(whole_remainder, remainder_quick, remainder_exact)
+
 /* ---- operators of every real type: one formula, though no unsigned x is below 0 ---- */
 
 #ifdef __GNUC__
@@ -385,8 +446,7 @@ REALS_SAME(3, threshold_backward, x <= z ? 0 : y)
 REALS(2, clamp_min, AT_LEAST(x, y), x < y ? y : x)
 REALS(2, clamp_max, AT_MOST(x, y), x > y ? y : x)
 /* max wins where min > max; NaN in a bound wins over all */
-REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : x,
-      x < y ? (y > z ? z : y) : x > z ? z : x)
+REALS(3, clamp, AT_MOST(AT_LEAST(x, y), z), x < y ? (y > z ? z : y) : x > z ? z : x)
 
 /* clamp of contiguous numbers between two scalars, the usual call */
 #define CLAMP_BETWEEN(NAME, T)                                                                     \
@@ -412,8 +472,9 @@ REALS(3, clamp, z != z ? z : y != y ? y : x < y ? (y > z ? z : y) : x > z ? z : 
     }
 CLAMP_BETWEEN(f, float)
 CLAMP_BETWEEN(d, double)
-static imode_loop clamp_between_loops[] = {run_same, run_same, run_same,     run_same,
-                                           run_same, run_half, clamp_loop_f, clamp_loop_d};
+CLAMP_BETWEEN(i8, int64_t)
+static imode_loop clamp_between_loops[] = {run_same,      run_same, run_same,     run_same,
+                                           clamp_loop_i8, run_half, clamp_loop_f, clamp_loop_d};
 
 /* ---- operators of complex types, too ---- */
 
@@ -540,12 +601,18 @@ NUMBERS(1, negative, -x)
         const npy_intp size = sizeof(T);                                                           \
         if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size)             \
             V_IVDEP for (npy_intp i = 0; i < n; i++)((T *)out)[i] =                                \
-                c[i] ? ((const T *)a)[i] : ((const T *)b)[i];                                      \
+                CHOOSE_##T(c[i], ((const T *)a)[i], ((const T *)b)[i]);                            \
         else                                                                                       \
             for (npy_intp i = 0; i < n; i++)                                                       \
                 *(T *)(out + i * steps[3]) = c[i * steps[0]] ? *(const T *)(a + i * steps[1])      \
                                                              : *(const T *)(b + i * steps[2]);     \
     }
+#define CHOOSE(T, c, a, b) (((a) & (T)-((c) != 0)) | ((b) & (T)~(T)-((c) != 0)))
+#define CHOOSE_uint8_t(c, a, b) CHOOSE(uint8_t, c, a, b)
+#define CHOOSE_uint16_t(c, a, b) CHOOSE(uint16_t, c, a, b)
+#define CHOOSE_uint32_t(c, a, b) CHOOSE(uint32_t, c, a, b)
+#define CHOOSE_uint64_t(c, a, b) CHOOSE(uint64_t, c, a, b)
+#define CHOOSE_pair64(c, a, b) ((c) ? (a) : (b))
 WHERE(where_1, uint8_t)
 WHERE(where_2, uint16_t)
 WHERE(where_4, uint32_t)
@@ -643,13 +710,14 @@ static const char halves_types[] = {NPY_HALF, NPY_FLOAT, NPY_FLOAT, NPY_HALF};
 
 const imode_ufunc imode_pointwise[] = {
     ROW(1, exp), ROW(1, expm1), ROW(1, log), ROW(1, log10), ROW(1, log1p), ROW(1, tanh),
-    ROW(1, log2), ROW(1, exp2), ROW(1, tan), ROW(1, asin), ROW(1, acos), ROW(1, atan), ROW(1, sinh),
+    ROW(1, log2), ROW(1, exp2), ROW(1, sin), ROW(1, cos), ROW(1, tan), ROW(1, asin), ROW(1, acos), ROW(1, atan), ROW(1, sinh),
     ROW(1, cosh), ROW(1, asinh), ROW(1, acosh), ROW(1, atanh),
     ROW(1, erf), ROW(1, rsqrt), ROW(1, sigmoid), ROW(1, logit), ROW(1, log_sigmoid), ROW(2, pow),
     ROW(1, reciprocal), ROW(1, frac), ROW(1, nan_to_num), ROW(1, deg2rad), ROW(1, rad2deg),
-    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot),
+    ROW(1, erfc), ROW(1, sinc), ROW(1, angle), ROW(1, isposinf), ROW(1, isneginf), ROW(2, hypot), ROW(2, copysign),
     ROW(2, atan2), ROW(2, logaddexp), ROW(2, xlogy), ROW(2, fmod), ROW(2, remainder), ROW(2, floor_divide),
-    ROW(1, silu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
+    ROW(2, whole_floor_divide), ROW(2, whole_remainder),
+    ROW(1, silu), ROW(2, glu), ROW(1, gelu), ROW(1, gelu_tanh), ROW(1, mish), ROW(3, softplus), ROW(4, elu),
     ROW(2, leaky_relu), ROW(1, hardsigmoid), ROW(1, hardswish), ROW(2, hardshrink),
     ROW(2, softshrink), ROW(2, sigmoid_backward), ROW(2, tanh_backward), ROW(2, silu_backward),
     ROW(2, gelu_backward), ROW(2, gelu_tanh_backward), ROW(4, softplus_backward),

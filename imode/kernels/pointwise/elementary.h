@@ -25,6 +25,23 @@ V_INLINE float tan_near(float x) {
     return (float)pick((int)(bits & 1), -1.0 / t, t);
 }
 
+/* The sine of |x| and `more` quarters of a turn, with the sign turned by `sign`. Below the limit the
+   quarters in x, which float counts, times half of pi in two parts are exact in double. */
+#define SIN_LIMIT 1e5f
+static const float sin_terms[] = {-1.66666654e-1f, 8.33216087e-3f, -1.95152959e-4f};
+static const float cos_terms[] = {4.16666456e-2f, -1.38873162e-3f, 2.44331571e-5f};
+V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
+    const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND;
+    const double q = (double)(shifted - V_ROUND), least = q * 6.07710050650619224932e-11;
+    const float r = (float)(((double)a - q * 1.57079632673412561417) - least), z = r * r;
+    const uint32_t quarter = v_bits(shifted) + more;
+    const float s = r * z * POLY(f, sin_terms, z) + r;
+    const float c = 1.0f - (0.5f * z - z * z * POLY(f, cos_terms, z));
+    return v_float(v_bits(quarter & 1 ? c : s) ^ (quarter & 2) << 30 ^ sign);
+}
+V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x80000000u); }
+V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
+
 /* atan(t) for t in [0, 1] */
 V_INLINE float atan_below(float t) {
     const float z = t * t;

@@ -60,13 +60,13 @@ def select(ufunc source, str kinds):
     return _composed([(source, kinds)])
 
 
-def joined(ufunc own, ufunc source):
-    """Return a ufunc with the loops of `own`, and for other types those of `source`.
+def joined(*parts):
+    """Return a ufunc with the loops of several: each of `parts` a ufunc and type characters.
 
-    >>> imode.kernels.loops.joined(imode.kernels.pointwise.loops.add_complex, np.add).types[:3]
-    ['FF->F', 'DD->D', '??->?']
+    >>> imode.kernels.loops.joined((np.add, "f"), (np.multiply, "d")).types
+    ['ff->f', 'dd->d']
     """
-    return _composed([(own, "FD"), (source, "?bBhilefd")])
+    return _composed(list(parts))
 
 
 cdef object _composed(list parts):

@@ -16,6 +16,7 @@ from imode.kernels.random.distributions cimport (
 
 from imode import errors
 from imode.kernels.random.distributions import exponential, uniform
+from imode.kernels.sorting import topk
 
 cnp.import_array()
 
@@ -199,7 +200,7 @@ def multinomial(cnp.ndarray weights, int64_t count, bint replacement=False, gene
                 score = weights / noise
         if count == 1:
             return score.argmax(axis=-1, keepdims=True)
-        return np.ascontiguousarray(np.argsort(-score, axis=-1, kind="stable")[..., :count])
+        return topk.indices(score, count, True)
     picks = _with_replacement(rows, count, generator)
     return picks.reshape((<object> weights).shape[:weights.ndim - 1] + (count,))
 

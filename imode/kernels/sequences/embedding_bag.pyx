@@ -10,7 +10,7 @@ from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport (
     PyLong_AsLong, _array, _indices, _inside, _row_major, _wrapped, array_of,
     array_or_none)
@@ -29,6 +29,7 @@ cdef enum:
     MEAN = 1
     MAX = 2
     GIL_FREE = 4096               # from so many elements on, the GIL is released
+    GRAIN = 16384                 # fewest elements per thread
 
 
 cdef void _gather(const real* table, long rows, long columns, const cnp.int64_t* index,
@@ -102,6 +103,29 @@ cdef void _gather_kind(bint wide, const void* x, long rows, long columns, const 
                 <float*>to, sizes, most)
 
 
+cdef struct Bags:                 # what threads share
+    bint wide
+    const char* x
+    long rows
+    long columns
+    const cnp.int64_t* index
+    const cnp.int64_t* starts
+    const void* by
+    int mode
+    long padding
+    char* to
+    cnp.int64_t* sizes
+    cnp.int64_t* most
+
+
+cdef void _gather_part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Bags* b = <Bags*>context
+    cdef Py_ssize_t at = begin * b.columns
+    _gather_kind(b.wide, b.x, b.rows, b.columns, b.index, b.starts + begin, end - begin, b.by,
+                 b.mode, b.padding, b.to + at * (8 if b.wide else 4), b.sizes + begin,
+                 b.most + at if b.mode == MAX else NULL)
+
+
 cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, object weights, int mode,
                  long padding):
     """Return (results, sizes of bags without padding, rows of the maxima).
@@ -118,6 +142,7 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
     cdef void* x = cnp.PyArray_DATA(table)
     cdef cnp.int64_t* counted
     cdef cnp.int64_t* chosen
+    cdef Bags shared
     cdef void* to
     dims[0], dims[1] = n, cnp.PyArray_DIM(table, 1)
     out = empty(cnp.PyArray_TYPE(table), 2, dims)
@@ -133,9 +158,11 @@ cpdef tuple bags(cnp.ndarray table, cnp.ndarray index, cnp.ndarray starts, objec
     if not skipping() and cnp.PyArray_SIZE(index) * dims[1] < GIL_FREE:
         _gather_kind(wide, x, dims[0], dims[1], at, of, n, by, mode, padding, to, counted, chosen)
     elif not skipping():
+        shared = [wide, <const char*>x, dims[0], dims[1], at, of, by, mode, padding, <char*>to,
+                  counted, chosen]
         with nogil:
-            _gather_kind(wide, x, dims[0], dims[1], at, of, n, by, mode, padding, to, counted,
-                         chosen)
+            parallel_for(n, 1 + GRAIN * n // (cnp.PyArray_SIZE(index) * dims[1]), _gather_part,
+                         &shared)
     return out, sizes, most
 
 

@@ -27,6 +27,7 @@ cnp.import_array()
 cdef enum:
     DIMS = 8                      # most dimensions
     MOST = 1 << 26                # most elements of a result
+    LARGE = 1 << 18               # bytes that threads share
 
 
 cdef bint _numbers(PyObject* given, npy_intp* out, int* n) except -1:
@@ -91,34 +92,47 @@ cdef object _flip(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
+cdef void _rows(char* to, const char* source, npy_intp rows, npy_intp columns,
+                const npy_intp* steps) noexcept:
+    """Copy rows whose elements lie side by side, if there are any."""
+    cdef npy_intp dims[2]
+    cdef npy_intp r
+    dims[0], dims[1] = rows, columns
+    if rows * columns * steps[1] >= LARGE:
+        _copy(to, source, 2, dims, steps, steps, steps[1])
+        return
+    for r in range(rows):
+        memcpy(to + r * steps[0], source + r * steps[0], columns * steps[1])
+
+
 cdef object _roll(Operator op, keyset_t keys, PyObject** args):
     """roll(self, shifts, dims) with one shift, of all elements or along one dimension."""
     cdef Fields* a = _array(args[0])
     cdef npy_intp shifts[2 * DIMS]
     cdef int n_shifts, dim
     cdef Py_ssize_t n_dims = 0 if args[2] == <PyObject*>None else PyTuple_GET_SIZE(<object>args[2])
-    cdef npy_intp outer = 1, length, run, cut, o
+    cdef npy_intp outer = 1, length, inner = 1, item = _item(args[0]), cut
+    cdef npy_intp steps[2]
     cdef char* to
     cdef ndarray out
     if args[op.nargs] != NULL or not _row_major(a) or n_dims > 1 or not _count(a, 0, a.nd) or not (
             _numbers(args[1], shifts, &n_shifts)) or n_shifts != 1 or (
-            not in_row_order(a, _item(args[0]))):
+            not in_row_order(a, item)):
         return run_general(op, keys, args)
-    length, run = _count(a, 0, a.nd), _item(args[0])
+    length = _count(a, 0, a.nd)
     if n_dims:
         dim = _dim(PyTuple_GET_ITEM(<object>args[2], 0), a.nd) if a.nd else -1
         if dim < 0:
             return run_general(op, keys, args)
         outer, length = _count(a, 0, dim), a.dimensions[dim]
-        run *= _count(a, dim + 1, a.nd)
+        inner = _count(a, dim + 1, a.nd)
     cut = shifts[0] % length      # C's remainder
     cut += length if cut < 0 else 0
     out = empty(a.descr.type_num, a.nd, a.dimensions)
     to = <char*>cnp.PyArray_DATA(out)
-    for o in range(outer):
-        memcpy(to + cut * run, a.data + o * length * run, (length - cut) * run)
-        memcpy(to, a.data + (o * length + length - cut) * run, cut * run)
-        to += length * run
+    steps[0], steps[1] = length * inner * item, item
+    _rows(to + cut * inner * item, a.data, outer, (length - cut) * inner, steps)
+    _rows(to, a.data + (length - cut) * inner * item, outer, cut * inner, steps)
     return wrap(out)
 
 
@@ -139,6 +153,21 @@ cdef npy_intp _tile(char* to, const char* source, int nd, const npy_intp* dims,
     for i in range(1, repeats[0]):
         memcpy(to + i * size, to, size)
     return size * repeats[0]
+
+
+cdef void _tile_shared(char* to, const char* source, int nd, const npy_intp* dims,
+                       const npy_intp* steps, const npy_intp* repeats, npy_intp item) noexcept:
+    """As `_tile`, by a move in which each dimension has one more before it, of steps of 0."""
+    cdef imode_move m
+    cdef npy_intp step = item
+    cdef int d
+    m.item, m.nd, m.to, m.from_ = item, 2 * nd, to, source
+    for d in range(nd - 1, -1, -1):
+        m.dims[2 * d + 1], m.to_steps[2 * d + 1], m.from_steps[2 * d + 1] = dims[d], step, steps[d]
+        step *= dims[d]
+        m.dims[2 * d], m.to_steps[2 * d], m.from_steps[2 * d] = repeats[d], step, 0
+        step *= repeats[d]
+    run_move(&m)
 
 
 cdef object _repeat(Operator op, keyset_t keys, PyObject** args):
@@ -167,7 +196,10 @@ cdef object _repeat(Operator op, keyset_t keys, PyObject** args):
     if total:
         for d in range(n - 1, -1, -1):
             steps[d] = item if d == n - 1 else steps[d + 1] * dims[d + 1]
-        _tile(<char*>cnp.PyArray_DATA(out), a.data, n, dims, steps, repeats, item)
+        if total * item < LARGE:
+            _tile(<char*>cnp.PyArray_DATA(out), a.data, n, dims, steps, repeats, item)
+        else:
+            _tile_shared(<char*>cnp.PyArray_DATA(out), a.data, n, dims, steps, repeats, item)
     return wrap(out)
 
 

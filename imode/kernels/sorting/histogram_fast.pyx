@@ -1,4 +1,4 @@
-"""Few float32 or float64 elements counted between even edges."""
+"""Few float32 or float64 elements counted between even edges; whole numbers counted."""
 from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
@@ -10,7 +10,9 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 from numpy cimport (
-    NPY_FLOAT32, NPY_FLOAT64, PyArray_DATA, PyArray_NBYTES, import_array, ndarray, npy_intp)
+    NPY_ARRAY_IN_ARRAY, NPY_FLOAT32, NPY_FLOAT64, NPY_INT64, PyArray_DATA, PyArray_FROM_OTF,
+    PyArray_IS_C_CONTIGUOUS, PyArray_NBYTES, PyArray_SIZE, PyArray_TYPE, import_array, ndarray,
+    npy_intp)
 
 import_array()
 
@@ -133,3 +135,37 @@ cdef object _histogram(Operator op, keyset_t keys, PyObject** args):
 
 histc = CKernel.new(_histc)
 histogram = CKernel.new(_histogram)
+
+
+# ---- whole numbers: bincount ----
+
+def bounds(ndarray x not None):
+    """The least and the greatest element of an array of integers that is not empty."""
+    cdef const int64_t* at
+    cdef int64_t low, high
+    cdef npy_intp i
+    if PyArray_TYPE(x) != NPY_INT64 or not PyArray_IS_C_CONTIGUOUS(x):
+        return int(x.min()), int(x.max())
+    at = <const int64_t*>PyArray_DATA(x)
+    low = high = at[0]
+    with nogil:
+        for i in range(PyArray_SIZE(x)):
+            low = at[i] if at[i] < low else low
+            high = at[i] if at[i] > high else high
+    return low, high
+
+
+def counts(ndarray x not None, npy_intp bins, int64_t least=0):
+    """How often each of `bins` integers from `least` on occurs in an array of one dimension."""
+    cdef ndarray out = _zeros(NPY_INT64, bins)
+    cdef int64_t* to = <int64_t*>PyArray_DATA(out)
+    cdef const int64_t* at
+    cdef npy_intp i, k, n = PyArray_SIZE(x)
+    x = PyArray_FROM_OTF(x, NPY_INT64, NPY_ARRAY_IN_ARRAY)
+    at = <const int64_t*>PyArray_DATA(x)
+    with nogil:
+        for i in range(n):
+            k = at[i] - least
+            if 0 <= k < bins:         # another thread may have written to it
+                to[k] += 1
+    return out

@@ -12,7 +12,7 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport (
     MAX_DIMS, PyLong_AsLongAndOverflow, _array, _count, _dim, _row_major)
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
@@ -26,7 +26,7 @@ cnp.import_array()
 
 cdef enum:
     FEW = 64                # up to so many elements, a line's work space is on the stack
-    GIL_FREE = 4096         # from so many elements on, the GIL is released
+    GIL_FREE = 4096         # from so many elements on, the GIL is released; fewest per thread
     BY_HEAP = 64            # a heap is used if a line has at least so many times k elements
     LAST = 3                # a part of so many elements is sorted, not partitioned
     PART = 16               # the same, where all are to be sorted
@@ -231,23 +231,46 @@ cdef void _pick(const number* x, npy_intp rows, npy_intp n, npy_intp k, bint fal
             to[r * k + i] = line[i].at
 
 
+cdef struct Lines:          # what threads share
+    int kind
+    const char* x
+    npy_intp n
+    npy_intp k
+    bint falling
+    bint sorted
+    bint kth
+    int64_t* to
+    bint failed             # no memory
+
+
+cdef void _pick_lines(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Lines* w = <Lines*>context
+    cdef Ranked[FEW] few
+    cdef Ranked* line = few
+    cdef npy_intp rows = end - begin, first = begin * w.n
+    cdef int64_t* to = w.to + begin * (1 if w.kth else w.k)
+    if w.n > FEW:
+        line = <Ranked*>malloc(w.n * sizeof(Ranked))
+        if line == NULL:
+            w.failed = True
+            return
+    if w.kind == cnp.NPY_FLOAT:
+        _pick(<float*>w.x + first, rows, w.n, w.k, w.falling, w.sorted, w.kth, line, to)
+    elif w.kind == cnp.NPY_DOUBLE:
+        _pick(<double*>w.x + first, rows, w.n, w.k, w.falling, w.sorted, w.kth, line, to)
+    else:
+        _pick(<int64_t*>w.x + first, rows, w.n, w.k, w.falling, w.sorted, w.kth, line, to)
+    if line != few:
+        free(line)
+
+
 cdef int _pick_any(int kind, const char* x, npy_intp rows, npy_intp n, npy_intp k, bint falling,
                    bint sorted, bint kth, int64_t* to) except -1 nogil:
     """As `_pick`, for float32, float64 or int64."""
-    cdef Ranked[FEW] few
-    cdef Ranked* line = few
-    if n > FEW:
-        line = <Ranked*>malloc(n * sizeof(Ranked))
-        if line == NULL:
-            raise MemoryError
-    if kind == cnp.NPY_FLOAT:
-        _pick(<float*>x, rows, n, k, falling, sorted, kth, line, to)
-    elif kind == cnp.NPY_DOUBLE:
-        _pick(<double*>x, rows, n, k, falling, sorted, kth, line, to)
-    else:
-        _pick(<int64_t*>x, rows, n, k, falling, sorted, kth, line, to)
-    if line != few:
-        free(line)
+    cdef Lines lines = [kind, x, n, k, falling, sorted, kth, to, False]
+    parallel_for(rows, GIL_FREE // (n + 1) + 1, _pick_lines, &lines)
+    if lines.failed:
+        raise MemoryError
     return 0
 
 

@@ -307,6 +307,7 @@ def _copied_shape(self, dim, *rest):
 written(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     _index_copy,
+    fast=index_fast.index_copy,
     out=Out("self", overlap="rest", shape=_copied_shape),
     derivative={
         "self": lambda grad, dim, index: grad.index_fill(dim, index, 0),

@@ -204,6 +204,7 @@ def _take(self, index):
 op(
     "take(Tensor self, Tensor index) -> Tensor",
     _take,
+    fast=index_fast.take,
     derivative={"self": lambda grad, self, index: ops.zeros_like(self).put_(index, grad, True)},
     variants="function method out",
     out=Out(

@@ -11,7 +11,9 @@ from imode._core.promotion import result_type
 from imode._core.type_names import c_name
 from imode.kernels.pointwise import loops
 from imode.ops.pointwise.common import (
+    FLOATS,
     OF_ITS_DTYPE,
+    REAL,
     cast,
     check_scale,
     check_sub,
@@ -57,7 +59,11 @@ def _negated(grad, alpha):
 
 op(
     "add(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
-    ufunc(loops.joined(loops.add_complex, np.add), fallback=_add, scaled=loops.add_scaled),
+    ufunc(
+        loops.joined((loops.add_complex, "FD"), (np.add, REAL)),
+        fallback=_add,
+        scaled=loops.add_scaled,
+    ),
     derivative={
         "self": lambda grad: grad,
         "other": lambda grad, alpha: grad if alpha == 1 else grad * conj(alpha),
@@ -76,7 +82,7 @@ alias(
     op(
         "sub(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor",
         ufunc(
-            loops.joined(loops.sub_complex, np.subtract),
+            loops.joined((loops.sub_complex, "FD"), (np.subtract, REAL)),
             ints="nobool",
             fallback=_sub,
             scaled=loops.sub_scaled,
@@ -132,7 +138,9 @@ _rsub(".Tensor", "Tensor", _from_tensor, {"other": lambda grad: grad}, "imode.te
 _rsub(
     "",
     "Scalar",
-    ufunc(loops.joined(loops.rsub_complex, loops.rsub), ints="nobool", fallback=_from),
+    ufunc(
+        loops.joined((loops.rsub_complex, "FD"), (loops.rsub, REAL)), ints="nobool", fallback=_from
+    ),
     {},
     "10",
 )
@@ -209,15 +217,24 @@ def _whole(self, other, function, kernel):
         return function(self, other)
 
 
+_FLOOR_DIVIDE = loops.joined(
+    (loops.whole_floor_divide, "l"), (np.floor_divide, "bBhi"), (loops.floor_divide, "fd")
+)
+_REMAINDER = loops.joined(
+    (loops.whole_remainder, "l"), (np.remainder, "bBhi"), (loops.remainder, FLOATS)
+)
+_FMOD = loops.joined((np.fmod, "bBhil"), (loops.fmod, FLOATS))
+
+
 def _trunc_divide(self, other):
-    quotient = np.floor_divide(self, other)
+    quotient = _FLOOR_DIVIDE(self, other)
     inexact = (quotient < 0) & (quotient * other != self)
     return (quotient + inexact).astype(quotient.dtype)
 
 
 def _floor_divide(self, other):
     if result_type(self, other) != np.float16:
-        return _whole(self, other, np.floor_divide, "div_floor_cpu")
+        return _whole(self, other, _FLOOR_DIVIDE, "div_floor_cpu")
     with np.errstate(all="ignore"):
         if np.size(other) == 1:
             wide = cast(self, np.float32), cast(other, np.float32)
@@ -302,7 +319,7 @@ alias("divide", _DIV, overloads="number")
 
 op(
     "floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor",
-    ufunc(loops.select(loops.floor_divide, "fd"), fallback=_floor_divide),
+    ufunc(_FLOOR_DIVIDE, ints="divided", fallback=_floor_divide),
     derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide")),
     inplace_derivative=dict.fromkeys(("self", "other"), no_derivative("floor_divide_")),
     name="torch::autograd::NotImplemented",
@@ -317,7 +334,7 @@ tensor([ 3, -4])
 
 
 def _remainder(self, other):
-    return _whole(self, other, np.remainder, "remainder_cpu")
+    return _whole(self, other, _REMAINDER, "remainder_cpu")
 
 
 def _fmod(self, other):
@@ -326,7 +343,7 @@ def _fmod(self, other):
 
 def _division_rest(name, function, fallback, mode, example):
     """remainder or fmod: by a tensor, and by a number, which has no gradient."""
-    kernel = ufunc(function, fallback=fallback)
+    kernel = ufunc(function, ints="divided", fallback=fallback)
     to_other = {"other": lambda grad, self, other: -grad * ops.div(self, other, rounding_mode=mode)}
     op(
         f"{name}.Tensor(Tensor self, Tensor other) -> Tensor",
@@ -353,10 +370,10 @@ def _division_rest(name, function, fallback, mode, example):
     )
 
 
-_division_rest("remainder", loops.remainder, _remainder, "floor", "tensor([1, 2])")
+_division_rest("remainder", _REMAINDER, _remainder, "floor", "tensor([1, 2])")
 op(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
-    ufunc(loops.remainder, fallback=_remainder),
+    ufunc(_REMAINDER, ints="divided", fallback=_remainder),
     derivative={"other": no_derivative("remainder")},
     name="torch::autograd::NotImplemented",
     variants="function",
@@ -366,7 +383,7 @@ op(
 tensor([ 3, -1])
 """,
 )
-_division_rest("fmod", loops.fmod, _fmod, "trunc", "tensor([ 1, -1])")
+_division_rest("fmod", _FMOD, _fmod, "trunc", "tensor([ 1, -1])")
 
 # ---- lerp, addcmul, addcdiv ---------------------------------------------------------------------
 

@@ -91,8 +91,14 @@ _function(
     "rsqrt", loops.rsqrt, lambda x: 1 / np.sqrt(x),
     lambda grad, result: -0.5 * grad * conj(result.pow(3)), ("4.", "0.5000"),
 )  # fmt: skip
-_function("sin", np.sin, np.sin, lambda grad, self: grad * conj(self.cos()), ("0.", "0."))
-_function("cos", np.cos, np.cos, lambda grad, self: grad * -conj(self.sin()), ("0.", "1."))
+_function(
+    "sin", loops.joined((loops.sin, "ef"), (np.sin, "dFD")), np.sin,
+    lambda grad, self: grad * conj(self.cos()), ("0.", "0."),
+)  # fmt: skip
+_function(
+    "cos", loops.joined((loops.cos, "ef"), (np.cos, "dFD")), np.cos,
+    lambda grad, self: grad * -conj(self.sin()), ("0.", "1."),
+)  # fmt: skip
 _function(
     "tan", loops.tan, np.tan, lambda grad, result: grad * conj(1 + result.square()), ("0.", "0.")
 )

@@ -14,7 +14,6 @@ from imode._core.type_names import scalar_name
 from imode.kernels.pointwise import loops
 from imode.kernels.pointwise.frexp_fast import frexp
 from imode.ops.pointwise.common import (
-    FLOATS,
     by_numpy,
     common,
     no_derivative,
@@ -143,7 +142,7 @@ _xlogy(".Scalar_Other", "Tensor self, Scalar other", 2, ("self",), _ALL)
 for _overload, _other, _number in ((".Tensor", "Tensor", 0), ("", "Scalar", 1)):
     op(
         f"copysign{_overload}(Tensor self, {_other} other) -> Tensor",
-        ufunc(loops.select(np.copysign, FLOATS), ints="float", fallback=refusing("copysign_cpu")),
+        ufunc(loops.copysign, ints="float", fallback=refusing("copysign_cpu")),
         derivative={
             "self": lambda grad, self, result: grad * (result / self).masked_fill_(self == 0, 0),
             **({} if _number else {"other": zeros_in_rows}),

@@ -5,7 +5,7 @@ import numpy as np
 from imode import errors
 from imode.kernels.pointwise import loops
 from imode.ops.indexing.inplace_first import copied
-from imode.ops.pointwise.common import FLOATS, OF_ITS_DTYPE, refusing, zeros, zeros_in_rows
+from imode.ops.pointwise.common import FLOATS, OF_ITS_DTYPE, REAL, refusing, zeros, zeros_in_rows
 from imode.ops.schema import Out, alias, composite, conj, op, ufunc
 
 _ALL = "function method inplace out"
@@ -99,7 +99,7 @@ tensor([-1.,  0.,  1.])
 )
 op(
     "sgn(Tensor self) -> Tensor",
-    ufunc(loops.joined(loops.sgn_complex, loops.sign), fallback=copied),
+    ufunc(loops.joined((loops.sgn_complex, "FD"), (loops.sign, REAL)), fallback=copied),
     out=OF_ITS_DTYPE,
     derivative={"self": _sgn_backward},
     variants=_ALL,

@@ -1,9 +1,8 @@
 """Diagonals as tensors of their own: copies of them, and matrices with nothing beside them."""
 
-import numpy as np
-
 from imode import errors, ops
 from imode.autograd.views import write_as
+from imode.kernels.creation.fill_fast import zeros_in_rows
 from imode.kernels.shapes import views
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.schema import Out, composite, op
@@ -30,7 +29,7 @@ def _diag_embed(self, offset, dim1, dim2):
     shape = list(self.shape[:-1])
     for dim in sorted((first, second)):
         shape.insert(dim, length)
-    made = np.zeros(shape, self.dtype, like=self)
+    made = zeros_in_rows(tuple(shape), self)
     views.apply(views.diagonal, made, offset, first, second)[...] = self
     return made
 

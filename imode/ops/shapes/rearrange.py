@@ -12,6 +12,7 @@ from imode._core.internals import array_of
 from imode._core.layout import empty_in, empty_like, is_channels_last
 from imode._core.parallel import skipping
 from imode.kernels.creation import fill_fast
+from imode.kernels.creation.copy import move
 from imode.kernels.shapes import rearrange
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.indexing.inplace_first import copied
@@ -354,7 +355,7 @@ def _rot90(self, k, dims):
     turned = k % 4
     flipped = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turned]
     made = empty_like(self) if turned else np.empty(self.shape, self.dtype)
-    made[...] = _backward(self, flipped)
+    move(made, _backward(self, flipped))
     return made.swapaxes(first, second) if turned % 2 else made
 
 

@@ -5,6 +5,8 @@ import numpy as np
 from imode import errors
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
+from imode.kernels.sorting import histogram_fast
+from imode.kernels.sorting.search import places
 from imode.ops.pointwise.common import no_derivative
 from imode.ops.schema import Out, op
 
@@ -96,8 +98,11 @@ def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     if sorter is not None:
         sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
     kind = np.int32 if out_int32 else np.int64
-    if sorted_sequence.ndim == 1:
-        return np.asarray(np.searchsorted(sorted_sequence, values, side).astype(kind))
+    if sorted_sequence.ndim == 1 and not skipping():
+        found = places(sorted_sequence, values, side == "right")
+        if found is None:
+            found = np.searchsorted(sorted_sequence, values, side)
+        return np.asarray(found.astype(kind, copy=False))
     result = np.empty(values.shape, kind, like=values)
     if skipping():
         return result
@@ -225,17 +230,18 @@ def _bincount(self, weights, minlength):
         raise RuntimeError("minlength should be >= 0")
     if self.ndim == 1 and self.size == 0:
         return np.zeros(minlength, np.int64)
-    if self.ndim != 1 or int(self.min()) < 0:
+    least, most = histogram_fast.bounds(self)
+    if self.ndim != 1 or least < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if (most := int(self.max())) >= 2**63 - 1:  # NumPy's number of bins is one more
+    if most >= 2**63 - 1:  # NumPy's number of bins is one more
         raise RuntimeError(
             f"maximum value of input overflowed, it should be < {most} but got {most}"
         )
     if weights is None:
-        return np.bincount(self, minlength=minlength).astype(np.int64, copy=False)
+        return histogram_fast.counts(self, max(most + 1, minlength))
     if weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
     kind = np.float32 if weights.dtype == np.float32 else np.float64
-    result = np.zeros(max(int(self.max()) + 1, minlength), kind)
+    result = np.zeros(max(most + 1, minlength), kind)
     np.add.at(result, self.astype(np.int64), weights.astype(kind, copy=False))
     return result

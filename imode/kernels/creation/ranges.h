@@ -1,0 +1,12 @@
+/* Numbers at equal steps, rounded as ranges.pyx says. */
+#ifndef IMODE_RANGES_H
+#define IMODE_RANGES_H
+
+#include <stdint.h>
+
+/* out[begin] to out[end - 1]: both are multiples of a vector, of 8 floats or 4 doubles. */
+void imode_range_float(float *out, int64_t begin, int64_t end, double start, double step);
+void imode_range_double(double *out, int64_t begin, int64_t end, double start, double step);
+void imode_range_int64(int64_t *out, int64_t begin, int64_t end, int64_t start, int64_t step);
+
+#endif

@@ -1,0 +1,100 @@
+"""Where values stand in a sorted sequence."""
+cimport numpy as cnp
+from imode._core.allocator cimport empty
+from imode._core.parallel cimport parallel_for
+from libc.stdint cimport int64_t
+from numpy cimport ndarray, npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    GRAIN = 4096                  # fewest values per thread
+    SIDE_BY_SIDE = 4              # searches, none of which waits for another's memory
+
+ctypedef fused number:
+    float
+    double
+    int64_t
+
+
+cdef struct Search:
+    int kind
+    const char* sequence
+    npy_intp length
+    const char* values
+    int64_t* out
+    bint right
+
+
+cdef inline void _find(const number* sequence, npy_intp length, const number* values, int64_t* out,
+                       npy_intp n, bint right) noexcept nogil:
+    """The number of elements below each value (right: or equal to it); NaN is above all."""
+    cdef npy_intp half, k
+    for k in range(n):
+        out[k] = 0
+    while length > 1:
+        half = length >> 1
+        for k in range(n):
+            out[k] += half & -<npy_intp>(_below(sequence[out[k] + half - 1], values[k], right))
+        length -= half
+    for k in range(n):
+        out[k] += _below(sequence[out[k]], values[k], right)
+
+
+cdef inline bint _below(number x, number value, bint right) noexcept nogil:
+    return not x > value if right else not x >= value
+
+
+cdef void _find_all(const number* sequence, npy_intp length, const number* values, int64_t* out,
+                    npy_intp n, bint right) noexcept nogil:
+    cdef int64_t found[SIDE_BY_SIDE]
+    cdef npy_intp i = 0, k, whole = n - n % SIDE_BY_SIDE
+    while i < whole:
+        _find(sequence, length, values + i, found, SIDE_BY_SIDE, right)
+        for k in range(SIDE_BY_SIDE):
+            out[i + k] = found[k]
+        i += SIDE_BY_SIDE
+    _find(sequence, length, values + whole, out + whole, n - whole, right)
+
+
+cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Search* s = <Search*>context
+    cdef npy_intp n = end - begin
+    if s.kind == cnp.NPY_FLOAT:
+        _find_all(<const float*>s.sequence, s.length, <const float*>s.values + begin,
+                  s.out + begin, n, s.right)
+    elif s.kind == cnp.NPY_DOUBLE:
+        _find_all(<const double*>s.sequence, s.length, <const double*>s.values + begin,
+                  s.out + begin, n, s.right)
+    else:
+        _find_all(<const int64_t*>s.sequence, s.length, <const int64_t*>s.values + begin,
+                  s.out + begin, n, s.right)
+
+
+def places(ndarray sequence not None, ndarray values not None, bint right):
+    """Return np.searchsorted of one sequence, in int64; None for arrays that this does not serve.
+
+    Served are rows of float32, float64 or int64, both of one dtype, without a NaN in the sequence.
+    """
+    cdef int kind = cnp.PyArray_TYPE(sequence)
+    cdef ndarray out
+    cdef Search s
+    if kind != cnp.PyArray_TYPE(values) or kind not in (
+            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64) or sequence.ndim != 1 or not (
+            sequence.shape[0] and cnp.PyArray_IS_C_CONTIGUOUS(sequence)
+            and cnp.PyArray_IS_C_CONTIGUOUS(values)):
+        return None
+    s.kind, s.length, s.right = kind, sequence.shape[0], right
+    s.sequence = <const char*>cnp.PyArray_DATA(sequence)
+    s.values = <const char*>cnp.PyArray_DATA(values)
+    if kind == cnp.NPY_FLOAT and (<float*>s.sequence)[s.length - 1] != (
+            <float*>s.sequence)[s.length - 1]:
+        return None
+    if kind == cnp.NPY_DOUBLE and (<double*>s.sequence)[s.length - 1] != (
+            <double*>s.sequence)[s.length - 1]:
+        return None
+    out = empty(cnp.NPY_INT64, values.ndim, values.shape)
+    s.out = <int64_t*>cnp.PyArray_DATA(out)
+    with nogil:
+        parallel_for(cnp.PyArray_SIZE(values), GRAIN, _part, &s)
+    return out

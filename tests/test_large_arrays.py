@@ -1,0 +1,344 @@
+"""Loops over arrays that threads share and vectors go through: values, and the same bits by any
+number of threads."""
+
+import numpy as np
+import pytest
+
+import imode
+from imode._core.parallel import get_num_threads, set_num_threads
+
+F = imode.nn.functional
+MANY = 150_000  # more than one thread's share of any loop here
+
+
+@pytest.fixture(autouse=True)
+def restore_threads():
+    before = get_num_threads()
+    yield
+    set_num_threads(before)
+
+
+def numbers(seed, *shape, dtype="float32", scale=1.0):
+    """Normal numbers as an array."""
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(dtype)
+
+
+def tensor(array):
+    """A tensor over an array."""
+    return imode.from_numpy(np.ascontiguousarray(array))
+
+
+def bits(result):
+    """The bytes of a tensor, or of several."""
+    several = result if isinstance(result, tuple) else (result,)
+    return [t.contiguous().numpy().tobytes() for t in several]
+
+
+# ---- threads -------------------------------------------------------------------------------------
+
+PLACES = np.random.default_rng(1).integers(-MANY, MANY, MANY)  # many of them twice
+COLUMNS = np.random.default_rng(2).integers(0, 500, (300, 500))
+X, A, H = numbers(3, MANY), numbers(4, 300, 500), numbers(5, MANY, dtype="int64", scale=99)
+SHARED = {
+    "put": lambda: tensor(X).put(tensor(PLACES), tensor(X[::-1])),
+    "index_put": lambda: tensor(X).index_put((tensor(PLACES),), tensor(X[::-1])),
+    "scatter": lambda: tensor(A).scatter(1, tensor(COLUMNS), tensor(A + 1)),
+    "scatter_add": lambda: tensor(A).scatter_add(1, tensor(COLUMNS), tensor(A)),
+    "take": lambda: tensor(X).take(tensor(PLACES)),
+    "topk": lambda: tuple(tensor(A).topk(10, 1)),
+    "kthvalue": lambda: tuple(tensor(A).kthvalue(7, 1)),
+    "arange": lambda: imode.arange(0.3, MANY / 10, 0.1),
+    "arange of integers": lambda: imode.arange(3, 7 * MANY, 7),
+    "searchsorted": lambda: imode.searchsorted(tensor(np.sort(X[:777])), tensor(X)),
+    "embedding_bag": lambda: F.embedding_bag(tensor(COLUMNS[:, :20] % 300), tensor(A)),
+    "masked_fill": lambda: tensor(X).masked_fill(tensor(X > 0), -0.0),
+    "glu": lambda: F.glu(tensor(A)),
+    "rot90": lambda: tensor(A).rot90(),
+    "floor_divide": lambda: tensor(H) // tensor(np.abs(H) + 1),
+    "to float32": lambda: tensor(H).float(),
+    "to float64": lambda: tensor(X).double(),
+    "to bool": lambda: tensor(X).bool(),
+    "full": lambda: imode.full((MANY,), 2.5),
+    "zeros": lambda: imode.zeros(MANY, dtype=imode.int64),
+    "copy of a row": lambda: imode.empty(700, 500).copy_(tensor(A[0])),
+    "copy of a column": lambda: imode.empty(300, 700).copy_(tensor(A[:, :1])),
+    "diag": lambda: imode.diag(tensor(X[:600])),
+    "sin": lambda: tensor(X).sin(),
+    "roll": lambda: (tensor(A).roll(7, 1), tensor(X).roll(-9)),
+    "repeat": lambda: tensor(A).repeat(3, 2),
+    "sort": lambda: tuple(tensor(H).sort(stable=True)),
+}
+
+
+@pytest.mark.parametrize("what", SHARED)
+def test_the_bits_do_not_depend_on_the_threads(what):
+    found = []
+    for threads in (1, 2, 3):
+        set_num_threads(threads)
+        found.append(bits(SHARED[what]()))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex128"])
+def test_of_several_writes_to_an_element_the_last_one_stays(dtype, threads):
+    set_num_threads(threads)
+    values = numbers(6, MANY, dtype=dtype, scale=99)
+    expected = np.zeros(MANY, dtype)
+    expected[PLACES] = values
+    zeros = imode.from_numpy(np.zeros(MANY, dtype))
+    assert (zeros.put(tensor(PLACES), tensor(values)).numpy() == expected).all()
+    zeros[tensor(PLACES)] = tensor(values)
+    assert (zeros.numpy() == expected).all()
+
+
+def test_an_index_out_of_range_leaves_all_as_it_was():
+    for places in (PLACES, COLUMNS[0]):
+        wrong = places.copy()
+        wrong[-1] = MANY
+        target = tensor(X.copy())
+        with pytest.raises(IndexError, match="out of range"):
+            target.put_(tensor(wrong), tensor(np.zeros(wrong.shape, "float32")))
+        assert (target.numpy() == X).all()
+    with pytest.raises(IndexError, match="out of range"):
+        tensor(X).take(tensor(PLACES + MANY))
+
+
+# ---- whole numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [5, 1000, 2**51 - 1, 2**51 + 5, 2**62, 2**63 - 1])
+def test_integers_divide_exactly(size):
+    draw = np.random.default_rng(0).integers
+    x, y = draw(-size, size, 700), draw(-size, size, 700)
+    x[:8] = size, -size, size - 1, 1 - size, 0, 7, -7, -1
+    y[::5], y[1::5] = -1, 1
+    y[y == 0] = 3
+    pairs = [(int(p), int(q)) for p, q in zip(x, y, strict=True)]
+    assert (tensor(x) // tensor(y)).tolist() == [p // q for p, q in pairs]
+    assert (tensor(x) % tensor(y)).tolist() == [p % q for p, q in pairs]
+    assert (tensor(x) // -7).tolist() == [p // -7 for p, _ in pairs]
+
+
+def test_the_least_integer_over_minus_one_wraps_around():
+    least = tensor(np.full(300, -(2**63)))
+    assert (least // -1).tolist() == [-(2**63)] * 300
+    assert (least % -1).tolist() == [0] * 300
+
+
+@pytest.mark.parametrize("divisor", ["0", "zero", "some", "narrow", "wraps"])
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_a_divisor_of_zero_is_refused_before_anything_is_written(name, divisor):
+    x = imode.arange(1, 601)
+    x = x.to(imode.uint8) if divisor == "wraps" else x
+    by = {
+        "0": 0,
+        "zero": imode.tensor(0),
+        "some": imode.arange(600),
+        "narrow": imode.arange(600).to(imode.uint8),  # 256 is a 0
+        "wraps": imode.tensor(256),
+    }[divisor]
+    before = x.tolist()
+    for form in (f"{name}_", name):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            getattr(x, form)(by)
+        assert x.tolist() == before
+    assert getattr(x[:0], name)(0).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
+def test_narrow_integers_divide_exactly(dtype):
+    x, y = (np.random.default_rng(k).integers(1, 100, 999).astype(dtype) for k in (0, 1))
+    assert ((tensor(x) // tensor(y)).numpy() == x // y).all()
+    assert ((tensor(x) % tensor(y)).numpy() == x % y).all()
+    assert (tensor(x) // tensor(y)).dtype == tensor(x).dtype
+
+
+@pytest.mark.parametrize("size", [9, 2**51, 2**63 - 1])
+def test_integers_become_floats_rounded_once(size):
+    x = np.random.default_rng(0).integers(-size, size, 999)
+    assert (tensor(x).float().numpy() == x.astype("float32")).all()
+    assert (tensor(x).double().numpy() == x.astype("float64")).all()
+    assert (tensor(x).bool().numpy() == (x != 0)).all()
+
+
+def test_bounds_hold_integers():
+    x = np.random.default_rng(0).integers(-9, 9, 999)
+    assert (tensor(x).clamp(-3, 4).numpy() == x.clip(-3, 4)).all()
+    assert (tensor(x).clamp(4, -3).numpy() == -3).all()
+
+
+def test_whole_numbers_that_lie_close_are_counted():
+    x = np.random.default_rng(0).integers(-700, 700, (30, 100))
+    found = imode.unique(tensor(x), return_inverse=True, return_counts=True)
+    expected = np.unique(x, return_inverse=True, return_counts=True)
+    for own, other in zip(found, expected, strict=True):
+        assert own.dtype == imode.int64 and (own.numpy() == other.reshape(own.shape)).all()
+    assert imode.unique(tensor(x)).tolist() == expected[0].tolist()
+    ends = np.array([-(2**63), 2**63 - 1] * 600)
+    assert imode.unique(tensor(ends)).tolist() == ends[:2].tolist()
+    x = np.abs(x).reshape(-1)
+    times = imode.bincount(tensor(x), minlength=900)
+    assert times.tolist() == np.bincount(x, minlength=900).tolist()
+
+
+# ---- floats --------------------------------------------------------------------------------------
+
+SPECIAL = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e5, -1e5, 1e38, 1e-42], "float32")
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1, 100, 9e4, 1e6, 1e30])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_are_right_to_their_last_bits(name, scale):
+    x = numbers(0, 5000, scale=scale)
+    for given in (x, np.concatenate([SPECIAL, x])):
+        with np.errstate(invalid="ignore"):
+            expected = getattr(np, name)(given.astype("float64"))
+        found = getattr(tensor(given), name)().numpy()
+        assert (np.isnan(found) == np.isnan(expected)).all()
+        finite = ~np.isnan(expected)
+        unit = np.spacing(np.abs(expected[finite]).astype("float32"))
+        assert (np.abs(found[finite] - expected[finite]) < 2.5 * unit).all()
+    assert np.signbit(tensor(SPECIAL[:2]).sin().numpy()).tolist() == [False, True]
+
+
+def test_copysign_keeps_all_but_the_sign():
+    x, y = np.tile(SPECIAL, 9), np.repeat(SPECIAL, 9)
+    for dtype in ("float16", "float32", "float64"):
+        with np.errstate(over="ignore"):
+            a, b = x.astype(dtype), y.astype(dtype)
+        found, expected = imode.copysign(tensor(a), tensor(b)).numpy(), np.copysign(a, b)
+        assert (np.signbit(found) == np.signbit(expected)).all()
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_bounds_that_are_nan_win():
+    x, low, high = (a.reshape(-1) for a in np.meshgrid(SPECIAL, SPECIAL, SPECIAL))
+    found = imode.clamp(tensor(x), tensor(low), tensor(high)).numpy()
+    np.testing.assert_array_equal(found, np.minimum(np.maximum(x, low), high))
+
+
+def test_shrinking_keeps_nan_and_infinity():
+    x = np.concatenate([SPECIAL, numbers(0, 999)])
+    with np.errstate(invalid="ignore"):
+        expected = np.where(np.abs(x) > 0.5, x - np.copysign(np.float32(0.5), x), x * 0)
+    np.testing.assert_array_equal(F.softshrink(tensor(x), 0.5).numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_gate_is_a_product(dtype, dim):
+    a = numbers(0, 6, 8, dtype=dtype)
+    first, second = (h.astype("float64") for h in np.split(a, 2, dim))
+    expected = first / (1 + np.exp(-second))
+    found = F.glu(tensor(a), dim)
+    assert found.dtype == tensor(a).dtype
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-2 if dtype == "float16" else 1e-6)
+    assert F.glu(imode.zeros(0, 4)).stride() == (2, 1)
+
+
+# ---- places, order, copies -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32"])
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 513])
+def test_places_in_a_sorted_sequence(dtype, length):
+    sequence = np.sort(numbers(0, 513, dtype=dtype, scale=50))[:length]
+    values = np.concatenate([sequence, numbers(1, 9000, dtype=dtype, scale=60)])
+    if values.dtype.kind == "f":
+        values[:3] = np.nan, np.inf, -np.inf
+    for side in ("left", "right"):
+        found = imode.searchsorted(tensor(sequence), tensor(values), side=side)
+        assert found.dtype == imode.int64
+        assert (found.numpy() == np.searchsorted(sequence, values, side)).all()
+    found = imode.bucketize(tensor(values), tensor(sequence), out_int32=True)
+    assert found.dtype == imode.int32 and (found.numpy() == np.searchsorted(sequence, values)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorted_are_the_very_elements(dtype, descending):
+    x = numbers(0, 500, dtype=dtype, scale=9)
+    if x.dtype.kind == "f":
+        x[:90] = np.tile([0, -0.0, np.nan, -np.nan, np.inf, -np.inf], 15)
+    values, indices = tensor(x).sort(stable=True, descending=descending)
+    assert values.numpy().tobytes() == x[indices.numpy()].tobytes()
+    key = np.where(np.isnan(x), np.inf, x + 0.0)
+    order = np.lexsort((np.arange(500), np.isnan(x), key))
+    if descending:
+        order = np.lexsort((np.arange(500), ~np.isnan(x), -key))
+    assert indices.tolist() == order.tolist()
+
+
+def test_draws_without_replacement_are_distinct_and_have_weight():
+    weights = np.abs(numbers(0, 50, 300))
+    weights[:, ::3] = 0
+    found = tensor(weights).multinomial(100).numpy()
+    assert all(len(set(row)) == 100 for row in found)
+    assert (np.take_along_axis(weights, found, 1) > 0).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(5, 3), (16, 512), (300, 270), (3, 40, 50)])
+def test_turned_copies(dtype, shape):
+    a = numbers(0, *shape, dtype=dtype, scale=99)
+    for given in (a, a[::-1], a[..., ::2]):
+        turned = np.swapaxes(given, -1, -2)
+        assert (imode.from_numpy(turned.copy("A")).contiguous().numpy() == turned).all()
+        held = imode.from_numpy(a)
+        held = held.flip(0) if given.strides[0] < 0 else held
+        held = held[..., ::2] if given.shape != a.shape else held
+        assert (held.transpose(-1, -2).contiguous().numpy() == turned).all()
+        for k in (-1, 1, 2):
+            assert (held.rot90(k).numpy() == np.rot90(given, k)).all()
+
+
+@pytest.mark.parametrize("part", ["a[..., :1]", "a[:1]", "a[0]", "a[0, 0]", "a[:, :1]", "a[3, 4]"])
+def test_copies_into_larger_arrays(part):
+    a = numbers(0, 40, 50)
+    for target in (np.zeros((40, 50), "float32"), np.zeros((50, 40), "float32").T):
+        held = imode.from_numpy(target)
+        held.copy_(eval(part, {"a": imode.from_numpy(a)}))
+        assert (held.numpy() == eval(part, {"a": a})).all()
+    with pytest.raises(RuntimeError, match="must match the size"):
+        held.copy_(imode.zeros(41, 1))
+    row = imode.from_numpy(a)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        row.copy_(row[0])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "complex128"])
+@pytest.mark.parametrize("shape", [(7, 9), (300, 500), (30, 50, 100)])
+def test_moved_on_and_repeated(dtype, shape):
+    a = numbers(0, *shape, dtype=dtype, scale=99)
+    for shift in (-7, 0, 3, 500):
+        assert (tensor(a).roll(shift).numpy() == np.roll(a, shift)).all()
+        for dim in range(a.ndim):
+            assert (tensor(a).roll(shift, dim).numpy() == np.roll(a, shift, dim)).all()
+    for times in ((1, 2), (2, 1), (3, 2), (2, 1, 1), (2, 3, 1), (1, 1, 2), (2, 1, 2, 1)):
+        if len(times) >= a.ndim:
+            assert (tensor(a).repeat(times).numpy() == np.tile(a, times)).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "float64", "complex128"])
+def test_masks_select_and_fill(dtype):
+    x = numbers(0, 5000, dtype=dtype, scale=99)
+    mask = np.random.default_rng(1).integers(0, 2, 5000).astype(bool)
+    for flags in (mask, ~mask, np.zeros(5000, bool), np.ones(5000, bool)):
+        assert (tensor(x)[tensor(flags)].numpy() == x[flags]).all()
+        filled = tensor(x).masked_fill(tensor(flags), 1)
+        assert (filled.numpy() == np.where(flags, np.array(1, dtype), x)).all()
+        chosen = imode.where(tensor(flags), tensor(x), tensor(x[::-1]))
+        assert (chosen.numpy() == np.where(flags, x, x[::-1])).all()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_slices_are_copied_to_their_index(dtype, dim):
+    a = numbers(0, 30, 30, dtype=dtype, scale=99)
+    index = np.random.default_rng(1).permutation(30)[:20]
+    source = np.take(a, range(20), dim)
+    expected = np.zeros_like(a)
+    (expected if dim == 0 else expected.T)[index] = source if dim == 0 else source.T
+    found = imode.from_numpy(np.zeros_like(a)).index_copy(dim, tensor(index), tensor(source))
+    assert (found.numpy() == expected).all()
