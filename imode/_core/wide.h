@@ -10,12 +10,22 @@
 #include <immintrin.h>
 #define V_F16C __attribute__((target("avx,f16c"), unused)) static
 #define V_HAS_F16C (__builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"))
+#define WIDENED(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
+#define NARROWED(p) _mm256_cvtps_ph(_mm256_loadu_ps(p), 0)
 
 V_F16C void f16c_from_half(float *to, const uint16_t *from, intptr_t n) {
     const unsigned said = _mm_getcsr();
     intptr_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        const __m256 a = WIDENED(from + i), b = WIDENED(from + i + 8);
+        const __m256 c = WIDENED(from + i + 16), d = WIDENED(from + i + 24);
+        _mm256_storeu_ps(to + i, a);
+        _mm256_storeu_ps(to + i + 8, b);
+        _mm256_storeu_ps(to + i + 16, c);
+        _mm256_storeu_ps(to + i + 24, d);
+    }
     for (; i + 8 <= n; i += 8)
-        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + i))));
+        _mm256_storeu_ps(to + i, WIDENED(from + i));
     for (; i < n; i++)
         to[i] = v_from_half(from[i]);
     _mm_setcsr(said);
@@ -24,8 +34,13 @@ V_F16C void f16c_from_half(float *to, const uint16_t *from, intptr_t n) {
 V_F16C void f16c_to_half(uint16_t *to, const float *from, intptr_t n) {
     const unsigned said = _mm_getcsr();
     intptr_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m128i a = NARROWED(from + i), b = NARROWED(from + i + 8);
+        _mm_storeu_si128((__m128i *)(to + i), a);
+        _mm_storeu_si128((__m128i *)(to + i + 8), b);
+    }
     for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+        _mm_storeu_si128((__m128i *)(to + i), NARROWED(from + i));
     for (; i < n; i++)
         to[i] = v_to_half(from[i]);
     _mm_setcsr(said);

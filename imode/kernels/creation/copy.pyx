@@ -13,6 +13,7 @@ from imode._core.dtype cimport (
     is_complex, is_float, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
+from imode._core.layout cimport empty_like as in_order
 from imode._core.making cimport wrap
 from imode._core.moving cimport move_into
 from imode._core.overlap cimport ranges_meet
@@ -128,6 +129,15 @@ cdef int write(ndarray target, ndarray source) except -1:
     elif a != b or not move_into(target, source):
         cnp.PyArray_CopyInto(target, source)
     return 0
+
+
+cdef ndarray cast(ndarray a, object dtype):
+    cdef ndarray made
+    if a.dtype == dtype:
+        return a
+    made = in_order(a, dtype)
+    write(made, a)
+    return made
 
 
 cdef object _copy(Operator op, keyset_t keys, PyObject** args):

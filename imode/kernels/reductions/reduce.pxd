@@ -41,6 +41,7 @@ ctypedef struct Lanes:            # the inner loops for one dtype
     void* rows_data
     loop_t step                   # (),()->(): takes one more element into the result; NULL: none
     void* step_data
+    loop_t wide                   # of 16 bits: (n)->() with results in float32; NULL: none
 
 ctypedef struct Axes:             # dimensions, neighbours merged where memory allows
     int n

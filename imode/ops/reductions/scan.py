@@ -183,7 +183,7 @@ def _logcumsumexp_backward(grad, self, result, dim):
 op(
     "logcumsumexp(Tensor self, int dim) -> Tensor",
     _logcumsumexp,
-    fast=lines_fast.logcumsumexp,
+    fast=along.logcumsumexp,
     derivative={"self": _logcumsumexp_backward},
     variants="function method out",
     out=Out("self", errors.out.SCALAR_TYPE),
