@@ -79,6 +79,11 @@ SUM_STRIDED(sum_cd, sum_d, double, 2)
 /* ---- sum: rows of 16 bits ---- */
 
 #if defined(__GNUC__) && defined(__x86_64__)
+static float sum_of_eight(const float *part) {
+    return ((part[0] + part[4]) + (part[2] + part[6])) +
+           ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
 V_F16C float f16c_sum(const uint16_t *a, npy_intp n) {
     const unsigned said = _mm_getcsr();
     __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
@@ -94,33 +99,35 @@ V_F16C float f16c_sum(const uint16_t *a, npy_intp n) {
     for (; i < n; i++)
         rest += v_from_half(a[i]);
     _mm_setcsr(said);
-    return ((part[0] + part[4]) + (part[2] + part[6])) +
-           ((part[1] + part[5]) + (part[3] + part[7])) + rest;
+    return sum_of_eight(part) + rest;
+}
+
+/* Two numbers at a time: one is the upper half of a float, and so is the other, moved up. */
+V_AVX2 float avx2_brain_sum(const uint16_t *a, npy_intp n) {
+    const __m256i upper = _mm256_set1_epi32((int)0xFFFF0000u);
+    __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                     _mm256_setzero_ps()};
+    float part[8], rest = 0;
+    npy_intp i = 0;
+    for (; i + 32 <= n; i += 32)
+        UNROLL
+        for (int k = 0; k < 2; k++) {
+            const __m256i two = _mm256_loadu_si256((const __m256i *)(a + i + 16 * k));
+            const __m256i one = _mm256_slli_epi32(two, 16), other = _mm256_and_si256(two, upper);
+            sum[2 * k] = _mm256_add_ps(sum[2 * k], _mm256_castsi256_ps(one));
+            sum[2 * k + 1] = _mm256_add_ps(sum[2 * k + 1], _mm256_castsi256_ps(other));
+        }
+    _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),
+                                         _mm256_add_ps(sum[2], sum[3])));
+    for (; i < n; i++)
+        rest += v_from_brain(a[i]);
+    return sum_of_eight(part) + rest;
 }
 #else
 #define f16c_sum(a, n) 0.0f
+#define avx2_brain_sum(a, n) 0.0f
 #endif
 
-/* Two numbers at a time: one is the upper half of a float, and so is the other, moved up. */
-V_CLONES static float brain_sum(const uint16_t *a, npy_intp n) {
-    float upper[16] = {0}, lower[16] = {0}, rest = 0;
-    npy_intp i = 0;
-    for (; i + 32 <= n; i += 32)
-        for (int j = 0; j < 16; j++) {
-            uint32_t two;
-            memcpy(&two, a + i + 2 * j, sizeof two);
-            upper[j] += v_float(two & 0xFFFF0000u);
-            lower[j] += v_float(two << 16);
-        }
-    for (int j = 0; j < 16; j++)
-        upper[j] += lower[j];
-    for (int w = 8; w > 0; w /= 2)
-        for (int j = 0; j < w; j++)
-            upper[j] += upper[j + w];
-    for (; i < n; i++)
-        rest += v_from_brain(a[i]);
-    return upper[0] + rest;
-}
 
 #define SUM_NARROW(NAME, FILL, FITS, DIRECT)                                                       \
     static float NAME##_row(const char *a, npy_intp stride, npy_intp n) {                          \
@@ -135,7 +142,7 @@ V_CLONES static float brain_sum(const uint16_t *a, npy_intp n) {
         return sum_f_block(buffer, n);                                                             \
     }
 SUM_NARROW(sum_e, from_half, V_HAS_F16C, f16c_sum)
-SUM_NARROW(sum_b, from_brain, 1, brain_sum)
+SUM_NARROW(sum_b, from_brain, V_HAS_AVX2, avx2_brain_sum)
 
 /* ---- sum: columns side by side ---- */
 
@@ -340,6 +347,7 @@ MOVES(d, double)
    matrix stored column by column). IS_T: the rows are of T, not of 16 bits. IMODE_ROOM bytes of rows
    need no memory but the stack. */
 #define SIDE_BY_SIDE 16
+#define LINES 32
 #define ROW_LOOP(LOOP, KERNEL, S, IN, T, IS_T, IN_PLACE, OUT_STRIDE)                               \
     LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                      \
         (void)d;                                                                                   \
@@ -354,7 +362,7 @@ MOVES(d, double)
         npy_intp width = rows < SIDE_BY_SIDE ? rows : SIDE_BY_SIDE;                                \
         if (next != (npy_intp)sizeof(IN) || n > 1 << 16)                                           \
             width = 1;                                                                             \
-        T small[IMODE_ROOM / sizeof(T)], *buffer = small, line[SIDE_BY_SIDE], one[SIDE_BY_SIDE];   \
+        T small[IMODE_ROOM / sizeof(T)], *buffer = small, one[SIDE_BY_SIDE];                       \
         if (!placed && n * width * size > IMODE_ROOM) {                                            \
             buffer = malloc((size_t)(n * width * size));                                           \
             if (buffer == NULL) {                                                                  \
@@ -374,10 +382,14 @@ MOVES(d, double)
             if (w == 1)                                                                            \
                 take_##S(at[0], a, stride, n);                                                     \
             else                                                                                   \
-                for (npy_intp i = 0; i < n; i++) {                                                 \
-                    take_##S(line, a + i * stride, next, w);                                       \
+                for (npy_intp i = 0; i < n; i += LINES) { /* all of a cache line, once */          \
+                    const npy_intp lines = n - i < LINES ? n - i : LINES;                          \
+                    T tile[LINES][SIDE_BY_SIDE];                                                   \
+                    for (npy_intp l = 0; l < lines; l++)                                           \
+                        take_##S(tile[l], a + (i + l) * stride, next, w);                          \
                     for (npy_intp k = 0; k < w; k++)                                               \
-                        at[k][i] = line[k];                                                        \
+                        for (npy_intp l = 0; l < lines; l++)                                       \
+                            at[k][i + l] = tile[l][k];                                             \
                 }                                                                                  \
             for (npy_intp k = 0; k < w; k++)                                                       \
                 KERNEL(at[k], IN_PLACE ? at[k] : one + k, n);                                      \

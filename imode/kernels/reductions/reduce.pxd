@@ -12,6 +12,10 @@ cdef extern from "reduce.h" nogil:
     void imode_nansum_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_prod_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_prod_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_max_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_max_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_min_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_min_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm1_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm1_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm2_f(char**, const npy_intp*, const npy_intp*, void*) noexcept

@@ -171,13 +171,15 @@ cdef _Reduction _products():
     return self
 
 
-cdef _Reduction _extrema(ufunc):
+cdef _Reduction _extrema(ufunc, loop_t floats, loop_t doubles):
     cdef _Reduction self = _new_reduction()
     cdef int code
     for code in range(N_DTYPES):
         if not is_complex(code):
             _serve(self, code, code, code)
     _by_steps(self, ufunc)
+    self.lanes[<int>FLOAT32].rows = floats
+    self.lanes[<int>FLOAT64].rows = doubles
     return self
 
 
@@ -661,10 +663,10 @@ mean = _whole(_means(), True)
 mean_dim = _along(_means(), True)
 prod = _whole(_products(), True)
 prod_dim = _along(_products(), True)
-max = _whole(_extrema(np.maximum))
-min = _whole(_extrema(np.minimum))
-amax = _along(_extrema(np.maximum))
-amin = _along(_extrema(np.minimum))
+max = _whole(_extrema(np.maximum, imode_max_f, imode_max_d))
+min = _whole(_extrema(np.minimum, imode_min_f, imode_min_d))
+amax = _along(_extrema(np.maximum, imode_max_f, imode_max_d))
+amin = _along(_extrema(np.minimum, imode_min_f, imode_min_d))
 any = _whole(_any())
 any_dim = _along(_any())
 all = _whole(_all())
