@@ -4,6 +4,8 @@
 
 #include "small_floats.h"
 
+#define WIDE_BLOCK 1024 /* elements; three operands fill 12 KB of the L1 cache */
+
 /* Rows of float16, by the CPU's own instruction where it has one: compilers do not find it. It says
    that a NaN was a signalling one and that a number was too large; NumPy would warn of that. */
 #if defined(__GNUC__) && defined(__x86_64__)
@@ -12,11 +14,14 @@
 #define V_HAS_F16C (__builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"))
 #define WIDENED(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
 #define NARROWED(p) _mm256_cvtps_ph(_mm256_loadu_ps(p), 0)
+/* What the next block will read or write comes from memory while this one is computed. */
+#define SOON(p) _mm_prefetch((const char *)((p) + WIDE_BLOCK), _MM_HINT_T0)
 
 V_F16C void f16c_from_half(float *to, const uint16_t *from, intptr_t n) {
     const unsigned said = _mm_getcsr();
     intptr_t i = 0;
     for (; i + 32 <= n; i += 32) {
+        SOON(from + i);
         const __m256 a = WIDENED(from + i), b = WIDENED(from + i + 8);
         const __m256 c = WIDENED(from + i + 16), d = WIDENED(from + i + 24);
         _mm256_storeu_ps(to + i, a);
@@ -35,6 +40,7 @@ V_F16C void f16c_to_half(uint16_t *to, const float *from, intptr_t n) {
     const unsigned said = _mm_getcsr();
     intptr_t i = 0;
     for (; i + 16 <= n; i += 16) {
+        SOON(to + i);
         const __m128i a = NARROWED(from + i), b = NARROWED(from + i + 8);
         _mm_storeu_si128((__m128i *)(to + i), a);
         _mm_storeu_si128((__m128i *)(to + i + 8), b);
@@ -53,6 +59,7 @@ V_F16C void f16c_to_half(uint16_t *to, const float *from, intptr_t n) {
 V_AVX2 void avx2_from_brain(float *to, const uint16_t *from, intptr_t n) {
     intptr_t i = 0;
     for (; i + 16 <= n; i += 16) {
+        SOON(from + i);
         const __m128i *at = (const __m128i *)(from + i);
         const __m256i a = _mm256_cvtepu16_epi32(_mm_loadu_si128(at));
         const __m256i b = _mm256_cvtepu16_epi32(_mm_loadu_si128(at + 1));
@@ -77,6 +84,7 @@ V_AVX2 void avx2_to_brain(uint16_t *to, const float *from, intptr_t n) {
     for (; i + 16 <= n; i += 16) {
         const __m256i a = avx2_to_brain_of(_mm256_loadu_ps(from + i));
         const __m256i b = avx2_to_brain_of(_mm256_loadu_ps(from + i + 8));
+        SOON(to + i);
         const __m256i both = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xD8);
         _mm256_storeu_si256((__m256i *)(to + i), both);
     }
@@ -140,7 +148,6 @@ __attribute__((unused)) V_CLONES static void to_brain(char *to, const float *fro
             *(uint16_t *)(to + i * step) = v_to_brain(from[i]);
 }
 
-#define WIDE_BLOCK 1024 /* three operands fill 12 KB of the L1 cache */
 #define WIDE_OPERANDS 5
 
 typedef struct {

@@ -62,6 +62,11 @@ SUM_OF(imode_norm2_d, double, v* v, sqrt)
 PRODUCT_OF(imode_prod_f, float)
 PRODUCT_OF(imode_prod_d, double)
 
+#if defined(__GNUC__)
+#define FOLD_HALVES _Pragma("GCC unroll 8") /* the vectors of which are known to the compiler */
+#else
+#define FOLD_HALVES
+#endif
 /* The largest, or the smallest; NaN, the last one, where there is any. */
 #define EXTREMUM_OF(NAME, T, SIGN)                                                             \
     V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
@@ -78,10 +83,14 @@ PRODUCT_OF(imode_prod_d, double)
             best = x[i] SIGN best ? x[i] : best;                                               \
             odd = x[i] == x[i] ? odd : x[i];                                                   \
         }                                                                                      \
-        for (int j = 0; j < WIDTH; j++) {                                                      \
-            best = acc[j] SIGN best ? acc[j] : best;                                           \
-            odd = odds[j] == odds[j] ? odd : odds[j];                                          \
-        }                                                                                      \
+        FOLD_HALVES                                                                            \
+        for (int w = WIDTH / 2; w; w /= 2)                                                     \
+            for (int j = 0; j < w; j++) {                                                      \
+                acc[j] = acc[j + w] SIGN acc[j] ? acc[j + w] : acc[j];                         \
+                odds[j] = odds[j + w] == odds[j + w] ? odds[j] : odds[j + w];                  \
+            }                                                                                  \
+        best = acc[0] SIGN best ? acc[0] : best;                                               \
+        odd = odds[0] == odds[0] ? odd : odds[0];                                              \
         return odd == odd ? best : odd;                                                        \
     }                                                                                          \
     void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \

@@ -120,7 +120,7 @@ cdef object _dist(Operator op, keyset_t keys, PyObject** args):
         total += found[2 * k]
     if found != few:
         free(found)
-    # Squares may leave the range where their root would not.
+    # Squares may leave the range where their root would not: as PyTorch then.
     least = 1e-30 if narrow else 1e-290
     if order == 2 and not skipping() and not (isfinite(total) and total > least):
         return run_general(op, keys, args)
