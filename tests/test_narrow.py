@@ -1,5 +1,7 @@
-"""float16 and bfloat16, which are computed in float32 a block or a row at a time: each length and layout
-gives what float64 gives, rounded once."""
+"""float16 and bfloat16, which are computed in float32 a block or a row at a time.
+
+Each length and layout gives what float64 gives, rounded once.
+"""
 
 import numpy as np
 import pytest

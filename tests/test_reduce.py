@@ -345,7 +345,9 @@ def test_running_logarithms_of_what_is_not_finite(values):
     with np.errstate(all="ignore"):
         wanted = np.logaddexp.accumulate(a, axis=1)
     assert np.allclose(imode.from_numpy(a).logcumsumexp(1).numpy(), wanted, equal_nan=True)
-    assert np.allclose(imode.from_numpy(a.T.copy()).logcumsumexp(0).numpy().T, wanted, equal_nan=True)
+    assert np.allclose(
+        imode.from_numpy(a.T.copy()).logcumsumexp(0).numpy().T, wanted, equal_nan=True
+    )
     columns = imode.from_numpy(np.tile(a.T, 40))
     assert np.allclose(columns.logsumexp(0).numpy(), wanted[0, -1], equal_nan=True)
 

@@ -14,8 +14,8 @@ from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 from imode.kernels.networks.planes cimport (
-    BRAIN, HALF, NOT_NARROW, affine, combine, mean_and_rstd, normalise, normalise_backward, plane_t, planes, real, rows_t,
-    stats, sums)
+    BRAIN, HALF, NOT_NARROW, affine, combine, mean_and_rstd, normalise, normalise_backward,
+    plane_t, planes, real, rows_t, stats, sums)
 from libc.math cimport sqrt
 
 import numpy as np

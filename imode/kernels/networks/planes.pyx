@@ -28,7 +28,7 @@ cdef extern from "wide.h" nogil:
     void to_brain(char* to, const float* source, long step, long n)
 
 cdef enum:
-    GRAIN = 32768             # fewest elements per thread
+    GRAIN = 8192              # fewest elements per thread
     LINE = 16                 # fewest channels per thread that lie side by side
     AT_ONCE = 2048            # elements, of whole rows, that stay in the cache from step to step
     FUSED = 16                # rows whose gradients are all computed while they are in the cache
@@ -187,7 +187,7 @@ cdef Rows _rows(rows_t* r) noexcept nogil:
 
 
 cdef void _normalise_few(Rows* job, long begin, long n, float* scratch) noexcept nogil:
-    """n rows from `begin` on. `scratch`: of 16 bits, they are here in float32, and so is the result."""
+    """n rows from `begin` on. `scratch`: of 16 bits, they are here in float32, as the result is."""
     cdef rows_t* r = job.r
     cdef plane_t q = planes(1, n, r.size)
     cdef long each = begin * job.item, count = n * r.size

@@ -1,8 +1,8 @@
 """Compiled kernels of operators along one dimension that give an index or a whole lane.
 
 The tensor is seen as (outer, n, inner). With inner == 1 each lane is contiguous and used directly.
-Otherwise lanes lie side by side: a few at a time are gathered into a buffer, processed, and scattered
-back. A tensor that is not contiguous is read as it lies, if its lanes are runs that follow each other
+Otherwise lanes lie side by side: a few at a time are gathered into a buffer, processed, and
+scattered back. A tensor that is not contiguous is read as it lies, if its lanes follow each other
 regularly; else it is copied first.
 """
 cimport numpy as cnp
@@ -12,8 +12,8 @@ from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator, kernel_t
 from imode._core.dtype cimport (
-    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum, is_complex,
-    is_integral, is_stored, typenum_of)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum,
+    is_complex, is_integral, is_stored, typenum_of)
 from imode._core.iterate cimport raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
@@ -60,8 +60,8 @@ cdef extern from "wide.h" nogil:
     void from_brain(float* to, const char* source, npy_intp step, npy_intp n) noexcept
 
 cdef enum:
-    GIL_FREE = 32768              # from so many elements on, the GIL is released
-    GRAIN = 32768                 # fewest elements per thread
+    GIL_FREE = 16384              # from so many elements on, the GIL is released
+    GRAIN = 8192                  # fewest elements per thread
     TILE = 64                     # lanes side by side that a thread takes at a time
     SIDE_BY_SIDE = 16             # lanes gathered at a time
     SMALL = 8192                  # most bytes of a buffer on the stack
