@@ -155,8 +155,19 @@ cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
     return redispatch(op, keys & below(STORED) | BIT_CPU, args)
 
 
+cdef bint _is_plain(Operator op) noexcept:
+    """Whether it only computes new tensors from its tensors, each one an argument."""
+    cdef int i
+    for i in range(op.nargs):
+        if op.kinds[i] == DTYPE_OPT or op.kinds[i] == TENSOR_LIST:
+            return False
+    return op.role == FUNCTIONAL and not op.entry.writes
+
+
 cdef object run_otherwise(Operator op, keyset_t keys, PyObject** args):
     if has_stored(op, args):
+        if _is_plain(op):
+            return _run_plain(op, keys, args)
         return run_widened(op, keys, args)
     return run_general(op, keys, args)
 
@@ -188,14 +199,10 @@ cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, "in blocks, computed
 
 def stored_kernel(Operator op not None):
     """The kernel of an operator for tensors of these dtypes."""
-    cdef int i
     if op.entry.stored == "served" and op.role == FUNCTIONAL:
         return _SERVED
-    if op.entry.stored != "widened" or op.role != FUNCTIONAL or op.entry.writes:
+    if op.entry.stored != "widened" or not _is_plain(op):
         return _STORED
-    for i in range(op.nargs):
-        if op.kinds[i] == DTYPE_OPT or op.kinds[i] == TENSOR_LIST:
-            return _STORED
     return _PLAIN
 
 

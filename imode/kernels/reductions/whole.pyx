@@ -14,7 +14,7 @@ from imode.kernels.fast_guards cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_CheckExact, _array, _count, _row_major,
     _same_shape)
 from imode.kernels.reductions.reduce cimport long_of
-from libc.math cimport isfinite, sqrt
+from libc.math cimport sqrt
 from libc.stdlib cimport free, malloc
 from numpy cimport ndarray, npy_intp
 
@@ -103,7 +103,7 @@ cdef object _dist(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* y = _array(args[1])
     cdef double[2 * FEW] few
     cdef double* found
-    cdef double total = 0, least
+    cdef double total = 0
     cdef int order = _order(args[2])
     cdef bint narrow = x.descr.type_num == cnp.NPY_FLOAT32
     cdef npy_intp k, pieces, n = _count(x, 0, x.nd)
@@ -120,10 +120,6 @@ cdef object _dist(Operator op, keyset_t keys, PyObject** args):
         total += found[2 * k]
     if found != few:
         free(found)
-    # Squares may leave the range where their root would not: as PyTorch then.
-    least = 1e-30 if narrow else 1e-290
-    if order == 2 and not skipping() and not (isfinite(total) and total > least):
-        return run_general(op, keys, args)
     return deliver(op, _number(x.descr.type_num, sqrt(total) if order == 2 else total), args)
 
 
