@@ -162,9 +162,14 @@ SHARED = {
     "a maximum": lambda x: (x.max(), x.amax(0), x.amax(1)),
     "norms": lambda x: (x.norm(), x.norm(dim=0), x.norm(dim=1), x.norm(p=1)),
     "of the transposed": lambda x: (x.t().sum(0), x.t().mean(1), x.t().amax(1)),
+    "lanes of the transposed": lambda x: (x.t().softmax(1), x.t().log_softmax(1), *x.t().max(1)),
+    "places": lambda x: (x.argmax(), x.argmin(0), *x.max(1), *x.min(0)),
+    "logarithms of sums": lambda x: (x.logsumexp(0), x.logsumexp(1), x.t().logsumexp(1)),
+    "whole tensors": lambda x: (*x.aminmax(), imode.dist(x, x.flip(0)), imode.dist(x, x * 2, 1)),
+    "whole numbers": lambda x: ((x * 9).long().sum(0), (x * 9).int().sum(1), (x > 0).sum(0)),
     "counts": lambda x: (x.count_nonzero(), x.count_nonzero(0), (x > 0).any(1), (x > 0).all(0)),
     "softmax": lambda x: (x.softmax(0), x.softmax(1), x.log_softmax(0), x.log_softmax(1)),
-    "running sums": lambda x: (x.cumsum(0), x.cumsum(1)),
+    "running sums": lambda x: (x.cumsum(0), x.cumsum(1), x.logcumsumexp(0), x.logcumsumexp(1)),
     "layer norm": lambda x: imode.native_layer_norm(x, (x.shape[1],), x[0], x[1], 1e-5),
     "batch norm": lambda x: imode.nn.functional.batch_norm(x, None, None, training=True),
     "broadcasts": lambda x: (
@@ -177,7 +182,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("what", SHARED)
-@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.float16, imode.bfloat16])
 def test_the_bits_of_shared_loops_do_not_depend_on_the_threads(what, dtype):
     x = imode.randn(611, 523, dtype=dtype)
     first, *others = by_threads(lambda: SHARED[what](x))

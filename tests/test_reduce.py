@@ -297,3 +297,88 @@ def test_gradients_of_products_with_zeros():
     x = imode.tensor([0.0, 2, 3, 0, 0, 5], requires_grad=True)
     imode.segment_reduce(x, "prod", lengths=imode.tensor([3, 3])).sum().backward()
     assert x.grad.tolist() == [6, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(3, 7), (3, 8), (700, 9), (9, 1100), (2, 600, 11)])
+def test_sums_of_columns_of_whole_numbers(shape, dtype):
+    info = np.iinfo(dtype) if dtype != "bool" else None
+    high = 2 if info is None else min(info.max, 2**62)
+    a = rng.integers(0 if dtype == "bool" else info.min // 2, high, shape).astype(dtype)
+    for x in (a, a.swapaxes(0, 1), a[::-1]):  # those of int64 wrap around
+        for dim in range(x.ndim):
+            found = imode.from_numpy(x.copy()).sum(dim)
+            assert np.array_equal(found.numpy(), x.sum(dim, dtype="int64"))
+        moved = imode.from_numpy(np.ascontiguousarray(x.T)).permute(*range(x.ndim)[::-1]).sum(0)
+        assert np.array_equal(moved.numpy(), x.sum(0, dtype="int64"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("slope", [-3, -0.01, 0, 0.01, 3, 30])
+@pytest.mark.parametrize("n", [1, 255, 257, 700])
+def test_running_logarithms_of_sums(n, slope, dtype):
+    a = (rng.standard_normal((3, n)) + slope * np.arange(n)).astype(dtype)
+    wanted = np.logaddexp.accumulate(a.astype("longdouble"), axis=1).astype("float64")
+    bound = np.abs(a).max() * np.finfo(dtype).eps + 1e-6 * (dtype == "float32") + 1e-14
+    for found in (
+        imode.from_numpy(a).logcumsumexp(1),
+        imode.from_numpy(np.ascontiguousarray(a.T)).logcumsumexp(0).t(),
+        imode.from_numpy(np.ascontiguousarray(a.T)).t().logcumsumexp(1),
+    ):
+        assert np.abs(found.numpy() - wanted).max() <= 2 * bound
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-INF, -INF, 1, 2],
+        [1, INF, 2],
+        [NAN, 1, 2],
+        [1, NAN, INF],
+        [-INF, NAN],
+        [INF, -INF],
+        [-200, 0, 100, 3e38, -3e38],
+    ],
+)
+def test_running_logarithms_of_what_is_not_finite(values):
+    a = np.array([values], "f")
+    with np.errstate(all="ignore"):
+        wanted = np.logaddexp.accumulate(a, axis=1)
+    assert np.allclose(imode.from_numpy(a).logcumsumexp(1).numpy(), wanted, equal_nan=True)
+    assert np.allclose(
+        imode.from_numpy(a.T.copy()).logcumsumexp(0).numpy().T, wanted, equal_nan=True
+    )
+    columns = imode.from_numpy(np.tile(a.T, 40))
+    assert np.allclose(columns.logsumexp(0).numpy(), wanted[0, -1], equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 31, 33, 4097, 70_000, 600_000])
+def test_whole_tensors_in_pieces(n, dtype):
+    a, b = rng.standard_normal((2, n)).astype(dtype)
+    x, y = imode.from_numpy(a), imode.from_numpy(b)
+    assert [v.item() for v in x.aminmax()] == [a.min(), a.max()]
+    assert np.isclose(imode.dist(x, y).item(), np.sqrt(((a - b).astype("d") ** 2).sum()), 1e-6)
+    assert np.isclose(imode.dist(x, y, 1).item(), np.abs((a - b).astype("d")).sum(), 1e-6)
+    assert np.isclose(imode.dist(x, y, INF).item(), np.abs(a - b).max())
+    x[n // 2] = NAN
+    assert all(v.isnan() for v in (*x.aminmax(), imode.dist(x, y), x.max(), x.amin(0)))
+
+
+def test_distances_whose_squares_leave_the_range():
+    x, y = imode.tensor([3.0, 0.0]), imode.tensor([0.0, 4.0])
+    assert imode.dist(x * 1e-25, y * 1e-25) == 0  # as in PyTorch
+    assert imode.dist(x * 1e25, y * 1e25) == INF
+    assert np.isclose(imode.dist(x * 1e15, y * 1e15).item(), 5e15)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [1, 31, 32, 33, 100])
+def test_extrema_of_rows_with_nan(n, dtype):
+    a = rng.standard_normal((n, n)).astype(dtype)
+    a[np.arange(n), np.arange(n)] = NAN
+    a[0] = 1
+    x = imode.from_numpy(a)
+    assert x.amax(1).isnan().tolist() == [False, *[True] * (n - 1)]
+    assert x.amin(1).isnan().tolist() == [False, *[True] * (n - 1)]
+    assert x[0].amax() == 1 == x[0].amin()

@@ -29,12 +29,11 @@ V_INLINE uint32_t v_bits(float x) {
 }
 
 V_INLINE float v_from_half(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = h & 0x7FFFu;
+    uint32_t rest = h & 0x7FFFu, sign = (uint32_t)(h ^ rest) << 16;
     /* After the shift the exponent is 112 too low; the product corrects it, also in subnormals. */
-    float magnitude = v_float(rest << 13) * 0x1p+112f;
-    uint32_t bits = v_bits(magnitude);
-    bits = rest >= 0x7C00u ? (rest << 13) + 0x70000000u : bits;
-    bits = rest > 0x7C00u ? bits | 0x400000u : bits; /* a NaN becomes a quiet one */
+    uint32_t bits = v_bits(v_float(rest << 13) * 0x1p+112f);
+    bits |= rest > 0x7BFFu ? 0x7F800000u : 0;
+    bits |= rest > 0x7C00u ? 0x400000u : 0; /* a NaN becomes a quiet one */
     return v_float(bits | sign);
 }
 

@@ -7,6 +7,7 @@ nothing registered for it: their calls fall through, and other tensors' calls ne
 Every other operator has a `stored_kernel` there. How it goes on, its entry says (`stored`):
 
 - "loops": the inner loops of float32 run on bfloat16 in blocks (`_core/loops`);
+- "served": the compiled kernel takes bfloat16 where that is all there is; else it is "widened";
 - "moves": elements change places only, so the kernel moves a dtype of the same size instead;
 - "widened", all others: the kernel gets copies in float32, and what it gives and what it wrote is
   rounded, once;
@@ -22,6 +23,7 @@ import re
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
+from imode._core.adapter cimport run_general
 from imode._core.allocator cimport Descr, empty, fields, root
 from imode._core.allocator cimport view as array_view
 from imode._core.dispatch cimport (
@@ -145,6 +147,31 @@ cdef object _run_plain(Operator op, keyset_t keys, PyObject** args):
         raise _renamed(error, "Float")
 
 
+cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
+    """Of an operator whose kernel takes bfloat16, too."""
+    if _codes(op, args) != BRAIN or keys & (BACKENDS & ~<keyset_t>BIT_CPU) or (
+            args[op.nargs] != NULL):
+        return _run_stored(op, keys, args)
+    return redispatch(op, keys & below(STORED) | BIT_CPU, args)
+
+
+cdef bint _is_plain(Operator op) noexcept:
+    """Whether it only computes new tensors from its tensors, each one an argument."""
+    cdef int i
+    for i in range(op.nargs):
+        if op.kinds[i] == DTYPE_OPT or op.kinds[i] == TENSOR_LIST:
+            return False
+    return op.role == FUNCTIONAL and not op.entry.writes
+
+
+cdef object run_otherwise(Operator op, keyset_t keys, PyObject** args):
+    if has_stored(op, args):
+        if _is_plain(op):
+            return _run_plain(op, keys, args)
+        return run_widened(op, keys, args)
+    return run_general(op, keys, args)
+
+
 cdef object _widened(Operator op, keyset_t keys, PyObject** args):
     """Run the kernel on copies in float32, and round what it gives."""
     cdef PyObject* values[MAX_ARGS + 1]
@@ -167,16 +194,15 @@ cdef object _widened(Operator op, keyset_t keys, PyObject** args):
 cdef str _where = "computed in another dtype"
 cdef CKernel _STORED = CKernel.new(_run_stored, None, NULL, _where)
 cdef CKernel _PLAIN = CKernel.new(_run_plain, None, NULL, _where)
+cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, "in blocks, computed in another dtype")
 
 
 def stored_kernel(Operator op not None):
     """The kernel of an operator for tensors of these dtypes."""
-    cdef int i
-    if op.entry.stored != "widened" or op.role != FUNCTIONAL or op.entry.writes:
+    if op.entry.stored == "served" and op.role == FUNCTIONAL:
+        return _SERVED
+    if op.entry.stored != "widened" or not _is_plain(op):
         return _STORED
-    for i in range(op.nargs):
-        if op.kinds[i] == DTYPE_OPT or op.kinds[i] == TENSOR_LIST:
-            return _STORED
     return _PLAIN
 
 

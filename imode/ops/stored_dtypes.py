@@ -34,6 +34,9 @@ _MOVES = _names("""
     _slice_backward _diagonal_backward _masked_scatter_backward _zeros_met
 """)
 
+# Their compiled kernels take bfloat16, a block or a row at a time.
+_SERVED = _names("sum mean logsumexp softmax log_softmax native_layer_norm max min argmax argmin")
+
 # Families that refuse float16 refuse bfloat16 in the same words.
 _PROBED = ("imode.ops.decompositions.", "imode.ops.fourier.", "imode.ops.pointwise.special_")
 _PROBED_NAMES = _names("""
@@ -68,7 +71,7 @@ def _has_loops(kernel):
 
 
 def how_stored(name, kernel, where):
-    """One of own, refused, moves, loops, probed and widened; see the Note."""
+    """One of own, refused, moves, loops, served, probed and widened; see the Note."""
     if name in _OWN:
         return "own"
     if name in _REFUSED:
@@ -77,6 +80,8 @@ def how_stored(name, kernel, where):
         return "moves"
     if _has_loops(kernel):
         return "loops"
+    if name in _SERVED:
+        return "served"
     probed = where.startswith(_PROBED) or name in _PROBED_NAMES
     return "probed" if probed else "widened"
 

@@ -13,6 +13,7 @@ from imode._core.dtype cimport (
     is_complex, is_float, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
+from imode._core.layout cimport empty_like as in_order
 from imode._core.making cimport wrap
 from imode._core.moving cimport (
     clear, copy_bytes, fill_with, imode_move, move_into, run_move)
@@ -177,6 +178,15 @@ cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
     with nogil:
         run_move(&m)
     return True
+
+
+cdef ndarray cast(ndarray a, object dtype):
+    cdef ndarray made
+    if a.dtype == dtype:
+        return a
+    made = in_order(a, dtype)
+    write(made, a)
+    return made
 
 
 cdef object _copy(Operator op, keyset_t keys, PyObject** args):

@@ -11,8 +11,8 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, lines_are_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport num_threads, parallel_for, skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport array_of, array_or_none
 from imode.kernels.networks.conv_check cimport (
     by_other_library, check_dtypes, checked_geometry, conv_t, geometry, result_dims)

@@ -8,8 +8,8 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _count, _integer, _row_major, array_of
 from libc.stdint cimport int64_t
 from libc.string cimport memset

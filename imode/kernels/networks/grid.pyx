@@ -13,9 +13,9 @@ from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.making cimport wrap
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _integer, _row_major, array_of
 from libc.math cimport floor, fmod, nearbyint
 from libc.stdint cimport int64_t

@@ -7,14 +7,15 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport (
     as_channels_last, channels_back, channels_to_end, contiguous, is_channels_last)
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
 from imode.kernels.networks.planes cimport (
-    affine, combine, mean_and_rstd, normalise, normalise_backward, plane_t, planes, real, rows_t,
-    stats, sums)
+    BRAIN, HALF, NOT_NARROW, affine, combine, mean_and_rstd, normalise, normalise_backward,
+    plane_t, planes, real, rows_t, stats, sums)
 from libc.math cimport sqrt
 
 import numpy as np
@@ -43,11 +44,22 @@ cdef tuple _as_half(tuple results):
 
 cdef tuple _as_half_or_mixed(tuple results, weight, bias):
     """The same; the statistics become float16, too, unless a parameter is float32."""
-    result, mean, rstd = _as_half(results)
+    return _as_narrow_or_mixed(_as_half(results), weight, bias)
+
+
+cdef tuple _as_narrow_or_mixed(tuple results, weight, bias):
+    """The statistics in the result's dtype, unless a parameter is float32."""
+    result, mean, rstd = results
     for given in (weight, bias):
         if given is not None and given.dtype == np.float32:
-            return result, mean, rstd
-    return result, cast(mean, np.float16), cast(rstd, np.float16)
+            return results
+    return result, cast(mean, result.dtype), cast(rstd, result.dtype)
+
+
+cdef int _narrow(int kind) noexcept:
+    """Of 16 bits, which."""
+    return HALF if kind == cnp.NPY_FLOAT16 else (
+        BRAIN if kind == typenum_of[<int>BFLOAT16] else NOT_NARROW)
 
 
 cdef tuple _as_halves(gradients, weight):
@@ -328,13 +340,15 @@ cdef cnp.ndarray _statistics(cnp.ndarray x, int lead, int kind):
 cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per row."""
     cdef rows_t r
-    cdef int lead, kind
+    cdef int lead, kind, narrow, rc
     cdef cnp.ndarray a, out, mean, rstd
     check_layer_norm(x, shape, weight, bias)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
-    if kind == cnp.NPY_FLOAT16:
-        return _as_half_or_mixed(
-            layer_norm(_single(x), shape, _single(weight), _single(bias), eps), weight, bias)
+    narrow = _narrow(kind)
+    given = weight, bias
+    if narrow:
+        weight, bias = _single(weight), _single(bias)
+        kind = cnp.NPY_FLOAT
     lead = cnp.PyArray_NDIM(<cnp.ndarray>x) - <int>len(shape)
     a = contiguous(x)
     out = _like(a)
@@ -343,10 +357,14 @@ cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     weight = _packed(weight)
     bias = _packed(bias)
     r = _rows(a, mean, rstd, weight, bias)
-    if skipping():
-        return out, mean, rstd
-    with nogil:
-        normalise(&r, eps, cnp.PyArray_DATA(out))
+    r.narrow = narrow
+    if not skipping():
+        with nogil:
+            rc = normalise(&r, eps, cnp.PyArray_DATA(out))
+        if rc:
+            raise MemoryError("layer_norm: no memory for the scratch buffer")
+    if narrow:
+        return _as_narrow_or_mixed((out, mean, rstd), given[0], given[1])
     return out, mean, rstd
 
 
@@ -356,6 +374,7 @@ cdef rows_t _rows(cnp.ndarray x, cnp.ndarray mean, cnp.ndarray rstd, weight, bia
     r.rows = cnp.PyArray_SIZE(mean)
     r.size = cnp.PyArray_SIZE(x) // r.rows if r.rows else 0
     r.wide = cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE
+    r.narrow = NOT_NARROW
     r.x = <const char*>cnp.PyArray_DATA(x)
     r.mean, r.rstd = <char*>cnp.PyArray_DATA(mean), <char*>cnp.PyArray_DATA(rstd)
     r.weight, r.bias = <const char*>_data(weight), <const char*>_data(bias)

@@ -1,6 +1,7 @@
 """Checks of the arguments of batch, layer and group normalisation, in PyTorch's order."""
 
 cimport numpy as cnp
+from imode._core.dtype cimport BFLOAT16, typenum_of
 
 from imode import errors
 
@@ -26,7 +27,8 @@ cdef int _check_mixture(cnp.ndarray x, tuple others) except -1:
 
 cdef int _check_kind(str kernel, cnp.ndarray x) except -1:
     cdef int kind = cnp.PyArray_TYPE(x)
-    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16:
+    if kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT16 and (
+            kind != typenum_of[<int>BFLOAT16]):
         raise errors.dtypes.not_implemented(kernel, x.dtype)
     return 0
 

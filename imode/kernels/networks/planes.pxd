@@ -29,17 +29,23 @@ cdef void affine(const plane_t* p, bint wide, const void* x, const void* scale,
 cdef void combine(const plane_t* p, bint wide, const void* grad, const void* x, const void* a,
                   const void* b, const void* shift, void* out) noexcept nogil
 
+cdef enum Narrow:
+    NOT_NARROW = 0
+    HALF = 1
+    BRAIN = 2
+
 ctypedef struct rows_t:               # rows that are normalised, each on its own
     long rows, size
     bint wide
+    int narrow                        # Narrow: x, and out, are of 16 bits, the others of float32
     const char* x
     char* mean                        # of each row
     char* rstd
     const char* weight                # one for each of `size`, or NULL
     const char* bias
 
-# mean, rstd, and out = (x - mean) * rstd * weight + bias
-cdef void normalise(rows_t* r, double eps, void* out) noexcept nogil
+# mean, rstd, and out = (x - mean) * rstd * weight + bias; -1: no memory
+cdef int normalise(rows_t* r, double eps, void* out) noexcept nogil
 # The gradients of that; each of the last three may be NULL.
 cdef void normalise_backward(rows_t* r, const void* grad, void* grad_x, void* grad_weight,
                              void* grad_bias) noexcept nogil

@@ -5,6 +5,7 @@ one thread, and does not depend on how many there are.
 """
 from imode._core.parallel cimport num_threads, parallel_for
 from libc.math cimport sqrt
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 cdef extern from "_planes.h" nogil:
@@ -20,9 +21,16 @@ cdef extern from "_planes.h" nogil:
     void norm_rows_weights(long, long, int, long, const void*, const void*, const void*,
                            const void*, void*, void*)
 
+cdef extern from "wide.h" nogil:
+    void from_half(float* to, const char* source, long step, long n)
+    void to_half(char* to, const float* source, long step, long n)
+    void from_brain(float* to, const char* source, long step, long n)
+    void to_brain(char* to, const float* source, long step, long n)
+
 cdef enum:
-    GRAIN = 32768             # fewest elements per thread
+    GRAIN = 8192              # fewest elements per thread
     LINE = 16                 # fewest channels per thread that lie side by side
+    AT_ONCE = 2048            # elements, of whole rows, that stay in the cache from step to step
     FUSED = 16                # rows whose gradients are all computed while they are in the cache
 
 ctypedef struct Job:          # arrays of planes: x, y, out; of a number per channel: a, b, c, ...
@@ -166,6 +174,7 @@ ctypedef struct Rows:
     char* out                 # or the gradient of x
     char* weight              # the gradients of weight and bias
     char* bias
+    bint failed               # there was no memory
 
 
 cdef Rows _rows(rows_t* r) noexcept nogil:
@@ -173,27 +182,58 @@ cdef Rows _rows(rows_t* r) noexcept nogil:
     job.r, job.item, job.eps = r, 8 if r.wide else 4, 0
     job.grad = NULL
     job.out = job.weight = job.bias = NULL
+    job.failed = False
     return job
+
+
+cdef void _normalise_few(Rows* job, long begin, long n, float* scratch) noexcept nogil:
+    """n rows from `begin` on. `scratch`: of 16 bits, they are here in float32, as the result is."""
+    cdef rows_t* r = job.r
+    cdef plane_t q = planes(1, n, r.size)
+    cdef long each = begin * job.item, count = n * r.size
+    cdef long at = begin * r.size * (2 if r.narrow else job.item)
+    cdef const char* x = r.x + at
+    cdef char* out = job.out + at
+    if r.narrow:
+        if r.narrow == HALF:
+            from_half(scratch, x, 2, count)
+        else:
+            from_brain(scratch, x, 2, count)
+        x, out = <const char*>scratch, <char*>(scratch + count)
+    norm_stats(&q, r.wide, x, r.mean + each, r.rstd + each)
+    if r.wide:
+        _invert[double](n, job.eps, <double*>(r.rstd + each))
+    else:
+        _invert[float](n, job.eps, <float*>(r.rstd + each))
+    norm_rows(n, r.size, r.wide, x, r.mean + each, r.rstd + each, r.weight, r.bias, out)
+    if r.narrow == HALF:
+        to_half(job.out + at, <float*>out, 2, count)
+    elif r.narrow:
+        to_brain(job.out + at, <float*>out, 2, count)
 
 
 cdef void _normalise_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef Rows* job = <Rows*>ctx
-    cdef rows_t* r = job.r
-    cdef plane_t q = planes(1, end - begin, r.size)
-    cdef long each = begin * job.item, at = each * r.size
-    norm_stats(&q, r.wide, r.x + at, r.mean + each, r.rstd + each)
-    if r.wide:
-        _invert[double](q.channels, job.eps, <double*>(r.rstd + each))
-    else:
-        _invert[float](q.channels, job.eps, <float*>(r.rstd + each))
-    norm_rows(q.channels, r.size, r.wide, r.x + at, r.mean + each, r.rstd + each, r.weight,
-              r.bias, job.out + at)
+    cdef long n = max(AT_ONCE // (job.r.size + 1), 1)
+    cdef float[2 * AT_ONCE] small
+    cdef float* scratch = small
+    if job.r.narrow and n * job.r.size > AT_ONCE:
+        scratch = <float*>malloc(2 * n * job.r.size * sizeof(float))
+        if scratch == NULL:
+            job.failed = True
+            return
+    while begin < end:
+        _normalise_few(job, begin, min(n, end - begin), scratch)
+        begin += n
+    if scratch != small:
+        free(scratch)
 
 
-cdef void normalise(rows_t* r, double eps, void* out) noexcept nogil:
+cdef int normalise(rows_t* r, double eps, void* out) noexcept nogil:
     cdef Rows job = _rows(r)
     job.eps, job.out = eps, <char*>out
     parallel_for(r.rows, GRAIN // (r.size + 1) + 1, _normalise_some, &job)
+    return -job.failed
 
 
 cdef void _back_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:

@@ -12,8 +12,8 @@ from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _inside, _wrapped, array_of
 from libc.limits cimport INT_MAX, INT_MIN
 

@@ -12,8 +12,8 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _inside, _wrapped, array_of
 from imode.kernels.networks.pool cimport (
     axis_t, count_windows, integer, is_nan, least, number, real, span)

@@ -15,8 +15,8 @@ from imode._core.channels cimport channels_back, channels_to_end, contiguous, is
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport highest_key, keyset_t
-from imode._core.layout cimport cast
 from imode._core.parallel cimport skipping
+from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport SAFE, _array, _count, _integer, array_of
 from libc.stdint cimport int64_t
 from libc.math cimport M_PI, ceil, fabs, floor, sin

@@ -91,15 +91,16 @@ static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, v
 /* float16: the float32 kernel, a block at a time. */
 static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
     const loop_info *info = data;
-    _Alignas(64) float buffer[MAX_OPERANDS][BLOCK];
+    _Alignas(64) float buffer[MAX_OPERANDS][WIDE_BLOCK];
     char *p[MAX_OPERANDS];
     const int nin = info->nin;
     for (int k = 0; k <= nin; k++)
         p[k] = (char *)buffer[k];
-    for (npy_intp done = 0; done < dims[0]; done += BLOCK) {
-        npy_intp m = dims[0] - done < BLOCK ? dims[0] - done : BLOCK;
+    for (npy_intp done = 0; done < dims[0]; done += WIDE_BLOCK) {
+        npy_intp m = dims[0] - done < WIDE_BLOCK ? dims[0] - done : WIDE_BLOCK;
         for (int k = 0; k < nin; k++)
-            from_half(buffer[k], args[k] + done * steps[k], steps[k], m);
+            if (steps[k] || !done)
+                from_half(buffer[k], args[k] + done * steps[k], steps[k], m);
         info->kernel(p, m);
         char *to = args[nin] + done * steps[nin];
         if (info->out_size == 1)

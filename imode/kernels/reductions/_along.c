@@ -44,54 +44,60 @@ SCAN(imode_cumprod_f, float, double, 1, *)
 SCAN(imode_cumprod_d, double, double, 1, *)
 SCAN(imode_cumprod_l, uint64_t, uint64_t, 1, *)
 
-/* ---- softmax of columns: TILE of them side by side; the sums in blocks of BLOCK rows ----
-   Exponentials are computed twice, not stored: the row stored and the next row loaded would often
-   be 4 KiB apart, which a processor mistakes for the same address, and waits. */
+/* ---- running sums of exponentials: log(sum) + top, where the sum is of exp(x - top), and top an
+   element so far that no other exceeds by more than MARGIN. The recurrence
+   sum * exp(top before - top) + exp(x - top), whose first factor is mostly 1, is left with two
+   operations a step: exponentials are computed in blocks before it, logarithms after. ---- */
 
-
-#define TILE 64
-#define BLOCK 64
-#define COLUMNS(NAME, T, EXP, LOG, IS_LOG)                                                     \
+#define AT_ONCE 256
+#define MARGIN 4
+#define LOG_SUMS(NAME, T, EXP, LOG)                                                            \
+    V_CLONES static void NAME##_lane(const T* x, T* y, ptrdiff_t n) {                          \
+        T top = -INFINITY, tops[AT_ONCE], less[AT_ONCE], more[AT_ONCE];                        \
+        double sum = 0;                                                                        \
+        for (ptrdiff_t first = 0; first < n; first += AT_ONCE, x += AT_ONCE, y += AT_ONCE) {   \
+            const int count = n - first < AT_ONCE ? (int)(n - first) : AT_ONCE;                \
+            for (int i = 0; i < count; i++) {                                                  \
+                less[i] = x[i] > top + MARGIN ? top - x[i] : 0;                                \
+                tops[i] = top = x[i] > top + MARGIN ? x[i] : top;                              \
+            }                                                                                  \
+            for (int i = 0; i < count; i++) {                                                  \
+                tops[i] = tops[i] - tops[i] == 0 ? tops[i] : 0;                                \
+                more[i] = EXP(x[i] - tops[i]);                                                 \
+                less[i] = EXP(less[i]);                                                        \
+            }                                                                                  \
+            for (int i = 0; i < count; i++) more[i] = (T)(sum = sum * less[i] + more[i]);      \
+            V_IVDEP for (int i = 0; i < count; i++) y[i] = LOG(more[i]) + tops[i];             \
+        }                                                                                      \
+    }                                                                                          \
     V_CLONES static void NAME##_tile(const T* x, T* y, ptrdiff_t n, ptrdiff_t step,            \
                                      int width) {                                              \
-        T top[TILE], sum[TILE], part[TILE];                                                    \
-        for (int j = 0; j < width; j++) {                                                      \
-            top[j] = x[j];                                                                     \
-            sum[j] = 0;                                                                        \
-        }                                                                                      \
-        for (ptrdiff_t k = 1; k < n; k++)                                                      \
-            for (int j = 0; j < width; j++)                                                    \
-                top[j] = x[k * step + j] > top[j] ? x[k * step + j] : top[j];                  \
-        for (ptrdiff_t first = 0; first < n; first += BLOCK) {                                 \
-            ptrdiff_t end = n - first < BLOCK ? n : first + BLOCK;                             \
-            for (int j = 0; j < width; j++) part[j] = 0;                                       \
-            for (ptrdiff_t k = first; k < end; k++) {                                          \
-                const T* row = x + k * step;                                                   \
-                for (int j = 0; j < width; j++) part[j] += EXP(row[j] - top[j]);               \
+        T top[64];                                                                             \
+        double sum[64];                                                                        \
+        for (int j = 0; j < width; j++) top[j] = -INFINITY, sum[j] = 0;                        \
+        for (ptrdiff_t k = 0; k < n; k++)                                                      \
+            V_IVDEP for (int j = 0; j < width; j++) {                                          \
+                const T v = x[k * step + j], less = v > top[j] + MARGIN ? top[j] - v : 0;      \
+                top[j] = v > top[j] + MARGIN ? v : top[j];                                     \
+                const T shift = top[j] - top[j] == 0 ? top[j] : 0;                             \
+                sum[j] = sum[j] * EXP(less) + EXP(v - shift);                                  \
+                y[k * step + j] = LOG((T)sum[j]) + shift;                                      \
             }                                                                                  \
-            for (int j = 0; j < width; j++) sum[j] += part[j];                                 \
-        }                                                                                      \
-        for (int j = 0; j < width; j++) sum[j] = IS_LOG ? LOG(sum[j]) : 1 / sum[j];            \
-        for (ptrdiff_t k = 0; k < n; k++) {                                                    \
-            const T* row = x + k * step;                                                       \
-            T* to = y + k * step;                                                              \
-            V_IVDEP for (int j = 0; j < width; j++)                                            \
-                to[j] = IS_LOG ? row[j] - top[j] - sum[j] : EXP(row[j] - top[j]) * sum[j];     \
-        }                                                                                      \
     }                                                                                          \
     void NAME(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,        \
               ptrdiff_t width) {                                                               \
         const T* x = (const T*)in;                                                             \
         T* y = (T*)out;                                                                        \
         for (ptrdiff_t o = 0; o < outer; o++, x += n * inner, y += n * inner)                  \
-            for (ptrdiff_t first = 0; first < width; first += TILE)                            \
-                NAME##_tile(x + first, y + first, n, inner,                                    \
-                            width - first < TILE ? (int)(width - first) : TILE);               \
+            if (inner == 1)                                                                    \
+                NAME##_lane(x, y, n);                                                          \
+            else                                                                               \
+                for (ptrdiff_t first = 0; first < width; first += 64)                          \
+                    NAME##_tile(x + first, y + first, n, inner,                                \
+                                width - first < 64 ? (int)(width - first) : 64);               \
     }
-COLUMNS(imode_softmax_f, float, v_expf, logf, 0)
-COLUMNS(imode_softmax_d, double, v_exp, log, 0)
-COLUMNS(imode_log_softmax_f, float, v_expf, logf, 1)
-COLUMNS(imode_log_softmax_d, double, v_exp, log, 1)
+LOG_SUMS(imode_logcumsumexp_f, float, v_expf, v_logf)
+LOG_SUMS(imode_logcumsumexp_d, double, v_exp, v_log)
 
 /* ---- the gradient of softmax: y * (g - sum(g * y)); of its logarithm: g - exp(y) * sum(g) ---- */
 

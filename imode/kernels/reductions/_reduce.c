@@ -62,6 +62,57 @@ SUM_OF(imode_norm2_d, double, v* v, sqrt)
 PRODUCT_OF(imode_prod_f, float)
 PRODUCT_OF(imode_prod_d, double)
 
+#if defined(__GNUC__)
+#define FOLD_HALVES _Pragma("GCC unroll 8") /* the vectors of which are known to the compiler */
+#else
+#define FOLD_HALVES
+#endif
+/* The largest, or the smallest; NaN, the last one, where there is any. */
+#define EXTREMUM_OF(NAME, T, SIGN)                                                             \
+    V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
+        T acc[WIDTH], odds[WIDTH] = {0}, best = x[0], odd = 0;                                 \
+        ptrdiff_t i = 0;                                                                       \
+        for (int j = 0; j < WIDTH; j++) acc[j] = x[0];                                         \
+        for (; i + WIDTH <= n; i += WIDTH)                                                     \
+            for (int j = 0; j < WIDTH; j++) {                                                  \
+                const T v = x[i + j];                                                          \
+                acc[j] = v SIGN acc[j] ? v : acc[j];                                           \
+                odds[j] = v == v ? odds[j] : v;                                                \
+            }                                                                                  \
+        for (; i < n; i++) {                                                                   \
+            best = x[i] SIGN best ? x[i] : best;                                               \
+            odd = x[i] == x[i] ? odd : x[i];                                                   \
+        }                                                                                      \
+        FOLD_HALVES                                                                            \
+        for (int w = WIDTH / 2; w; w /= 2)                                                     \
+            for (int j = 0; j < w; j++) {                                                      \
+                acc[j] = acc[j + w] SIGN acc[j] ? acc[j + w] : acc[j];                         \
+                odds[j] = odds[j + w] == odds[j + w] ? odds[j] : odds[j + w];                  \
+            }                                                                                  \
+        best = acc[0] SIGN best ? acc[0] : best;                                               \
+        odd = odds[0] == odds[0] ? odd : odds[0];                                              \
+        return odd == odd ? best : odd;                                                        \
+    }                                                                                          \
+    void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
+        (void)data;                                                                            \
+        for (ptrdiff_t lane = 0; lane < dims[0]; lane++) {                                     \
+            const char* in = args[0] + lane * steps[0];                                        \
+            T best = *(const T*)in;                                                            \
+            if (steps[2] == sizeof(T) && dims[1] >= WIDTH)                                     \
+                best = NAME##_run((const T*)in, dims[1]);                                      \
+            else                                                                               \
+                for (ptrdiff_t i = 1; i < dims[1]; i++) {                                      \
+                    const T v = *(const T*)(in + i * steps[2]);                                \
+                    best = v SIGN best || v != v ? v : best;                                   \
+                }                                                                              \
+            *(T*)(args[1] + lane * steps[1]) = best;                                           \
+        }                                                                                      \
+    }
+EXTREMUM_OF(imode_max_f, float, >)
+EXTREMUM_OF(imode_max_d, double, >)
+EXTREMUM_OF(imode_min_f, float, <)
+EXTREMUM_OF(imode_min_d, double, <)
+
 /* Squares of large or tiny float32 leave its range: then the lane is summed again in double. */
 void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {
     norm2_narrow(args, dims, steps, data);

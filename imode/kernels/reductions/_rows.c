@@ -3,12 +3,14 @@
    A row is summed in blocks of BLOCK elements, each in vectors side by side (_sum_block.h); the sums
    of blocks are added pairwise. The error grows with the logarithm of n. Rows with a stride are
    first copied to a buffer; but if corresponding elements of many rows are adjacent (a sum over the
-   leading dimension), the rows are summed side by side, column by column. */
+   leading dimension), the rows are summed side by side, column by column. Numbers of 16 bits are
+   computed with in float, a block or a row at a time. */
 
 #include <stddef.h>
 #include <string.h>
 
 #include "_loops.h"
+#include "rows.h"
 #include "vmath.h"
 #include "wide.h"
 
@@ -43,14 +45,13 @@ static double sum_d_block(double *a, npy_intp n)
 SUM_ROW(sum_f, float)
 SUM_ROW(sum_d, double)
 
-/* ---- sum: rows of any stride and of complex and half numbers, through a buffer ---- */
+/* ---- sum: rows of any stride and of complex numbers, through a buffer ---- */
 
-#define COPY(IN)                                                                                   \
+#define COPY(IN, EVERY)                                                                            \
     for (npy_intp i = 0; i < n; i++)                                                               \
-        buffer[i] = ((const IN *)(a + i * stride))[k];
-#define WIDEN(IN) from_half(buffer, a, stride, n);
+        buffer[i] = ((const IN *)(a + i * (EVERY)))[k];
 /* PARTS: 1, or 2 for complex numbers, whose parts are summed separately. */
-#define SUM_STRIDED(NAME, SUM, IN, T, PARTS, FILL)                                                 \
+#define SUM_STRIDED(NAME, SUM, T, PARTS)                                                           \
     static void NAME##_strided(const char *a, npy_intp stride, npy_intp n, T *total) {             \
         if (n > BLOCK) {                                                                           \
             npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
@@ -63,15 +64,85 @@ SUM_ROW(sum_d, double)
         }                                                                                          \
         T buffer[BLOCK];                                                                           \
         for (int k = 0; k < PARTS; k++) {                                                          \
-            FILL(IN)                                                                               \
+            if (stride == 2 * sizeof(T)) /* known to the compiler, it vectorises */                \
+                COPY(T, 2 * sizeof(T))                                                             \
+            else                                                                                   \
+                COPY(T, stride)                                                                    \
             total[k] = SUM##_block(buffer, n);                                                     \
         }                                                                                          \
     }
-SUM_STRIDED(sum_f, sum_f, float, float, 1, COPY)
-SUM_STRIDED(sum_d, sum_d, double, double, 1, COPY)
-SUM_STRIDED(sum_e, sum_f, uint16_t, float, 1, WIDEN)
-SUM_STRIDED(sum_cf, sum_f, float, float, 2, COPY)
-SUM_STRIDED(sum_cd, sum_d, double, double, 2, COPY)
+SUM_STRIDED(sum_f, sum_f, float, 1)
+SUM_STRIDED(sum_d, sum_d, double, 1)
+SUM_STRIDED(sum_cf, sum_f, float, 2)
+SUM_STRIDED(sum_cd, sum_d, double, 2)
+
+/* ---- sum: rows of 16 bits ---- */
+
+#if defined(__GNUC__) && defined(__x86_64__)
+static float sum_of_eight(const float *part) {
+    return ((part[0] + part[4]) + (part[2] + part[6])) +
+           ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+V_F16C float f16c_sum(const uint16_t *a, npy_intp n) {
+    const unsigned said = _mm_getcsr();
+    __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                     _mm256_setzero_ps()};
+    float part[8], rest = 0;
+    npy_intp i = 0;
+    for (; i + 32 <= n; i += 32)
+        UNROLL
+        for (int k = 0; k < 4; k++)
+            sum[k] = _mm256_add_ps(sum[k], WIDENED(a + i + 8 * k));
+    _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),
+                                         _mm256_add_ps(sum[2], sum[3])));
+    for (; i < n; i++)
+        rest += v_from_half(a[i]);
+    _mm_setcsr(said);
+    return sum_of_eight(part) + rest;
+}
+
+/* Two numbers at a time: one is the upper half of a float, and so is the other, moved up. */
+V_AVX2 float avx2_brain_sum(const uint16_t *a, npy_intp n) {
+    const __m256i upper = _mm256_set1_epi32((int)0xFFFF0000u);
+    __m256 sum[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(),
+                     _mm256_setzero_ps()};
+    float part[8], rest = 0;
+    npy_intp i = 0;
+    for (; i + 32 <= n; i += 32)
+        UNROLL
+        for (int k = 0; k < 2; k++) {
+            const __m256i two = _mm256_loadu_si256((const __m256i *)(a + i + 16 * k));
+            const __m256i one = _mm256_slli_epi32(two, 16), other = _mm256_and_si256(two, upper);
+            sum[2 * k] = _mm256_add_ps(sum[2 * k], _mm256_castsi256_ps(one));
+            sum[2 * k + 1] = _mm256_add_ps(sum[2 * k + 1], _mm256_castsi256_ps(other));
+        }
+    _mm256_storeu_ps(part, _mm256_add_ps(_mm256_add_ps(sum[0], sum[1]),
+                                         _mm256_add_ps(sum[2], sum[3])));
+    for (; i < n; i++)
+        rest += v_from_brain(a[i]);
+    return sum_of_eight(part) + rest;
+}
+#else
+#define f16c_sum(a, n) 0.0f
+#define avx2_brain_sum(a, n) 0.0f
+#endif
+
+
+#define SUM_NARROW(NAME, FILL, FITS, DIRECT)                                                       \
+    static float NAME##_row(const char *a, npy_intp stride, npy_intp n) {                          \
+        if (n > BLOCK) {                                                                           \
+            npy_intp half = (n / 2 + BLOCK - 1) / BLOCK * BLOCK;                                   \
+            return NAME##_row(a, stride, half) + NAME##_row(a + half * stride, stride, n - half);  \
+        }                                                                                          \
+        if (stride == 2 && n >= 32 && FITS)                                                        \
+            return DIRECT((const uint16_t *)a, n);                                                 \
+        float buffer[BLOCK];                                                                       \
+        FILL(buffer, a, stride, n);                                                                \
+        return sum_f_block(buffer, n);                                                             \
+    }
+SUM_NARROW(sum_e, from_half, V_HAS_F16C, f16c_sum)
+SUM_NARROW(sum_b, from_brain, V_HAS_AVX2, avx2_brain_sum)
 
 /* ---- sum: columns side by side ---- */
 
@@ -134,25 +205,44 @@ SUM_LOOP(sum_d, double)
 SUM_LOOP_STRIDED(sum_cf)
 SUM_LOOP_STRIDED(sum_cd)
 
-static void sum_e_loop(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {
-    (void)d;
-    EACH_ROW;
-    for (npy_intp r = 0; r < rows; r++) {
-        float total;
-        sum_e_strided(args[0] + r * next, stride, n, &total);
-        *(uint16_t *)(args[1] + r * steps[1]) = v_to_half(total);
+#define SUM_LOOP_NARROW(LOOP, NAME, OUT, BACK)                                                     \
+    LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                      \
+        (void)d;                                                                                   \
+        EACH_ROW;                                                                                  \
+        for (npy_intp r = 0; r < rows; r++)                                                        \
+            *(OUT *)(args[1] + r * steps[1]) = BACK(NAME##_row(args[0] + r * next, stride, n));    \
     }
-}
+SUM_LOOP_NARROW(static void sum_e_loop, sum_e, uint16_t, v_to_half)
+SUM_LOOP_NARROW(void imode_sum_b, sum_b, uint16_t, v_to_brain)
+SUM_LOOP_NARROW(void imode_sum_e_to_f, sum_e, float, )
+SUM_LOOP_NARROW(void imode_sum_b_to_f, sum_b, float, )
 
-/* Integers add exactly in any order; narrow integers and bool add up to int64. */
+/* Integers add exactly in any order; narrow integers and bool add up to int64. The totals are
+   unsigned: they wrap around, as int64 does in NumPy. */
 #define SUM_INTEGERS(NAME, T)                                                                      \
+    V_CLONES static void NAME##_columns(const char *a, npy_intp stride, npy_intp n, uint64_t *out, \
+                                        npy_intp width) {                                          \
+        uint64_t total[TILE];                                                                      \
+        for (npy_intp j = 0; j < width; j++)                                                       \
+            total[j] = 0;                                                                          \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            for (npy_intp j = 0; j < width; j++)                                                   \
+                total[j] += (uint64_t)((const T *)(a + i * stride))[j];                            \
+        memcpy(out, total, width * sizeof *out);                                                   \
+    }                                                                                              \
     V_CLONES static void NAME##_loop(char **args, const npy_intp *dims, const npy_intp *steps,     \
                                      void *d) {                                                    \
         (void)d;                                                                                   \
         EACH_ROW;                                                                                  \
+        if (rows >= 8 && next == sizeof(T) && stride != next && steps[1] == sizeof(uint64_t)) {    \
+            for (npy_intp r = 0; r < rows; r += TILE)                                              \
+                NAME##_columns(args[0] + r * next, stride, n, (uint64_t *)args[1] + r,             \
+                               rows - r < TILE ? rows - r : TILE);                                 \
+            return;                                                                                \
+        }                                                                                          \
         for (npy_intp r = 0; r < rows; r++) {                                                      \
             const char *a = args[0] + r * next;                                                    \
-            uint64_t total = 0; /* unsigned: it wraps around, as int64 does in NumPy */            \
+            uint64_t total = 0;                                                                    \
             if (stride == sizeof(T))                                                               \
                 for (npy_intp i = 0; i < n; i++)                                                   \
                     total += (uint64_t)((const T *)a)[i];                                          \
@@ -236,18 +326,35 @@ SCALE_ROW(row_d, double)
 SOFTMAX_ROW(f, float, logf)
 SOFTMAX_ROW(d, double, log)
 
-/* Rows: used directly if contiguous; else copied to a buffer and back, several at once if their
-   corresponding elements are adjacent (a softmax over the leading dimension). */
-#define READ(x) (x)
-#define HALF(x) v_from_half(x)
-#define HALF_BACK(x) v_to_half(x)
+#define MOVES(S, T)                                                                                \
+    static void take_##S(T *to, const char *from, npy_intp step, npy_intp n) {                     \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            to[i] = *(const T *)(from + i * step);                                                 \
+    }                                                                                              \
+    static void put_##S(char *to, const T *from, npy_intp step, npy_intp n) {                      \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            *(T *)(to + i * step) = from[i];                                                       \
+    }
+MOVES(f, float)
+MOVES(d, double)
+#define take_e from_half
+#define put_e to_half
+#define take_b from_brain
+#define put_b to_brain
+
+/* Rows: used directly if contiguous; else copied to where the result will be, or to a buffer, several
+   at once if their corresponding elements are adjacent (a softmax over the leading dimension of a
+   matrix stored column by column). IS_T: the rows are of T, not of 16 bits. IMODE_ROOM bytes of rows
+   need no memory but the stack. */
 #define SIDE_BY_SIDE 16
-#define ROW_LOOP(NAME, KERNEL, IN, T, CONVERT, BACK, IS_T, OUT_N, OUT_STRIDE)                      \
-    static void NAME(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {          \
+#define LINES 32
+#define ROW_LOOP(LOOP, KERNEL, S, IN, T, IS_T, IN_PLACE, OUT_STRIDE)                               \
+    LOOP(char **args, const npy_intp *dims, const npy_intp *steps, void *d) {                      \
         (void)d;                                                                                   \
         EACH_ROW;                                                                                  \
-        npy_intp out_stride = OUT_STRIDE, size = (npy_intp)sizeof(T);                              \
-        if (IS_T && stride == size && (out_stride == size || OUT_N == 1)) {                        \
+        const npy_intp out_stride = OUT_STRIDE, size = (npy_intp)sizeof(T);                        \
+        const int placed = IS_T && IN_PLACE && out_stride == size;                                 \
+        if (IS_T && stride == size && (placed || !IN_PLACE)) {                                     \
             for (npy_intp r = 0; r < rows; r++)                                                    \
                 KERNEL((const T *)(args[0] + r * next), (T *)(args[1] + r * steps[1]), n);         \
             return;                                                                                \
@@ -255,9 +362,9 @@ SOFTMAX_ROW(d, double, log)
         npy_intp width = rows < SIDE_BY_SIDE ? rows : SIDE_BY_SIDE;                                \
         if (next != (npy_intp)sizeof(IN) || n > 1 << 16)                                           \
             width = 1;                                                                             \
-        T small[BLOCK], *buffer = small;                                                           \
-        if (2 * n * width > BLOCK) {                                                               \
-            buffer = malloc(2 * (size_t)(n * width) * sizeof(T));                                  \
+        T small[IMODE_ROOM / sizeof(T)], *buffer = small, one[SIDE_BY_SIDE];                       \
+        if (!placed && n * width * size > IMODE_ROOM) {                                            \
+            buffer = malloc((size_t)(n * width * size));                                           \
             if (buffer == NULL) {                                                                  \
                 PyGILState_STATE state = PyGILState_Ensure();                                      \
                 PyErr_NoMemory();                                                                  \
@@ -265,35 +372,134 @@ SOFTMAX_ROW(d, double, log)
                 return;                                                                            \
             }                                                                                      \
         }                                                                                          \
-        T *result = buffer + n * width;                                                            \
         for (npy_intp r = 0; r < rows; r += width) {                                               \
             const char *a = args[0] + r * next;                                                    \
             char *out = args[1] + r * steps[1];                                                    \
-            npy_intp w = rows - r < width ? rows - r : width;                                      \
-            for (npy_intp i = 0; i < n; i++)                                                       \
-                for (npy_intp k = 0; k < w; k++)                                                   \
-                    buffer[k * n + i] = CONVERT(*(const IN *)(a + i * stride + k * next));         \
+            const npy_intp w = rows - r < width ? rows - r : width;                                \
+            T *at[SIDE_BY_SIDE];                                                                   \
             for (npy_intp k = 0; k < w; k++)                                                       \
-                KERNEL(buffer + k * n, result + k * OUT_N, n);                                     \
-            for (npy_intp i = 0; i < OUT_N; i++)                                                   \
+                at[k] = placed ? (T *)(out + k * steps[1]) : buffer + k * n;                       \
+            if (w == 1)                                                                            \
+                take_##S(at[0], a, stride, n);                                                     \
+            else                                                                                   \
+                for (npy_intp i = 0; i < n; i += LINES) { /* all of a cache line, once */          \
+                    const npy_intp lines = n - i < LINES ? n - i : LINES;                          \
+                    T tile[LINES][SIDE_BY_SIDE];                                                   \
+                    for (npy_intp l = 0; l < lines; l++)                                           \
+                        take_##S(tile[l], a + (i + l) * stride, next, w);                          \
+                    for (npy_intp k = 0; k < w; k++)                                               \
+                        for (npy_intp l = 0; l < lines; l++)                                       \
+                            at[k][i + l] = tile[l][k];                                             \
+                }                                                                                  \
+            for (npy_intp k = 0; k < w; k++)                                                       \
+                KERNEL(at[k], IN_PLACE ? at[k] : one + k, n);                                      \
+            if (!IN_PLACE)                                                                         \
+                put_##S(out, one, steps[1], w);                                                    \
+            else if (!placed)                                                                      \
                 for (npy_intp k = 0; k < w; k++)                                                   \
-                    *(IN *)(out + i * out_stride + k * steps[1]) = BACK(result[k * OUT_N + i]);    \
+                    put_##S(out + k * steps[1], at[k], out_stride, n);                             \
         }                                                                                          \
         if (buffer != small)                                                                       \
             free(buffer);                                                                          \
     }
-#define ROW_LOOPS(NAME, OUT_N, OUT_STRIDE)                                                         \
-    ROW_LOOP(NAME##_loop_e, NAME##_f, uint16_t, float, HALF, HALF_BACK, 0, OUT_N, OUT_STRIDE)      \
-    ROW_LOOP(NAME##_loop_f, NAME##_f, float, float, READ, READ, 1, OUT_N, OUT_STRIDE)              \
-    ROW_LOOP(NAME##_loop_d, NAME##_d, double, double, READ, READ, 1, OUT_N, OUT_STRIDE)            \
-    static imode_loop NAME##_loops[] = {NAME##_loop_e, NAME##_loop_f, NAME##_loop_d};
-ROW_LOOPS(softmax, n, steps[3])
-ROW_LOOPS(log_softmax, n, steps[3])
-ROW_LOOPS(logsumexp, 1, 0)
+#define ROW_LOOPS(NAME, IN_PLACE, OUT_STRIDE)                                                      \
+    ROW_LOOP(static void NAME##_loop_e, NAME##_f, e, uint16_t, float, 0, IN_PLACE, OUT_STRIDE)     \
+    ROW_LOOP(static void NAME##_loop_f, NAME##_f, f, float, float, 1, IN_PLACE, OUT_STRIDE)        \
+    ROW_LOOP(static void NAME##_loop_d, NAME##_d, d, double, double, 1, IN_PLACE, OUT_STRIDE)      \
+    ROW_LOOP(void imode_##NAME##_b, NAME##_f, b, uint16_t, float, 0, IN_PLACE, OUT_STRIDE)
+ROW_LOOPS(softmax, 1, steps[3])
+ROW_LOOPS(log_softmax, 1, steps[3])
+ROW_LOOPS(logsumexp, 0, 0)
+
+/* ---- softmax of columns: ABREAST of them side by side; the sums in blocks of RUN rows ----
+   Exponentials are computed twice, not stored: the row stored and the next row loaded would often
+   be 4 KiB apart, which a processor mistakes for the same address, and waits. */
+
+#define ABREAST 64
+#define RUN 64
+/* The largest element of each column, and the sum of exponentials less that; of infinities, where
+   `finite`, less 0. */
+#define EXPONENTIALS(NAME, T, EXP)                                                                 \
+    V_CLONES static void NAME##_sums(const T *x, npy_intp n, npy_intp step, int width,             \
+                                     int finite, T *top, T *sum) {                                 \
+        T part[ABREAST];                                                                           \
+        for (int j = 0; j < width; j++) {                                                          \
+            top[j] = x[j];                                                                         \
+            sum[j] = 0;                                                                            \
+        }                                                                                          \
+        for (npy_intp k = 1; k < n; k++)                                                           \
+            for (int j = 0; j < width; j++)                                                        \
+                top[j] = x[k * step + j] > top[j] ? x[k * step + j] : top[j];                      \
+        if (finite)                                                                                \
+            for (int j = 0; j < width; j++) top[j] = top[j] - top[j] == 0 ? top[j] : 0;            \
+        for (npy_intp first = 0; first < n; first += RUN) {                                        \
+            npy_intp end = n - first < RUN ? n : first + RUN;                                      \
+            for (int j = 0; j < width; j++) part[j] = 0;                                           \
+            for (npy_intp k = first; k < end; k++) {                                               \
+                const T *row = x + k * step;                                                       \
+                for (int j = 0; j < width; j++) part[j] += EXP(row[j] - top[j]);                   \
+            }                                                                                      \
+            for (int j = 0; j < width; j++) sum[j] += part[j];                                     \
+        }                                                                                          \
+    }
+EXPONENTIALS(exps_f, float, v_expf)
+EXPONENTIALS(exps_d, double, v_exp)
+
+#define COLUMNS(NAME, T, EXPS, EXP, LOG, IS_LOG)                                                   \
+    V_CLONES static void NAME##_tile(const T *x, T *y, npy_intp n, npy_intp step,                  \
+                                     int width) {                                                  \
+        T top[ABREAST], sum[ABREAST];                                                              \
+        EXPS##_sums(x, n, step, width, 0, top, sum);                                               \
+        for (int j = 0; j < width; j++) sum[j] = IS_LOG ? LOG(sum[j]) : 1 / sum[j];                \
+        for (npy_intp k = 0; k < n; k++) {                                                         \
+            const T *row = x + k * step;                                                           \
+            T *to = y + k * step;                                                                  \
+            V_IVDEP for (int j = 0; j < width; j++)                                                \
+                to[j] = IS_LOG ? row[j] - top[j] - sum[j] : EXP(row[j] - top[j]) * sum[j];         \
+        }                                                                                          \
+    }                                                                                              \
+    void NAME(const char *in, char *out, npy_intp outer, npy_intp n, npy_intp inner,               \
+              npy_intp width) {                                                                    \
+        const T *x = (const T*)in;                                                                 \
+        T *y = (T*)out;                                                                            \
+        for (npy_intp o = 0; o < outer; o++, x += n * inner, y += n * inner)                       \
+            for (npy_intp first = 0; first < width; first += ABREAST)                              \
+                NAME##_tile(x + first, y + first, n, inner,                                        \
+                            width - first < ABREAST ? (int)(width - first) : ABREAST);             \
+    }
+COLUMNS(imode_softmax_f, float, exps_f, v_expf, logf, 0)
+COLUMNS(imode_softmax_d, double, exps_d, v_exp, log, 0)
+COLUMNS(imode_log_softmax_f, float, exps_f, v_expf, logf, 1)
+COLUMNS(imode_log_softmax_d, double, exps_d, v_exp, log, 1)
+
+/* Of lanes side by side, as the results are; else row by row. */
+#define LOGSUMEXP(S, T, LOG)                                                                       \
+    static void logsumexp_any_##S(char **args, const npy_intp *dims, const npy_intp *steps,        \
+                                  void *d) {                                                       \
+        EACH_ROW;                                                                                  \
+        const npy_intp size = (npy_intp)sizeof(T);                                                 \
+        if (rows < SIDE_BY_SIDE || next != size || steps[1] != size || stride == size) {           \
+            logsumexp_loop_##S(args, dims, steps, d);                                              \
+            return;                                                                                \
+        }                                                                                          \
+        for (npy_intp r = 0; r < rows; r += ABREAST) {                                             \
+            const int width = rows - r < ABREAST ? (int)(rows - r) : ABREAST;                      \
+            T top[ABREAST], sum[ABREAST], *out = (T *)args[1] + r;                                 \
+            exps_##S##_sums((const T *)args[0] + r, n, stride / size, width, 1, top, sum);         \
+            for (int j = 0; j < width; j++)                                                        \
+                out[j] = LOG(sum[j]) + top[j];                                                     \
+        }                                                                                          \
+    }
+LOGSUMEXP(f, float, logf)
+LOGSUMEXP(d, double, log)
 
 static imode_loop sum_loops[] = {sum_u1_loop, sum_u1_loop, sum_i1_loop, sum_i2_loop,
                                  sum_i4_loop, sum_i8_loop, sum_e_loop,  sum_f_loop,
                                  sum_d_loop,  sum_cf_loop, sum_cd_loop};
+static imode_loop softmax_loops[] = {softmax_loop_e, softmax_loop_f, softmax_loop_d};
+static imode_loop log_softmax_loops[] = {log_softmax_loop_e, log_softmax_loop_f,
+                                         log_softmax_loop_d};
+static imode_loop logsumexp_loops[] = {logsumexp_loop_e, logsumexp_any_f, logsumexp_any_d};
 static const char sum_types[] = {
     NPY_BOOL,  NPY_INT64,  NPY_UINT8, NPY_INT64, NPY_INT8,   NPY_INT64,  NPY_INT16,   NPY_INT64,
     NPY_INT32, NPY_INT64,  NPY_INT64, NPY_INT64, NPY_HALF,   NPY_HALF,   NPY_FLOAT,   NPY_FLOAT,

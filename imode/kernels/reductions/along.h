@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "scan.h"
+
 /* Those declared like this are gufunc loops: dims = {lanes, n}, steps = {bytes from lane to lane
    of each argument, then from element to element of each}. */
 #define IMODE_ALONG(name) \
@@ -16,16 +18,9 @@ IMODE_ALONG(imode_log_softmax_backward_f)
 IMODE_ALONG(imode_log_softmax_backward_d)
 
 
-/* A run along the middle of (outer, n, inner), for the first `width` of inner; both arrays lie
-   alike: n * inner elements from one of outer to the next. */
-typedef void imode_scan(const char* in, char* out, ptrdiff_t outer, ptrdiff_t n, ptrdiff_t inner,
-                        ptrdiff_t width);
-
 /* Running sums and products. */
 imode_scan imode_cumsum_f, imode_cumsum_d, imode_cumsum_l;
 imode_scan imode_cumprod_f, imode_cumprod_d, imode_cumprod_l;
-
-/* softmax and its logarithm, for lanes side by side, without a copy. */
-imode_scan imode_softmax_f, imode_softmax_d, imode_log_softmax_f, imode_log_softmax_d;
+imode_scan imode_logcumsumexp_f, imode_logcumsumexp_d;
 
 #endif

@@ -3,21 +3,15 @@
 from numpy cimport npy_intp
 
 cdef extern from "along.h" nogil:
-    ctypedef void (*scan_t "imode_scan *")(const char* source, char* out, npy_intp outer,
-                                           npy_intp n, npy_intp inner, npy_intp width) noexcept
     void imode_softmax_backward_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_softmax_backward_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_log_softmax_backward_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_log_softmax_backward_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_cumsum_f(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
-    void imode_softmax_f(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
-    void imode_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
-    void imode_log_softmax_f(const char*, char*, npy_intp, npy_intp, npy_intp,
-                             npy_intp) noexcept
-    void imode_log_softmax_d(const char*, char*, npy_intp, npy_intp, npy_intp,
-                             npy_intp) noexcept
     void imode_cumsum_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumsum_l(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumprod_f(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumprod_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
     void imode_cumprod_l(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_logcumsumexp_f(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept
+    void imode_logcumsumexp_d(const char*, char*, npy_intp, npy_intp, npy_intp, npy_intp) noexcept

@@ -1,25 +1,29 @@
 """Compiled kernels of operators along one dimension that give an index or a whole lane.
 
-The tensor is seen as (outer, n, inner), copied first if it is not contiguous. With inner == 1 each
-lane is contiguous and used directly. Otherwise lanes lie side by side: a few at a time are gathered
-into a buffer, processed, and scattered back.
+The tensor is seen as (outer, n, inner). With inner == 1 each lane is contiguous and used directly.
+Otherwise lanes lie side by side: a few at a time are gathered into a buffer, processed, and
+scattered back. A tensor that is not contiguous is read as it lies, if its lanes follow each other
+regularly; else it is copied first.
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from imode._core.parallel cimport parallel_for, skipping
-from imode._core.adapter cimport deliver, run_general
+from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator, kernel_t
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum, is_complex,
-    is_integral, typenum_of)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, code_of, dtype_from_typenum,
+    is_complex, is_integral, is_stored, typenum_of)
 from imode._core.iterate cimport raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.making cimport wrap
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
+from imode.kernels.creation.copy cimport write
 from imode.kernels.reductions import rows as row_loops
-from imode.kernels.reductions.reduce cimport ALL, BAD, NDIM, axes_of
+from imode.kernels.reductions.reduce cimport ALL, BAD, NDIM, Plan, axes_of, make_plan
+from imode.kernels.reductions.rows cimport IMODE_ROOM, brain, columns, scan_t
 from libc.stdint cimport int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -31,12 +35,14 @@ from imode import errors
 
 cnp.import_array()
 
+cdef ndarray _ONE = cnp.PyArray_EMPTY(0, NULL, cnp.NPY_FLOAT, 0)    # of float32
+
 cdef extern from "Python.h":
     PyObject* Py_True
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef int (*find_t "PyArray_ArgFunc *")(void* data, npy_intp n, npy_intp* index,
-                                               void* array) noexcept
+                                               void* array) noexcept nogil
     ctypedef struct ArrFuncs "PyArray_ArrFuncs":
         find_t argmax
         find_t argmin
@@ -49,9 +55,13 @@ cdef extern from "lanes.h" nogil:
     void imode_scatter(const char* rows, char* data, npy_intp n, npy_intp stride, npy_intp lanes,
                        npy_intp lane_stride, npy_intp item) noexcept
 
+cdef extern from "wide.h" nogil:
+    void from_half(float* to, const char* source, npy_intp step, npy_intp n) noexcept
+    void from_brain(float* to, const char* source, npy_intp step, npy_intp n) noexcept
+
 cdef enum:
-    GIL_FREE = 32768              # from so many elements on, the GIL is released
-    GRAIN = 32768                 # fewest elements per thread
+    GIL_FREE = 16384              # from so many elements on, the GIL is released
+    GRAIN = 8192                  # fewest elements per thread
     TILE = 64                     # lanes side by side that a thread takes at a time
     SIDE_BY_SIDE = 16             # lanes gathered at a time
     SMALL = 8192                  # most bytes of a buffer on the stack
@@ -69,7 +79,12 @@ cdef inline int _axis(PyObject* dim, int nd) noexcept:
 
 
 cdef inline ndarray _contiguous(ndarray x):
-    return x if cnp.PyArray_IS_C_CONTIGUOUS(x) else x.copy("C")
+    cdef ndarray copy
+    if cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return x
+    copy = empty(cnp.PyArray_TYPE(x), x.ndim, x.shape)
+    write(copy, x)
+    return copy
 
 
 ctypedef struct Block:            # a contiguous array seen as (outer, n, inner)
@@ -92,6 +107,44 @@ cdef inline Block _block(ndarray x, int axis) noexcept:
     return block
 
 
+ctypedef struct Lines:            # where the lanes of an array lie: (outer, inner), in row order
+    npy_intp outer
+    npy_intp outer_step           # bytes
+    npy_intp inner
+    npy_intp inner_step
+    npy_intp n                    # elements of a lane
+    npy_intp step
+
+
+cdef Lines _lines_of(Block* block) noexcept:
+    """Those of a contiguous array."""
+    cdef Lines lines
+    cdef npy_intp row = block.n * block.item
+    lines.n, lines.step = block.n, block.inner * block.item
+    if block.inner == 1:
+        lines.outer, lines.outer_step = 1, 0
+        lines.inner, lines.inner_step = block.outer, row
+    else:
+        lines.outer, lines.outer_step = block.outer, row * block.inner
+        lines.inner, lines.inner_step = block.inner, block.item
+    return lines
+
+
+cdef bint _find_lines(ndarray x, long long axes, Lines* lines) noexcept:
+    """Those of any array; False: they do not follow each other regularly."""
+    cdef Plan plan
+    make_plan(x, axes, False, &plan)
+    if plan.lane.n > 1 or plan.kept.n > 2:
+        return False
+    lines.n, lines.step = plan.lane.size[0], plan.lane.stride[0]
+    lines.outer, lines.outer_step = 1, 0
+    if plan.kept.n == 2:
+        lines.outer, lines.outer_step = plan.kept.size[0], plan.kept.stride[0]
+    lines.inner = plan.kept.size[plan.kept.n - 1]
+    lines.inner_step = plan.kept.stride[plan.kept.n - 1]
+    return True
+
+
 # ---- argmax(self, dim, keepdim), max.dim(self, dim, keepdim) ----
 
 cdef class _Extremum:
@@ -106,46 +159,94 @@ cdef CKernel _extremum(kernel_t fn, bint least):
 
 cdef inline bint _has_order(ndarray x) noexcept:
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
-    return code != BOOL and not is_complex(code)
+    return code != BOOL and not is_complex(code) and (code == BFLOAT16 or not is_stored(code))
 
 
-cdef int _find(ndarray x, bint least, Block* block, int64_t* found, char* values) except -1:
-    """Find the extremum of each lane of a contiguous array: index and, unless NULL, value."""
-    cdef ArrFuncs* functions = PyDataType_GetArrFuncs(PyArray_DESCR(x))
-    cdef find_t find = functions.argmin if least else functions.argmax
-    cdef char* data = <char*>cnp.PyArray_DATA(x)
-    cdef npy_intp item = block.item
-    cdef npy_intp step = block.n * item
+ctypedef struct Search:
+    find_t find                   # NumPy's; of 16 bits it finds the place in a copy in float32
+    void* array                   # its argument
+    Lines lines
+    npy_intp tiles                # of each of lines.outer: SIDE_BY_SIDE lanes
+    npy_intp item
+    int code
+    const char* data
+    int64_t* found                # indices
+    char* values                  # or NULL
+    bint failed                   # there was no memory
+
+
+cdef void _find_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Tiles begin to end."""
+    cdef Search* s = <Search*>context
+    cdef Lines* lines = &s.lines
+    cdef bint gathers = lines.step != s.item
+    cdef bint narrow = s.code == FLOAT16 or s.code == BFLOAT16
+    cdef npy_intp each = lines.n * s.item if gathers else lines.inner_step
+    cdef npy_intp room = SIDE_BY_SIDE * each if gathers else 0
+    cdef npy_intp size = room + (lines.n * <npy_intp>sizeof(float) if narrow else 0)
     cdef char[SMALL] small
-    cdef char* rows = data
-    cdef char* buffer = NULL
-    cdef npy_intp _o, b, first, count, index, j
-    if block.inner > 1:
-        buffer = small
-        if SIDE_BY_SIDE * step > SMALL:
-            buffer = <char*>malloc(SIDE_BY_SIDE * step)
-            if buffer == NULL:
-                raise MemoryError()
-        rows = buffer
-    for _o in range(block.outer):
-        for b in range((block.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE):
-            first = b * SIDE_BY_SIDE
-            count = min(block.inner - first, SIDE_BY_SIDE)
-            if block.inner == 1:
-                rows = data
+    cdef char* buffer = small
+    cdef char* row
+    cdef float* wide
+    cdef npy_intp tile, place, first, count, index, j
+    if size > SMALL:
+        buffer = <char*>malloc(size)
+        if buffer == NULL:
+            s.failed = True
+            return
+    wide = <float*>(buffer + room)
+    for tile in range(begin, end):
+        first = tile % s.tiles * SIDE_BY_SIDE
+        count = min(lines.inner - first, <npy_intp>SIDE_BY_SIDE)
+        place = tile // s.tiles * lines.inner + first
+        row = <char*>s.data + tile // s.tiles * lines.outer_step + first * lines.inner_step
+        if gathers:
+            imode_gather(buffer, row, lines.n, lines.step, count, lines.inner_step, s.item)
+            row = buffer
+        for j in range(count):
+            if narrow:
+                if s.code == FLOAT16:
+                    from_half(wide, row, 2, lines.n)
+                else:
+                    from_brain(wide, row, 2, lines.n)
+                s.find(wide, lines.n, &index, s.array)
             else:
-                imode_gather(rows, data + first * item, block.n, block.inner * item, count, item,
-                             item)
-            for j in range(count):
-                find(rows + j * step, block.n, &index, <void*>x)
-                found[0] = index
-                found += 1
-                if values != NULL:
-                    memcpy(values, rows + j * step + index * item, item)
-                    values += item
-        data += step * block.inner
-    if block.inner > 1 and buffer != small:
+                s.find(row, lines.n, &index, s.array)
+            s.found[place + j] = index
+            if s.values != NULL:
+                memcpy(s.values + (place + j) * s.item, row + index * s.item, s.item)
+            row += each
+    if buffer != small:
         free(buffer)
+
+
+cdef int _find(ndarray x, bint least, long long axes, Block* block, int64_t* found,
+               char* values) except -1:
+    """Find the extremum of each lane: index and, unless NULL, value."""
+    cdef Search s
+    cdef ArrFuncs* functions
+    cdef npy_intp parts
+    s.code, s.item, s.found, s.values = code_of[cnp.PyArray_TYPE(x)], block.item, found, values
+    if not cnp.PyArray_IS_C_CONTIGUOUS(x) and _find_lines(x, axes, &s.lines):
+        pass
+    else:
+        x = _contiguous(x)
+        s.lines = _lines_of(block)
+    like = x
+    if s.code == FLOAT16 or s.code == BFLOAT16:
+        like = _ONE
+    functions = PyDataType_GetArrFuncs(PyArray_DESCR(<ndarray>like))
+    s.find = functions.argmin if least else functions.argmax
+    s.array, s.data, s.failed = <void*>like, <const char*>cnp.PyArray_DATA(x), False
+    s.tiles = (s.lines.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE
+    parts = s.lines.outer * s.tiles
+    if cnp.PyArray_SIZE(x) < GIL_FREE:
+        _find_some(&s, 0, parts)
+    elif not skipping():
+        with nogil:
+            parallel_for(parts, GRAIN // (s.lines.n * SIDE_BY_SIDE) + 1, _find_some, &s)
+    if s.failed:
+        raise MemoryError()
     return 0
 
 
@@ -169,9 +270,10 @@ cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef npy_intp[NDIM] dims
     cdef Block block
     cdef bint keepdim = args[2] == Py_True
+    cdef long long axes = ALL
     cdef int d, nd, axis
     if x.ndim > NDIM or cnp.PyArray_SIZE(x) == 0 or not _has_order(x):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     if args[1] == <PyObject*>None:
         for d in range(x.ndim):
             dims[d] = 1
@@ -181,11 +283,12 @@ cdef object _arg_kernel(Operator op, keyset_t keys, PyObject** args):
     else:
         axis = _axis(args[1], x.ndim)
         if axis == BAD or x.ndim == 0:
-            return run_general(op, keys, args)
+            return run_otherwise(op, keys, args)
         nd = _result_dims(x, axis, keepdim, dims)
         block = _block(x, axis)
+        axes = <long long>1 << axis
     out = empty(cnp.NPY_INT64, nd, dims)
-    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(out), NULL)
+    _find(x, self.least, axes, &block, <int64_t*>cnp.PyArray_DATA(out), NULL)
     return deliver(op, out, args)
 
 
@@ -200,12 +303,12 @@ cdef object _extremum_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int nd
     if x.ndim > NDIM or x.ndim == 0 or axis == BAD or (
             cnp.PyArray_SIZE(x) == 0 or not _has_order(x)):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     nd = _result_dims(x, axis, args[2] == Py_True, dims)
     values = empty(cnp.PyArray_TYPE(x), nd, dims)
     indices = empty(cnp.NPY_INT64, nd, dims)
     block = _block(x, axis)
-    _find(_contiguous(x), self.least, &block, <int64_t*>cnp.PyArray_DATA(indices),
+    _find(x, self.least, <long long>1 << axis, &block, <int64_t*>cnp.PyArray_DATA(indices),
           <char*>cnp.PyArray_DATA(values))
     return deliver(op, (values, indices), args)
 
@@ -267,14 +370,15 @@ cdef class _Softmax:
     cdef object ufunc             # keeps the loops alive
 
 
-cdef CKernel _softmax(ufunc, scan_t floats, scan_t doubles):
+cdef CKernel _softmax(ufunc, scan_t* side_by_side, loop_t brains):
     cdef _Softmax self = _Softmax()
     cdef int ignored
     cdef int code
     self.ufunc = ufunc
     for code in (FLOAT16, FLOAT32, FLOAT64):
         find_loop(ufunc, code, &self.loop[code], &self.data[code], &ignored)
-    self.columns[<int>FLOAT32], self.columns[<int>FLOAT64] = floats, doubles
+    self.loop[<int>BFLOAT16] = brains
+    self.columns[<int>FLOAT32], self.columns[<int>FLOAT64] = side_by_side[0], side_by_side[1]
     return CKernel.new(_softmax_kernel, self)
 
 
@@ -342,7 +446,7 @@ cdef void _rows(loop_t loop, void* data, int nargs, Block* block, char** args) n
     s.loop, s.data, s.nargs, s.block = loop, data, nargs, block[0]
     for i in range(nargs):
         s.args[i] = args[i]
-    if block.item < 4 and block.n > SMALL // 8:
+    if block.item < 4 and block.n * <npy_intp>sizeof(float) > IMODE_ROOM:
         _rows_some(&s, 0, block.outer)
     else:
         parallel_for(block.outer, GRAIN // block.n + 1, _rows_some, &s)
@@ -370,6 +474,47 @@ cdef int _lanes(loop_t loop, void* data, int nargs, Block* block, char** args) e
     return raise_left()
 
 
+# ---- rows that lie anywhere, to contiguous ones ----
+
+ctypedef struct Moves:
+    loop_t loop
+    void* data
+    const char* source
+    char* out
+    Lines* lines
+    npy_intp item
+
+
+cdef void _lines_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Tiles begin to end, of SIDE_BY_SIDE lanes; the last has what is left."""
+    cdef Moves* s = <Moves*>context
+    cdef Lines* lines = s.lines
+    cdef npy_intp first = begin * SIDE_BY_SIDE
+    cdef npy_intp row = lines.n * s.item
+    cdef npy_intp[2] dims = [min(end * SIDE_BY_SIDE, lines.inner) - first, lines.n]
+    cdef npy_intp[4] steps = [lines.inner_step, row, lines.step, s.item]
+    cdef char* args[2]
+    args[0], args[1] = <char*>s.source + first * lines.inner_step, s.out + first * row
+    s.loop(args, dims, steps, s.data)
+
+
+cdef int _from_lines(loop_t loop, void* data, ndarray x, Lines* lines, ndarray out) except -1:
+    """Run a loop (n)->(n). Only of 16 bits it may have to say that memory failed."""
+    cdef Moves s
+    cdef npy_intp tiles = (lines.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE
+    s.loop, s.data, s.lines, s.item = loop, data, lines, cnp.PyArray_ITEMSIZE(x)
+    s.source, s.out = <const char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(out)
+    if cnp.PyArray_SIZE(x) < GIL_FREE:
+        _lines_some(&s, 0, tiles)
+    elif not skipping():
+        with nogil:
+            if s.item < 4:
+                _lines_some(&s, 0, tiles)
+            else:
+                parallel_for(tiles, GRAIN // (lines.n * SIDE_BY_SIDE) + 1, _lines_some, &s)
+    return raise_left()
+
+
 cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef _Softmax self = <_Softmax>(<CKernel>op.kernels[highest_key(keys)]).config
     cdef ndarray x = storage(<Tensor>args[0])
@@ -377,13 +522,18 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int code = code_of[cnp.PyArray_TYPE(x)]
     cdef int axis = _axis(args[1], x.ndim)
     cdef Block block
+    cdef Lines lines
     cdef char* pointers[2]
     if self.loop[code] == NULL or axis == BAD or (
             cnp.PyArray_SIZE(x) == 0 or x.ndim == 0):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     block = _block(x, axis)
-    x = _contiguous(x)
     out = empty(typenum_of[code], x.ndim, x.shape)
+    if block.inner == 1 and not cnp.PyArray_IS_C_CONTIGUOUS(x) and (
+            _find_lines(x, <long long>1 << axis, &lines)) and lines.outer == 1:
+        _from_lines(self.loop[code], self.data[code], x, &lines, out)
+        return deliver(op, out, args)
+    x = _contiguous(x)
     pointers[0] = <char*>cnp.PyArray_DATA(x)
     pointers[1] = <char*>cnp.PyArray_DATA(out)
     if block.inner == 1 or self.columns[code] == NULL:
@@ -406,7 +556,7 @@ cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args
             cnp.PyArray_SIZE(y) == 0 or y.ndim == 0
             or cnp.PyArray_TYPE(grad) != cnp.PyArray_TYPE(y)
             or not cnp.PyArray_SAMESHAPE(grad, y)):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     block = _block(y, axis)
     grad, y = _contiguous(grad), _contiguous(y)
     out = empty(typenum_of[code], y.ndim, y.shape)
@@ -417,20 +567,22 @@ cdef object _softmax_backward_kernel(Operator op, keyset_t keys, PyObject** args
     return deliver(op, out, args)
 
 
-softmax = _softmax(row_loops.softmax, imode_softmax_f, imode_softmax_d)
-log_softmax = _softmax(row_loops.log_softmax, imode_log_softmax_f, imode_log_softmax_d)
+softmax = _softmax(row_loops.softmax, columns.softmax, brain.softmax)
+log_softmax = _softmax(row_loops.log_softmax, columns.log_softmax, brain.log_softmax)
 softmax_backward = _softmax_backward(imode_softmax_backward_f, imode_softmax_backward_d)
 log_softmax_backward = _softmax_backward(imode_log_softmax_backward_f, imode_log_softmax_backward_d)
 
 
-# ---- cumsum(self, dim, *, dtype), cumprod ----
+# ---- cumsum(self, dim, *, dtype), cumprod, logcumsumexp(self, dim) ----
 
 cdef class _Scan:
     cdef scan_t loop[N_DTYPES]    # index: Code of the result; NULL: not served
+    cdef bint converts            # there is an argument `dtype`
 
 
-cdef CKernel _scan(scan_t floats, scan_t doubles, scan_t integers):
+cdef CKernel _scan(scan_t floats, scan_t doubles, scan_t integers, bint converts=True):
     cdef _Scan self = _Scan()
+    self.converts = converts
     self.loop[<int>FLOAT32], self.loop[<int>FLOAT64] = floats, doubles
     self.loop[<int>INT64] = integers
     return CKernel.new(_scan_kernel, self)
@@ -450,17 +602,18 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int axis = _axis(args[1], x.ndim)
     cdef Block block
     cdef PyObject* own[4]
-    if op.role == INPLACE and args[2] != <PyObject*>None and axis != BAD:
-        _refuse_other_dtype(x, as_numpy(<object>args[2]))
-    if op.role == INPLACE and args[2] == <PyObject*>None and code == BOOL:
+    cdef PyObject* to = args[2] if self.converts else <PyObject*>None
+    if op.role == INPLACE and to != <PyObject*>None and axis != BAD:
+        _refuse_other_dtype(x, as_numpy(<object>to))
+    if op.role == INPLACE and to == <PyObject*>None and code == BOOL:
         dtype = dtype_from_typenum(cnp.PyArray_TYPE(x))     # not int64, which would not fit
         own[0], own[1], own[2], own[3] = args[0], args[1], <PyObject*>dtype, args[3]
-        return run_general(op, keys, own)
+        return run_otherwise(op, keys, own)
     if is_integral(code):
         code = INT64
     if self.loop[code] == NULL or axis == BAD or x.ndim == 0 or (
-            args[2] != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
-        return run_general(op, keys, args)
+            to != <PyObject*>None or cnp.PyArray_SIZE(x) == 0):
+        return run_otherwise(op, keys, args)
     if cnp.PyArray_TYPE(x) != typenum_of[code]:
         x = cnp.PyArray_Cast(x, typenum_of[code])
     block = _block(x, axis)
@@ -472,6 +625,7 @@ cdef object _scan_kernel(Operator op, keyset_t keys, PyObject** args):
 
 cumsum = _scan(imode_cumsum_f, imode_cumsum_d, imode_cumsum_l)
 cumprod = _scan(imode_cumprod_f, imode_cumprod_d, imode_cumprod_l)
+logcumsumexp = _scan(imode_logcumsumexp_f, imode_logcumsumexp_d, NULL, False)
 
 
 # ---- along the diagonal --------------------------------------------------------------------------
@@ -503,7 +657,7 @@ cdef object _trace(Operator op, keyset_t keys, PyObject** args):
     cdef void* to
     if args[op.nargs] != NULL or x.ndim != 2 or typenum not in (
             cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_INT64):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     n, step = min(x.shape[0], x.shape[1]), x.strides[0] + x.strides[1]
     out = empty(typenum, 0, NULL)
     to = cnp.PyArray_DATA(out)

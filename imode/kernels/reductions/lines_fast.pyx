@@ -11,17 +11,12 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport Fields, _array, _dim, array_of
-from libc.math cimport exp, log1p
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
-
-cdef extern from "math.h" nogil:
-    float expf(float)
-    float log1pf(float)
 
 cdef extern from "Python.h":
     PyObject* Py_True
@@ -432,56 +427,6 @@ cdef object _running(Operator op, keyset_t keys, PyObject** args):
     return deliver(op, (values, places), args)
 
 
-# ---- running sums of exponentials ----------------------------------------------------------------
-
-
-cdef inline real _log1p_of_exp(real x) noexcept nogil:
-    return <real>log1pf(expf(x)) if real is float else <real>log1p(exp(x))
-
-
-cdef inline real _added(real a, real b) noexcept nogil:
-    """log(exp(a) + exp(b)), as NumPy's logaddexp."""
-    cdef real away = a - b
-    if a == b:
-        return a + <real>0.693147180559945309417232121458176568
-    if not away == away:
-        return away
-    if away > 0:
-        return a + _log1p_of_exp(-away)
-    return b + _log1p_of_exp(away)
-
-
-cdef void _sums(const lines_t* s, const real* x, real* out) noexcept nogil:
-    cdef npy_intp _, i, k, size = s.n * s.inner
-    for _ in range(s.outer):
-        for k in range(s.inner):
-            out[k] = x[k]
-        for i in range(s.inner, size):
-            out[i] = _added(out[i - s.inner], x[i])
-        x += size
-        out += size
-
-
-cdef object _log_sums(Operator op, keyset_t keys, PyObject** args):
-    """logcumsumexp(self, dim)."""
-    cdef lines_t s
-    cdef ndarray x, out
-    cdef int axis = _line(args[0], args[1])
-    cdef int kind = _array(args[0]).descr.type_num
-    if axis < 0 or kind != cnp.NPY_FLOAT32 and kind != cnp.NPY_FLOAT64:
-        return run_general(op, keys, args)
-    x = _contiguous(args[0])
-    _set(&s, x, axis, True)
-    out = empty(kind, x.ndim, x.shape)
-    if not skipping():
-        with nogil:
-            if kind == cnp.NPY_FLOAT32:
-                _sums(&s, <const float*>cnp.PyArray_DATA(x), <float*>cnp.PyArray_DATA(out))
-            else:
-                _sums(&s, <const double*>cnp.PyArray_DATA(x), <double*>cnp.PyArray_DATA(out))
-    return deliver(op, out, args)
-
-
 median = CKernel.new(_median_whole, False)
 nanmedian = CKernel.new(_median_whole, True)
 median_dim = CKernel.new(_median_lines, False)
@@ -489,4 +434,3 @@ nanmedian_dim = CKernel.new(_median_lines, True)
 mode = CKernel.new(_mode)
 cummax = CKernel.new(_running, False)
 cummin = CKernel.new(_running, True)
-logcumsumexp = CKernel.new(_log_sums)

@@ -9,11 +9,15 @@
 #define IMODE_LANES(name) \
     void name(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data);
 
-/* (n)->(): sums of a term of each element, and products; the norm's square root is taken. */
+/* (n)->(): sums of a term of each element, products, extrema; the norm's square root is taken. */
 IMODE_LANES(imode_nansum_f)
 IMODE_LANES(imode_nansum_d)
 IMODE_LANES(imode_prod_f)
 IMODE_LANES(imode_prod_d)
+IMODE_LANES(imode_max_f)
+IMODE_LANES(imode_max_d)
+IMODE_LANES(imode_min_f)
+IMODE_LANES(imode_min_d)
 IMODE_LANES(imode_norm1_f)
 IMODE_LANES(imode_norm1_d)
 IMODE_LANES(imode_norm2_f)

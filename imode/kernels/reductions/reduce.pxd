@@ -12,6 +12,10 @@ cdef extern from "reduce.h" nogil:
     void imode_nansum_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_prod_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_prod_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_max_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_max_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_min_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
+    void imode_min_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm1_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm1_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_norm2_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
@@ -41,6 +45,7 @@ ctypedef struct Lanes:            # the inner loops for one dtype
     void* rows_data
     loop_t step                   # (),()->(): takes one more element into the result; NULL: none
     void* step_data
+    loop_t wide                   # of 16 bits: (n)->() with results in float32; NULL: none
 
 ctypedef struct Axes:             # dimensions, neighbours merged where memory allows
     int n

@@ -15,18 +15,20 @@ import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.parallel cimport parallel_for, skipping
-from imode._core.adapter cimport deliver, run_general
+from imode._core.parallel cimport num_threads, parallel_for, skipping
+from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of, is_complex,
-    is_integral, typenum_of)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of,
+    is_complex, is_integral, typenum_of)
 from imode._core.iterate cimport empty_like, raise_left
 from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.loops cimport find_loop, loop_t
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.creation.copy cimport write
+from imode.kernels.reductions.rows cimport brain, wide_sums
 from imode.kernels.reductions import rows as row_loops
 from libc.string cimport memcpy
 from numpy cimport ndarray, npy_intp
@@ -67,7 +69,12 @@ cdef class _Reduction:
     cdef int dtype
     cdef int finish               # Finish
     cdef bint chains              # folding folded values gives the same as folding all at once
+    cdef bint abreast             # the loops take lanes side by side as they are
     cdef bint none_of             # () means no dimension, not all
+
+
+cdef inline bint _is_narrow(int code) noexcept nogil:
+    return code == FLOAT16 or code == BFLOAT16
 
 
 cdef _Reduction _new_reduction():
@@ -85,6 +92,7 @@ cdef Lanes* _serve(_Reduction self, int code, int compute, int out):
     lanes.compute, lanes.out = compute, out
     lanes.rows = lanes.step = NULL
     lanes.rows_data = lanes.step_data = NULL
+    lanes.wide = NULL
     return lanes
 
 
@@ -134,6 +142,9 @@ cdef CKernel _along(_Reduction self, bint dtype=False, bint keepdim=True):
 cdef _Reduction _sums():
     cdef _Reduction self = _new_reduction()
     _by_rows(self, row_loops.sum, True)
+    self.lanes[<int>FLOAT16].wide = wide_sums.half
+    _serve(self, BFLOAT16, BFLOAT16, BFLOAT16).rows = brain.sum
+    self.lanes[<int>BFLOAT16].wide = wide_sums.brain
     return self
 
 
@@ -142,7 +153,7 @@ cdef _Reduction _means():
     cdef int code
     self.finish = MEAN
     for code in range(N_DTYPES):
-        if code != FLOAT32 and code != FLOAT64 and code != FLOAT16:
+        if code != FLOAT32 and code != FLOAT64 and not _is_narrow(code):
             self.lanes[code].compute = NO_DTYPE
     return self
 
@@ -160,13 +171,15 @@ cdef _Reduction _products():
     return self
 
 
-cdef _Reduction _extrema(ufunc):
+cdef _Reduction _extrema(ufunc, loop_t floats, loop_t doubles):
     cdef _Reduction self = _new_reduction()
     cdef int code
     for code in range(N_DTYPES):
         if not is_complex(code):
             _serve(self, code, code, code)
     _by_steps(self, ufunc)
+    self.lanes[<int>FLOAT32].rows = floats
+    self.lanes[<int>FLOAT64].rows = doubles
     return self
 
 
@@ -207,7 +220,9 @@ cdef _Reduction _of_reals(loop_t floats, loop_t doubles, bint chains):
 cdef _Reduction _logarithms():
     cdef _Reduction self = _new_reduction()
     self.chains = False
+    self.abreast = True
     _by_rows(self, row_loops.logsumexp, False)
+    _serve(self, BFLOAT16, BFLOAT16, BFLOAT16).rows = brain.logsumexp
     return self
 
 
@@ -400,7 +415,7 @@ cdef void _fold_shared(Lanes* lanes, Plan* plan, char* data, char* out) noexcept
     """As `_fold`, for many elements."""
     cdef Folding f
     cdef npy_intp each = plan.lane.size[0]
-    cdef npy_intp parts
+    cdef npy_intp parts, grain
     cdef int d
     for d in range(1, plan.kept.n):
         each *= plan.kept.size[d]
@@ -410,18 +425,27 @@ cdef void _fold_shared(Lanes* lanes, Plan* plan, char* data, char* out) noexcept
     if plan.kept.n == 1 and plan.kept.stride[0] == _itemsize[lanes.compute]:
         f.unit = ABREAST
     parts = plan.kept.size[0] // f.unit
-    parallel_for(parts if parts else 1, GRAIN // (each * f.unit) + 1, _fold_some, &f)
+    grain = GRAIN // (each * f.unit) + 1
+    if f.unit > 1 and grain * num_threads() < parts:
+        grain = (parts - 1) // num_threads() + 1     # short pieces of many rows come slowly
+    parallel_for(parts if parts else 1, grain, _fold_some, &f)
+
+
+cdef inline bint _chains(_Reduction self, Lanes* lanes) noexcept:
+    """Whether results may be folded again: they are not rounded."""
+    return self.chains and not _is_narrow(lanes.out) and (
+        lanes.out == lanes.compute or _is_narrow(lanes.compute))
 
 
 cdef bint _in_pieces(_Reduction self, Lanes* lanes, Plan* plan) noexcept:
     """Whether the result is a single lane that is long, and may be folded twice."""
-    return self.chains and lanes.out == lanes.compute != FLOAT16 and (
+    return _chains(self, lanes) and (
         plan.kept.n == 1 and plan.kept.size[0] == 1 and plan.lane.size[0] >= 2 * PIECE)
 
 
-cdef void _fold_pieces(Lanes* lanes, Plan* plan, char* data, char* out, char* parts,
-                       npy_intp n) noexcept nogil:
-    """Fold n pieces of a lane into `parts`, and these."""
+cdef void _fold_pieces(Lanes* lanes, Lanes* again, Plan* plan, char* data, char* out,
+                       char* parts, npy_intp n) noexcept nogil:
+    """Fold n pieces of a lane into `parts`, and these, by the loops `again`."""
     cdef Plan pieces
     cdef Plan rest
     cdef npy_intp whole = plan.lane.size[0] // PIECE
@@ -436,7 +460,7 @@ cdef void _fold_pieces(Lanes* lanes, Plan* plan, char* data, char* out, char* pa
         rest.lane.size[0] = plan.lane.size[0] - whole * PIECE
         _fold(lanes, &rest, data + whole * pieces.kept.stride[0], parts + whole * item)
     rest.lane.size[0], rest.lane.stride[0] = n, item
-    _fold(lanes, &rest, parts, out)
+    _fold(again, &rest, parts, out)
 
 
 cdef void _step_rows(Lanes* lanes, char* data, npy_intp stride, char* out, npy_intp n,
@@ -479,14 +503,16 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
     while plan.lane.n > 1:
         if axes == ALL and cnp.PyArray_IS_F_CONTIGUOUS(x):
             x = cnp.PyArray_Transpose(x, NULL)    # the order of the elements does not matter
-        elif self.chains and lanes.out == lanes.compute != FLOAT16:
+        elif _chains(self, lanes):
             inner = _last_axes(x, axes)
             x = _folded(self, lanes, x, inner, True)
+            lanes = &self.lanes[lanes.out]
         else:
             x = lanes_last(x, axes)
             return _folded_last(self, lanes, x, &plan)
         make_plan(x, axes, keepdim, &plan)
-    if not self.chains and (
+    if not self.chains and not (self.abreast and plan.kept.stride[plan.kept.n - 1] == (
+            _itemsize[lanes.compute])) and (
             plan.lane.stride[0] != _itemsize[lanes.compute] and cnp.PyArray_SIZE(x) >= COPY):
         return _folded_last(self, lanes, lanes_last(x, axes), &plan)
     out = empty(typenum_of[lanes.out], plan.nd, plan.dims)
@@ -499,7 +525,8 @@ cdef ndarray _folded(_Reduction self, Lanes* lanes, ndarray x, long long axes, b
         parts = empty(typenum_of[lanes.out], 1, &n)
         if not skipping():
             with nogil:
-                _fold_pieces(lanes, &plan, data, result, <char*>cnp.PyArray_DATA(parts), n)
+                _fold_pieces(lanes, &self.lanes[lanes.out], &plan, data, result,
+                             <char*>cnp.PyArray_DATA(parts), n)
     elif not skipping():
         with nogil:
             _fold_shared(lanes, &plan, data, result)
@@ -543,12 +570,13 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
     cdef bint keepdim = self.keepdim >= 0 and args[self.keepdim] == Py_True
     if lanes.compute == NO_DTYPE or x.ndim > NDIM or size == 0 or (
             self.dtype >= 0 and args[self.dtype] != <PyObject*>None):
-        return run_general(op, keys, args)
+        return run_otherwise(op, keys, args)
     if self.dim >= 0:
         axes = axes_of(args[self.dim], x.ndim)
         if axes == BAD or (axes == ALL and self.none_of and args[self.dim] != <PyObject*>None):
-            return run_general(op, keys, args)
-    if by.finish == MEAN and lanes.compute == FLOAT16 or _are_half_columns(lanes, x, axes):
+            return run_otherwise(op, keys, args)
+    if lanes.wide != NULL and (by.finish == MEAN or size >= GIL_FREE) or (
+            _are_narrow_columns(lanes, x, axes)):
         return deliver(op, _in_floats(by, x, axes, keepdim), args)
     if lanes.compute != code_of[cnp.PyArray_TYPE(x)]:
         x = cnp.PyArray_Cast(x, typenum_of[lanes.compute])
@@ -558,21 +586,29 @@ cdef object _reduce(_Reduction self, _Reduction by, Operator op, keyset_t keys,
     return deliver(op, out, args)
 
 
-cdef bint _are_half_columns(Lanes* lanes, ndarray x, long long axes) noexcept:
-    """Whether float16 is folded whose lanes are no rows of memory: their loop reads rows."""
-    return lanes.compute == FLOAT16 and lanes.rows != NULL and axes != ALL and (
+cdef bint _are_narrow_columns(Lanes* lanes, ndarray x, long long axes) noexcept:
+    """Whether 16 bits are folded whose lanes are no rows of memory: their loop reads rows."""
+    return _is_narrow(lanes.compute) and lanes.rows != NULL and axes != ALL and (
         x.ndim and not axes >> (x.ndim - 1) & 1)
 
 
 cdef ndarray _in_floats(_Reduction by, ndarray x, long long axes, bint keepdim):
-    """The reduction of float16 in float32: both conversions have fast loops."""
-    cdef ndarray wide = empty_like(x, cnp.NPY_FLOAT)
-    cdef ndarray folded, out
-    write(wide, x)
-    folded = _folded(by, &by.lanes[<int>FLOAT32], wide, axes, keepdim)
+    """The reduction of 16 bits in float32, rounded at the end."""
+    cdef Lanes lanes = by.lanes[code_of[cnp.PyArray_TYPE(x)]]
+    cdef npy_intp size = cnp.PyArray_SIZE(x)
+    cdef int typenum = cnp.PyArray_TYPE(x)
+    cdef ndarray wide, folded, out
+    if lanes.wide == NULL or _are_narrow_columns(&lanes, x, axes):
+        lanes = by.lanes[<int>FLOAT32]
+        wide = empty_like(x, cnp.NPY_FLOAT)
+        write(wide, x)            # both conversions have fast loops
+        x = wide
+    else:
+        lanes.rows, lanes.out = lanes.wide, FLOAT32
+    folded = _folded(by, &lanes, x, axes, keepdim)
     if by.finish == MEAN:
-        _divide(folded, FLOAT32, cnp.PyArray_SIZE(x) // cnp.PyArray_SIZE(folded))
-    out = empty_like(folded, cnp.NPY_FLOAT16)
+        _divide(folded, FLOAT32, size // cnp.PyArray_SIZE(folded))
+    out = empty_like(folded, typenum)
     write(out, folded)
     return out
 
@@ -615,7 +651,7 @@ cdef object _norm_kernel(Operator op, keyset_t keys, PyObject** args):
         return _reduce(self, self.two, op, keys, args)
     if order == 1:
         return _reduce(self, self.one, op, keys, args)
-    return run_general(op, keys, args)
+    return run_otherwise(op, keys, args)
 
 
 # ---- the kernels ----
@@ -627,10 +663,10 @@ mean = _whole(_means(), True)
 mean_dim = _along(_means(), True)
 prod = _whole(_products(), True)
 prod_dim = _along(_products(), True)
-max = _whole(_extrema(np.maximum))
-min = _whole(_extrema(np.minimum))
-amax = _along(_extrema(np.maximum))
-amin = _along(_extrema(np.minimum))
+max = _whole(_extrema(np.maximum, imode_max_f, imode_max_d))
+min = _whole(_extrema(np.minimum, imode_min_f, imode_min_d))
+amax = _along(_extrema(np.maximum, imode_max_f, imode_max_d))
+amin = _along(_extrema(np.minimum, imode_min_f, imode_min_d))
 any = _whole(_any())
 any_dim = _along(_any())
 all = _whole(_all())

@@ -13,25 +13,31 @@
 #define WIDTH 32
 #define BLOCK 4096
 
-/* Defines NAME_run(x, n): the sum of TERM, an expression of the element `v`. */
-#define RUN_OF(NAME, T, TERM)                                                                  \
-    V_CLONES static double NAME##_run(const T* x, ptrdiff_t n) {                               \
+/* Defines NAME_run ARGUMENTS, of which n is the length: the sum of TERM, an expression of `v`, which
+   is ELEMENT, an expression of the index `at`. */
+#define RUN_OVER(NAME, T, ARGUMENTS, ELEMENT, TERM)                                            \
+    V_CLONES static double NAME##_run ARGUMENTS {                                              \
         double total = 0;                                                                      \
         for (ptrdiff_t start = 0; start < n; start += BLOCK) {                                 \
             ptrdiff_t i = start, end = n - start < BLOCK ? n : start + BLOCK;                  \
             T acc[WIDTH] = {0};                                                                \
             for (; i + WIDTH <= end; i += WIDTH)                                               \
                 for (int j = 0; j < WIDTH; j++) {                                              \
-                    T v = x[i + j];                                                            \
+                    const ptrdiff_t at = i + j;                                                \
+                    const T v = ELEMENT;                                                       \
                     acc[j] += TERM;                                                            \
                 }                                                                              \
             for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
             for (; i < end; i++) {                                                             \
-                T v = x[i];                                                                    \
+                const ptrdiff_t at = i;                                                        \
+                const T v = ELEMENT;                                                           \
                 total += TERM;                                                                 \
             }                                                                                  \
         }                                                                                      \
         return total;                                                                          \
     }
+
+/* NAME_run(x, n): of the elements of an array. */
+#define RUN_OF(NAME, T, TERM) RUN_OVER(NAME, T, (const T* x, ptrdiff_t n), x[at], TERM)
 
 #endif

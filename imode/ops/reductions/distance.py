@@ -11,7 +11,7 @@ from imode._core.dtype import as_numpy
 from imode._core.out import recorded
 from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
-from imode.kernels.reductions import pairs, renorm_fast
+from imode.kernels.reductions import pairs, renorm_fast, whole
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.pointwise.common import check_sub
@@ -286,6 +286,7 @@ def _dist_backward(grad, self, other, result, p, needs):
 
 @op(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    fast=whole.dist,
     derivative={("self", "other"): _dist_backward},
 )
 @dims.quiet

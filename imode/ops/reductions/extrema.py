@@ -5,7 +5,7 @@ import numpy as np
 from imode import errors, ops
 from imode._core.parallel import skipping
 from imode._core.type_names import scalar_name
-from imode.kernels.reductions import along, lines_fast
+from imode.kernels.reductions import along, lines_fast, whole
 from imode.kernels.reductions import reduce as fast
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.reductions import dims
@@ -260,6 +260,7 @@ def _aminmax_backward(grads, self, min, max, dim, keepdim):
 op(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
     _aminmax,
+    fast=whole.aminmax,
     derivative={"self": _aminmax_backward},
     variants="function method out",
     out=Out("same", overlap="part"),

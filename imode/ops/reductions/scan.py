@@ -8,7 +8,7 @@ from imode import errors, ops
 from imode._core.dtype import as_numpy
 from imode._core.numbers import largest
 from imode._core.user_frames import warn
-from imode.kernels.reductions import along, lines_fast, reduce
+from imode.kernels.reductions import along, reduce
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.gradient_checks import expect
 from imode.ops.reductions import dims
@@ -183,7 +183,7 @@ def _logcumsumexp_backward(grad, self, result, dim):
 op(
     "logcumsumexp(Tensor self, int dim) -> Tensor",
     _logcumsumexp,
-    fast=lines_fast.logcumsumexp,
+    fast=along.logcumsumexp,
     derivative={"self": _logcumsumexp_backward},
     variants="function method out",
     out=Out("self", errors.out.SCALAR_TYPE),

@@ -1,0 +1,26 @@
+# Functions of a row; see rows.pyx. Here are the loops that are not in its ufuncs.
+from imode._core.loops cimport loop_t
+from numpy cimport npy_intp
+
+cdef extern from "rows.h" nogil:
+    enum: IMODE_ROOM              # bytes of a row, in float, for which no memory is allocated
+    ctypedef void (*scan_t "imode_scan *")(const char* source, char* out, npy_intp outer,
+                                           npy_intp n, npy_intp inner, npy_intp width) noexcept
+
+cdef struct BrainLoops:           # of bfloat16, (n)->() and (n)->(n)
+    loop_t sum
+    loop_t logsumexp
+    loop_t softmax
+    loop_t log_softmax
+
+cdef struct WideSums:             # sums in float of float16 and bfloat16, (n)->()
+    loop_t half
+    loop_t brain
+
+cdef struct Columns:              # of lanes side by side: float32, float64
+    scan_t softmax[2]
+    scan_t log_softmax[2]
+
+cdef BrainLoops brain
+cdef WideSums wide_sums
+cdef Columns columns

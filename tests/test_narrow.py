@@ -1,0 +1,142 @@
+"""float16 and bfloat16, which are computed in float32 a block or a row at a time.
+
+Each length and layout gives what float64 gives, rounded once.
+"""
+
+import numpy as np
+import pytest
+
+import imode
+
+F = imode.nn.functional
+INF, NAN = float("inf"), float("nan")
+NARROW = [imode.float16, imode.bfloat16]
+# Around the sizes of vectors, of blocks, and of rows that need memory of their own.
+SHAPES = [(1, 7), (3, 31), (3, 32), (40, 17), (5, 2049), (2, 9001), (70, 1030)]
+rng = np.random.default_rng(5)
+
+
+def layouts(shape, dtype, whole=False):
+    """Yield tensors of one shape in different orders of memory; `whole`: of small whole numbers."""
+    numbers = rng.integers(-3, 4, shape) if whole else rng.standard_normal(shape)
+    x = imode.from_numpy(numbers.astype("f")).to(dtype)
+    yield x
+    yield x.t().contiguous().t()
+    yield imode.cat((x, x), 1)[:, : shape[1]]
+    yield imode.stack((x, x), 2)[:, :, 0]
+
+
+def assert_rounded(found, exact):
+    """Whether the result is a float64 one rounded, or, where that is near the middle, the next."""
+    step = {imode.float16: 2**-10, imode.bfloat16: 2**-7}[found.dtype]
+    away = (found.double() - exact).abs()
+    assert (away <= 0.505 * step * exact.abs() + 1e-6).all(), away.max()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_sums_of_whole_numbers_are_exact(shape, dtype):
+    for x in layouts(shape, dtype, whole=True):
+        wide = x.double()
+        assert imode.equal(x.sum(), wide.sum().to(dtype))
+        for dim in (0, 1):
+            assert imode.equal(x.sum(dim), wide.sum(dim).to(dtype))
+            assert imode.equal(x.amax(dim), wide.amax(dim).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dim", [0, 1])
+@pytest.mark.parametrize("name", ["mean", "softmax", "log_softmax", "logsumexp"])
+def test_rows_and_columns(name, dim, shape, dtype):
+    for x in layouts(shape, dtype):
+        found = getattr(x, name)(dim)
+        assert found.dtype == dtype
+        assert_rounded(found, getattr(x.double(), name)(dim))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_a_mean_is_rounded_after_the_division(dtype):
+    x = imode.full((70_000,), 3.0, dtype=dtype)  # their sum is no float16
+    assert x.mean() == 3 and x.view(2, -1).mean(1).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_extrema_and_where_they_are(dim, shape, dtype):
+    for x in layouts(shape, dtype):
+        for name in ("max", "min"):
+            found, wanted = getattr(x, name)(dim), getattr(x.double(), name)(dim)
+            assert found.values.dtype == dtype
+            assert imode.equal(found.values.double(), wanted.values)
+            assert imode.equal(found.indices, wanted.indices)
+            assert imode.equal(getattr(x, f"arg{name}")(dim), wanted.indices)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [3, 40])
+def test_nan_infinity_and_what_overflows(dtype, n):
+    x = imode.zeros(4, n, dtype=dtype)
+    x[0, 1], x[1, 2], x[2, 0] = NAN, INF, -INF
+    x[3] = imode.tensor(60000.0 if dtype == imode.float16 else 2e38).to(dtype)
+    assert x.sum(1).isnan().tolist() == [True, False, False, False]
+    assert x.sum(1)[1:].tolist() == [INF, -INF, INF]
+    assert x.argmax(1).tolist() == [1, 2, 1, 0]
+    assert x.softmax(1).isnan().any(1).tolist() == [True, True, False, False]
+    assert x.logsumexp(1)[1:3].tolist()[0] == INF and x.logsumexp(1)[0].isnan()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("affine", [False, True])
+def test_layer_norm(affine, shape, dtype):
+    w = imode.randn(shape[1]).to(dtype) if affine else None
+    for x in layouts(shape, dtype):
+        found = F.layer_norm(x, shape[1:], w, w)
+        wide = None if w is None else w.double()
+        assert found.dtype == dtype
+        assert (found.double() - F.layer_norm(x.double(), shape[1:], wide, wide)).abs().max() < (
+            0.04 if dtype == imode.bfloat16 else 0.005
+        )
+
+
+def test_parameters_of_layer_norm_may_be_wider():
+    x, w = imode.randn(3, 8).half(), imode.randn(8)
+    found = imode.native_layer_norm(x, (8,), w, w, 1e-5)
+    assert [t.dtype for t in found] == [imode.float16, imode.float32, imode.float32]
+    narrow = imode.native_layer_norm(x.bfloat16(), (8,), w.bfloat16(), None, 1e-5)
+    assert {t.dtype for t in narrow} == {imode.bfloat16}
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_gradients(dtype):
+    x = imode.randn(4, 40).to(dtype).requires_grad_()
+    y = x.softmax(1).sum() + x.sum(0).mean() + x.max(1).values.sum() + x.logsumexp(0).sum()
+    (F.layer_norm(x, (40,)).sum() + y).backward()
+    assert x.grad.dtype == dtype
+    wide = x.detach().double().requires_grad_()
+    y = wide.softmax(1).sum() + wide.sum(0).mean() + wide.max(1).values.sum()
+    (F.layer_norm(wide, (40,)).sum() + y + wide.logsumexp(0).sum()).backward()
+    assert imode.allclose(x.grad.double(), wide.grad, atol=0.05)
+
+
+def test_conversions_are_alike_in_rows_of_any_length():
+    edges = [0.0, -0.0, 1.0, 65504.0, 65519.9, 65520.0, 2**-24, 2**-25, 2**-25 * 1.001, 1e-40, 1e38]
+    edges += [1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8, 1 + 3 * 2**-8, INF, NAN]
+    x = np.array([*edges, *[-e for e in edges]], "f")
+    for dtype in NARROW:
+        one = [imode.tensor(float(v)).to(dtype).view(imode.int16).item() for v in x]
+        for n in range(1, len(x) + 1):
+            row = imode.from_numpy(x[:n]).to(dtype).view(imode.int16).tolist()
+            assert row == one[:n]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 31, 1023, 1025, 5000])
+def test_pointwise_blocks(dtype, n):
+    x, y = imode.randn(2, n).to(dtype)
+    assert imode.equal(x + y, (x.float() + y.float()).to(dtype))
+    assert imode.equal(x.relu(), x.float().relu().to(dtype))
+    assert imode.equal(F.leaky_relu(x, 0.1), F.leaky_relu(x.float(), 0.1).to(dtype))
+    assert imode.equal(x.clamp(-0.5, 0.5), x.float().clamp(-0.5, 0.5).to(dtype))
