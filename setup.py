@@ -54,6 +54,9 @@ STAMP = Path("build/mode")  # modules built otherwise look up to date: they are 
 # What chooses loops for the machine lets this header limit the choice.
 CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 
+# Included in front of every C file.
+FRONT = []
+
 COMPILE, QUICK, LINK, LIBRARIES = [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
@@ -70,6 +73,8 @@ if sys.platform == "linux":
         WRAP = "-Wl,--wrap=__cpu_indicator_init"
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
+        FRONT = ["imode/_core/oldest_glibc.h"]
+        COMPILE += ["-include", *FRONT]
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
     f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SHARED_FEATURES}"
@@ -138,7 +143,7 @@ class build_modules(build_ext):
 
     def build_extension(self, ext):
         self.begun = getattr(self, "begun", 0) + 1
-        ext.depends = sorted(set().union(*(included(source, set()) for source in ext.sources)))
+        ext.depends = sorted({*FRONT}.union(*(included(source, set()) for source in ext.sources)))
         if WRAP and str(CPU_LEVEL) in ext.depends:
             ext.extra_link_args = [*ext.extra_link_args, WRAP]
         sources = [*ext.sources, *ext.depends]
