@@ -1,8 +1,8 @@
 """Build a wheel for each interpreter and try it: `python tools/wheels.py [--once] [PYTHON ...]`.
 
-Each is built twice, from the sdist in two folders, and both must be the same bit for bit; auditwheel
-then gives it the tag of the oldest glibc that its symbols allow. Without interpreters: cibuildwheel
-where Docker runs, else those of python3.11 to python3.14 that are found.
+Each is built twice, from the sdist in two folders, and both must be the same bit for bit. Then
+auditwheel gives it the tag of the oldest glibc that its symbols allow. Without interpreters:
+cibuildwheel where Docker runs, else those of python3.11 to python3.14 that are found.
 """
 
 import argparse
