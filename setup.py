@@ -51,6 +51,9 @@ SHARED_FEATURES += ["ImportExport", "PythonClasses", "StringTools"]
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 
+# Commands that list files, for an sdist or a wheel's metadata: they need no C.
+LISTING = {"dist_info", "egg_info", "sdist"}
+
 # What chooses loops for the machine lets this header limit the choice.
 CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 
@@ -119,6 +122,14 @@ class build_modules(build_ext):
     """Cythonize only when something is built, in parallel; then write names and types."""
 
     def finalize_options(self):
+        if not LISTING.issuperset(self.distribution.commands):
+            self.generate()
+        self.parallel = self.parallel or JOBS
+        super().finalize_options()
+        self.build_temp = f"build/objects-{MODE}"
+
+    def generate(self):
+        """Write the C files; the extensions are theirs from now on."""
         from Cython.Build import cythonize
 
         if STAMP.exists() and STAMP.read_text() != BUILT_AS:
@@ -137,9 +148,6 @@ class build_modules(build_ext):
         for copy in Path(f"build/cython-{MODE}").rglob("*.h"):
             if copy.name in HEADERS:
                 copy.unlink()
-        self.parallel = self.parallel or JOBS
-        super().finalize_options()
-        self.build_temp = f"build/objects-{MODE}"
 
     def build_extension(self, ext):
         self.begun = getattr(self, "begun", 0) + 1
