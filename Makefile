@@ -17,7 +17,7 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help docs demo examples test fast bench bench-large bench-models conformance coverage fuzz stress crash lint format build debug leaks wheel away clean
+.PHONY: help docs demo examples test fast bench bench-large bench-models conformance coverage fuzz stress crash lint format build debug leaks wheel wheels away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -101,6 +101,9 @@ leaks: debug .venv/.test ## the tests that nothing is left behind, on a debug bu
 wheel: .venv/.dev        ## dist/*.whl and dist/*.tar.gz
 	$(PYTHON) -m build --outdir dist .
 
+wheels: .venv/.wheels    ## dist/*.whl of each Python here, built twice, for old glibcs, tried: PYTHONS="python3.13 ..." ONCE=--once
+	$(PYTHON) tools/wheels.py $(ONCE) $(PYTHONS)
+
 AWAY := build/away
 away: .venv/.dev         ## the sdist, installed into an empty environment, passes the tests there; a package builds on it
 	rm -rf $(AWAY) && mkdir -p $(AWAY)/run
@@ -132,7 +135,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples .venv/.wheels: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch

@@ -52,8 +52,14 @@ SHARED_FEATURES += ["ImportExport", "PythonClasses", "StringTools"]
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
 
+# Commands that list files, for an sdist or a wheel's metadata: they need no C.
+LISTING = {"dist_info", "egg_info", "sdist"}
+
 # What chooses loops for the machine lets this header limit the choice.
 CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
+
+# Included in front of every C file.
+FRONT = []
 
 COMPILE, QUICK, LINK, LIBRARIES = [], [], [], []
 if os.name == "posix":
@@ -73,6 +79,8 @@ if sys.platform == "linux":
         COMPILE += ["-march=x86-64-v2"]
     if platform.libc_ver()[0] == "glibc" and platform.machine() == "x86_64":
         LIBRARIES = ["mvec", "m"]  # glibc's vector forms of exp, log, sin, ...
+        FRONT = ["imode/_core/oldest_glibc.h"]
+        COMPILE += ["-include", *FRONT]
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
     f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SHARED_FEATURES}"
@@ -117,6 +125,14 @@ class build_modules(build_ext):
     """Cythonize only when something is built, in parallel; then write names and types."""
 
     def finalize_options(self):
+        if not LISTING.issuperset(self.distribution.commands):
+            self.generate()
+        self.parallel = self.parallel or JOBS
+        super().finalize_options()
+        self.build_temp = f"build/objects-{MODE}"
+
+    def generate(self):
+        """Write the C files; the extensions are theirs from now on."""
         from Cython.Build import cythonize
 
         if STAMP.exists() and STAMP.read_text() != BUILT_AS:
@@ -138,13 +154,10 @@ class build_modules(build_ext):
         for copy in Path(f"build/cython-{MODE}").rglob("*.h"):
             if copy.name in HEADERS:
                 copy.unlink()
-        self.parallel = self.parallel or JOBS
-        super().finalize_options()
-        self.build_temp = f"build/objects-{MODE}"
 
     def build_extension(self, ext):
         self.begun = getattr(self, "begun", 0) + 1
-        ext.depends = sorted(set().union(*(included(source, set()) for source in ext.sources)))
+        ext.depends = sorted({*FRONT}.union(*(included(source, set()) for source in ext.sources)))
         if WRAP and str(CPU_LEVEL) in ext.depends:
             ext.extra_link_args = [*ext.extra_link_args, WRAP]
         sources = [*ext.sources, *ext.depends]

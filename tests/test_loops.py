@@ -167,7 +167,9 @@ def test_exact_remainders():
 
 def test_conversions_of_halves():
     every = np.arange(65536, dtype=np.uint16).view(np.float16)
-    np.testing.assert_array_equal(imode.tensor(every).float().numpy(), every.astype(np.float32))
+    with np.errstate(invalid="ignore"):  # signalling NaN, of which ARM tells
+        expected = every.astype(np.float32)
+    np.testing.assert_array_equal(imode.tensor(every).float().numpy(), expected)
     wide = np.linspace(-70000, 70000, 100001, dtype=np.float32)
     wide[:3] = 2.0**-25, -(2.0**-24), np.nan
     with np.errstate(over="ignore"):
@@ -194,7 +196,8 @@ def test_every_half():
 )
 def test_sum(dtype, shape):
     rng = np.random.default_rng(3)
-    x = (rng.standard_normal(shape) * 9).astype(dtype)
+    x = rng.standard_normal(shape) * 9
+    x = (abs(x) if dtype == "B" else x).astype(dtype)  # what is no uint8 becomes another on ARM
     wide = "D" if dtype in "FD" else "d" if dtype in "efd" else "l"
     tolerance = {"rtol": 1e-3 if dtype == "e" else 1e-6, "atol": 1e-2 if dtype in "efF" else 1e-9}
     for view in (x, x.T, x[..., ::-1], np.repeat(x, 2, -1)[..., ::2]):

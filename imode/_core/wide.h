@@ -11,7 +11,11 @@
 #if defined(__GNUC__) && defined(__x86_64__)
 #include <immintrin.h>
 #define V_F16C __attribute__((target("avx,f16c"), unused)) static
+#ifdef __clang__ /* cannot ask for f16c before version 17; what has AVX2 has it */
+#define V_HAS_F16C __builtin_cpu_supports("avx2")
+#else
 #define V_HAS_F16C (__builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"))
+#endif
 #define WIDENED(p) _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(p)))
 #define NARROWED(p) _mm256_cvtps_ph(_mm256_loadu_ps(p), 0)
 /* What the next block will read or write comes from memory while this one is computed. */

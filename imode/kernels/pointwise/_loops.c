@@ -36,7 +36,7 @@ MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
     V_INLINE T NAME##_of(T x, T y, T z) {                                                          \
         T slope = x / ABS(ROUND(y * ROUND(1 - y))), low = z < 0 ? 0 : z;                           \
         T high = z < 0 ? 1 : ROUND(1 - z), outside = z < 0 ? (T)NAN : 0;                           \
-        return (y < low) | (y > high) ? outside : slope;                                           \
+        return ((y < low) | (y > high)) ? outside : slope;                                         \
     }                                                                                              \
     MAP3(NAME, T, T, NAME##_of(x, y, z))
 #define AS_IS(x) (x)

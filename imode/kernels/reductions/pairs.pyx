@@ -28,7 +28,10 @@ cdef enum:
 
 cdef inline real _part(real apart, real sum, int norm) noexcept nogil:
     """One more element of a sum. norm: 0, 1, 2, or -1: the largest."""
-    apart = fabsf(apart) if real is float else fabs(apart)
+    if real is float:
+        apart = fabsf(apart)
+    else:
+        apart = fabs(apart)
     if norm == 2:
         return sum + apart * apart
     if norm == 1:
