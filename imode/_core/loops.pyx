@@ -627,7 +627,7 @@ cdef bint _refused(int ints, PyObject** args, int nin):
 
 
 cdef bint _has_zero(PyObject* divisor, int code, int nd, npy_intp* dims) except -1:
-    """Whether a divisor of integers is or has a 0, or may become one, for a result with elements."""
+    """Whether a divisor of integers is or has a 0, or may become one, for results with any."""
     cdef char number[16]
     cdef char none[16]
     cdef ndarray array

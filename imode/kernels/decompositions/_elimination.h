@@ -57,10 +57,9 @@ static int NAME(eliminate)(T *a, long ld, long m, long n, int32_t *pivots)
                 most = size, pivot = i;
         }
         pivots[k] = (int32_t)pivot + 1;
-        if (most == 0) {
-            info = info ? info : (int)k + 1;
-            continue;
-        }
+        const int none = most == 0; /* nothing to divide by: NaN below it is still subtracted */
+        if (none && !info)
+            info = (int)k + 1;
         for (long j = 0; j < (pivot == k ? 0 : n); j++)
             SWAP(T, a[j * ld + k], a[j * ld + pivot]);
         const T one = column[k], inverse = 1 / one;
@@ -69,7 +68,7 @@ static int NAME(eliminate)(T *a, long ld, long m, long n, int32_t *pivots)
         const long begin = DOWN(k + 1);
         const M below = ~NAME(before)(k + 1 - begin);
         for (long i = k + 1; i < m; i++)
-            v[i] = column[i] = exact ? column[i] / one : column[i] * inverse;
+            v[i] = column[i] = none ? column[i] : exact ? column[i] / one : column[i] * inverse;
         for (long j = k + 1; j < n; j++)
             NAME(subtract)(a + j * ld, v, a[j * ld + k], begin, ld, begin, below);
     }

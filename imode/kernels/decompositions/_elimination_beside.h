@@ -57,7 +57,7 @@ INLINE V NAME(eliminate_beside)(V *a, long m, long n, V *pivots)
         }
         for (long j = k + 1; j < n; j++)
             for (long i = k + 1; i < m; i++)
-                a[j * m + i] -= (V)((M)(v[i] * a[j * m + k]) & ~none);
+                a[j * m + i] -= v[i] * a[j * m + k];
     }
     return info;
 }

@@ -72,7 +72,7 @@ cdef object _grad_input_any(grad, w, const conv_t* p):
     return padded[..., p.front:p.front + p.d, p.top:p.top + p.h, p.left:p.left + p.w]
 
 
-# ---- images and channels shared between threads ---------------------------------------------------------------
+# ---- images and channels shared between threads -------------------------------------------------
 
 
 cdef enum Work:

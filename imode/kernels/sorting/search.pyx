@@ -28,17 +28,23 @@ cdef struct Search:
 
 cdef inline void _find(const number* sequence, npy_intp length, const number* values, int64_t* out,
                        npy_intp n, bint right) noexcept nogil:
-    """The number of elements below each value (right: or equal to it); NaN is above all."""
-    cdef npy_intp half, k
+    """The number of elements below each value (right: or equal to it); NaN is above all.
+
+    The middle is halved as PyTorch halves it, which shows where a sequence is not sorted.
+    """
+    cdef int64_t end[SIDE_BY_SIDE]
+    cdef npy_intp rest = length, k
+    cdef int64_t middle, inside, below
     for k in range(n):
-        out[k] = 0
-    while length > 1:
-        half = length >> 1
+        out[k], end[k] = 0, length
+    while rest:
+        rest >>= 1
         for k in range(n):
-            out[k] += half & -<npy_intp>(_below(sequence[out[k] + half - 1], values[k], right))
-        length -= half
-    for k in range(n):
-        out[k] += _below(sequence[out[k]], values[k], right)
+            middle = (out[k] + end[k]) >> 1
+            inside = -<int64_t>(out[k] < end[k])
+            below = -<int64_t>_below(sequence[middle & inside], values[k], right)
+            out[k] += (middle + 1 - out[k]) & inside & below
+            end[k] += (middle - end[k]) & inside & ~below
 
 
 cdef inline bint _below(number x, number value, bint right) noexcept nogil:
