@@ -1,4 +1,4 @@
-/* Forward for groups of one input channel: sums over the taps of a plane, with nothing unfolded.
+/* Groups of one input channel, forward and backward: sums over the taps of a plane, with nothing unfolded.
 
    A plane is read in place, or from a padded copy whose rows lie in `sw` phases, one after another:
    phase f holds the columns f, f + sw, f + 2 * sw ... So what neighbours in a row of the output
