@@ -5,11 +5,11 @@
      ROWS    rows of a register tile NAME(x) x with a suffix for the combination
 
    Everything but groups of one input channel (_conv_depthwise.h) rests on one matrix product whose
-   right-hand rows may start anywhere (_conv_product.h). Small images are unfolded, several at once. With stride 1, row k = (channel, ky, kx) of
-   the unfolded image is the padded image itself from an offset on, so nothing is unfolded; the
-   columns that wrap around the end of an image row are computed and dropped. Volumes are worked on
-   slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices of the input
-   that they need. */
+   right-hand rows may start anywhere (_conv_product.h). Small images are unfolded, several at
+   once. Of others, with stride 1, row k = (channel, ky, kx) of the unfolded image is the padded
+   image itself from an offset on, so nothing is unfolded; the columns that wrap
+   around the end of an image row are computed and dropped. Volumes are worked on slice by slice of
+   the output, the rows (channel, kz, ky, kx) starting in the slices of the input that they need. */
 
 #include "_conv_product.h"
 #include "_conv_depthwise.h"
