@@ -255,6 +255,31 @@ def test_places_in_a_sorted_sequence(dtype, length):
     assert found.dtype == imode.int32 and (found.numpy() == np.searchsorted(sequence, values)).all()
 
 
+def bisected(sequence, value, right):
+    """The place that halving finds, whether or not the sequence is sorted."""
+    begin, end = 0, len(sequence)
+    while begin < end:
+        middle = (begin + end) // 2
+        above = sequence[middle] > value if right else sequence[middle] >= value
+        begin, end = (begin, middle) if above else (middle + 1, end)
+    return begin
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int16"])
+@pytest.mark.parametrize("right", [False, True])
+def test_places_in_rows_that_are_not_sorted(dtype, right):
+    sequences = tensor(numbers(0, 3, 9, scale=3)).round().to(getattr(imode, dtype))
+    values = tensor(numbers(1, 3, 20, scale=3)).round().to(getattr(imode, dtype))
+    if sequences.is_floating_point():
+        sequences[0, 4] = sequences[1, -1] = values[0, 0] = imode.nan
+    found = imode.searchsorted(sequences, values, right=right)
+    for row in range(3):
+        numbers_there = sequences[row].tolist()
+        expected = [bisected(numbers_there, value, right) for value in values[row].tolist()]
+        assert found[row].tolist() == expected
+        assert imode.bucketize(values[row], sequences[row], right=right).tolist() == expected
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_sorted_are_the_very_elements(dtype, descending):

@@ -28,9 +28,10 @@ cdef struct Search:
 
 cdef inline void _find(const number* sequence, npy_intp length, const number* values, int64_t* out,
                        npy_intp n, bint right) noexcept nogil:
-    """The number of elements below each value (right: or equal to it); NaN is above all.
+    """The number of elements below each value (right: or equal to it).
 
-    The middle is halved as PyTorch halves it, which shows where a sequence is not sorted.
+    The middle is halved as PyTorch halves it, which shows where a sequence is not sorted. A NaN in
+    the sequence counts as below every value, a value that is NaN stands behind all elements.
     """
     cdef int64_t end[SIDE_BY_SIDE]
     cdef npy_intp rest = length, k
@@ -77,30 +78,28 @@ cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
                   s.out + begin, n, s.right)
 
 
-def places(ndarray sequence not None, ndarray values not None, bint right):
-    """Return np.searchsorted of one sequence, in int64; None for arrays that this does not serve.
+def places(ndarray sequences not None, ndarray values not None, bint right):
+    """Where values would have to stand in sequences along the last dimension, in int64.
 
-    Served are rows of float32, float64 or int64, both of one dtype, without a NaN in the sequence.
+    Both are contiguous and of one dtype: float32, float64 or int64. There is one sequence (length),
+    or one (..., length) for each row of values (..., n).
     """
-    cdef int kind = cnp.PyArray_TYPE(sequence)
-    cdef ndarray out
+    cdef ndarray out = empty(cnp.NPY_INT64, values.ndim, values.shape)
+    cdef npy_intp rows = 1, n = cnp.PyArray_SIZE(values), row
+    cdef npy_intp size = cnp.PyArray_ITEMSIZE(values)
     cdef Search s
-    if kind != cnp.PyArray_TYPE(values) or kind not in (
-            cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64) or sequence.ndim != 1 or not (
-            sequence.shape[0] and cnp.PyArray_IS_C_CONTIGUOUS(sequence)
-            and cnp.PyArray_IS_C_CONTIGUOUS(values)):
-        return None
-    s.kind, s.length, s.right = kind, sequence.shape[0], right
-    s.sequence = <const char*>cnp.PyArray_DATA(sequence)
+    s.kind, s.right = cnp.PyArray_TYPE(values), right
+    s.length = sequences.shape[sequences.ndim - 1]
+    s.sequence = <const char*>cnp.PyArray_DATA(sequences)
     s.values = <const char*>cnp.PyArray_DATA(values)
-    if kind == cnp.NPY_FLOAT and (<float*>s.sequence)[s.length - 1] != (
-            <float*>s.sequence)[s.length - 1]:
-        return None
-    if kind == cnp.NPY_DOUBLE and (<double*>s.sequence)[s.length - 1] != (
-            <double*>s.sequence)[s.length - 1]:
-        return None
-    out = empty(cnp.NPY_INT64, values.ndim, values.shape)
     s.out = <int64_t*>cnp.PyArray_DATA(out)
+    if n and sequences.ndim > 1:
+        n = values.shape[values.ndim - 1]
+        rows = cnp.PyArray_SIZE(values) // n
     with nogil:
-        parallel_for(cnp.PyArray_SIZE(values), GRAIN, _part, &s)
+        for row in range(rows):
+            parallel_for(n, GRAIN, _part, &s)
+            s.sequence += s.length * size
+            s.values += n * size
+            s.out += n
     return out

@@ -4,6 +4,7 @@ import numpy as np
 
 from imode import errors
 from imode._core.parallel import skipping
+from imode._core.promotion import result_type
 from imode._core.type_names import scalar_name
 from imode.kernels.sorting import histogram_fast
 from imode.kernels.sorting.search import places
@@ -85,30 +86,26 @@ def _sought(sorted_sequence, self, out_int32, right, side, sorter):
 
 
 def _searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
-    values = self if isinstance(self, np.ndarray) else np.asarray(self)
-    if not isinstance(self, np.ndarray) and values.dtype == np.float64:
-        values = values.astype(np.result_type(sorted_sequence.dtype, np.float32))
-    side = _side(right, side)
+    values = np.asarray(self)
+    right = _side(right, side) == "right"
     _check_search(sorted_sequence, values, sorter)
     for given in (sorted_sequence, values):
         if given.dtype.kind == "c":
             raise errors.dtypes.not_implemented("searchsorted_out_cpu", given.dtype)
-    if sorted_sequence.dtype == values.dtype == np.bool_ and sorted_sequence.size and values.size:
-        raise errors.dtypes.not_implemented("searchsorted_out_cpu", values.dtype)
+    common = result_type(sorted_sequence, self)
+    if common == np.bool_ and values.size:
+        raise errors.dtypes.not_implemented("searchsorted_out_cpu", common)
+    if skipping():
+        return np.empty_like(values, dtype=np.int32 if out_int32 else np.int64)
     if sorter is not None:
         sorted_sequence = np.take_along_axis(sorted_sequence, sorter, -1)
-    kind = np.int32 if out_int32 else np.int64
-    if sorted_sequence.ndim == 1 and not skipping():
-        found = places(sorted_sequence, values, side == "right")
-        if found is None:
-            found = np.searchsorted(sorted_sequence, values, side)
-        return np.asarray(found.astype(kind, copy=False))
-    result = np.empty(values.shape, kind, like=values)
-    if skipping():
-        return result
-    for at in np.ndindex(values.shape[:-1]):
-        result[at] = np.searchsorted(sorted_sequence[at], values[at], side)
-    return result
+    if common.kind == "f":
+        searched = np.promote_types(common, np.float32)
+    else:
+        searched = np.int64
+    both = (np.ascontiguousarray(given, searched) for given in (sorted_sequence, values))
+    found = places(*both, right).reshape(values.shape)
+    return found.astype(np.int32) if out_int32 else found
 
 
 op(

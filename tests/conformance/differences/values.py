@@ -225,15 +225,6 @@ RULES = [
         """,
     ),
     Rule(
-        "Where in a sequence that is not in order",
-        "values",
-        operators="bucketize.Scalar searchsorted.Scalar searchsorted.Tensor",
-        cases=["special"],
-        witness="""
-            v0 = lib.searchsorted(lib.tensor([0.0, 1.0, lib.nan, lib.inf, -1.0]), 1.0)
-        """,
-    ),
-    Rule(
         "Complex numbers are not searched for",
         "outcome",
         operators="searchsorted.Tensor",
