@@ -72,7 +72,8 @@ if os.name == "posix":
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
 if sys.platform == "linux":
-    LINK = ["-Wl,--as-needed"] + ([] if DEBUG else ["-Wl,-s"])
+    # Code and constants side by side: two mappings fewer of each module, a tenth of imode's import.
+    LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"] + ([] if DEBUG else ["-Wl,-s"])
     if platform.machine() == "x86_64":
         WRAP = "-Wl,--wrap=__cpu_indicator_init"
         # The lowest level that loops are compiled for, which NumPy 2.4 asks for, too.
