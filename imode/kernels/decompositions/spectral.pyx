@@ -14,8 +14,8 @@ from imode.kernels.decompositions.lapack cimport (
     GEEV, GESDD, MAX_DIMS, SYEVD, Job, asked, call11_t, call13_t, call14_t, call15_t, kind_of,
     lint, routine, run, run_each, start)
 from imode.kernels.decompositions.stacks cimport (
-    all_zero, data_of, epsilon, in_columns, infos_of, leading, matrix_of, matrix_stack, new_columns,
-    real_type, size_of, some_matrices, vector_stack)
+    all_zero, copy_columns, data_of, epsilon, in_columns, infos_of, leading, matrix_of,
+    matrix_stack, new_columns, real_type, size_of, some_matrices, vector_stack)
 from imode.kernels.fast_guards cimport PyFloat_CheckExact
 from libc.stdint cimport int64_t
 from numpy cimport ndarray, npy_intp
@@ -40,6 +40,8 @@ cdef enum:
     # Rows of real matrices up to which the functions above are faster than LAPACK's.
     MOST_SYMMETRIC = 128
     MOST_GENERAL = 160
+    LINE = 64                     # bytes of a line of the cache
+    PERIOD = 512                  # bytes: columns of a multiple share the sets of the cache
 
 
 # ---- singular values ----
@@ -182,10 +184,10 @@ cdef void _pair(Job* job, char* to, const char* given, npy_intp conjugate,
     for i in range(job.n):
         if job.kind == 0:
             (<float*>to)[2 * i] = x[i]
-            (<float*>to)[2 * i + 1] = 0 if lone else conjugate * x[job.n + i]
+            (<float*>to)[2 * i + 1] = 0 if lone else conjugate * x[job.ldb + i]
         else:
             (<double*>to)[2 * i] = y[i]
-            (<double*>to)[2 * i + 1] = 0 if lone else conjugate * y[job.n + i]
+            (<double*>to)[2 * i + 1] = 0 if lone else conjugate * y[job.ldb + i]
 
 
 cdef void _from_parts(Job* job, char* values, char* vectors, const char* parts,
@@ -206,9 +208,9 @@ cdef void _from_parts(Job* job, char* values, char* vectors, const char* parts,
         if vectors != NULL:
             # Of a pair the first has the positive imaginary part; the second its columns, too.
             if im < 0 and j > 0:
-                _pair(job, vectors + j * n * wide, columns + (j - 1) * n * job.item, -1, False)
+                _pair(job, vectors + j * n * wide, columns + (j - 1) * job.ldb * job.item, -1, False)
             else:
-                _pair(job, vectors + j * n * wide, columns + j * n * job.item, 1, im == 0)
+                _pair(job, vectors + j * n * wide, columns + j * job.ldb * job.item, 1, im == 0)
         j += 1
 
 
@@ -238,13 +240,33 @@ cdef void _one_eig(Job* job, npy_intp i, char* work, lint* lwork, lint* info) no
 
 cdef int _factor_eig(Job* job) except -1:
     cdef lint n = job.n, lwork = (4 + BLOCK) * n + 1
-    cdef npy_intp more = (2 * n + 2 + (0 if job.kind > 1 else n * n)) * job.item
+    cdef npy_intp more = (2 * n + 2 + (0 if job.kind > 1 else n * job.ldb)) * job.item
     if job.kind <= 1 and n <= MOST_GENERAL:
         more = max(more, <npy_intp>imode_eig_work(job.kind, n))
     elif n > SMALL:
         lwork = max(lwork, asked(job, _one_eig))
     lwork += lwork % 2
     return run_each(_one_eig, job, lwork, more, 8.0 * n * n * n)
+
+
+cdef ndarray _apart(ndarray a):
+    """The matrices in columns, which begin in different sets of the cache: they may have more rows.
+
+    Rows of a matrix of 512 would all lie in the same few sets, and steps along them take twice as
+    long.
+    """
+    cdef npy_intp[MAX_DIMS] dims
+    cdef npy_intp item = cnp.PyArray_ITEMSIZE(a), n = size_of(a, 1)
+    cdef int d
+    cdef ndarray made
+    if n <= MOST_GENERAL or n * item % PERIOD:
+        return in_columns(a)
+    for d in range(a.ndim):
+        dims[d] = a.shape[d]
+    dims[a.ndim - 2] += LINE // item
+    made = new_columns(cnp.PyArray_TYPE(a), a.ndim, dims)
+    copy_columns(made, a, False)
+    return made
 
 
 cdef tuple _eig(ndarray a, bint vectors):
@@ -256,11 +278,11 @@ cdef tuple _eig(ndarray a, bint vectors):
     start(&job, a)
     job.call = routine(GEEV, job.kind)
     typenum = cnp.NPY_CDOUBLE if job.kind & 1 else cnp.NPY_CFLOAT
-    made, values = in_columns(a), vector_stack(a, typenum, size_of(a, 1))
+    made, values = _apart(a), vector_stack(a, typenum, size_of(a, 1))
     info = infos_of(&job, a)
     matrix_of(&job, made)
     job.c, job.c_step = data_of(values), job.n * cnp.PyArray_ITEMSIZE(values)
-    job.ldb = max(1, job.n)
+    job.ldb = max(1, job.n if job.kind > 1 else job.lda)
     job.options[0] = c"V" if vectors else c"N"
     if vectors:
         found = new_columns(typenum, a.ndim, a.shape)
