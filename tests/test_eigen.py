@@ -101,7 +101,20 @@ def test_symmetric(name, upper, dtype):
         assert abs(alone.astype("d") - values.numpy()).max() <= 4 * n * eps * abs(whole).max()
 
 
-@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 3, 4, 4), (5, 1, 1), (7, 32, 32)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("n", [255, 256, 384])
+def test_any_of_more_rows(n, dtype):
+    """LAPACK's, of columns that are kept apart where they are a multiple of 512 bytes."""
+    rng = np.random.default_rng(n)
+    a = (rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))).astype("D")
+    a = (a if dtype[0] == "c" else a.real).astype(dtype)
+    values, vectors = linalg.eig(imode.from_numpy(a))
+    assert backward_error(a, values, vectors) <= 3 * np.finfo(dtype).eps
+    order = lambda x: np.sort_complex(np.asarray(x).astype("D").round(1))
+    assert (order(linalg.eigvals(imode.from_numpy(a))) == order(values)).mean() > 0.95
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (2, 3, 4, 4), (5, 1, 1), (7, 32, 32), (2, 256, 256)])
 def test_stacks_are_as_their_matrices(shape):
     a = imode.from_numpy(np.random.default_rng(0).standard_normal(shape))
     flat = a.reshape(-1, *shape[-2:])

@@ -39,7 +39,7 @@ cdef enum:
     BLOCK = 32                    # columns that blocked routines work on at once
     # Rows of real matrices up to which the functions above are faster than LAPACK's.
     MOST_SYMMETRIC = 128
-    MOST_GENERAL = 160
+    MOST_GENERAL = 240
     LINE = 64                     # bytes of a line of the cache
     PERIOD = 512                  # bytes: columns of a multiple share the sets of the cache
 
