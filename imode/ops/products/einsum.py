@@ -1,5 +1,7 @@
 """einsum: a parser of equations over permutations, sums and one bmm for each two operands.
 
+What it does is planned once for an equation and shapes (planned.py).
+
 The operators it calls, and their order, are visible in the graph: they are PyTorch's.
 """
 
@@ -9,6 +11,7 @@ from functools import lru_cache
 from imode import ops
 from imode._core.tensor import Tensor
 from imode.ops.products import composites_fast
+from imode.ops.products.planned import planned, run
 from imode.ops.schema import composite, functions
 
 _NOTHING = (
@@ -112,13 +115,13 @@ def _align(operand, labels, places, hidden, ndim, position):
                     f"einsum(): subscript {label} is repeated for operand {position} but the "
                     f"sizes don't match, {operand.size(at)} != {operand.size(dim)}"
                 )
-            operand = operand.diagonal(0, dim, at).movedim(-1, dim)
+            operand = operand.diagonal(dim, at)
         else:
             first[label] = order[places[label]] = at
             at += 1
     for i, dim in enumerate(order):
         if dim is None:
-            operand = operand.unsqueeze(-1)
+            operand = operand.unsqueeze(operand.dim())
             order[i] = at
             at += 1
     return operand.permute(tuple(order))
@@ -136,9 +139,9 @@ def _sum_product(left, right, summed):
         in_left, in_right = left.size(i) != 1, right.size(i) != 1
         if i in summed:
             if in_left and not in_right:
-                left = left.sum(i, keepdim=True)
+                left = left.sum([i], keepdim=True)
             elif in_right and not in_left:
-                right = right.sum(i, keepdim=True)
+                right = right.sum([i], keepdim=True)
         elif in_left and in_right:
             both.append(i)
         elif in_left:
@@ -163,13 +166,10 @@ def _sum_product(left, right, summed):
     return first.bmm(second).view(shape).permute(back)
 
 
-@composite(
-    "einsum(str equation, Tensor[] operands) -> Tensor", fast=composites_fast.einsum, variants=""
-)
-def _einsum(equation, operands):
-    """Sum products of operands over the subscripts that the equation leaves out of its output."""
-    if not operands:
-        raise ValueError(_NOTHING)
+@lru_cache(256)
+def _plan(equation, shapes):
+    """The steps for operands of these shapes."""
+    steps, operands = planned(shapes)
     inputs, output, hidden = _parse(equation, tuple(operand.dim() for operand in operands))
     places, kept = {}, 0
     for label in output:
@@ -227,12 +227,22 @@ def _einsum(equation, operands):
             result = result.sum(first, keepdim=True)
         if second:
             other = other.sum(second, keepdim=True)
-        result = _sum_product(result, other, summed) if summed else result * other
-    if ndim == kept:
-        return result
-    if len(aligned) > 1:
-        return result.view(tuple(result.shape)[:kept])
-    return result.sum(tuple(range(kept, ndim)))
+        result = _sum_product(result, other, summed) if summed else result.mul(other)
+    if ndim > kept and len(aligned) > 1:
+        result.view(result.shape[:kept])
+    elif ndim > kept:
+        result.sum(range(kept, ndim))
+    return steps
+
+
+@composite(
+    "einsum(str equation, Tensor[] operands) -> Tensor", fast=composites_fast.einsum, variants=""
+)
+def _einsum(equation, operands):
+    """Sum products of operands over the subscripts that the equation leaves out of its output."""
+    if not operands:
+        raise ValueError(_NOTHING)
+    return run(_plan(equation, tuple([operand.shape for operand in operands])), operands)
 
 
 def _from_lists(arguments):
