@@ -425,9 +425,11 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per sample and group."""
     cdef plane_t p, q
     cdef int kind, wide
-    cdef cnp.ndarray a, out, mean, rstd, scale, shift
+    cdef cnp.ndarray a, out, mean, rstd, both
     cdef cnp.npy_intp[2] dims
     cdef long n, channels
+    cdef char* scale
+    cdef char* shift
     check_group_norm(x, weight, bias, groups)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
@@ -442,14 +444,15 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     dims[1] = groups
     mean = empty(kind, 2, dims)
     rstd = empty(kind, 2, dims)
-    scale = _vector(n * channels, kind)
-    shift = _vector(n * channels, kind)
+    both = _vector(2 * n * channels, kind)
     p = planes(1, n * groups, cnp.PyArray_SIZE(a) // (n * groups) if n else 0)
     q = planes(1, n * channels, cnp.PyArray_SIZE(a) // (n * channels) if n * channels else 0)
     weight = _packed(weight)
     bias = _packed(bias)
     cdef void* w = _data(weight)
     cdef void* b = _data(bias)
+    scale = <char*>cnp.PyArray_DATA(both)
+    shift = scale + n * channels * cnp.PyArray_ITEMSIZE(both)
     if skipping():
         return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
     with nogil:
@@ -458,13 +461,12 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
         if wide:
             _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
                             <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
-                            <double*>cnp.PyArray_DATA(scale), <double*>cnp.PyArray_DATA(shift))
+                            <double*>scale, <double*>shift)
         else:
             _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
                            <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
-                           <float*>cnp.PyArray_DATA(scale), <float*>cnp.PyArray_DATA(shift))
-        affine(&q, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(scale),
-               cnp.PyArray_DATA(shift), cnp.PyArray_DATA(out))
+                           <float*>scale, <float*>shift)
+        affine(&q, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 

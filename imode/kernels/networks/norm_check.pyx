@@ -120,14 +120,15 @@ cdef int check_group_norm(cnp.ndarray x, weight, bias, long groups) except -1:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input "
             f"of shape {list((<object>x).shape)} and num_groups={groups}")
-    for name, a in (("weight", weight), ("bias", bias)):
-        if a is not None and (a.ndim != 1 or a.size != n):
-            # For either, PyTorch shows the weight's shape.
-            shown = [0] if weight is None else weight.shape
-            raise RuntimeError(
-                f"Expected {name} to be a vector of size equal to the number of channels in "
-                f"input, but got {name} of shape {list(shown)} and input of shape "
-                f"{list((<object>x).shape)}")
-    _check_mixture(x, (weight, bias))
+    if weight is not None or bias is not None:
+        for name, a in (("weight", weight), ("bias", bias)):
+            if a is not None and (a.ndim != 1 or a.size != n):
+                # For either, PyTorch shows the weight's shape.
+                shown = [0] if weight is None else weight.shape
+                raise RuntimeError(
+                    f"Expected {name} to be a vector of size equal to the number of channels in "
+                    f"input, but got {name} of shape {list(shown)} and input of shape "
+                    f"{list((<object>x).shape)}")
+        _check_mixture(x, (weight, bias))
     _check_parameters("GroupNormKernelImpl", x, weight, bias)
     return 0

@@ -12,7 +12,8 @@ from imode._core.allocator cimport Fields
 from imode._core.dispatch cimport MAX_ARGS, Operator, call, operator
 from imode._core.tensor cimport is_tensor
 from imode.kernels.fast_guards cimport (
-    SAFE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_CheckExact, _array, _count, _integer)
+    SAFE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_CheckExact, _array, _count, _integer,
+    _row_major)
 from libc.stdint cimport int64_t
 
 cnp.import_array()
@@ -158,7 +159,7 @@ def fold(input, output_size, kernel_size, dilation, padding, stride):
 
 # ---- normalisation, embeddings ------------------------------------------------------------------
 
-cdef list _others = ["instance_norm", "embedding_bag.padding_idx"]
+cdef list _others = ["instance_norm", "embedding_bag.padding_idx", "native_group_norm"]
 cdef dict _bag_modes = {"sum": 0, "mean": 1, "max": 2}
 
 
@@ -180,6 +181,32 @@ def instance_norm(input, running_mean, running_var, weight, bias, use_input_stat
     values[5], values[6] = <PyObject*>use_input_stats, <PyObject*>momentum
     values[7], values[8], values[9] = <PyObject*>eps, <PyObject*>_no, NULL
     return call(_called(_others, 0), values)
+
+
+cdef inline bint _packed(object value) noexcept:
+    """Whether it is None, or a tensor in the order of its dimensions."""
+    return value is None or is_tensor(<PyObject*>value) and _row_major(_array(<PyObject*>value))
+
+
+def group_norm(input, num_groups, weight, bias, eps):
+    """group_norm() of packed samples, with several values in a group"""
+    cdef PyObject* values[MAX_ARGS + 1]
+    cdef Fields* x
+    cdef int64_t groups
+    cdef object samples, channels, size
+    if not _tensor(input) or not _packed(input) or not _packed(weight) or not _packed(bias) or (
+            not _integer(<PyObject*>num_groups, &groups)
+            or not PyFloat_CheckExact(<PyObject*>eps)):
+        return NotImplemented
+    x = _array(<PyObject*>input)
+    if x.nd < 2 or groups <= 0 or _count(x, 0, x.nd) < 2 * groups:
+        return NotImplemented
+    samples, channels, size = x.dimensions[0], x.dimensions[1], _count(x, 2, x.nd)
+    values[0], values[1], values[2] = <PyObject*>input, <PyObject*>weight, <PyObject*>bias
+    values[3], values[4] = <PyObject*>samples, <PyObject*>channels
+    values[5], values[6] = <PyObject*>size, <PyObject*>num_groups
+    values[7], values[8] = <PyObject*>eps, NULL
+    return (<tuple>call(_called(_others, 2), values))[0]
 
 
 def embedding_bag(input, weight, offsets, max_norm, scale_grad_by_freq, mode, sparse,

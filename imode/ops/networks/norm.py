@@ -16,7 +16,7 @@ from imode._core.layout import is_channels_last
 from imode.kernels.networks import norm
 from imode.ops.composites_fast import passed_on
 from imode.ops.gradient_checks import expect, expect_float, wanted
-from imode.ops.networks import composites_fast
+from imode.ops.networks import composites_fast, functional_fast
 from imode.ops.reductions.variance import var_mean_backward
 from imode.ops.schema import composite, functional, op
 
@@ -465,6 +465,9 @@ def group_norm_functional(input, num_groups, weight=None, bias=None, eps=1e-5):
     >>> imode.nn.functional.group_norm(imode.tensor([[1.0, 3.0]]), 1, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
+    made = functional_fast.group_norm(input, num_groups, weight, bias, eps)
+    if made is not NotImplemented:
+        return made
     if input.dim() < 2:
         raise errors.shapes.needs_channels(input.dim())
     if num_groups <= 0 or input.numel() < 2 * num_groups:  # else there is more than one value
