@@ -10,10 +10,12 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #define UNROLL_9 _Pragma("GCC unroll 9")
 #define ALIGNED __attribute__((aligned(64)))
+#define APART __attribute__((noinline))
 #else
 #define UNROLL
 #define UNROLL_9
 #define ALIGNED
+#define APART
 #endif
 
 #define UP_TO(n, step) (((n) + (step) - 1) / (step) * (step))

@@ -1,12 +1,15 @@
 /* The matrix product below the convolution kernels: its right-hand rows may start anywhere.
 
-     out[i, j] = start[i, j] + sum over k of a[i * lda + k] * b[at[k] + j]
+     out[i, j] = start[i, j] + sum over k of a[i * lda + k] * b[at[k] + place(j)]
+
+   place(j) is j where there are no `lines`. With them, the columns are those of the lines of
+   images, which lie apart.
 
    A tile of ROWS rows and two vectors of columns stays in registers. A panel of b, two vectors of
    columns and DEEP rows, is copied first, so that it lies in the first-level cache without gaps
-   while all rows of a meet it. Every element is summed in the same order wherever its tile begins, so the
-   work may be shared out by rows and by columns; with `dots`, which allows the last columns to be
-   summed otherwise, by whole panels of columns. */
+   while all rows of a meet it. Every element is summed in the same order wherever its tile begins,
+   so the work may be shared out by rows and by columns; with `dots`, which allows the last columns
+   to be summed otherwise, by whole panels of columns. */
 
 #if LANES > 1
 typedef T NAME(vec) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -16,9 +19,10 @@ typedef T NAME(vec);
 
 #define VEC NAME(vec)
 #define PANEL (2 * LANES)
-#define DEEP (1024 / (int)sizeof(T))
+#define DEEP (1536 / (int)sizeof(T))
 #define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
 
+/* at: NULL where b is packed. */
 INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
                        const T *b, const long *at, T *out, long ldo, const T *bias, int add)
 {
@@ -34,7 +38,7 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
         }
     }
     for (long k = 0; k < depth; k++) {
-        const T *row = b + at[k];
+        const T *row = b + (at ? at[k] : k * PANEL);
         VEC right[2];
         UNROLL
         for (int j = 0; j < vecs; j++)
@@ -82,10 +86,22 @@ INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long 
 #undef STEP
 }
 
+/* A strip of a packed panel. Among others in one function, the compiler would move the sums about. */
+APART static void NAME(packed_strip)(long rows, long depth, const T *a, long lda, const T *b,
+                                     T *out, long ldo, const T *bias, int add)
+{
+    NAME(strip)(2, rows, depth, a, lda, b, NULL, out, ldo, bias, add);
+}
+
+APART static void NAME(packed_half)(long rows, long depth, const T *a, long lda, const T *b, T *out,
+                                    long ldo, const T *bias, int add)
+{
+    NAME(strip)(1, rows, depth, a, lda, b, NULL, out, ldo, bias, add);
+}
+
 /* The same, where only `cols` columns of out may be written. */
-INLINE void NAME(part_of_strip)(const int vecs, long cols, long rows, long depth, const T *a,
-                                long lda, const T *b, const long *at, T *out, long ldo,
-                                const T *bias, int add)
+static void NAME(part_of_strip)(long cols, long rows, long depth, const T *a, long lda, const T *b,
+                                T *out, long ldo, const T *bias, int add)
 {
     T part[ROWS * PANEL];
     for (long i = 0; i < rows; i += ROWS, out += ROWS * ldo) {
@@ -94,8 +110,11 @@ INLINE void NAME(part_of_strip)(const int vecs, long cols, long rows, long depth
         for (long r = 0; add && r < n; r++)
             for (long j = 0; j < cols; j++)
                 part[r * PANEL + j] = out[r * ldo + j];
-        NAME(strip)(vecs, n, depth, a + i * lda, lda, b, at, part, PANEL, bias ? bias + i : bias,
-                    add);
+        const T *start = bias ? bias + i : bias;
+        if (cols <= LANES)
+            NAME(packed_half)(n, depth, a + i * lda, lda, b, part, PANEL, start, add);
+        else
+            NAME(packed_strip)(n, depth, a + i * lda, lda, b, part, PANEL, start, add);
         for (long r = 0; r < n; r++)
             for (long j = 0; j < cols; j++)
                 out[r * ldo + j] = part[r * PANEL + j];
@@ -161,57 +180,92 @@ static void NAME(columns)(long cols, long rows, long depth, const T *a, long lda
     }
 }
 
-/* Up to PANEL columns for all rows, and up to DEEP rows of b; `to` holds DEEP * PANEL elements. */
-static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, const T *b,
-                        const long *at, T *to, T *out, long ldo, const T *bias, int add, int dots)
+/* The columns of a product as lines of images: how many columns a line has and how many lines an
+   image, and how far apart both begin. LANES elements behind the last can be read. */
+typedef struct {
+    long width, height, pitch, image;
+} NAME(lines_t);
+
+/* A vector of b, and where in a panel it belongs; what is too much, the next one covers. */
+typedef struct {
+    long from, to;
+} NAME(piece_t);
+
+/* The pieces of `cols` columns from `first` on. */
+static long NAME(pieces)(const NAME(lines_t) *lines, long first, long cols, NAME(piece_t) *pieces)
 {
-    long steps[DEEP];
-    const long whole = cols / LANES * LANES, few = cols - whole;
-    if (cols == PANEL && rows <= ROWS) {
-        NAME(strip)(2, rows, depth, a, lda, b, at, out, ldo, bias, add);
-        return;
+    long n = 0, y = first / lines->width, x = first % lines->width;
+    for (long to = 0; to < cols; y++, x = 0) {
+        const long from = y / lines->height * lines->image + y % lines->height * lines->pitch + x;
+        const long size = lines->width - x < cols - to ? lines->width - x : cols - to;
+        for (long j = 0; j < size; j += LANES)
+            pieces[n++] = (NAME(piece_t)){from + j, to + j};
+        to += size;
     }
-    for (long k = 0; k < depth; k++) {
-        T *row = to + k * PANEL;
-        steps[k] = k * PANEL;
-        if (cols == PANEL) {
-            ((VEC *)row)[0] = *(const VEC *)(b + at[k]);
-            ((VEC *)row)[1] = *(const VEC *)(b + at[k] + LANES);
+    return n;
+}
+
+/* Copy a panel of `cols` columns and `depth` rows of b; the other columns may get any numbers. */
+static void NAME(pack)(long cols, long depth, const T *b, const long *at,
+                       const NAME(lines_t) *lines, long first, T *to)
+{
+    NAME(piece_t) pieces[PANEL];
+    const long n = lines ? NAME(pieces)(lines, first, cols, pieces) : 0;
+    for (long k = 0; k < depth; k++, to += PANEL) {
+        const T *from = b + at[k];
+        if (!lines && cols == PANEL) {
+            ((VEC *)to)[0] = *(const VEC *)(from + first);
+            ((VEC *)to)[1] = *(const VEC *)(from + first + LANES);
             continue;
         }
-        for (long j = 0; j < PANEL; j++)
-            row[j] = j < cols ? b[at[k] + j] : (T)0;
+        for (long j = cols < PANEL ? 0 : PANEL; j < PANEL; j++)
+            to[j] = lines || j >= cols ? (T)0 : from[first + j];
+        for (long r = 0; r < n; r++)
+            *(VEC *)(to + pieces[r].to) = *(const VEC *)(from + pieces[r].from);
     }
+}
+
+/* Up to PANEL columns for all rows, and up to DEEP rows of b; `to` holds a panel and a vector. */
+static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, const T *b,
+                        const long *at, const NAME(lines_t) *lines, long first, T *to, T *out,
+                        long ldo, const T *bias, int add, int dots)
+{
+    const long whole = cols / LANES * LANES, few = cols - whole;
+    if (!lines && cols == PANEL && rows <= ROWS) {
+        NAME(strip)(2, rows, depth, a, lda, b + first, at, out, ldo, bias, add);
+        return;
+    }
+    NAME(pack)(cols, depth, b, at, lines, first, to);
     if (cols == PANEL)
-        NAME(strip)(2, rows, depth, a, lda, to, steps, out, ldo, bias, add);
-    else if (few && (!dots || few > FEW || depth < 4 * LANES)) {
+        NAME(packed_strip)(rows, depth, a, lda, to, out, ldo, bias, add);
+    else if (few && (!dots || few > FEW || depth < 4 * LANES))
+        NAME(part_of_strip)(cols, rows, depth, a, lda, to, out, ldo, bias, add);
+    else {
         if (whole)
-            NAME(part_of_strip)(2, cols, rows, depth, a, lda, to, steps, out, ldo, bias, add);
-        else
-            NAME(part_of_strip)(1, cols, rows, depth, a, lda, to, steps, out, ldo, bias, add);
-    } else {
-        if (whole)
-            NAME(strip)(1, rows, depth, a, lda, to, steps, out, ldo, bias, add);
+            NAME(packed_half)(rows, depth, a, lda, to, out, ldo, bias, add);
         if (few)
             NAME(columns)(few, rows, depth, a, lda, to + whole, out + whole, ldo, bias, add);
     }
 }
 
-static void NAME(product)(long rows, long cols, long depth, const T *a, long lda, const T *b,
-                          const long *at, T *out, long ldo, const T *bias, int add, int dots)
+/* Of the columns from `first` on, to out. */
+static void NAME(product)(long rows, long first, long cols, long depth, const T *a, long lda,
+                          const T *b, const long *at, const NAME(lines_t) *lines, T *out, long ldo,
+                          const T *bias, int add, int dots)
 {
-    T packed[DEEP * PANEL] ALIGNED;
+    T packed[DEEP * PANEL + LANES] ALIGNED;
     const long turns = depth > DEEP ? (depth + DEEP - 1) / DEEP : 1;
     for (long t = 0; t < turns; t++) {
         const long k = depth * t / turns, deep = depth * (t + 1) / turns - k;
         /* so many rows of a stay in the second-level cache while the columns are processed */
-        const long fit = (1 << 18) / (long)sizeof(T) / (deep + 1) / ROWS * ROWS;
-        const long block = fit < ROWS ? ROWS : fit;
+        const long fit = (1 << 19) / (long)sizeof(T) / (deep + 1) / ROWS * ROWS;
+        const long blocks = fit < ROWS ? (rows + ROWS - 1) / ROWS : (rows + fit - 1) / fit;
+        const long block = blocks ? UP_TO((rows + blocks - 1) / blocks, ROWS) : ROWS;
         for (long r = 0; r < rows; r += block)
             for (long j = 0; j < cols; j += PANEL)
                 NAME(panel)(cols - j < PANEL ? cols - j : PANEL,
-                            rows - r < block ? rows - r : block, deep, a + r * lda + k, lda,
-                            b + j, at + k, packed, out + r * ldo + j, ldo,
+                            rows - r < block ? rows - r : block, deep, a + r * lda + k, lda, b,
+                            at + k, lines, first + j, packed, out + r * ldo + j, ldo,
                             bias && !t ? bias + r : NULL, add || t, dots);
     }
 }

@@ -5,11 +5,12 @@
      ROWS    rows of a register tile NAME(x) x with a suffix for the combination
 
    Everything but groups of one input channel (_conv_depthwise.h) rests on one matrix product whose
-   right-hand rows may start anywhere (_conv_product.h). Small images are unfolded, several at
-   once. Of others, with stride 1, row k = (channel, ky, kx) of the unfolded image is the padded
-   image itself from an offset on, so nothing is unfolded; the columns that wrap
-   around the end of an image row are computed and dropped. Volumes are worked on slice by slice of
-   the output, the rows (channel, kz, ky, kx) starting in the slices of the input that they need. */
+   right-hand rows may start anywhere (_conv_product.h). Row k = (channel, ky, kx) of an unfolded
+   image is the padded image itself from an offset on, so nothing is unfolded. With strides that
+   holds of each phase, an image of the elements whose rows and columns leave the same rests. The
+   columns of the product are the lines of the output; of small images, those of several. Volumes
+   are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
+   of the input that they need. */
 
 #include "_conv_product.h"
 #include "_conv_depthwise.h"
@@ -50,201 +51,194 @@ static void NAME(pad)(const conv_t *p, const T *x, long channels, long inner, T 
     }
 }
 
-/* Rows (channel, kz, ky, kx) of the unfolded padded input for some lines of a slice of the output,
-   each `pitch` long; `image` begins at the first line that it needs. */
-static void NAME(unfold)(const conv_t *p, const T *image, long channels, long lines, T *to,
-                         long pitch)
+/* Whether a tap of a kernel's side begins at this phase of the stride. */
+static int NAME(is_met)(long phase, long taps, long dilation, long stride)
+{
+    for (long k = 0; k < taps; k++)
+        if (k * dilation % stride == phase)
+            return 1;
+    return 0;
+}
+
+/* How many phases of a stride the taps of a kernel's side can meet. */
+static long NAME(phases)(long taps, long dilation, long stride)
+{
+    return (taps - 1) * dilation + 1 < stride ? (taps - 1) * dilation + 1 : stride;
+}
+
+/* The first number from `least` on that leaves `phase` when divided by `stride`. */
+static long NAME(first_in)(long phase, long stride, long least)
+{
+    return least + (phase + stride - least % stride) % stride;
+}
+
+/* Copy channels of (depth, height, width) into zeroed images of `rows` and `columns`, one for each
+   phase of the strides: element (y, x) of the padded image goes to (y / sh, x / sw) of phase
+   (y % sh, x % sw), unless nothing meets that. */
+static void NAME(split)(const conv_t *p, const T *x, long channels, long rows, long columns, T *to)
 {
     const long dp = p->d + p->front + p->back;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
-    for (long c = 0; c < channels; c++)
-        for (long kz = 0; kz < p->kd; kz++)
-            for (long ky = 0; ky < p->kh; ky++)
-                for (long kx = 0; kx < p->kw; kx++, to += pitch)
-                    for (long y = 0; y < lines; y++) {
-                        const long row = (c * dp + kz * p->dd) * hp + y * p->sh + ky * p->dh;
-                        const T *from = image + row * wp + kx * p->dw;
-                        T *line = to + y * p->ow;
-                        for (long i = 0; i < p->ow; i++)
-                            line[i] = from[i * p->sw];
-                    }
-}
-
-/* What a call of forward works with: see dense. */
-typedef struct {
-    conv_t p;
-    long lines, pitch; /* of the output's slices, as the product sees them */
-    long depth, taps, block;
-    int flat, padded, pointwise, direct;
-    const T *w, *b;
-    long *at;
-    T *copy, *rows, *result;
-} NAME(dense_t);
-
-/* Lines y0 to y1 and channels o0 to o1 of a slice of a group g's output, from an image that begins
-   at the first slice that it needs. */
-static void NAME(slice)(const NAME(dense_t) *s, const T *image, long g, long y0, long y1, long o0,
-                        long o1, T *out)
-{
-    const conv_t *p = &s->p;
-    const long og = p->oc / p->groups, all = p->oh * p->ow, ldo = p->od * all;
-    const T *bias = s->b ? s->b + g * og + o0 : NULL, *w = s->w + (g * og + o0) * s->depth;
-    out += o0 * ldo;
-    for (long y = y0; y < y1; y += s->block) {
-        const long n = y1 - y < s->block ? y1 - y : s->block, first = y * s->pitch;
-        const T *from = image + first;
-        long cols = n * s->pitch;
-        if (s->direct)
-            cols = all - first < cols ? all - first : cols;
-        else
-            cols -= s->pitch - p->ow;
-        if (!s->flat) {
-            NAME(unfold)(p, image + y * p->sh * (p->w + p->left + p->right),
-                         p->c / p->groups, n, s->rows, s->block * p->ow);
-            from = s->rows;
-        }
-        if (s->direct) {
-            NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, out + first, ldo,
-                          bias, 0, s->pointwise);
+    const long low = p->h + p->top < hp ? p->h + p->top : hp;
+    const long right = p->w + p->left < wp ? p->w + p->left : wp, area = rows * columns;
+    const long across = NAME(phases)(p->kw, p->dw, p->sw);
+    const long all = NAME(phases)(p->kh, p->dh, p->sh) * across;
+    for (long phase = 0; phase < all; phase++) {
+        const long dy = phase / across, dx = phase % across;
+        const long y0 = NAME(first_in)(dy, p->sh, p->top < 0 ? 0 : p->top);
+        const long x0 = NAME(first_in)(dx, p->sw, p->left < 0 ? 0 : p->left);
+        const long n = (right - x0 + p->sw - 1) / p->sw;
+        if (!NAME(is_met)(dy, p->kh, p->dh, p->sh) || !NAME(is_met)(dx, p->kw, p->dw, p->sw))
             continue;
+        for (long slice = 0; slice < channels * p->d; slice++) {
+            const long c = slice / p->d, z = slice % p->d + p->front;
+            const T *from = x + (slice * p->h + y0 - p->top) * p->w + x0 - p->left;
+            T *line = to + ((c * dp + z) * all + phase) * area + y0 / p->sh * columns + x0 / p->sw;
+            if (z < 0 || z >= dp)
+                continue;
+            for (long y = y0; y < low; y += p->sh, from += p->sh * p->w, line += columns)
+                if (p->sw == 2)
+                    for (long i = 0; i < n; i++)
+                        line[i] = from[2 * i];
+                else
+                    for (long i = 0; i < n; i++)
+                        line[i] = from[i * p->sw];
         }
-        NAME(product)(o1 - o0, cols, s->depth, w, s->depth, from, s->at, s->result, cols, bias, 0,
-                      0);
-        for (long o = 0; o < o1 - o0; o++)
-            for (long i = 0; i < n; i++)
-                memcpy(out + o * ldo + (y + i) * p->ow, s->result + o * cols + i * s->pitch,
-                       (size_t)p->ow * sizeof(T));
     }
 }
+
+/* What a call of forward works with: images or copies of them, `images` side by side. */
+typedef struct {
+    conv_t p;
+    long images, columns; /* of a slice of the output, of one image */
+    long depth, taps;
+    long height, width, slice, image; /* of an image, or of each phase; of all phases' slice */
+    int split, copied, pointwise;
+    const T *w, *b;
+    long *at;
+    T *copy, *result;
+    NAME(lines_t) lines;
+} NAME(dense_t);
 
 /* Fill in s, and allocate its buffers. */
 static int NAME(prepare)(NAME(dense_t) *s)
 {
     conv_t *p = &s->p;
+    s->images = is_gathered(p) ? gathered_images(p) : 1;
     s->taps = p->kd * p->kh * p->kw;
     s->depth = p->c / p->groups * s->taps;
-    s->padded = !is_unpadded(p);
-    s->flat = p->sh == 1 && p->sw == 1;
-    s->pointwise = s->taps == 1 && s->flat && p->sd == 1 && !s->padded;
-    s->lines = p->oh;
-    if (s->pointwise) { /* a slice of one row, in lines of a panel each */
+    s->split = p->sh > 1 || p->sw > 1;
+    s->pointwise = s->taps == 1 && p->sd == 1 && !s->split && is_unpadded(p) && s->images == 1;
+    if (s->pointwise) { /* a slice of one row */
         p->w *= p->d * p->h, p->ow *= p->od * p->oh;
         p->d = p->h = p->od = p->oh = 1;
-        s->lines = (p->ow + PANEL - 1) / PANEL;
     }
-    const long dp = p->d + p->front + p->back;
+    const long dp = p->d + p->front + p->back, og = p->oc / p->groups;
     const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
-    const long og = p->oc / p->groups;
-    s->pitch = s->pointwise ? PANEL : s->flat ? wp : p->ow;
-    s->direct = s->pointwise || s->pitch == p->ow;
-    const long line = (s->flat ? 0 : s->depth * p->ow) + (s->direct ? 0 : og * s->pitch);
-    const long fit = line ? (1 << 18) / (long)sizeof(T) / line : s->lines;
-    s->block = fit < 1 ? 1 : fit < s->lines ? fit : s->lines;
-    const long copied = s->padded ? p->c / p->groups * dp * hp * wp : 0;
-    const long unfolded = s->flat ? 0 : s->depth * s->block * p->ow;
-    const long results = s->direct ? 0 : og * s->block * s->pitch;
-    s->at = malloc((size_t)s->depth * sizeof(long) +
-                   (size_t)(copied + unfolded + results) * sizeof(T) + 1);
+    s->columns = p->oh * p->ow;
+    p->sh = p->sh < hp ? p->sh : hp, p->sw = p->sw < wp ? p->sw : wp; /* no longer steps fit */
+    s->height = (hp + p->sh - 1) / p->sh, s->width = (wp + p->sw - 1) / p->sw;
+    s->copied = s->split || !is_unpadded(p) || s->width != p->ow || s->images > 1;
+    const long area = s->height * s->width, across = NAME(phases)(p->kw, p->dw, p->sw);
+    s->slice = NAME(phases)(p->kh, p->dh, p->sh) * across * area;
+    s->image = p->c / p->groups * dp * s->slice;
+    s->lines = (NAME(lines_t)){p->ow, p->oh, s->width, s->image};
+    const long copied = s->copied ? s->images * s->image + LANES : 0;
+    const long results = s->images > 1 ? og * s->images * s->columns : 0;
+    s->at = malloc((size_t)s->depth * sizeof(long) + (size_t)(copied + results) * sizeof(T) + 1);
     if (!s->at)
         return -1;
-    s->copy = (T *)(s->at + s->depth), s->rows = s->copy + copied;
-    s->result = s->rows + unfolded;
+    s->copy = (T *)(s->at + s->depth), s->result = s->copy + copied;
     memset(s->copy, 0, (size_t)copied * sizeof(T));
     for (long k = 0; k < s->depth; k++) {
-        const long kz = k / (p->kh * p->kw) % p->kd, ky = k / p->kw % p->kh, kx = k % p->kw;
-        s->at[k] = s->flat ? ((k / s->taps * dp + kz * p->dd) * hp + ky * p->dh) * wp + kx * p->dw
-                           : k * s->block * p->ow;
+        const long z = k / (p->kh * p->kw) % p->kd * p->dd, y = k / p->kw % p->kh * p->dh;
+        const long x = k % p->kw * p->dw, phase = y % p->sh * across + x % p->sw;
+        s->at[k] = (k / s->taps * dp + z) * s->slice + phase * area;
+        s->at[k] += y / p->sh * s->width + x / p->sw;
     }
     return 0;
 }
 
-/* Parts `begin` to `end` of all groups' outputs, each of `parts` parts: of its lines, if there are
-   many, or of its channels. */
-static int NAME(dense)(const conv_t *q, const T *x, const T *w, const T *b, T *out, long parts,
-                       long begin, long end)
+/* The i-th of the images beside each other as the product takes it. */
+static const T *NAME(laid)(const NAME(dense_t) *s, const T *x, long i)
 {
-    NAME(dense_t) s = {.p = *q, .w = w, .b = b};
-    if (NAME(prepare)(&s))
-        return -1;
-    const conv_t *p = &s.p;
+    T *copy = s->copy + i * s->image;
+    if (!s->copied)
+        return x;
+    if (s->split)
+        NAME(split)(&s->p, x, s->p.c / s->p.groups, s->height, s->width, copy);
+    else
+        NAME(pad)(&s->p, x, s->p.c / s->p.groups, 0, copy);
+    return copy;
+}
+
+/* Parts `begin` to `end` of all groups' outputs, each of `parts` parts: of its columns, if there
+   are many, or of its channels. */
+static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long begin, long end)
+{
+    const conv_t *p = &s->p;
     const long cg = p->c / p->groups, og = p->oc / p->groups, size = p->d * p->h * p->w;
-    const long slice = p->sd * (p->h + p->top + p->bottom) * (p->w + p->left + p->right);
-    const int by_line = s.lines >= 6 * parts;
+    const long panels = (s->columns + PANEL - 1) / PANEL, ldo = p->od * s->columns;
+    const int by_column = panels >= 6 * parts;
     while (begin < end) {
-        const long u = begin / parts, first = begin % parts;
+        const long u = begin / parts, first = begin % parts, g = u % p->groups;
         const long last = parts < first + end - begin ? parts : first + end - begin;
-        const T *image = x + u * cg * size;
-        T *to = out + u * og * p->od * p->oh * p->ow;
-        const long y0 = by_line ? s.lines * first / parts : 0;
-        const long y1 = by_line ? s.lines * last / parts : s.lines;
-        const long o0 = by_line ? 0 : UP_TO(og * first / parts, ROWS);
-        const long o1 = by_line || last == parts ? og : UP_TO(og * last / parts, ROWS);
-        if (s.padded) {
-            NAME(pad)(p, image, cg, 0, s.copy);
-            image = s.copy;
-        }
-        for (long z = 0; z < p->od; z++)
-            NAME(slice)(&s, image + z * slice, u % p->groups, y0, y1, o0 < og ? o0 : og,
-                        o1 < og ? o1 : og, to + z * p->oh * p->ow);
+        const T *image = NAME(laid)(s, x + u * cg * size, 0);
+        const long j0 = by_column ? panels * first / parts * PANEL : 0;
+        const long j1 = by_column && last < parts ? panels * last / parts * PANEL : s->columns;
+        const long o0 = by_column ? 0 : UP_TO(og * first / parts, ROWS);
+        const long o1 = by_column || last == parts ? og : UP_TO(og * last / parts, ROWS);
+        for (long z = 0; z < p->od && o0 < og; z++)
+            NAME(product)((o1 < og ? o1 : og) - o0, j0, j1 - j0, s->depth,
+                          s->w + (g * og + o0) * s->depth, s->depth,
+                          image + z * p->sd * s->slice, s->at,
+                          s->copied && s->width != p->ow ? &s->lines : NULL,
+                          out + (u * og + o0) * ldo + z * s->columns + j0, ldo,
+                          s->b ? s->b + g * og + o0 : NULL, 0, s->pointwise);
         begin += last - first;
     }
-    free(s.at);
     return 0;
 }
 
-/* Small images: several of them are unfolded side by side, so that the weight is read once for all. Parts
+/* Small images: several of them side by side, so that the weight is read once for all. Parts
    `begin` to `end` of all groups' images, each of `parts` parts. */
-static int NAME(gathered)(const conv_t *p, const T *x, const T *w, const T *b, T *out, long parts,
-                          long begin, long end)
+static int NAME(gathered)(NAME(dense_t) *s, const T *x, T *out, long parts, long begin, long end)
 {
-    const long cg = p->c / p->groups, og = p->oc / p->groups, area = p->oh * p->ow;
-    const long depth = cg * p->kd * p->kh * p->kw, size = p->d * p->h * p->w;
-    const long hp = p->h + p->top + p->bottom, wp = p->w + p->left + p->right;
-    const long images = gathered_images(p), pitch = images * area;
-    const long copied = is_unpadded(p) ? 0 : cg * (p->d + p->front + p->back) * hp * wp;
-    long *at = malloc((size_t)depth * sizeof(long) +
-                      (size_t)(copied + depth * pitch + og * pitch + PANEL) * sizeof(T));
-    if (!at)
-        return -1;
-    T *copy = (T *)(at + depth), *rows = copy + copied, *result = rows + depth * pitch + PANEL;
-    memset(copy, 0, (size_t)copied * sizeof(T));
-    for (long k = 0; k < depth; k++)
-        at[k] = k * pitch;
+    const conv_t *p = &s->p;
+    const long cg = p->c / p->groups, og = p->oc / p->groups, area = s->columns;
     for (long u = begin; u < end; u++) {
         const long g = u / parts, last = p->n * (u % parts + 1) / parts;
         for (long first = p->n * (u % parts) / parts, next; first < last; first = next) {
-            next = first + images < last ? first + images : last;
+            next = first + s->images < last ? first + s->images : last;
             const long cols = (next - first) * area;
+            for (long i = first; i < next; i++)
+                NAME(laid)(s, x + (i * p->groups + g) * cg * p->d * p->h * p->w, i - first);
             for (long z = 0; z < p->od; z++) {
-                for (long i = first; i < next; i++) {
-                    const T *image = x + (i * p->groups + g) * cg * size;
-                    if (copied) {
-                        NAME(pad)(p, image, cg, 0, copy);
-                        image = copy;
-                    }
-                    NAME(unfold)(p, image + z * p->sd * hp * wp, cg, p->oh, rows + (i - first) * area, pitch);
-                }
-                NAME(product)(og, cols, depth, w + g * og * depth, depth, rows, at, result, cols,
-                              b ? b + g * og : NULL, 0, 0);
+                NAME(product)(og, 0, cols, s->depth, s->w + g * og * s->depth, s->depth,
+                              s->copy + z * p->sd * s->slice, s->at, &s->lines, s->result, cols,
+                              s->b ? s->b + g * og : NULL, 0, 0);
                 for (long o = 0; o < og; o++)
                     for (long i = first; i < next; i++)
                         memcpy(out + ((i * p->oc + g * og + o) * p->od + z) * area,
-                               result + o * cols + (i - first) * area, (size_t)area * sizeof(T));
+                               s->result + o * cols + (i - first) * area, (size_t)area * sizeof(T));
             }
         }
     }
-    free(at);
     return 0;
 }
 
 static int NAME(forward)(const conv_t *p, const void *x, const void *w, const void *b, void *out,
                          long parts, long begin, long end)
 {
+    NAME(dense_t) s = {.p = *p, .w = w, .b = b};
     if (is_depthwise(p))
         return NAME(depthwise)(p, x, w, b, out, begin, end);
-    if (is_gathered(p))
-        return NAME(gathered)(p, x, w, b, out, parts, begin, end);
-    return NAME(dense)(p, x, w, b, out, parts, begin, end);
+    if (NAME(prepare)(&s))
+        return -1;
+    const int failed = is_gathered(p) ? NAME(gathered)(&s, x, out, parts, begin, end)
+                                      : NAME(dense)(&s, x, out, parts, begin, end);
+    free(s.at);
+    return failed;
 }
 
 /* Add the unfolded rows of a slice of grad, each `pitch` long, to where forward took them from. */
@@ -273,7 +267,8 @@ static void NAME(fold)(const conv_t *p, const T *rows, long pitch, long z, long 
                 }
 }
 
-/* The gradient of the input: rows = weight' @ grad, and each row is added to where forward took it from. */
+/* The gradient of the input: rows = weight' @ grad, and each row is added to where forward took it
+   from. */
 static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, void *out_)
 {
     const T *grad = grad_, *w = w_;
@@ -309,7 +304,8 @@ static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, 
                             lines[o * wide + i] = from[o * p->od * cols + i];
                     from = lines;
                 }
-                NAME(product)(depth, cols, og, turned, og, from, at, rows, wide, NULL, 0, 0);
+                NAME(product)(depth, 0, cols, og, turned, og, from, at, NULL, rows, wide, NULL, 0,
+                              0);
                 NAME(fold)(p, rows, wide, z, cg, out + (n * p->groups + g) * cg * size);
             }
     }
@@ -317,11 +313,12 @@ static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, 
     return 0;
 }
 
-/* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx), c].
-   With the channels last, the products for one kz and ky (and one kx, if dilated) are adjacent
-   columns. Of the parts from `begin` to `end` of all groups' output channels, each group's in `parts`. */
-static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_, void *out_, long parts,
-                             long begin, long end)
+/* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx),
+   c]. With the channels last, the products for one kz and ky (and one kx, if dilated) are adjacent
+   columns. Of the parts from `begin` to `end` of all groups' output channels, each group's in
+   `parts`. */
+static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_, void *out_,
+                             long parts, long begin, long end)
 {
     const T *grad = grad_, *x = x_;
     T *out = out_;
@@ -341,7 +338,8 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
     if (!mem)
         return -1;
     long *at = (long *)mem;
-    T *padded = (T *)(at + images * area), *sums = padded + images * padsize, *pack = sums + og * runs * wide;
+    T *padded = (T *)(at + images * area), *sums = padded + images * padsize;
+    T *pack = sums + og * runs * wide;
     for (long i = 0; i < images * area; i++)
         at[i] = i / area * padsize + (i % area / p->ow * p->sh * wp + i % p->ow * p->sw) * cg;
     memset(padded, 0, (size_t)(images * padsize) * sizeof(T));
@@ -349,7 +347,8 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
     while (begin < end) {
         const long g = begin / parts, first = begin % parts;
         const long last = parts < first + end - begin ? parts : first + end - begin;
-        const long o0 = UP_TO(og * first / parts, ROWS), o1 = last == parts ? og : UP_TO(og * last / parts, ROWS);
+        const long o0 = UP_TO(og * first / parts, ROWS);
+        const long o1 = last == parts ? og : UP_TO(og * last / parts, ROWS);
         const long rows = o1 < og ? o1 - o0 : og - o0;
         begin += last - first;
         if (rows <= 0)
@@ -371,9 +370,9 @@ static int NAME(grad_weight)(const conv_t *p, const void *grad_, const void *x_,
                     const long kx = joined ? 0 : r % p->kw, rest = joined ? r : r / p->kw;
                     const long kz = rest / p->kh, ky = rest % p->kh;
                     const long row = (z * p->sd + kz * p->dd) * hp + ky * p->dh;
-                    NAME(product)(rows, cols, depth, packed ? pack : from,
+                    NAME(product)(rows, 0, cols, depth, packed ? pack : from,
                                   packed ? depth : p->od * area,
-                                  padded + (row * wp + kx * p->dw) * cg, at, sums + r * wide,
+                                  padded + (row * wp + kx * p->dw) * cg, at, NULL, sums + r * wide,
                                   runs * wide, NULL, 1, 0);
                 }
             }
