@@ -77,15 +77,42 @@ static void NAME(plane)(long oh, long ow, long count, const T *w, const T *from,
         }
 }
 
-/* Every `step`th of n elements to elements side by side, or these back. */
-INLINE void NAME(every)(const long step, long n, T *apart, T *beside, int back)
+/* Columns `first` to `last` of a padded row, which begin at x, to its phases; or back. */
+INLINE void NAME(to_two)(long first, long last, T *x, T *even, T *odd, int back)
 {
+    long i = first / 2;
+    if (first % 2) {
+        if (back)
+            x[0] = odd[i];
+        else
+            odd[i] = x[0];
+        i++, x++;
+    }
+    const long n = last / 2 - i;
+    even += i, odd += i;
     if (back)
-        for (long i = 0; i < n; i++)
-            apart[i * step] = beside[i];
+        for (long j = 0; j < n; j++)
+            x[2 * j] = even[j], x[2 * j + 1] = odd[j];
     else
-        for (long i = 0; i < n; i++)
-            beside[i] = apart[i * step];
+        for (long j = 0; j < n; j++)
+            even[j] = x[2 * j], odd[j] = x[2 * j + 1];
+    if (n >= 0 && last % 2) {
+        if (back)
+            x[2 * n] = even[n];
+        else
+            even[n] = x[2 * n];
+    }
+}
+
+INLINE void NAME(to_many)(long count, long phase, long first, long last, T *x, T *line, int back)
+{
+    for (long i = first; i < last; i++, x++) {
+        T *at = line + i % count * phase + i / count;
+        if (back)
+            *x = *at;
+        else
+            *at = *x;
+    }
 }
 
 /* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long; or back. */
@@ -94,22 +121,20 @@ static void NAME(to_phases)(const conv_t *p, T *x, long phase, T *copy, int back
     const long dp = p->d + p->front + p->back, hp = p->h + p->top + p->bottom, sw = p->sw;
     const long first = p->left < 0 ? 0 : p->left; /* columns of the copy that x fills */
     const long last = p->right < 0 ? p->left + p->w + p->right : p->left + p->w;
-    for (long zy = 0; zy < p->d * p->h; zy++) {
-        const long slice = zy / p->h + p->front, row = zy % p->h + p->top;
-        if (slice < 0 || slice >= dp || row < 0 || row >= hp)
-            continue;
-        for (long f = 0; f < sw; f++) {
-            const long q = (first - f + sw - 1) / sw, n = (last - f + sw - 1) / sw - q;
-            T *apart = x + zy * p->w + q * sw + f - p->left;
-            T *line = copy + ((slice * hp + row) * sw + f) * phase + q;
+    x += first - p->left;
+    for (long slice = p->front; slice < p->d + p->front; slice++)
+        for (long row = p->top; row < p->h + p->top; row++, x += p->w) {
+            T *line = copy + (slice * hp + row) * sw * phase;
+            if (slice < 0 || slice >= dp || row < 0 || row >= hp || first >= last)
+                continue;
             if (sw == 1)
-                NAME(every)(1, n, apart, line, back);
+                memcpy(back ? x : line + first, back ? line + first : x,
+                       (size_t)(last - first) * sizeof(T));
             else if (sw == 2)
-                NAME(every)(2, n, apart, line, back);
+                NAME(to_two)(first, last, x, line, line + phase, back);
             else
-                NAME(every)(sw, n, apart, line, back);
+                NAME(to_many)(sw, phase, first, last, x, line, back);
         }
-    }
 }
 
 /* How the planes of a call lie once they have been copied, and where its taps begin in them. */
