@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from imode import errors, ops
+from imode._core.allocator import allocated
 from imode._core.dtype import as_numpy, get_default_dtype
 from imode._core.elsewhere import elements_of
 from imode._core.formats import memory_order
@@ -43,7 +44,7 @@ def default_float():
     return get_default_dtype().numpy
 
 
-def allocate(size, dtype, make=np.empty):
+def allocate(size, dtype, make=allocated):
     """A new array; `dtype` an imode dtype or None for the default. RuntimeError if impossible."""
     dtype = as_numpy(dtype) or default_float()
     try:
