@@ -277,8 +277,11 @@ SUM_INTEGERS(sum_i8, int64_t)
             for (i = W; i + W <= n; i += W)                                                        \
                 for (int j = 0; j < W; j++)                                                        \
                     tops[j] = a[i + j] > tops[j] ? a[i + j] : tops[j];                             \
-            for (int j = 0; j < W; j++)                                                            \
-                top = tops[j] > top ? tops[j] : top;                                               \
+            UNROLL                                                                                 \
+            for (int w = W / 2; w; w /= 2)                                                         \
+                for (int j = 0; j < w; j++)                                                        \
+                    tops[j] = tops[j + w] > tops[j] ? tops[j + w] : tops[j];                       \
+            top = tops[0] > top ? tops[0] : top;                                                   \
         }                                                                                          \
         for (; i < n; i++)                                                                         \
             top = a[i] > top ? a[i] : top;                                                         \
