@@ -1,7 +1,7 @@
 /* Arrays whose memory begins at a cache line: a vector of the widest kind then never lies in two.
  *
- * A handler of NumPy's for the data of arrays. The word before a block says where its memory begins.
- * While another handler than NumPy's own is set, it is asked. */
+ * A handler of NumPy's for the data of arrays. The word before a block says where its memory
+ * begins. While another handler than NumPy's own is set, it is asked. */
 #ifndef IMODE_ALIGNED_H
 #define IMODE_ALIGNED_H
 #include <Python.h>

@@ -22,8 +22,8 @@
 #define LOOPS "_sum_block.h"
 #include "_levels.h"
 
-/* Not in vectors of AVX-512: reading memory is no faster by them, where rows do not begin at a cache
-   line it is slower, and so is adding up their lanes. */
+/* Not in vectors of AVX-512: reading memory is no faster by them, where rows do not begin at a
+   cache line it is slower, and so is adding up their lanes. */
 static float sum_f_block(float *a, npy_intp n)
 {
 #if CHOOSE

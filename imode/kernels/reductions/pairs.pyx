@@ -165,8 +165,8 @@ cdef real _squares(const real* x, long m) noexcept nogil:
 cdef void _extend(const real* x, long rows, long m, bint left, real* out) noexcept nogil:
     """Rows (-2 x, |x|^2, 1) of the left matrix, (x, 1, |x|^2) of the right one."""
     cdef real by = -2 if left else 1
-    cdef long r, j
-    for r in range(rows):
+    cdef long _, j
+    for _ in range(rows):
         for j in range(m):
             out[j] = x[j] * by
         out[m + left] = 1

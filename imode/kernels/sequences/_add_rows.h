@@ -1,8 +1,10 @@
-/* Sums of rows of a table, for one element type and level: in four vectors of columns, which stay in
-   registers, then in one, then one by one. */
+/* Sums of rows of a table, for one element type and level: in four vectors of columns, which stay
+   in registers, then in one, then one by one. */
 
 #if LANES > 1
-typedef T NAME(columns) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
+#define OF_BYTES vector_size(LANES * sizeof(T))
+typedef T NAME(columns) __attribute__((OF_BYTES, aligned(sizeof(T)), may_alias));
+#undef OF_BYTES
 #else
 typedef T NAME(columns);
 #endif

@@ -75,8 +75,8 @@ cdef bint _ascends(const number* sequence, npy_intp length) noexcept nogil:
     return not beyond and sequence[0] == sequence[0]
 
 
-cdef inline void _find_sorted(const number* sequence, npy_intp length, const number* values, int64_t* out,
-                       npy_intp n, bint right) noexcept nogil:
+cdef inline void _find_sorted(const number* sequence, npy_intp length, const number* values,
+                              int64_t* out, npy_intp n, bint right) noexcept nogil:
     """What `_find_all` gives where a sequence ascends: all searches halve at the same places."""
     cdef const number* found[OF_SORTED]
     cdef const number* after
@@ -135,7 +135,7 @@ def places(ndarray sequences not None, ndarray values not None, bint right):
     or one (..., length) for each row of values (..., n).
     """
     cdef ndarray out = empty(cnp.NPY_INT64, values.ndim, values.shape)
-    cdef npy_intp rows = 1, n = cnp.PyArray_SIZE(values), row
+    cdef npy_intp rows = 1, n = cnp.PyArray_SIZE(values), _row
     cdef npy_intp size = cnp.PyArray_ITEMSIZE(values)
     cdef Search s
     s.kind, s.right = cnp.PyArray_TYPE(values), right
@@ -147,7 +147,7 @@ def places(ndarray sequences not None, ndarray values not None, bint right):
         n = values.shape[values.ndim - 1]
         rows = cnp.PyArray_SIZE(values) // n
     with nogil:
-        for row in range(rows):
+        for _row in range(rows):
             # The look at all elements costs less than it saves.
             s.is_sorted = n >= OF_SORTED and 0 < s.length <= 2 * n and _is_sorted(&s)
             parallel_for(n, GRAIN, _part, &s)
