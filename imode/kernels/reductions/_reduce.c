@@ -62,11 +62,6 @@ SUM_OF(imode_norm2_d, double, v* v, sqrt)
 PRODUCT_OF(imode_prod_f, float)
 PRODUCT_OF(imode_prod_d, double)
 
-#if defined(__GNUC__)
-#define FOLD_HALVES _Pragma("GCC unroll 8") /* the vectors of which are known to the compiler */
-#else
-#define FOLD_HALVES
-#endif
 /* The last NaN of x, which has one. */
 #define LAST_ODD(NAME, T)                                                                      \
     static T NAME(const T* x, ptrdiff_t n) {                                                   \
