@@ -32,18 +32,24 @@ static char *imode_line_memory(const void *block) {
     return memory;
 }
 
+static void imode_ask_huge(char *block, size_t size) {
+#if defined(MADV_HUGEPAGE)
+    if (size >= IMODE_HUGE) {
+        char *page = (char *)(((uintptr_t)block + 4095) & ~(uintptr_t)4095);
+        madvise(page, size - (size_t)(page - block), MADV_HUGEPAGE);
+    }
+#else
+    (void)block, (void)size;
+#endif
+}
+
 static void *imode_line_malloc(void *ctx, size_t size) {
     char *memory = size > SIZE_MAX - IMODE_LINE ? NULL : malloc(size + IMODE_LINE);
     (void)ctx;
     if (memory == NULL)
         return NULL;
     char *block = imode_place_line(memory);
-#if defined(MADV_HUGEPAGE)
-    if (size >= IMODE_HUGE) {
-        char *page = (char *)(((uintptr_t)block + 4095) & ~(uintptr_t)4095);
-        madvise(page, size - (size_t)(page - block), MADV_HUGEPAGE);
-    }
-#endif
+    imode_ask_huge(block, size);
     return block;
 }
 
@@ -52,7 +58,11 @@ static void *imode_line_calloc(void *ctx, size_t n, size_t item) {
     if (item && n > (SIZE_MAX - IMODE_LINE) / item)
         return NULL;
     char *memory = calloc(1, n * item + IMODE_LINE);
-    return memory == NULL ? NULL : imode_place_line(memory);
+    if (memory == NULL)
+        return NULL;
+    char *block = imode_place_line(memory);
+    imode_ask_huge(block, n * item);
+    return block;
 }
 
 static void imode_line_free(void *ctx, void *block, size_t size) {
@@ -83,8 +93,9 @@ static PyDataMem_Handler imode_line_handler = {
     "imode_aligned", 1,
     {NULL, imode_line_malloc, imode_line_calloc, imode_line_realloc, imode_line_free}};
 
-/* A new array of `size` bytes, values undefined. */
-static PyObject *imode_new_aligned(PyArray_Descr *descr, int nd, npy_intp *dims, size_t size) {
+/* A new array of `size` bytes: zeros, or undefined values. */
+static PyObject *imode_new_aligned(PyArray_Descr *descr, int nd, npy_intp *dims, size_t size,
+                                   int zeros) {
     static PyObject *handler;
     PyObject *array, *set = PyDataMem_GetHandler();
     void *block = NULL;
@@ -94,12 +105,12 @@ static PyObject *imode_new_aligned(PyArray_Descr *descr, int nd, npy_intp *dims,
     if (handler == NULL && !(handler = PyCapsule_New(&imode_line_handler, "mem_handler", NULL)))
         return NULL;
     if (set == PyDataMem_DefaultHandler)
-        block = imode_line_malloc(NULL, size);
+        block = zeros ? imode_line_calloc(NULL, 1, size) : imode_line_malloc(NULL, size);
     Py_INCREF(descr);
-    array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, block,
-                                 block ? NPY_ARRAY_CARRAY : 0, NULL);
-    if (block == NULL)
-        return array; /* the other handler's; or NumPy says how much memory there is not */
+    if (block == NULL) /* from the other handler; or NumPy says how much memory there is not */
+        return zeros ? PyArray_Zeros(nd, dims, descr, 0) : PyArray_Empty(nd, dims, descr, 0);
+    array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, block, NPY_ARRAY_CARRAY,
+                                 NULL);
     if (array == NULL) {
         imode_line_free(NULL, block, size);
         return NULL;

@@ -61,7 +61,7 @@ cdef extern from *:
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
 
 cdef extern from "aligned.h":
-    object new_aligned "imode_new_aligned"(Descr*, int, npy_intp*, size_t)
+    object new_aligned "imode_new_aligned"(Descr*, int, npy_intp*, size_t, bint zeros)
 
 cdef enum:
     MAX_DIMS = 5              # arrays of more dimensions are not recycled
@@ -177,7 +177,7 @@ cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
             _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
             return array
     if nbytes >= ALIGNED:
-        return <ndarray>new_aligned(_descrs[code], nd, dims, nbytes)
+        return <ndarray>new_aligned(_descrs[code], nd, dims, nbytes, False)
     array = <ndarray>new_array(_descrs[code], nd, dims)
     if cnp.PyArray_SIZE(array) == 0:
         for i in range(nd - 1, -1, -1):
@@ -208,19 +208,37 @@ cdef npy_intp _bytes(int code, int nd, npy_intp* dims) noexcept:
     return nbytes
 
 
-def allocated(shape, dtype):
-    """As `np.empty`, whose errors it raises, for the dtypes of tensors."""
-    cdef npy_intp dims[MAX_DIMS]
-    cdef int nd, code = code_of[(<cnp.dtype?>dtype).type_num]
-    if code == NO_DTYPE or not isinstance(shape, (tuple, list)) or len(shape) > MAX_DIMS:
-        return np.empty(shape, dtype)
+cdef int _read_shape(object shape, npy_intp* dims) except -2:
+    """The number of dimensions; -1: for NumPy to read, whose errors are raised."""
+    cdef int i, nd
+    if not isinstance(shape, (tuple, list)) or len(shape) > MAX_DIMS:
+        return -1
     nd = len(shape)
     for i in range(nd):
         size = shape[i]
         if type(size) is not int or not 0 < size <= 1 << 48:
-            return np.empty(shape, dtype)
+            return -1
         dims[i] = size
-    return empty(typenum_of[code], nd, dims)
+    return nd
+
+
+def allocated(shape, dtype):
+    """As `np.empty`, for the dtypes of tensors."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int code = code_of[(<cnp.dtype?>dtype).type_num]
+    cdef int nd = -1 if code == NO_DTYPE else _read_shape(shape, dims)
+    return np.empty(shape, dtype) if nd < 0 else empty(typenum_of[code], nd, dims)
+
+
+def cleared(shape, dtype):
+    """As `np.zeros`, likewise; the pages of large arrays are cleared when they are used."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int code = code_of[(<cnp.dtype?>dtype).type_num]
+    cdef int nd = -1 if code == NO_DTYPE else _read_shape(shape, dims)
+    cdef npy_intp nbytes = 0 if nd < 0 else _bytes(code, nd, dims)
+    if nbytes < ALIGNED:
+        return np.zeros(shape, dtype)
+    return new_aligned(_descrs[code], nd, dims, nbytes, True)
 
 
 cdef void _forget(int which) noexcept:
@@ -285,7 +303,8 @@ cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, 
         if _class_bytes[kind] < ALIGNED:
             array = <ndarray>new_array(_descrs[code], nd, capacity)
         else:
-            array = <ndarray>new_aligned(_descrs[code], nd, capacity, _class_bytes[kind])
+            array = <ndarray>new_aligned(_descrs[code], nd, capacity, _class_bytes[kind],
+                                         False)
         _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
     fields(<PyObject*>array).flags |= RECYCLED | kind << CLASS_SHIFT
     return array
