@@ -499,7 +499,8 @@ cdef void _lines_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept 
 
 
 cdef int _from_lines(loop_t loop, void* data, ndarray x, Lines* lines, ndarray out) except -1:
-    """Run a loop (n)->(n) of 16 bits, which may have to say that memory failed: on one thread."""
+    """Run a loop (n)->(n) of few elements, or of 16 bits, which may have to say that memory failed:
+    on one thread."""
     cdef Moves s
     cdef npy_intp tiles = (lines.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE
     s.loop, s.data, s.lines, s.item = loop, data, lines, cnp.PyArray_ITEMSIZE(x)
@@ -528,7 +529,7 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
     out = empty(typenum_of[code], x.ndim, x.shape)
     if block.inner > 1 or cnp.PyArray_IS_C_CONTIGUOUS(x):
         x = _contiguous(x)
-    elif cnp.PyArray_ITEMSIZE(x) >= 4:
+    elif cnp.PyArray_ITEMSIZE(x) >= 4 and cnp.PyArray_SIZE(x) >= GIL_FREE:
         write(out, x)         # the rows are their own results
         x = out
     elif _find_lines(x, <long long>1 << axis, &lines) and lines.outer == 1:

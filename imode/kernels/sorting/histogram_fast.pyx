@@ -140,6 +140,9 @@ histogram = CKernel.new(_histogram)
 
 # ---- whole numbers: bincount ----
 
+MANY = <int>AT_ONCE               # from so many elements on, bins are first counted in one pass
+
+
 def bounds(ndarray x not None):
     """The least and the greatest element of an array of integers that is not empty."""
     cdef const int64_t* at
@@ -157,14 +160,14 @@ def bounds(ndarray x not None):
 
 
 def small_counts(ndarray x not None, npy_intp least_bins):
-    """How often each integer from 0 on occurs, in one pass; None where that would not be faster,
+    """How often each integer from 0 on occurs, in one pass; None where another function must count,
     or an integer is none of the first."""
     cdef int64_t[AT_ONCE] bins
     cdef const int64_t* at
     cdef npy_intp i, n = PyArray_SIZE(x), kept = AT_ONCE
     cdef uint64_t k
     cdef ndarray out
-    if n < AT_ONCE or least_bins > AT_ONCE or PyArray_TYPE(x) != NPY_INT64 or (
+    if least_bins > AT_ONCE or PyArray_TYPE(x) != NPY_INT64 or (
             not PyArray_IS_C_CONTIGUOUS(x)):
         return None
     at = <const int64_t*>PyArray_DATA(x)
