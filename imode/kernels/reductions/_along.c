@@ -8,6 +8,8 @@
 
 #define WIDTH 32 /* independent partial sums, which vectorise without reordering additions */
 
+#define NEAR 8192 /* bytes of a row of which several are read at once */
+
 /* ---- running sums and products, for float32 in double, as in PyTorch ---- */
 
 #define SCAN(NAME, T, WIDE, START, OP)                                                         \
@@ -16,7 +18,8 @@
         const T* x = (const T*)in;                                                             \
         T* y = (T*)out;                                                                        \
         ptrdiff_t o = 0;                                                                       \
-        for (; inner == 1 && o + 4 <= outer; o += 4, x += 4 * n, y += 4 * n) {                 \
+        const int near = inner == 1 && n * sizeof(T) <= NEAR;                                  \
+        for (; near && o + 4 <= outer; o += 4, x += 4 * n, y += 4 * n) {                       \
             WIDE a = START, b = START, c = START, d = START; /* none waits for another */      \
             for (ptrdiff_t k = 0; k < n; k++) {                                                \
                 y[k] = (T)(a = a OP x[k]);                                                     \
