@@ -145,7 +145,7 @@ NETWORKS = (
     *("F.unfold(X, 3, padding=1)", "F.pixel_shuffle(X, 2)", "F.dropout(x, 0.3)"),
 )
 MOVES = (
-    *("x.clone()", "x.fill_(1.5)", "lib.zeros_like(x)", "lib.ones_like(x)", "o.copy_(x)"),
+    *("x.clone()", "o.fill_(1.5)", "lib.zeros_like(x)", "lib.ones_like(x)", "o.copy_(x)"),
     *("lib.arange(x.numel())", "lib.cat((A, B))", "lib.cat((A, B), 1)", "lib.stack((A, B))"),
     *("lib.stack((A, B), -1)", "x.flip(0)", "A.flip(1)", "A.flip(0)", "A.roll(3, 1)", "x.roll(3)"),
     *("A.repeat(1, 2)", "A.repeat_interleave(2, 1)", "A.tile(2, 1)", "A.tril()", "M.triu()"),

@@ -56,6 +56,10 @@ MORE = {
         S(T(2, 3, 9), (3,), (2,), (1,), (1,), True),
         S(T(3, 9), *[(2,)] * 2, (0,), (3,), False),
     ],
+    "_euclidean_dist": [
+        S(T(30, 11), T(3, 11)),
+        S(T(2, 3, 150, dtype="float64"), T(2, 4, 150, dtype="float64")),
+    ],
     "_cdist_forward": [
         *[S(T(4, 11), T(3, 11), p, None) for p in (0.0, 1.0, 1.5, 2.0, INF)],
         S(T(2, 3, 5), T(2, 4, 5), 2.0, None),

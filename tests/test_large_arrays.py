@@ -67,6 +67,13 @@ SHARED = {
     "roll": lambda: (tensor(A).roll(7, 1), tensor(X).roll(-9)),
     "repeat": lambda: tensor(A).repeat(3, 2),
     "sort": lambda: tuple(tensor(H).sort(stable=True)),
+    "cat": lambda: imode.cat((tensor(A), tensor(A[:, ::2])), 1),
+    "pad": lambda: F.pad(tensor(X.reshape(150, 4, 10, 25)), (1, 2, 0, 3)),
+    "softmax of columns": lambda: tensor(A).t().softmax(1),
+    "cdist": lambda: imode.cdist(tensor(A), tensor(A[::2])),
+    "cumsum": lambda: tensor(A).cumsum(1),
+    "sum": lambda: (tensor(X).sum(), tensor(A[:, 3:-4]).sum(1)),
+    "product of bfloat16": lambda: (tensor(A).bfloat16() @ tensor(A).bfloat16().t()).float(),
 }
 
 
@@ -367,3 +374,97 @@ def test_slices_are_copied_to_their_index(dtype, dim):
     (expected if dim == 0 else expected.T)[index] = source if dim == 0 else source.T
     found = imode.from_numpy(np.zeros_like(a)).index_copy(dim, tensor(index), tensor(source))
     assert (found.numpy() == expected).all()
+
+
+# ---- medians, counts, bags, products -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5, 6, 7, 16, 17, 255, 1023, 1024, 5000, 70_001])
+@pytest.mark.parametrize("kinds", [2, 40, 10**9])
+def test_the_median_is_the_first_of_its_equals(n, kinds):
+    x = np.random.default_rng(n).integers(-kinds, kinds, n).astype("float32")
+    at = np.argsort(x, kind="stable")[(n - 1) // 2]
+    value, index = tensor(x).median(0)
+    assert value.item() == tensor(x).median().item() == x[at]
+    assert index.item() == at
+    x[n // 3] = np.nan
+    assert np.isnan(tensor(x).median().item())
+    if n > 1:
+        assert tensor(x).nanmedian().item() == np.sort(x)[(n - 2) // 2]
+
+
+@pytest.mark.parametrize("most", [10, 4095, 4096, 100_000])
+@pytest.mark.parametrize("least", [0, 50, 5000])
+def test_counts_of_small_and_large_numbers(most, least):
+    x = np.random.default_rng(most).integers(0, most + 1, 6000)
+    x[17] = most
+    counted = tensor(x).bincount(minlength=least).numpy()
+    assert (counted == np.bincount(x, minlength=least)).all()
+    x[5999] = -1
+    with pytest.raises(RuntimeError, match="non-negative"):
+        tensor(x).bincount()
+
+
+@pytest.mark.parametrize("columns", [1, 7, 31, 100, 517])
+@pytest.mark.parametrize("size", [0, 1, 3, 200])
+def test_bags_are_sums_in_order(columns, size):
+    table, index = numbers(1, 50, columns), np.random.default_rng(2).integers(0, 50, 3 * size)
+    starts = tensor(np.arange(3) * size)
+    found = F.embedding_bag(tensor(index), tensor(table), starts, mode="sum", padding_idx=7)
+    wanted = np.zeros((3, columns), "float32")
+    for bag in range(3):
+        for i in index[bag * size : (bag + 1) * size]:
+            if i != 7:
+                wanted[bag] += table[i]
+    assert (found.numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("shape", [(8, 512, 80), (64, 65, 63), (129, 300, 33), (100, 9, 1000)])
+@pytest.mark.parametrize("turned", [(), (0,), (1,), (0, 1)])
+def test_products_of_bfloat16(shape, turned):
+    n, k, m = shape
+    a, b = tensor(numbers(1, n, k)).bfloat16(), tensor(numbers(2, k, m)).bfloat16()
+    wanted = a.double().numpy() @ b.double().numpy()
+    sizes = np.abs(a.double().numpy()) @ np.abs(b.double().numpy())
+    a = a.t().contiguous().t() if 0 in turned else a
+    b = b.t().contiguous().t() if 1 in turned else b
+    found = (a @ b).double().numpy()
+    assert (np.abs(found - wanted) <= np.abs(wanted) * 2**-8 + sizes * 1e-6).all()
+
+
+def test_products_of_bfloat16_keep_nan_and_infinity():
+    a = tensor(numbers(1, 70, 90)).bfloat16()
+    b = tensor(numbers(2, 90, 80)).bfloat16()
+    a[3, 4], a[5, 6], b[7, 8] = float("nan"), float("inf"), float("-inf")
+    with np.errstate(invalid="ignore"):
+        wanted = a.double().numpy() @ b.double().numpy()
+    found = (a @ b).double().numpy()
+    assert (np.isnan(found) == np.isnan(wanted)).all()
+    assert (np.isinf(found) == np.isinf(wanted)).all()
+
+
+# ---- where arrays begin --------------------------------------------------------------------------
+
+
+def test_large_arrays_begin_at_a_cache_line():
+    x = imode.rand(5000)
+    for made in (x, x + 1, x.clone(), x.relu(), imode.zeros(70, 80), x.bfloat16(), x.sort()[0]):
+        assert made.data_ptr() % 64 == 0
+
+
+def test_memory_of_one_dtype_serves_another():
+    for dtype in (imode.float32, imode.int32, imode.float32, imode.int64):
+        x = imode.ones(400_000 * 8 // dtype.itemsize // 2, dtype=dtype)
+        assert x.dtype == dtype
+        assert x.numpy().dtype == np.dtype(str(dtype).rsplit(".", 1)[-1])
+        assert x.sum().item() == x.numel()
+        del x
+
+
+def test_an_array_with_aligned_memory_can_be_resized():
+    x = imode.arange(3000.0)
+    x.resize_(9000)
+    assert (x[:3000] == imode.arange(3000.0)).all()
+    array = imode.arange(3000.0).numpy().copy()
+    x = imode.from_numpy(array)
+    assert x.sum().item() == array.sum(dtype=float)

@@ -17,17 +17,18 @@ drops all that waits here, just as it drops the interpreter's own free lists.
 The system hands out large memory in pages that it clears when they are first touched, and while it
 does, the threads of the process wait for each other: for a pointwise operator that takes as long as
 the operator itself. So the last arrays of LARGE to LARGEST bytes that died are kept, up to KEPT of
-them and KEPT_BYTES in all, and used again for arrays of the same size in bytes, dtype and number of
+them and KEPT_BYTES in all, and used again for arrays of the same size in bytes and number of
 dimensions.
 
 Thread rule: the free lists and the kept arrays are used with the GIL held.
 """
 import gc
 
+import numpy as np
 cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from imode._core.dtype cimport N_DTYPES, code_of, typenum_of
+from imode._core.dtype cimport N_DTYPES, NO_DTYPE, code_of, typenum_of
 from imode._core.slab cimport drop_spare_slabs
 from numpy cimport ndarray, npy_intp
 
@@ -59,6 +60,9 @@ cdef extern from *:
     object new_view "imode_new_view"(Descr*, int, npy_intp*, npy_intp*, char*, int)
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
 
+cdef extern from "aligned.h":
+    object new_aligned "imode_new_aligned"(Descr*, int, npy_intp*, size_t, bint zeros)
+
 cdef enum:
     MAX_DIMS = 5              # arrays of more dimensions are not recycled
     N_CLASSES = 6
@@ -84,7 +88,8 @@ ctypedef struct FreeList:     # of dead arrays, chained by their field `base`
     int n
 
 cdef enum:
-    LARGE = 1 << 18           # bytes
+    ALIGNED = 1 << 12         # bytes: from here on, arrays begin at a cache line
+    LARGE = 1 << 18
     LARGEST = 1 << 25
     KEPT = 16
     KEPT_BYTES = 1 << 26
@@ -160,17 +165,19 @@ cdef ndarray empty(int typenum, int nd, npy_intp* dims):
 
 cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
     """An array that is not recycled. (Strides of empty arrays are PyTorch's, not NumPy's zeros.)"""
-    cdef npy_intp nbytes = _large_bytes(code, nd, dims)
+    cdef npy_intp nbytes = _bytes(code, nd, dims)
     cdef ndarray array
     cdef npy_intp stride = _itemsize[code]
     cdef int i
     for i in range(_n_kept - 1, -1, -1):
-        if _kept_sizes[i] == nbytes and fields(_kept[i]).nd == nd and (
-                fields(_kept[i]).descr == _descrs[code]):
+        if _kept_sizes[i] == nbytes and fields(_kept[i]).nd == nd:
             array = <ndarray>_kept[i]
             _forget(i)
+            _set_dtype(fields(<PyObject*>array), code)
             _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
             return array
+    if nbytes >= ALIGNED:
+        return <ndarray>new_aligned(_descrs[code], nd, dims, nbytes, False)
     array = <ndarray>new_array(_descrs[code], nd, dims)
     if cnp.PyArray_SIZE(array) == 0:
         for i in range(nd - 1, -1, -1):
@@ -179,17 +186,59 @@ cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
     return array
 
 
-cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
-    """The size in bytes of an array that may be kept; 0: it may not be."""
+cdef inline void _set_dtype(Fields* array, int code) noexcept:
+    cdef PyObject* before = <PyObject*>array.descr
+    Py_INCREF(<object><PyObject*>_descrs[code])
+    array.descr = _descrs[code]
+    Py_DECREF(<object>before)
+
+
+cdef npy_intp _bytes(int code, int nd, npy_intp* dims) noexcept:
+    """The size of an array in bytes; 0 where it is empty, or larger than any may be."""
     cdef npy_intp nbytes = _itemsize[code]
+    cdef double size = nbytes
     cdef int i
     for i in range(nd):
-        if not 0 < dims[i] <= LARGEST:
+        if dims[i] <= 0:
+            return 0
+        size *= dims[i]
+        if size > 2.0 ** 62:
             return 0
         nbytes *= dims[i]
-        if nbytes > LARGEST:
-            return 0
-    return nbytes if nbytes >= LARGE else 0
+    return nbytes
+
+
+cdef int _read_shape(object shape, npy_intp* dims) except -2:
+    """The number of dimensions; -1: for NumPy to read, whose errors are raised."""
+    cdef int i, nd
+    if not isinstance(shape, (tuple, list)) or len(shape) > MAX_DIMS:
+        return -1
+    nd = len(shape)
+    for i in range(nd):
+        size = shape[i]
+        if type(size) is not int or not 0 < size <= 1 << 48:
+            return -1
+        dims[i] = size
+    return nd
+
+
+def allocated(shape, dtype):
+    """As `np.empty`, for the dtypes of tensors."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int code = code_of[(<cnp.dtype?>dtype).type_num]
+    cdef int nd = -1 if code == NO_DTYPE else _read_shape(shape, dims)
+    return np.empty(shape, dtype) if nd < 0 else empty(typenum_of[code], nd, dims)
+
+
+def cleared(shape, dtype):
+    """As `np.zeros`, likewise; the pages of large arrays are cleared when they are used."""
+    cdef npy_intp dims[MAX_DIMS]
+    cdef int code = code_of[(<cnp.dtype?>dtype).type_num]
+    cdef int nd = -1 if code == NO_DTYPE else _read_shape(shape, dims)
+    cdef npy_intp nbytes = 0 if nd < 0 else _bytes(code, nd, dims)
+    if nbytes < ALIGNED:
+        return np.zeros(shape, dtype)
+    return new_aligned(_descrs[code], nd, dims, nbytes, True)
 
 
 cdef void _forget(int which) noexcept:
@@ -205,16 +254,17 @@ cdef void _forget(int which) noexcept:
 
 
 cdef bint _keep(PyObject* array) noexcept:
-    """Keep a dying array; False if it is not of the kind that is kept."""
+    """Keep a dying array that begins at a cache line; False if it is not of the kind."""
     global _n_kept, _kept_bytes
     cdef Fields* header = fields(array)
     cdef int code = code_of[header.descr.type_num]
     cdef npy_intp nbytes
     if header.base != NULL or header.weakreflist != NULL or header.descr != _descrs[code] or (
-            header.flags & KEEPABLE) != KEEPABLE or not PyArray_CheckExact(array):
+            header.flags & KEEPABLE) != KEEPABLE or <size_t>header.data % 64 or (
+            not PyArray_CheckExact(array)):
         return False
-    nbytes = _large_bytes(code, header.nd, header.dimensions)
-    if nbytes == 0:
+    nbytes = _bytes(code, header.nd, header.dimensions)
+    if not LARGE <= nbytes <= LARGEST:
         return False
     while _n_kept == KEPT or _kept_bytes + nbytes > KEPT_BYTES:
         _forget(0)
@@ -250,7 +300,11 @@ cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, 
         for i in range(nd):
             capacity[i] = 1
         capacity[nd - 1] = _class_bytes[kind] // _itemsize[code]
-        array = <ndarray>new_array(_descrs[code], nd, capacity)
+        if _class_bytes[kind] < ALIGNED:
+            array = <ndarray>new_array(_descrs[code], nd, capacity)
+        else:
+            array = <ndarray>new_aligned(_descrs[code], nd, capacity, _class_bytes[kind],
+                                         False)
         _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
     fields(<PyObject*>array).flags |= RECYCLED | kind << CLASS_SHIFT
     return array

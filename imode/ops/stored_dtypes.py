@@ -35,7 +35,9 @@ _MOVES = _names("""
 """)
 
 # Their compiled kernels take bfloat16, a block or a row at a time.
-_SERVED = _names("sum mean logsumexp softmax log_softmax native_layer_norm max min argmax argmin")
+_SERVED = _names(
+    "mm sum mean logsumexp softmax log_softmax native_layer_norm max min argmax argmin"
+)
 
 # Families that refuse float16 refuse bfloat16 in the same words.
 _PROBED = ("imode.ops.decompositions.", "imode.ops.fourier.", "imode.ops.pointwise.special_")

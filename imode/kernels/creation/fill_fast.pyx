@@ -15,7 +15,7 @@ from imode._core.keyset cimport highest_key, keyset_t
 from imode._core.making cimport wrap
 from imode._core.moving cimport (
     clear, copy_bytes, fill_with, imode_move, move_into, run_move)
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.tensor cimport Tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     PyFloat_CheckExact, PyLong_AsLongAndOverflow, PyLong_CheckExact, _count,
@@ -30,6 +30,9 @@ cnp.import_array()
 
 cdef enum:
     MOST = 1 << 26                # most elements; the general case allocates more with care
+    JOINED = 16                   # most tensors that are read side by side,
+    LONG = 256                    # of at least so many bytes each for a row of the result,
+    LARGE = 1 << 18               # which is of at least so many
     LAZY = 1 << 21                # most zeros that are written: more are pages, cleared when used
 
 
@@ -206,6 +209,45 @@ cdef bint _alike(tuple tensors, Fields* first, int but) noexcept:
     return True
 
 
+cdef struct Blocks:               # what threads share
+    char* to
+    npy_intp row                  # bytes of the result's row
+    int n
+    const char* source[JOINED]
+    npy_intp size[JOINED]         # bytes of each one's row
+
+
+cdef void _put_rows(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Blocks* b = <Blocks*>context
+    cdef char* to = b.to + begin * b.row
+    cdef Py_ssize_t r
+    cdef int k
+    for r in range(begin, end):
+        for k in range(b.n):
+            memcpy(to, b.source[k] + r * b.size[k], b.size[k])
+            to += b.size[k]
+
+
+cdef bint _put_row_by_row(tuple tensors, char* to, npy_intp outer, npy_intp row, int dim,
+                          npy_intp item) noexcept:
+    """Fill in memory in one go; False where that would not be faster."""
+    cdef Blocks b
+    cdef Fields* each
+    cdef int k
+    b.to, b.row, b.n = to, row, 0
+    if PyTuple_GET_SIZE(tensors) > JOINED or outer * row < LARGE or outer == 1:
+        return False
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
+        b.source[k], b.size[k] = each.data, item * _count(each, dim, each.nd)
+        if b.size[k] < LONG:
+            return False
+    b.n = <int>PyTuple_GET_SIZE(tensors)
+    with nogil:
+        parallel_for(outer, LARGE // row + 1, _put_rows, &b)
+    return True
+
+
 cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     """Fill `out` with contiguous tensors: a block of each per index of the leading dimensions."""
     cdef imode_move m
@@ -221,6 +263,8 @@ cdef void _put_side_by_side(tuple tensors, ndarray out, int dim) noexcept:
     for d in range(dim):
         outer *= out.shape[d]
     row = item * _count(fields(<PyObject*>out), dim, out.ndim)
+    if _put_row_by_row(tensors, target, outer, row, dim, item):
+        return
     for k in range(PyTuple_GET_SIZE(tensors)):
         each = fields((<Tensor>PyTuple_GET_ITEM(tensors, k)).array)
         m.item, m.nd, m.to, m.from_ = item, 2, target, each.data

@@ -17,9 +17,15 @@ from imode import errors
 
 cnp.import_array()
 
+cdef extern from "pad.h" nogil:
+    enum:
+        BLOCK "IMODE_PAD_BLOCK"
+    char* imode_pad_rows(char* to, const char* rows, Py_ssize_t n, Py_ssize_t size, Py_ssize_t gap,
+                         const char* value) noexcept
+
 cdef enum:
     MAX_DIMS = 32
-    BLOCK = 32          # bytes that are copied at once
+    LONG = 1024         # so many are copied by the C library
     GRAIN = 1 << 17     # fewest bytes per thread
 
 cdef struct frame_t:
@@ -48,13 +54,19 @@ cdef inline char* _write(char* to, const char* to_end, const char* source, const
     What a block writes beyond is written over with what comes next.
     """
     cdef char* end = to + n
-    while to < end:
-        if to_end - to >= BLOCK and source_end - source >= BLOCK:
+    cdef long whole = (n + BLOCK - 1) // BLOCK * BLOCK
+    if step and n >= LONG:
+        memcpy(to, source, n)
+    elif to_end - to >= whole and (step == 0 or source_end - source >= whole):
+        while to < end:
             memcpy(to, source, BLOCK)
-        else:
+            to += BLOCK
+            source += step
+    else:
+        while to < end:
             memcpy(to, source, min(BLOCK, end - to))
-        to += BLOCK
-        source += step
+            to += BLOCK
+            source += step
     return end
 
 
@@ -63,23 +75,34 @@ cdef void _fill_planes(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nog
     cdef frame_t* f = &s.f
     cdef long plane = f.wide[0] * f.wide[1] * f.wide[2] * s.item, p, i, j
     cdef long first = max(f.low[2], 0), last = min(f.low[2] + f.size[2], f.wide[2])
-    cdef long row, gap      # gap: bytes of the border that are not written yet
+    cdef long row, rows, gap  # gap: bytes of the border that are not written yet
     cdef char* to
     cdef char* stop = s.out + end * plane
     for p in range(begin, end):
         to = s.out + p * plane
         gap = 0
         for i in range(f.wide[0]):
-            for j in range(f.wide[1]):
+            j = 0
+            while j < f.wide[1]:
                 row = (i - f.low[0]) * f.size[1] + j - f.low[1]
                 if not (0 <= i - f.low[0] < f.size[0] and 0 <= j - f.low[1] < f.size[1]
                         and first < last):
                     gap += f.wide[2] * s.item
+                    j += 1
                     continue
                 to = _write(to, stop, s.value, s.value + BLOCK, gap + first * s.item, 0)
                 row = ((p * f.size[0] * f.size[1] + row) * f.size[2] + first - f.low[2]) * s.item
+                if first == f.low[2] and last == first + f.size[2] and (
+                        BLOCK <= (last - first) * s.item < LONG):
+                    # all rows but the last, which may end where the arrays end
+                    rows = max(min(f.low[1] + f.size[1], f.wide[1]) - j - 1, 0)
+                    to = imode_pad_rows(to, s.x + row, rows, (last - first) * s.item,
+                                        (f.wide[2] - last + first) * s.item, s.value)
+                    row += rows * (last - first) * s.item
+                    j += rows
                 to = _write(to, stop, s.x + row, s.x_end, (last - first) * s.item, BLOCK)
                 gap = (f.wide[2] - last) * s.item
+                j += 1
         _write(to, stop, s.value, s.value + BLOCK, gap, 0)
 
 

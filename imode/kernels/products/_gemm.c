@@ -5,12 +5,16 @@
    wherever its tile lies: so rows and columns may be shared out in any way, and the bits are the
    same. Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication (2008). */
 
+#include <stdint.h>
 #include <string.h>
 
 #include "gemm.h"
 
 #define LOOPS "_gemm_loops.h"
 #include "_levels.h"
+#if CHOOSE
+#include "_brain_product.h"
+#endif
 
 ptrdiff_t imode_gemm_buffer(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, ptrdiff_t ak)
 {
@@ -23,3 +27,36 @@ void imode_gemm(int wide, ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, const void *a, 
 {
     PICK(gemm, (n, m, k, a, an, ak, b, bk, bm, c, ldc, buffer))
 }
+
+#if CHOOSE
+int imode_brain_takes(void) { return level() == 2 && __builtin_cpu_supports("avx512bf16"); }
+
+void imode_brain_pairs(ptrdiff_t rows, ptrdiff_t depth, const void *a, ptrdiff_t ai, ptrdiff_t ak,
+                       void *to)
+{
+    brain_pairs(rows, depth, a, ai, ak, to);
+}
+
+void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const void *a, ptrdiff_t ai,
+                       const void *b, ptrdiff_t bk, ptrdiff_t bj, void *out, ptrdiff_t ldo,
+                       void *panel)
+{
+    brain_panel(rows, depth, cols, a, ai, b, bk, bj, out, ldo, panel);
+}
+#else
+int imode_brain_takes(void) { return 0; }
+
+void imode_brain_pairs(ptrdiff_t rows, ptrdiff_t depth, const void *a, ptrdiff_t ai, ptrdiff_t ak,
+                       void *to)
+{
+    (void)rows, (void)depth, (void)a, (void)ai, (void)ak, (void)to;
+}
+
+void imode_brain_panel(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t cols, const void *a, ptrdiff_t ai,
+                       const void *b, ptrdiff_t bk, ptrdiff_t bj, void *out, ptrdiff_t ldo,
+                       void *panel)
+{
+    (void)rows, (void)depth, (void)cols, (void)a, (void)ai, (void)b, (void)bk, (void)bj;
+    (void)out, (void)ldo, (void)panel;
+}
+#endif

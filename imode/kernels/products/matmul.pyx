@@ -13,13 +13,14 @@ from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport INPLACE, CKernel, Operator
 from imode._core.dtype cimport (
-    BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
+    BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, N_DTYPES, code_of, typenum_of)
 from imode._core.keyset cimport keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport parallel_for, skipping
+from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _real
-from imode.kernels.products.gemm cimport gemm
+from imode.kernels.products.gemm cimport brain_gemm, brain_takes, gemm
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.products.blas import thread_functions
@@ -315,6 +316,28 @@ cdef ndarray _mm_arrays(ndarray x, ndarray y):
     return product(code, matrix(x), matrix(y), 2, dims)
 
 
+cdef ndarray _brain_product(ndarray x, ndarray y):
+    """The product of two matrices of bfloat16; None: in float32."""
+    cdef int kind = typenum_of[<int>BFLOAT16]
+    cdef npy_intp[2] dims
+    cdef ndarray out
+    cdef Matrix a, b
+    cdef char* to
+    cdef bint made
+    if cnp.PyArray_TYPE(x) != kind or cnp.PyArray_TYPE(y) != kind or x.ndim != 2 or (
+            y.ndim != 2 or x.shape[1] != y.shape[0] or skipping() or not brain_takes(
+                x.shape[0], x.shape[1], y.shape[1])):
+        return None
+    dims = [x.shape[0], y.shape[1]]
+    a, b = matrix(x), matrix(y)
+    out = empty(kind, 2, dims)
+    to = <char*>cnp.PyArray_DATA(out)
+    with nogil:
+        made = brain_gemm(a.rows, a.columns, b.columns, a.data, a.row_stride // 2,
+                          a.column_stride // 2, b.data, b.row_stride // 2, b.column_stride // 2, to)
+    return out if made else None
+
+
 cdef ndarray _mv_arrays(ndarray x, ndarray v):
     cdef int code = common_code(x, v)
     if code < 0 or x.ndim != 2 or v.ndim != 1 or x.shape[1] != v.shape[0]:
@@ -360,7 +383,12 @@ cdef inline object _deliver(Operator op, keyset_t keys, ndarray out, PyObject** 
 
 
 cdef object mm_kernel(Operator op, keyset_t keys, PyObject** args):
-    return _deliver(op, keys, _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1])), args)
+    cdef ndarray out = _mm_arrays(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+    if out is None:
+        out = _brain_product(storage(<Tensor>args[0]), storage(<Tensor>args[1]))
+        if out is None:
+            return run_otherwise(op, keys, args)
+    return _deliver(op, keys, out, args)
 
 
 cdef object _mv_kernel(Operator op, keyset_t keys, PyObject** args):

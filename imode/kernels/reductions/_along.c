@@ -8,6 +8,8 @@
 
 #define WIDTH 32 /* independent partial sums, which vectorise without reordering additions */
 
+#define NEAR 8192 /* bytes of a row of which several are read at once */
+
 /* ---- running sums and products, for float32 in double, as in PyTorch ---- */
 
 #define SCAN(NAME, T, WIDE, START, OP)                                                         \
@@ -15,7 +17,18 @@
                        ptrdiff_t inner, ptrdiff_t width) {                                     \
         const T* x = (const T*)in;                                                             \
         T* y = (T*)out;                                                                        \
-        for (ptrdiff_t o = 0; o < outer; o++, x += n * inner, y += n * inner) {                \
+        ptrdiff_t o = 0;                                                                       \
+        const int near = inner == 1 && n * sizeof(T) <= NEAR;                                  \
+        for (; near && o + 4 <= outer; o += 4, x += 4 * n, y += 4 * n) {                       \
+            WIDE a = START, b = START, c = START, d = START; /* none waits for another */      \
+            for (ptrdiff_t k = 0; k < n; k++) {                                                \
+                y[k] = (T)(a = a OP x[k]);                                                     \
+                y[n + k] = (T)(b = b OP x[n + k]);                                             \
+                y[2 * n + k] = (T)(c = c OP x[2 * n + k]);                                     \
+                y[3 * n + k] = (T)(d = d OP x[3 * n + k]);                                     \
+            }                                                                                  \
+        }                                                                                      \
+        for (; o < outer; o++, x += n * inner, y += n * inner) {                               \
             if (inner == 1) {                                                                  \
                 WIDE acc = START;                                                              \
                 for (ptrdiff_t k = 0; k < n; k++) y[k] = (T)(acc = acc OP x[k]);               \

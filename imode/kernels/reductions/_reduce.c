@@ -62,36 +62,41 @@ SUM_OF(imode_norm2_d, double, v* v, sqrt)
 PRODUCT_OF(imode_prod_f, float)
 PRODUCT_OF(imode_prod_d, double)
 
-#if defined(__GNUC__)
-#define FOLD_HALVES _Pragma("GCC unroll 8") /* the vectors of which are known to the compiler */
-#else
-#define FOLD_HALVES
-#endif
+/* The last NaN of x, which has one. */
+#define LAST_ODD(NAME, T)                                                                      \
+    static T NAME(const T* x, ptrdiff_t n) {                                                   \
+        while (n-- > 1 && x[n] == x[n]) {}                                                     \
+        return x[n];                                                                           \
+    }
+LAST_ODD(last_odd_f, float)
+LAST_ODD(last_odd_d, double)
+
 /* The largest, or the smallest; NaN, the last one, where there is any. */
-#define EXTREMUM_OF(NAME, T, SIGN)                                                             \
+#define EXTREMUM_OF(NAME, T, I, SIGN, LAST)                                                    \
     V_CLONES static T NAME##_run(const T* x, ptrdiff_t n) {                                    \
-        T acc[WIDTH], odds[WIDTH] = {0}, best = x[0], odd = 0;                                 \
+        T acc[WIDTH], best = x[0];                                                             \
+        I odds[WIDTH] = {0}, odd = 0;                                                          \
         ptrdiff_t i = 0;                                                                       \
         for (int j = 0; j < WIDTH; j++) acc[j] = x[0];                                         \
-        for (; i + WIDTH <= n; i += WIDTH)                                                     \
+        for (; i + WIDTH <= n; i += WIDTH) {                                                   \
             for (int j = 0; j < WIDTH; j++) {                                                  \
-                const T v = x[i + j];                                                          \
-                acc[j] = v SIGN acc[j] ? v : acc[j];                                           \
-                odds[j] = v == v ? odds[j] : v;                                                \
+                acc[j] = x[i + j] SIGN acc[j] ? x[i + j] : acc[j];                             \
+                odds[j] |= x[i + j] != x[i + j] ? -1 : 0;                                      \
             }                                                                                  \
+        }                                                                                      \
         for (; i < n; i++) {                                                                   \
             best = x[i] SIGN best ? x[i] : best;                                               \
-            odd = x[i] == x[i] ? odd : x[i];                                                   \
+            odd |= x[i] != x[i];                                                               \
         }                                                                                      \
         FOLD_HALVES                                                                            \
         for (int w = WIDTH / 2; w; w /= 2)                                                     \
-            for (int j = 0; j < w; j++) {                                                      \
+            for (int j = 0; j < w; j++)                                                        \
                 acc[j] = acc[j + w] SIGN acc[j] ? acc[j + w] : acc[j];                         \
-                odds[j] = odds[j + w] == odds[j + w] ? odds[j] : odds[j + w];                  \
-            }                                                                                  \
+        FOLD_HALVES                                                                            \
+        for (int w = WIDTH / 2; w; w /= 2)                                                     \
+            for (int j = 0; j < w; j++) odds[j] |= odds[j + w];                                \
         best = acc[0] SIGN best ? acc[0] : best;                                               \
-        odd = odds[0] == odds[0] ? odd : odds[0];                                              \
-        return odd == odd ? best : odd;                                                        \
+        return odd | odds[0] ? LAST(x, n) : best;                                              \
     }                                                                                          \
     void NAME(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {        \
         (void)data;                                                                            \
@@ -108,10 +113,10 @@ PRODUCT_OF(imode_prod_d, double)
             *(T*)(args[1] + lane * steps[1]) = best;                                           \
         }                                                                                      \
     }
-EXTREMUM_OF(imode_max_f, float, >)
-EXTREMUM_OF(imode_max_d, double, >)
-EXTREMUM_OF(imode_min_f, float, <)
-EXTREMUM_OF(imode_min_d, double, <)
+EXTREMUM_OF(imode_max_f, float, int32_t, >, last_odd_f)
+EXTREMUM_OF(imode_max_d, double, int64_t, >, last_odd_d)
+EXTREMUM_OF(imode_min_f, float, int32_t, <, last_odd_f)
+EXTREMUM_OF(imode_min_d, double, int64_t, <, last_odd_d)
 
 /* Squares of large or tiny float32 leave its range: then the lane is summed again in double. */
 void imode_norm2_f(char** args, const ptrdiff_t* dims, const ptrdiff_t* steps, void* data) {

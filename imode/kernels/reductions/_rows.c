@@ -22,10 +22,15 @@
 #define LOOPS "_sum_block.h"
 #include "_levels.h"
 
+/* Not in vectors of AVX-512: reading memory is no faster by them, where rows do not begin at a
+   cache line it is slower, and so is adding up their lanes. */
 static float sum_f_block(float *a, npy_intp n)
 {
-    enum { wide = 0 };
-    PICK(sum_block, (a, n))
+#if CHOOSE
+    return level() ? sum_block_float_v3(a, n) : sum_block_float_any(a, n);
+#else
+    return sum_block_float_any(a, n);
+#endif
 }
 
 static double sum_d_block(double *a, npy_intp n)
@@ -272,8 +277,11 @@ SUM_INTEGERS(sum_i8, int64_t)
             for (i = W; i + W <= n; i += W)                                                        \
                 for (int j = 0; j < W; j++)                                                        \
                     tops[j] = a[i + j] > tops[j] ? a[i + j] : tops[j];                             \
-            for (int j = 0; j < W; j++)                                                            \
-                top = tops[j] > top ? tops[j] : top;                                               \
+            UNROLL                                                                                 \
+            for (int w = W / 2; w; w /= 2)                                                         \
+                for (int j = 0; j < w; j++)                                                        \
+                    tops[j] = tops[j + w] > tops[j] ? tops[j + w] : tops[j];                       \
+            top = tops[0] > top ? tops[0] : top;                                                   \
         }                                                                                          \
         for (; i < n; i++)                                                                         \
             top = a[i] > top ? a[i] : top;                                                         \

@@ -1,5 +1,5 @@
 /* The sum of a contiguous block, for one element type and level: in eight vectors of the machine's
-   size, and what does not fill them one by one. */
+   size, then in one, and what does not fill that one by one. */
 
 #if LANES > 1
 typedef T NAME(sums) __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));
@@ -12,8 +12,8 @@ static T NAME(sum_block)(const void *data, ptrdiff_t n)
     const T *a = data;
     T total = 0, rest = 0;
     ptrdiff_t i = 0;
-    if (n >= 8 * LANES) {
-        NAME(sums) sum[8];
+    if (n >= LANES) {
+        NAME(sums) sum[8], last = (NAME(sums)){0};
         T part[LANES];
         UNROLL
         for (int k = 0; k < 8; k++)
@@ -23,14 +23,19 @@ static T NAME(sum_block)(const void *data, ptrdiff_t n)
             for (int k = 0; k < 8; k++)
                 sum[k] += *(const NAME(sums) *)(a + i + k * LANES);
         }
+        for (; i + LANES <= n; i += LANES)
+            last += *(const NAME(sums) *)(a + i);
         UNROLL
         for (int k = 1; k < 8; k *= 2) {
             UNROLL
             for (int j = 0; j < 8; j += 2 * k)
                 sum[j] += sum[j + k];
         }
+        sum[0] += last;
         memcpy(part, &sum[0], sizeof part);
+        UNROLL
         for (int w = LANES / 2; w > 0; w /= 2)
+            UNROLL
             for (int j = 0; j < w; j++)
                 part[j] += part[j + w];
         total = part[0];

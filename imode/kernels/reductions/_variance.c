@@ -21,7 +21,7 @@ RUN_OF(sum_d, double, v)
                     T away = x[i + j] - mean;                                                  \
                     acc[j] += away * away;                                                     \
                 }                                                                              \
-            for (int j = 0; j < WIDTH; j++) total += acc[j];                                   \
+            FOLD_PARTS(total, acc)                                                             \
             for (; i < end; i++) total += (double)(x[i] - mean) * (x[i] - mean);               \
         }                                                                                      \
         return total;                                                                          \

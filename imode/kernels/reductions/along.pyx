@@ -499,7 +499,8 @@ cdef void _lines_some(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept 
 
 
 cdef int _from_lines(loop_t loop, void* data, ndarray x, Lines* lines, ndarray out) except -1:
-    """Run a loop (n)->(n). Only of 16 bits it may have to say that memory failed."""
+    """Run a loop (n)->(n) of few elements, or of 16 bits, which may have to say that memory failed:
+    on one thread."""
     cdef Moves s
     cdef npy_intp tiles = (lines.inner + SIDE_BY_SIDE - 1) // SIDE_BY_SIDE
     s.loop, s.data, s.lines, s.item = loop, data, lines, cnp.PyArray_ITEMSIZE(x)
@@ -508,10 +509,7 @@ cdef int _from_lines(loop_t loop, void* data, ndarray x, Lines* lines, ndarray o
         _lines_some(&s, 0, tiles)
     elif not skipping():
         with nogil:
-            if s.item < 4:
-                _lines_some(&s, 0, tiles)
-            else:
-                parallel_for(tiles, GRAIN // (lines.n * SIDE_BY_SIDE) + 1, _lines_some, &s)
+            _lines_some(&s, 0, tiles)
     return raise_left()
 
 
@@ -529,11 +527,16 @@ cdef object _softmax_kernel(Operator op, keyset_t keys, PyObject** args):
         return run_otherwise(op, keys, args)
     block = _block(x, axis)
     out = empty(typenum_of[code], x.ndim, x.shape)
-    if block.inner == 1 and not cnp.PyArray_IS_C_CONTIGUOUS(x) and (
-            _find_lines(x, <long long>1 << axis, &lines)) and lines.outer == 1:
+    if block.inner > 1 or cnp.PyArray_IS_C_CONTIGUOUS(x):
+        x = _contiguous(x)
+    elif cnp.PyArray_ITEMSIZE(x) >= 4 and cnp.PyArray_SIZE(x) >= GIL_FREE:
+        write(out, x)         # the rows are their own results
+        x = out
+    elif _find_lines(x, <long long>1 << axis, &lines) and lines.outer == 1:
         _from_lines(self.loop[code], self.data[code], x, &lines, out)
         return deliver(op, out, args)
-    x = _contiguous(x)
+    else:
+        x = _contiguous(x)
     pointers[0] = <char*>cnp.PyArray_DATA(x)
     pointers[1] = <char*>cnp.PyArray_DATA(out)
     if block.inner == 1 or self.columns[code] == NULL:

@@ -23,7 +23,12 @@ cdef extern from "Python.h":
 
 cdef enum:
     FEW = 64                # up to so many elements, a line's work space is on the stack
-    INSERTED = 16           # so many elements are sorted by insertion
+    INSERTED = 6            # so many elements are sorted by insertion
+    RANKED = 16             # so many are compared with each other
+    SAMPLED = 1024          # from so many on, a sample says near which elements the n-th is
+    SAMPLE = 256
+    NEAR = 24               # places in the sample: three standard deviations of a median's
+    BLOCK = 64              # elements that are counted at a time
     NDIM = 32
 
 ctypedef fused number:
@@ -103,29 +108,98 @@ cdef inline npy_intp _part(key* x, npy_intp n, key pivot, bint equal) noexcept n
     return j
 
 
+cdef inline npy_intp _any_place(uint64_t* state, npy_intp n) noexcept nogil:
+    """One of n places, which the input cannot choose."""
+    state[0] = state[0] * <uint64_t>0x5851f42d4c957f2d + 1
+    if n >> 32:
+        return (state[0] >> 11) % <uint64_t>n
+    return (state[0] >> 32) * <uint64_t>n >> 32
+
+
+cdef inline key _ranked(const key* x, npy_intp n, npy_intp nth) noexcept nogil:
+    """The n-th of up to RANKED elements: the largest of those above which so few are."""
+    cdef key[RANKED] some
+    cdef key[RANKED] below
+    cdef key each
+    cdef npy_intp i, j
+    for i in range(RANKED):
+        some[i] = _most(<key>0)
+        below[i] = 0
+    for i in range(n):
+        some[i] = x[i]
+    for j in range(RANKED):
+        for i in range(RANKED):
+            below[i] += some[j] < some[i]
+    each = ~_most(<key>0)
+    for i in range(RANKED):
+        each = some[i] if below[i] <= nth and some[i] > each else each
+    return each
+
+
+cdef npy_intp _keep_near(key* x, npy_intp n, npy_intp* nth, uint64_t* state) noexcept nogil:
+    """Bring elements near the n-th to the front, over others; how many. n: there are too many.
+
+    `nth` becomes its place among them.
+    """
+    cdef key[SAMPLE] sample
+    cdef key low, high, each
+    cdef npy_intp i, kept = 0, below = 0, among = nth[0] * SAMPLE // n
+    for i in range(SAMPLE):
+        sample[i] = x[_any_place(state, n)]
+    low = _nth(sample, SAMPLE, max(among - NEAR, 0))
+    high = _nth(sample, SAMPLE, min(among + NEAR, SAMPLE - 1))
+    for i in range(n):
+        below += x[i] < low
+    for i in range(n):
+        kept += x[i] <= high
+    kept -= below
+    if not below <= nth[0] < below + kept or 2 * kept > n:
+        return n
+    nth[0] -= below
+    kept = 0
+    for i in range(n):
+        each = x[i]
+        x[kept] = each
+        kept += (each >= low) & (each <= high)
+    return kept
+
+
 cdef key _nth(key* x, npy_intp n, npy_intp nth) noexcept nogil:
-    """The element that sorting would put at `nth`; moves them."""
-    cdef uint64_t state = 1                    # where the pivots are: not for the input to choose
+    """The element that sorting would put at `nth`; x is work space from now on."""
+    cdef uint64_t state = 1
     cdef npy_intp cut
-    cdef key a, b, c
-    while n > INSERTED:
-        state = state * <uint64_t>0x5851f42d4c957f2d + 1
-        a = x[(state >> 33) % <uint64_t>n]
-        b = x[(state >> 20) % <uint64_t>n]
-        c = x[(state >> 40) % <uint64_t>n]
-        if a > b:
+    cdef npy_intp a, b, c
+    cdef key pivot
+    while n > RANKED:
+        if n >= SAMPLED:
+            cut = _keep_near(x, n, &nth, &state)
+            if cut < n:
+                n = cut
+                continue
+        a, b, c = _any_place(&state, n), _any_place(&state, n), _any_place(&state, n)
+        if x[a] > x[b]:
             a, b = b, a
-        if c < b:                              # the median of three
-            b = c if c > a else a
-        cut = _part(x, n, b, False)
+        if x[c] < x[b]:                        # the median of three
+            b = c if x[c] > x[a] else a
+        pivot = x[b]
+        x[b] = x[n - 1]
+        cut = _part(x, n - 1, pivot, False)
         if nth < cut:
             n = cut
             continue
+        x[n - 1] = x[cut]
+        x[cut] = pivot
+        if nth == cut:
+            return pivot
+        cut += 1
         x, n, nth = x + cut, n - cut, nth - cut
-        cut = _part(x, n, b, True)
-        if nth < cut:
-            return b
-        x, n, nth = x + cut, n - cut, nth - cut
+        if cut <= n >> 3:                      # many that are equal to it, perhaps
+            cut = _part(x, n, pivot, True)
+            if nth < cut:
+                return pivot
+            x, n, nth = x + cut, n - cut, nth - cut
+    if n > INSERTED:
+        return _ranked(x, n, nth)
     _insert(x, n)
     return x[nth]
 
@@ -133,27 +207,52 @@ cdef key _nth(key* x, npy_intp n, npy_intp nth) noexcept nogil:
 # ---- medians -------------------------------------------------------------------------------------
 
 
+cdef inline number _of_key(key found, number like) noexcept nogil:
+    """The number of a key; NaN where it is the largest."""
+    cdef int32_t narrow
+    cdef int64_t wide
+    cdef number x = 0
+    if number is float:
+        narrow = <int32_t>found
+        narrow ^= narrow >> 31 & INT32_MAX
+        memcpy(&x, &narrow, sizeof(x))
+    elif number is double:
+        wide = found
+        wide ^= wide >> 63 & INT64_MAX
+        memcpy(&x, &wide, sizeof(x))
+    else:
+        x = <number>found
+    return x
+
+
 cdef inline npy_intp _median(const number* x, npy_intp n, npy_intp step, key* room,
                              bint without_nan) noexcept nogil:
     """Where the lower median is: the same of equals that a stable sort finds."""
-    cdef npy_intp i, nans = 0, nth
-    cdef key wanted, found
+    cdef npy_intp i, nans = 0, nth, first = 0, equal
+    cdef number found
     for i in range(n):
         room[i] = _key(x[i * step], <key>0)
     if _has_nan(<number>0):
         for i in range(n):
             nans += room[i] == _most(<key>0)
-    if nans and not without_nan:
+    if nans and (nans == n or not without_nan):
         for i in range(n):
             if room[i] == _most(<key>0):
                 return i
-    nth = max(n - nans - 1, 0) // 2 if without_nan else (n - 1) // 2
-    wanted = _nth(room, n, nth)
+    nth = (n - nans - 1) // 2
+    found = _of_key(_nth(room, n, nth), <number>0)
     for i in range(n):
-        nth -= _key(x[i * step], <key>0) < wanted
-    for i in range(n):
-        found = _key(x[i * step], <key>0)
-        if found == wanted:
+        nth -= x[i * step] < found
+    while first + BLOCK <= n:
+        equal = 0
+        for i in range(first, first + BLOCK):
+            equal += x[i * step] == found
+        if nth < equal:
+            break
+        nth -= equal
+        first += BLOCK
+    for i in range(first, n):
+        if x[i * step] == found:
             if nth == 0:
                 return i
             nth -= 1
@@ -175,7 +274,10 @@ cdef int _medians(const lines_t* s, const number* x, bint without_nan, number* v
         for o in range(s.outer):
             for k in range(s.inner):
                 line = x + o * s.n * s.inner + k
-                at = _median(line, s.n, s.inner, room, without_nan)
+                if s.inner == 1:      # the compiler writes loops over adjacent elements
+                    at = _median(line, s.n, 1, room, without_nan)
+                else:
+                    at = _median(line, s.n, s.inner, room, without_nan)
                 values[o * s.inner + k] = line[at * s.inner]
                 if places != NULL:
                     places[o * s.inner + k] = at

@@ -5,16 +5,20 @@ from cpython.object cimport PyObject
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport CKernel, Operator
+from imode._core.dtype cimport code_of
 from imode._core.keyset cimport keyset_t
+from imode._core.making cimport hold
 from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, _array, _count, _real, _row_major, _same_shape, array_of)
+from imode.kernels.products.matmul cimport Matrix, matrix, product, transposed
 from libc.math cimport INFINITY, fabs, pow, sqrt
 
 cnp.import_array()
 
 cdef extern from "math.h" nogil:
     float fabsf(float)
+    float sqrtf(float)
 
 ctypedef fused real:
     float
@@ -22,6 +26,7 @@ ctypedef fused real:
 
 cdef enum:
     LANES = 8
+    RUN = 128                     # squares whose sum is not taken in double
     GIL_FREE = 4096               # from so many differences on, the GIL is released
     FEW = 1024                    # up to so many, orders but 1 and 2 are no faster by NumPy
 
@@ -134,6 +139,102 @@ cdef void _distances(int kind, void* x, void* y, long stacks, long n, long k, lo
         _between(<float*>x, <float*>y, stacks, n, k, m, norm, p, <float*>to)
 
 
+# ---- by a product: |x|^2 + |y|^2 - 2 xy ----
+
+cdef real _squares(const real* x, long m) noexcept nogil:
+    cdef real[LANES] part
+    cdef double sum = 0
+    cdef long k = 0, end
+    cdef int w
+    while k < m:
+        end = min(k + RUN, m)
+        for w in range(LANES):
+            part[w] = 0
+        while k + LANES <= end:
+            for w in range(LANES):
+                part[w] += x[k + w] * x[k + w]
+            k += LANES
+        sum += ((part[0] + part[1]) + (part[2] + part[3])) + (
+            (part[4] + part[5]) + (part[6] + part[7]))
+        while k < end:
+            sum += x[k] * x[k]
+            k += 1
+    return <real>sum
+
+
+cdef void _extend(const real* x, long rows, long m, bint left, real* out) noexcept nogil:
+    """Rows (-2 x, |x|^2, 1) of the left matrix, (x, 1, |x|^2) of the right one."""
+    cdef real by = -2 if left else 1
+    cdef long _, j
+    for _ in range(rows):
+        for j in range(m):
+            out[j] = x[j] * by
+        out[m + left] = 1
+        out[m + (not left)] = _squares(x, m)
+        x += m
+        out += m + 2
+
+
+cdef cnp.ndarray _extended(Fields* x, long rows, bint left):
+    cdef cnp.npy_intp[2] dims = [rows, x.dimensions[x.nd - 1] + 2]
+    cdef cnp.ndarray out = empty(x.descr.type_num, 2, dims)
+    cdef void* to = cnp.PyArray_DATA(out)
+    cdef bint wide = x.descr.type_num == cnp.NPY_DOUBLE
+    with nogil:
+        if wide:
+            _extend(<double*>x.data, rows, dims[1] - 2, left, <double*>to)
+        else:
+            _extend(<float*>x.data, rows, dims[1] - 2, left, <float*>to)
+    return out
+
+
+cdef void _roots(real* x, long n) noexcept nogil:
+    """What rounding has made less than 0 counts as 0."""
+    cdef long i
+    for i in range(n):
+        x[i] = 0 if x[i] < 0 else x[i]
+        x[i] = sqrtf(x[i]) if real is float else sqrt(x[i])
+
+
+cdef object _euclidean_dist(Operator op, keyset_t keys, PyObject** args):
+    """(x1, x2) of stacks of one shape"""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* b = _array(args[1])
+    cdef int kind = a.descr.type_num, d
+    cdef cnp.npy_intp[64] dims
+    cdef long stacks, n, k
+    cdef cnp.ndarray left, right, out
+    cdef Matrix x, y
+    cdef void* to
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or b.descr.type_num != kind or (
+            a.nd < 2 or a.nd != b.nd or a.nd > 60 or not _same_shape(a, b, 0, a.nd - 2)
+            or not _row_major(a) or not _row_major(b) or skipping()
+            or a.dimensions[a.nd - 1] != b.dimensions[b.nd - 1]):
+        return run_general(op, keys, args)
+    stacks = _count(a, 0, a.nd - 2)
+    n, k = a.dimensions[a.nd - 2], b.dimensions[a.nd - 2]
+    if stacks * n * k == 0:
+        return run_general(op, keys, args)
+    _held = hold(args, 2)
+    left, right = _extended(a, stacks * n, True), _extended(b, stacks * k, False)
+    x, y = matrix(left), matrix(right)
+    x.rows, y.rows = n, k
+    for d in range(a.nd - 1):
+        dims[d] = a.dimensions[d]
+    dims[a.nd - 1] = k
+    out = product(code_of[kind], x, transposed(y), a.nd, dims, stacks, n * x.row_stride,
+                  k * y.row_stride)
+    to = cnp.PyArray_DATA(out)
+    with nogil:
+        if kind == cnp.NPY_DOUBLE:
+            _roots(<double*>to, stacks * n * k)
+        else:
+            _roots(<float*>to, stacks * n * k)
+    return deliver(op, out, args)
+
+
+# ---- each two rows of one matrix ----
+
 cdef void _pairs(const real* x, long n, long m, double p, real* out) noexcept nogil:
     cdef long i, j, k
     cdef double sum, apart
@@ -191,4 +292,5 @@ cdef object _pdist_forward(Operator op, keyset_t keys, PyObject** args):
 
 
 cdist_forward = CKernel.new(_cdist_forward)
+euclidean_dist = CKernel.new(_euclidean_dist)
 pdist_forward = CKernel.new(_pdist_forward)

@@ -20,16 +20,44 @@ import numpy as np
 
 cnp.import_array()
 
+cdef extern from "embedding_bag.h":
+    void imode_add_rows_f(const float** rows, long n, long columns, bint fresh,
+                          float* to) noexcept nogil
+    void imode_add_rows_d(const double** rows, long n, long columns, bint fresh,
+                          double* to) noexcept nogil
+
 ctypedef fused real:
     float
     double
 
 cdef enum:
+    AT_ONCE = 64                  # rows that are added up in one go
     SUM = 0
     MEAN = 1
     MAX = 2
     GIL_FREE = 4096               # from so many elements on, the GIL is released
     GRAIN = 16384                 # fewest elements per thread
+
+
+cdef long _add_up(const real* table, long rows, long columns, const cnp.int64_t* index, long n,
+                  long padding, real* to) noexcept nogil:
+    """The sum of rows; how many they are without the padding."""
+    cdef const real* some[AT_ONCE]
+    cdef long i = 0, at, found, size = 0
+    while True:
+        found = 0
+        while i < n and found < AT_ONCE:
+            at = _wrapped(index[i], rows)
+            some[found] = table + at * columns
+            found += at != padding
+            i += 1
+        if real is float:
+            imode_add_rows_f(some, found, columns, size == 0, to)
+        else:
+            imode_add_rows_d(some, found, columns, size == 0, to)
+        size += found
+        if i == n:
+            return size
 
 
 cdef void _gather(const real* table, long rows, long columns, const cnp.int64_t* index,
@@ -41,26 +69,28 @@ cdef void _gather(const real* table, long rows, long columns, const cnp.int64_t*
     cdef real* to
     for bag in range(bags):
         to = out + bag * columns
-        for j in range(columns):
-            to[j] = 0
+        i = starts[bag]
         sizes[bag] = 0
-        for i in range(starts[bag], starts[bag + 1]):
+        if mode != MAX and weights == NULL:
+            sizes[bag] = _add_up(table, rows, columns, index + i, starts[bag + 1] - i, padding, to)
+            i = starts[bag + 1]
+        else:
+            for j in range(columns):
+                to[j] = 0
+        for i in range(i, starts[bag + 1]):
             at = _wrapped(index[i], rows)
             if at == padding:
                 continue
             row = table + at * columns
-            weight = weights[i] if weights != NULL else 1
             if mode == MAX:
                 for j in range(columns):
                     if sizes[bag] == 0 or row[j] > to[j]:
                         to[j] = row[j]
                         most[bag * columns + j] = at
-            elif weights != NULL:
+            else:
+                weight = weights[i]
                 for j in range(columns):
                     to[j] += row[j] * weight
-            else:
-                for j in range(columns):
-                    to[j] += row[j]
             sizes[bag] += 1
         if mode == MEAN and sizes[bag] > 1:
             weight = 1 / <real>sizes[bag]

@@ -7,8 +7,8 @@ from imode._core.keyset cimport keyset_t
 from imode.kernels.creation.ranges cimport span_double, span_float
 from imode.kernels.fast_guards cimport _array, _count, _integer, _real, _row_major
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy, memset
 from numpy cimport (
     NPY_ARRAY_IN_ARRAY, NPY_FLOAT32, NPY_FLOAT64, NPY_INT64, PyArray_DATA, PyArray_FROM_OTF,
     PyArray_IS_C_CONTIGUOUS, PyArray_NBYTES, PyArray_SIZE, PyArray_TYPE, import_array, ndarray,
@@ -18,6 +18,7 @@ import_array()
 
 cdef enum:
     FEW = 1024                    # most elements, and most bins
+    AT_ONCE = 4096                # bins of which no more must be known beforehand
 
 ctypedef fused real:
     float
@@ -139,6 +140,9 @@ histogram = CKernel.new(_histogram)
 
 # ---- whole numbers: bincount ----
 
+MANY = <int>AT_ONCE               # from so many elements on, bins are first counted in one pass
+
+
 def bounds(ndarray x not None):
     """The least and the greatest element of an array of integers that is not empty."""
     cdef const int64_t* at
@@ -155,6 +159,35 @@ def bounds(ndarray x not None):
     return low, high
 
 
+def small_counts(ndarray x not None, npy_intp least_bins):
+    """How often each integer from 0 on occurs, in one pass; None where another function must count,
+    or an integer is none of the first."""
+    cdef int64_t[AT_ONCE] bins
+    cdef const int64_t* at
+    cdef npy_intp i, n = PyArray_SIZE(x), kept = AT_ONCE
+    cdef uint64_t k
+    cdef ndarray out
+    if least_bins > AT_ONCE or PyArray_TYPE(x) != NPY_INT64 or (
+            not PyArray_IS_C_CONTIGUOUS(x)):
+        return None
+    at = <const int64_t*>PyArray_DATA(x)
+    with nogil:
+        memset(bins, 0, sizeof(bins))
+        for i in range(n):
+            k = <uint64_t>at[i]
+            if k >= AT_ONCE:
+                kept = 0
+                break
+            bins[k] += 1
+        while kept > least_bins and bins[kept - 1] == 0:
+            kept -= 1
+    if kept == 0:
+        return None
+    out = empty(NPY_INT64, 1, &kept)
+    memcpy(PyArray_DATA(out), bins, kept * sizeof(int64_t))
+    return out
+
+
 def counts(ndarray x not None, npy_intp bins, int64_t least=0):
     """How often each of `bins` integers from `least` on occurs in an array of one dimension."""
     cdef ndarray out = _zeros(NPY_INT64, bins)
@@ -166,6 +199,6 @@ def counts(ndarray x not None, npy_intp bins, int64_t least=0):
     with nogil:
         for i in range(n):
             k = at[i] - least
-            if 0 <= k < bins:         # another thread may have written to it
+            if <uint64_t>k < <uint64_t>bins:         # another thread may have written to it
                 to[k] += 1
     return out

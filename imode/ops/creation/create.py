@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from imode import errors, ops
+from imode._core.allocator import allocated, cleared
 from imode._core.dtype import as_numpy, get_default_dtype
 from imode._core.elsewhere import elements_of
 from imode._core.formats import memory_order
@@ -43,7 +44,7 @@ def default_float():
     return get_default_dtype().numpy
 
 
-def allocate(size, dtype, make=np.empty):
+def allocate(size, dtype, make=allocated):
     """A new array; `dtype` an imode dtype or None for the default. RuntimeError if impossible."""
     dtype = as_numpy(dtype) or default_float()
     try:
@@ -147,7 +148,7 @@ def _empty(size, dtype, layout, device, requires_grad, pin_memory, memory_format
 def _zeros(size, dtype, *options):
     if size and min(size) < 0:
         raise RuntimeError("zeros: Dimension size must be non-negative.")
-    return allocate(size, dtype, np.zeros)
+    return allocate(size, dtype, cleared)
 
 
 def _ones(size, dtype, *options):
@@ -284,7 +285,7 @@ def strided(size, dtype, stride):
 
 
 def _new_zeros(size, dtype):
-    return allocate(size, dtype, np.zeros)
+    return allocate(size, dtype, cleared)
 
 
 for _name, _make, _argument, _example in (

@@ -7,7 +7,7 @@ from imode._core.layout import empty_like
 from imode._core.loops import run_loop
 from imode._core.numbers import number_as
 from imode._core.tensor import Tensor
-from imode.kernels.pointwise import loops
+from imode.kernels.pointwise import glu_fast, loops
 from imode.kernels.shapes.views import wrap_dim
 from imode.ops.gradient_checks import expect
 from imode.ops.reductions import dims
@@ -87,6 +87,7 @@ def _glu_backward(grad_output, self, dim):
 @op(
     "glu(Tensor self, int dim=-1) -> Tensor",
     derivative={"self": lambda grad, self, dim: ops._glu_backward(grad, self, dim)},
+    fast=glu_fast.glu,
     variants="",
 )
 @dims.quiet

@@ -362,6 +362,7 @@ def _euclidean_dist_backward(grad, x1, x2, result, needs):
 @op(
     "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
     derivative={("x1", "x2"): _euclidean_dist_backward},
+    fast=pairs.euclidean_dist,
 )
 def _euclidean_dist(x1, x2):
     """By |x|^2 + |y|^2 - 2 xy, all at once as one product of matrices."""

@@ -227,6 +227,10 @@ def _bincount(self, weights, minlength):
         raise RuntimeError("minlength should be >= 0")
     if self.ndim == 1 and self.size == 0:
         return np.zeros(minlength, np.int64)
+    if self.size >= histogram_fast.MANY and weights is None and self.ndim == 1:
+        found = histogram_fast.small_counts(self, minlength)
+        if found is not None:
+            return found
     least, most = histogram_fast.bounds(self)
     if self.ndim != 1 or least < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")

@@ -1,0 +1,95 @@
+/* Products of matrices of bfloat16, by instructions of processors that have AVX512-BF16.
+
+   One adds two products to a float: so b is packed in pairs of rows, a panel of columns at a time,
+   and rows of a go through it in register tiles. As the instructions do, subnormal numbers count as
+   0. All sums run over the whole depth: the bits depend on no block. */
+
+#include <immintrin.h>
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,prefer-vector-width=512")
+
+#define BRAIN_COLUMNS IMODE_PANEL /* of a panel: two vectors of pairs */
+#define BRAIN_ROWS 12    /* of a tile */
+
+/* Rows of a with pairs that lie side by side, the last filled up with a zero. */
+static void brain_pairs(long rows, long depth, const uint16_t *a, long ai, long ak, uint16_t *to)
+{
+    const long even = (depth + 1) / 2 * 2, block = 32; /* a cache line of either */
+    for (long k0 = 0; k0 < depth; k0 += block)
+        for (long i0 = 0; i0 < rows; i0 += block)
+            for (long i = i0; i < rows && i < i0 + block; i++)
+                for (long k = k0; k < depth && k < k0 + block; k++)
+                    to[i * even + k] = a[i * ai + k * ak];
+    for (long i = 0; depth < even && i < rows; i++)
+        to[i * even + depth] = 0;
+}
+
+/* to[p, j] = b[2 p, j], b[2 p + 1, j]; zeros beyond the last row and column. */
+static void brain_pack(long depth, long cols, const uint16_t *b, long bk, long bj, uint16_t *to)
+{
+    const __m512i first = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9,
+                                           40, 8, 39, 7, 38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1,
+                                           32, 0);
+    const __m512i second = _mm512_add_epi16(first, _mm512_set1_epi16(16));
+    for (long k = 0; k < depth; k += 2, to += 2 * BRAIN_COLUMNS) {
+        const uint16_t *row = b + k * bk;
+        if (bj == 1 && cols == BRAIN_COLUMNS) {
+            const __m512i above = _mm512_loadu_si512(row);
+            const __m512i below =
+                k + 1 < depth ? _mm512_loadu_si512(row + bk) : _mm512_setzero_si512();
+            _mm512_storeu_si512(to, _mm512_permutex2var_epi16(above, first, below));
+            _mm512_storeu_si512(to + 32, _mm512_permutex2var_epi16(above, second, below));
+            continue;
+        }
+        memset(to, 0, 2 * BRAIN_COLUMNS * sizeof *to);
+        for (long j = 0; j < cols; j++) {
+            to[2 * j] = row[j * bj];
+            if (k + 1 < depth)
+                to[2 * j + 1] = row[j * bj + bk];
+        }
+    }
+}
+
+INLINE void brain_tile(const int rows, long pairs, long cols, const uint16_t *a, long ai,
+                       const uint16_t *panel, uint16_t *out, long ldo)
+{
+    const __mmask32 mask = (__mmask32)(((uint64_t)1 << cols) - 1);
+    __m512 sum[BRAIN_ROWS][2];
+    _Pragma("GCC unroll 12")
+    for (int i = 0; i < rows; i++)
+        sum[i][0] = sum[i][1] = _mm512_setzero_ps();
+    for (long p = 0; p < pairs; p++, panel += 2 * BRAIN_COLUMNS) {
+        const __m512bh b0 = (__m512bh)_mm512_loadu_si512(panel);
+        const __m512bh b1 = (__m512bh)_mm512_loadu_si512(panel + BRAIN_COLUMNS);
+        _Pragma("GCC unroll 12")
+        for (int i = 0; i < rows; i++) {
+            int pair;
+            memcpy(&pair, a + i * ai + 2 * p, sizeof pair);
+            const __m512bh left = (__m512bh)_mm512_set1_epi32(pair);
+            sum[i][0] = _mm512_dpbf16_ps(sum[i][0], left, b0);
+            sum[i][1] = _mm512_dpbf16_ps(sum[i][1], left, b1);
+        }
+    }
+    _Pragma("GCC unroll 12")
+    for (int i = 0; i < rows; i++) {
+        const __m512i made = (__m512i)_mm512_cvtne2ps_pbh(sum[i][1], sum[i][0]);
+        _mm512_mask_storeu_epi16(out + i * ldo, mask, made);
+    }
+}
+
+/* out (rows, cols), contiguous rows ldo apart, = a @ b, for up to BRAIN_COLUMNS columns. */
+static void brain_panel(long rows, long depth, long cols, const uint16_t *a, long ai,
+                        const uint16_t *b, long bk, long bj, uint16_t *out, long ldo,
+                        uint16_t *panel)
+{
+    const long pairs = (depth + 1) / 2;
+    brain_pack(depth, cols, b, bk, bj, panel);
+    for (; rows >= BRAIN_ROWS; rows -= BRAIN_ROWS, a += BRAIN_ROWS * ai, out += BRAIN_ROWS * ldo)
+        brain_tile(BRAIN_ROWS, pairs, cols, a, ai, panel, out, ldo);
+    for (; rows >= 4; rows -= 4, a += 4 * ai, out += 4 * ldo)
+        brain_tile(4, pairs, cols, a, ai, panel, out, ldo);
+    for (; rows > 0; rows--, a += ai, out += ldo)
+        brain_tile(1, pairs, cols, a, ai, panel, out, ldo);
+}
+#pragma GCC pop_options
