@@ -28,12 +28,14 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from imode._core.dtype cimport N_DTYPES, code_of, typenum_of
+from imode._core.parallel cimport skipping
 from imode._core.slab cimport drop_spare_slabs
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
 cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
     int PyArray_CheckExact "PyArray_CheckExact"(PyObject*) noexcept
 
@@ -59,11 +61,15 @@ cdef extern from *:
     object new_view "imode_new_view"(Descr*, int, npy_intp*, npy_intp*, char*, int)
     int size_class "imode_size_class"(npy_intp n) noexcept nogil
 
+cdef extern from "aligned.h":
+    object new_aligned "imode_new_aligned"(Descr*, int, npy_intp*, npy_intp)
+
 cdef enum:
     MAX_DIMS = 5              # arrays of more dimensions are not recycled
     N_CLASSES = 6
     DEPTH = 32                # arrays that a list always keeps
     DEEPEST = 2               # the largest class whose lists keep more
+    ALIGNED_KIND = 4          # the least class whose blocks begin where a line of the cache does
     WAITING_BYTES = 1 << 28   # in all lists together
     HEADER_BYTES = 144        # of an array, without its block
     # NumPy uses bits up to 14, and from 27 up (WAS_PYTHON_INT etc., which views inherit).
@@ -171,12 +177,25 @@ cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
             _forget(i)
             _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
             return array
-    array = <ndarray>new_array(_descrs[code], nd, dims)
+    array = <ndarray>_new_large(code, nd, dims)
     if cnp.PyArray_SIZE(array) == 0:
         for i in range(nd - 1, -1, -1):
             fields(<PyObject*>array).strides[i] = stride
             stride *= dims[i] if dims[i] else 1
     return array
+
+
+cdef object _new_large(int code, int nd, npy_intp* dims):
+    """Aligned, unless it is empty, will not be touched, or is too large to exist."""
+    cdef npy_intp nbytes = _itemsize[code]
+    cdef int i
+    for i in range(nd):
+        if not 0 < dims[i] <= PY_SSIZE_T_MAX // nbytes:
+            return new_array(_descrs[code], nd, dims)
+        nbytes *= dims[i]
+    if skipping():
+        return new_array(_descrs[code], nd, dims)
+    return new_aligned(_descrs[code], nd, dims, nbytes)
 
 
 cdef npy_intp _large_bytes(int code, int nd, npy_intp* dims) noexcept:
@@ -250,7 +269,10 @@ cdef ndarray _new_recyclable(int code, int nd, npy_intp* dims, npy_intp nbytes, 
         for i in range(nd):
             capacity[i] = 1
         capacity[nd - 1] = _class_bytes[kind] // _itemsize[code]
-        array = <ndarray>new_array(_descrs[code], nd, capacity)
+        if kind >= ALIGNED_KIND:
+            array = <ndarray>_new_large(code, nd, capacity)
+        else:
+            array = <ndarray>new_array(_descrs[code], nd, capacity)
         _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
     fields(<PyObject*>array).flags |= RECYCLED | kind << CLASS_SHIFT
     return array

@@ -224,15 +224,47 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
         parallel_for(n, GRAIN, _part, &job)
 
 
-ctypedef struct Outer:            # a loop along the last of m dimensions, for each index of others
+# ---- loops over rows, beside those of elements ----
+
+cdef struct ByRows:
+    loop_t loop
+    loop_t rows
+    void* data                    # NULL: the loop's
+
+cdef enum:
+    MOST = 32
+
+cdef ByRows[MOST] _by_rows
+cdef int _n_by_rows = 0
+
+
+cdef int add_rows_loop(loop_t loop, loop_t rows, void* data) except -1:
+    global _n_by_rows
+    if _n_by_rows == MOST:
+        raise RuntimeError("too many loops over rows")
+    _by_rows[_n_by_rows] = ByRows(loop, rows, data)
+    _n_by_rows += 1
+    return 0
+
+
+cdef inline ByRows* _rows_of(loop_t loop) noexcept nogil:
+    cdef int i
+    for i in range(_n_by_rows):
+        if _by_rows[i].loop == loop:
+            return &_by_rows[i]
+    return NULL
+
+
+ctypedef struct Outer:            # a loop along the last dimensions of m, for each index of others
     loop_t loop
     void* loop_data
     int n_operands
     int m
+    int inner                     # how many of them the loop takes
     npy_intp* length
     npy_intp (*strides)[NDIM]
     char** data
-    npy_intp* steps
+    npy_intp* steps               # those of the last dimension, then of the one before
 
 
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
@@ -240,8 +272,9 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     """Call the inner loop for each index of the other collapsed dimensions."""
     cdef npy_intp strides[MAX_IN + 1][NDIM]
     cdef npy_intp length[NDIM]
-    cdef npy_intp steps[MAX_IN + 1]
+    cdef npy_intp steps[2 * (MAX_IN + 1)]
     cdef char* data[MAX_IN + 1]
+    cdef ByRows* by_rows
     cdef Outer whole
     cdef int perm[NDIM]
     cdef int i, d, k, m
@@ -296,7 +329,14 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     total = 1
     for d in range(m):
         total *= length[d]
-    whole.loop, whole.loop_data, whole.n_operands, whole.m = loop, loop_data, nin + 1, m
+    whole.loop, whole.loop_data, whole.inner = loop, loop_data, 1
+    by_rows = _rows_of(loop)
+    if by_rows != NULL:
+        whole.loop, whole.inner = by_rows.rows, 2
+        whole.loop_data = by_rows.data if by_rows.data != NULL else loop_data
+        for i in range(nin + 1):
+            steps[nin + 1 + i] = strides[i][m - 2]
+    whole.n_operands, whole.m = nin + 1, m
     whole.length, whole.strides, whole.data, whole.steps = length, strides, data, steps
     if total < GIL_FREE:
         _outer(&whole, 0, length[0])
@@ -309,20 +349,23 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
 cdef void _outer(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """For indices begin to end of the first dimension."""
     cdef Outer* o = <Outer*>context
-    cdef int last = o.m - 1
+    cdef int last = o.m - o.inner
     cdef char* data[MAX_IN + 1]
-    cdef char* at[MAX_IN + 1]
+    cdef npy_intp lengths[2]
     cdef npy_intp index[NDIM]
     cdef int i, d
     for i in range(o.n_operands):
         data[i] = o.data[i] + begin * o.strides[i][0]
+    lengths[0], lengths[1] = o.length[o.m - 1], o.length[o.m - 2]
+    if last == 0:
+        lengths[1] = end - begin
+        o.loop(data, lengths, o.steps, o.loop_data)
+        return
     index[0] = begin
     for d in range(1, last):
         index[d] = 0
     while True:
-        for i in range(o.n_operands):
-            at[i] = data[i]
-        o.loop(at, &o.length[last], o.steps, o.loop_data)
+        o.loop(data, lengths, o.steps, o.loop_data)
         d = last - 1
         while d >= 0:
             index[d] += 1

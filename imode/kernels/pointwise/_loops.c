@@ -9,6 +9,7 @@
 
 #include "elementwise.h"
 #include "elementary.h"
+#include "operations.h"
 #include "whole.h"
 
 #include <complex.h>
