@@ -17,7 +17,7 @@ drops all that waits here, just as it drops the interpreter's own free lists.
 The system hands out large memory in pages that it clears when they are first touched, and while it
 does, the threads of the process wait for each other: for a pointwise operator that takes as long as
 the operator itself. So the last arrays of LARGE to LARGEST bytes that died are kept, up to KEPT of
-them and KEPT_BYTES in all, and used again for arrays of the same size in bytes, dtype and number of
+them and KEPT_BYTES in all, and used again for arrays of the same size in bytes and number of
 dimensions.
 
 Thread rule: the free lists and the kept arrays are used with the GIL held.
@@ -171,10 +171,10 @@ cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
     cdef npy_intp stride = _itemsize[code]
     cdef int i
     for i in range(_n_kept - 1, -1, -1):
-        if _kept_sizes[i] == nbytes and fields(_kept[i]).nd == nd and (
-                fields(_kept[i]).descr == _descrs[code]):
+        if _kept_sizes[i] == nbytes and fields(_kept[i]).nd == nd:
             array = <ndarray>_kept[i]
             _forget(i)
+            _give_dtype(fields(<PyObject*>array), code)
             _shape(fields(<PyObject*>array), nd, dims, nbytes, code)
             return array
     array = <ndarray>_new_large(code, nd, dims)
@@ -183,6 +183,14 @@ cdef ndarray _new_unrecycled(int code, int nd, npy_intp* dims):
             fields(<PyObject*>array).strides[i] = stride
             stride *= dims[i] if dims[i] else 1
     return array
+
+
+cdef inline void _give_dtype(Fields* array, int code) noexcept:
+    cdef Descr* before = array.descr
+    if before != _descrs[code]:
+        array.descr = _descrs[code]
+        Py_INCREF(<object><PyObject*>_descrs[code])
+        Py_DECREF(<object><PyObject*>before)
 
 
 cdef object _new_large(int code, int nd, npy_intp* dims):

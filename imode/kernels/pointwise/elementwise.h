@@ -145,43 +145,65 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 
 /* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
 
-#define MAP1(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP1_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0];                                                              \
         R *out = (R *)p[1];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i];                                                                      \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP2(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP2_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
         R *out = (R *)p[2];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i];                                                            \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP3(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP3_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         R *out = (R *)p[3];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i], z = c[i];                                                  \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP4(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP4_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         const T *d = (const T *)p[3];                                                              \
         R *out = (R *)p[4];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
+#define MAP1(...) MAP1_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP2(...) MAP2_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP3(...) MAP3_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP4(...) MAP4_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+
+/* LIGHT<operands>: of few instructions, which wait for the memory. Vectors of 512 bits make them
+   slower; and where a loop is so short, it depends on its address how fast it runs: up to a half,
+   unless it does several vectors at once. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define V_SEVERAL V_IVDEP _Pragma("GCC unroll 4")
+#else
+#define V_SEVERAL V_IVDEP
+#endif
+#if IMODE_LEVELS && defined(__GLIBC__) && !defined(IMODE_DEBUG)
+#define V_LIGHT __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define V_LIGHT
+#endif
+#define LIGHT1(...) MAP1_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT2(...) MAP2_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT3(...) MAP3_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT4(...) MAP4_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
 
 #define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
 #define TYPES_1(IN, OUT) IN, OUT
@@ -201,7 +223,10 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 #define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
     MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
     FLOAT_TABLE(NIN, NAME)
-#define FLOATS_SAME(NIN, NAME, VALUE) FLOATS(NIN, NAME, VALUE, VALUE)
+#define LIGHT_FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                  \
+    LIGHT##NIN(NAME##_f, float, float, VALUE_F) LIGHT##NIN(NAME##_d, double, double, VALUE_D)      \
+    FLOAT_TABLE(NIN, NAME)
+#define FLOATS_SAME(NIN, NAME, VALUE) LIGHT_FLOATS(NIN, NAME, VALUE, VALUE)
 #define ROW(NIN, NAME)                                                                             \
     {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
 

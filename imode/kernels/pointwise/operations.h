@@ -25,28 +25,17 @@ static void operate_on_rows(char **args, const npy_intp *dims, const npy_intp *s
     }
 }
 
-/* Without x86-64-v4: vectors of 512 bits take a third longer for rows, memory being the bound. */
-#if IMODE_LEVELS && defined(__GLIBC__) && !defined(IMODE_DEBUG)
-#define V_LIGHT __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define V_LIGHT
-#endif
-
 #define OPERATION(NAME, T, SIGN)                                                                   \
-    V_LIGHT static void NAME##_both(char *const *p, npy_intp n) {                                  \
-        const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
-        T *out = (T *)p[2];                                                                        \
-        V_IVDEP _Pragma("GCC unroll 4") for (npy_intp i = 0; i < n; i++) out[i] = a[i] SIGN b[i];                          \
-    }                                                                                              \
-    V_LIGHT static void NAME##_right(char *const *p, npy_intp n) {                                \
+    LIGHT2(NAME##_both, T, T, x SIGN y)                                                            \
+    V_LIGHT static void NAME##_right(char *const *p, npy_intp n) {                                 \
         const T *a = (const T *)p[0], y = *(const T *)p[1];                                        \
         T *out = (T *)p[2];                                                                        \
-        V_IVDEP _Pragma("GCC unroll 4") for (npy_intp i = 0; i < n; i++) out[i] = a[i] SIGN y;                             \
+        V_SEVERAL for (npy_intp i = 0; i < n; i++) out[i] = a[i] SIGN y;                           \
     }                                                                                              \
-    V_LIGHT static void NAME##_left(char *const *p, npy_intp n) {                                 \
+    V_LIGHT static void NAME##_left(char *const *p, npy_intp n) {                                  \
         const T x = *(const T *)p[0], *b = (const T *)p[1];                                        \
         T *out = (T *)p[2];                                                                        \
-        V_IVDEP _Pragma("GCC unroll 4") for (npy_intp i = 0; i < n; i++) out[i] = x SIGN b[i];                             \
+        V_SEVERAL for (npy_intp i = 0; i < n; i++) out[i] = x SIGN b[i];                           \
     }
 #define OPERATIONS(NAME, SIGN)                                                                     \
     OPERATION(NAME##_f, float, SIGN) OPERATION(NAME##_d, double, SIGN)
