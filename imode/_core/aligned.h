@@ -1,12 +1,12 @@
-/* Memory of arrays that begins where a line of the cache does: loops over vectors then read and write
- * each line once. C libraries give 16 bytes, and large blocks lie 16 bytes behind such a place.
+/* Memory of arrays that begins where a line of the cache does: loops over vectors then read and
+ * write each line once. C libraries give 16 bytes, and large blocks lie 16 bytes behind a line.
  *
- * Processors compare the lowest twelve bits of addresses to see whether a read must wait for a write.
- * Where a result lies a line or two behind an operand, by these bits, the next reads wait for the last
- * writes: a third of the time of a sum. So what is larger begins at a multiple of FAR.
+ * Processors compare the lowest twelve bits of addresses to see whether a read must wait for a
+ * write. Where a result lies a line or two behind an operand, by these bits, the next reads wait for
+ * the last writes: a third of the time of a sum. So what is larger begins at a multiple of FAR.
  *
- * A handler of NumPy's, for arrays that are made here; what is made elsewhere has NumPy's own. Before
- * the memory stands where the block begins and how long it is. */
+ * A handler of NumPy's, for arrays that are made here; what is made elsewhere has NumPy's own.
+ * Before the memory stands where the block begins and how long it is. */
 #ifndef IMODE_ALIGNED_H
 #define IMODE_ALIGNED_H
 #include <Python.h>
@@ -94,7 +94,8 @@ static PyObject *imode_new_aligned(PyArray_Descr *descr, int nd, npy_intp *dims,
     }
     data = imode_aligned_malloc(NULL, bytes);
     Py_INCREF(descr); /* of which the call takes a reference; without memory it raises */
-    array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, data, NPY_ARRAY_CARRAY, NULL);
+    array = PyArray_NewFromDescr(&PyArray_Type, descr, nd, dims, NULL, data, NPY_ARRAY_CARRAY,
+                                 NULL);
     if (array == NULL || data == NULL) {
         imode_aligned_free(NULL, data, bytes);
         return array;

@@ -74,7 +74,7 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
                  npy_intp* dims, ndarray out) except -1
 
 # Where `iterate` would call `loop` for each of many rows, it calls `rows`, once: dimensions[1] is
-# their number, and their steps follow those of the elements. data: that of `rows`; NULL: the loop's.
+# their number, and their steps follow those of the elements. data: of `rows`; NULL: the loop's.
 cdef int add_rows_loop(loop_t loop, loop_t rows, void* data) except -1
 
 

@@ -232,27 +232,22 @@ cdef struct ByRows:
     void* data                    # NULL: the loop's
 
 cdef enum:
-    MOST = 32
+    PLACES = 256                  # a power of 2, several times the number of loops
 
-cdef ByRows[MOST] _by_rows
-cdef int _n_by_rows = 0
+cdef ByRows[PLACES] _by_rows      # by the loops' addresses; where there are two, in the next place
+
+
+cdef inline ByRows* _place_of(loop_t loop) noexcept nogil:
+    """Where the loop stands, or would stand."""
+    cdef size_t at = (<size_t>loop >> 4) + (<size_t>loop >> 12)
+    while _by_rows[at % PLACES].loop != NULL and _by_rows[at % PLACES].loop != loop:
+        at += 1
+    return &_by_rows[at % PLACES]
 
 
 cdef int add_rows_loop(loop_t loop, loop_t rows, void* data) except -1:
-    global _n_by_rows
-    if _n_by_rows == MOST:
-        raise RuntimeError("too many loops over rows")
-    _by_rows[_n_by_rows] = ByRows(loop, rows, data)
-    _n_by_rows += 1
+    _place_of(loop)[0] = ByRows(loop, rows, data)
     return 0
-
-
-cdef inline ByRows* _rows_of(loop_t loop) noexcept nogil:
-    cdef int i
-    for i in range(_n_by_rows):
-        if _by_rows[i].loop == loop:
-            return &_by_rows[i]
-    return NULL
 
 
 ctypedef struct Outer:            # a loop along the last dimensions of m, for each index of others
@@ -330,8 +325,8 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     for d in range(m):
         total *= length[d]
     whole.loop, whole.loop_data, whole.inner = loop, loop_data, 1
-    by_rows = _rows_of(loop)
-    if by_rows != NULL:
+    by_rows = _place_of(loop)
+    if by_rows.loop != NULL:
         whole.loop, whole.inner = by_rows.rows, 2
         whole.loop_data = by_rows.data if by_rows.data != NULL else loop_data
         for i in range(nin + 1):

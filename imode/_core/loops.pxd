@@ -58,5 +58,5 @@ ctypedef struct Loops:            # of one ufunc; indexed by the Code of the ope
 cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
                     int first=*) except -1
 
-# Let operators of that loop over float32 use `narrow` for 16 bits. To be called before they are made.
+# Let operators of that loop over float32 use `narrow` for 16 bits; called before they are made.
 cdef int add_narrow_loop(loop_t loop, void* data, narrow_loop narrow) except -1

@@ -10,7 +10,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
 from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
-from libc.math cimport exp, fabs
+from libc.math cimport exp
 
 
 import numpy as np

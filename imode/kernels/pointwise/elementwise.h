@@ -65,7 +65,9 @@ static void run_blocks(char **args, npy_intp n, npy_intp rows, const npy_intp *s
     _Alignas(64) char buffer[MAX_OPERANDS][BLOCK_BYTES];
     char *p[MAX_OPERANDS];
     const int nin = info->nin, in = info->in_size, out = info->out_size;
-    const npy_intp most = BLOCK_BYTES / (in > out ? in : out);
+    npy_intp most = BLOCK_BYTES; /* elements of a block */
+    for (int size = in > out ? in : out; size > 1; size /= 2)
+        most /= 2;
     for (npy_intp row = 0; row < rows; row++) {
         for (int k = 0; k < nin; k++)
             if (steps[k] == 0 && (row == 0 || by[k]))
