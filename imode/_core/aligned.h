@@ -2,8 +2,8 @@
  * write each line once. C libraries give 16 bytes, and large blocks lie 16 bytes behind a line.
  *
  * Processors compare the lowest twelve bits of addresses to see whether a read must wait for a
- * write. Where a result lies a line or two behind an operand, by these bits, the next reads wait for
- * the last writes: a third of the time of a sum. So what is larger begins at a multiple of FAR.
+ * write. Where a result lies a line or two behind an operand, by these bits, the next reads wait
+ * for the last writes: a third of the time of a sum. So what is larger begins at multiples of FAR.
  *
  * A handler of NumPy's, for arrays that are made here; what is made elsewhere has NumPy's own.
  * Before the memory stands where the block begins and how long it is. */

@@ -1,5 +1,5 @@
-/* Squared and other differences, binary cross entropy of probabilities and of logits, and sums of losses:
-   loops for the compiler to vectorise. */
+/* Squared and other differences, binary cross entropy of probabilities and of logits, and sums of
+   losses: loops for the compiler to vectorise. */
 #include "loss.h"
 #include "vmath.h"
 
