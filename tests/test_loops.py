@@ -270,3 +270,40 @@ except RuntimeError as error:
         "[-1.0, 2.0] [-1.0, 2.0]",
         "Found dtype Double but expected Float",
     ], done.stderr
+
+
+def _layouts(shape, dtype, seed):
+    """Yield arrays that broadcast to one shape: rows, columns, with gaps, in other orders."""
+    a = np.random.default_rng(seed).integers(1, 50, (2, *shape)).astype(dtype)
+    wide = np.concatenate([a[0], a[1]], -1)
+    yield from (a[0], a[0, :1], a[0, :, :1], a[0, 0], wide[..., 1 : shape[-1] + 1])
+    yield from (wide[..., ::2], np.asfortranarray(a[0]))
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (2, 7), (5, 8), (33, 70), (3, 1100), (300, 130)])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64"])
+def test_operations_on_rows(dtype, shape):
+    for name in ("add", "sub", "mul", "div")[: 3 if dtype == "int64" else 4]:
+        function = getattr(
+            np, {"sub": "subtract", "mul": "multiply", "div": "divide"}.get(name, name)
+        )
+        for x in _layouts(shape, dtype, 0):
+            for y in _layouts(shape, dtype, 1):
+                made = getattr(imode, name)(imode.from_numpy(x), imode.from_numpy(y))
+                np.testing.assert_array_equal(made.numpy(), function(x, y))
+            held = np.zeros((shape[0], shape[1] + 5), dtype)
+            target = imode.from_numpy(held)[:, 2:-3]
+            getattr(target.copy_(imode.ones(shape)), f"{name}_")(imode.from_numpy(x))
+            np.testing.assert_array_equal(target.numpy(), function(np.ones(shape, dtype), x))
+            assert not held[:, :2].any()
+            assert not held[:, -3:].any()
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (5, 8), (33, 70), (3, 1100)])
+def test_functions_on_rows(shape):
+    for x in _layouts(shape, "float32", 0):
+        for y in _layouts(shape, "float32", 1):
+            made = loops.leaky_relu(x - 25, y)
+            np.testing.assert_array_equal(made, np.where(x > 25, x - 25, (x - 25) * y))
+            bend = imode.ops._prelu_kernel(imode.from_numpy(x - 25), imode.from_numpy(y))
+            np.testing.assert_array_equal(bend.numpy(), made)

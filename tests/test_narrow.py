@@ -140,3 +140,24 @@ def test_pointwise_blocks(dtype, n):
     assert imode.equal(x.relu(), x.float().relu().to(dtype))
     assert imode.equal(F.leaky_relu(x, 0.1), F.leaky_relu(x.float(), 0.1).to(dtype))
     assert imode.equal(x.clamp(-0.5, 0.5), x.float().clamp(-0.5, 0.5).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000, 40_001])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_operations_in_registers(n, dtype):
+    special = [0.0, -0.0, INF, -INF, NAN, 6e-8, 60_000.0, -3e38, 1e-40]
+    x = imode.tensor([*rng.standard_normal(n), *special]).to(dtype)
+    y = x.flip(0)
+    for name in ("add", "sub", "mul", "div"):
+        function = getattr(imode, name)
+        for other in (y, y[3], 2.5):
+            wide = other.float() if isinstance(other, imode.Tensor) else other
+            want = function(x.float(), wide).to(dtype)
+            assert imode.equal(function(x, other).nan_to_num(7), want.nan_to_num(7))
+            signs = imode.signbit(function(x, other)) == imode.signbit(want)
+            assert (signs | want.isnan()).all()
+            gaps = imode.stack((x, x), 1)[:, 0]
+            assert imode.equal(function(gaps, other).nan_to_num(7), want.nan_to_num(7))
+    assert imode.equal(x.relu().nan_to_num(7), x.float().relu().to(dtype).nan_to_num(7))
+    assert x.relu()[n + 1].signbit()  # -0

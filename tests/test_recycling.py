@@ -174,3 +174,25 @@ def test_read_only_and_borrowed_memory_is_not_kept():
     made = [imode.zeros(MANY) for _ in range(20)]
     assert array[0] == 1
     assert all(not t.any() for t in made)
+
+
+@pytest.mark.parametrize("n", [1000, 5000, 100_000, 3_000_000])
+def test_arrays_begin_at_lines_of_the_cache(n):
+    made = [imode.empty(n), imode.ones(n) + 1, imode.empty(2, n, dtype=imode.int64)]
+    assert all(x.data_ptr() % (512 if x.numel() * x.itemsize > 1 << 14 else 64) == 0 for x in made)
+
+
+def test_an_array_with_a_line_of_its_own_can_be_resized():
+    x = imode.arange(10_000)
+    x.resize_(30_000)
+    assert x[:10_000].equal(imode.arange(10_000))
+
+
+def test_the_memory_of_a_large_tensor_serves_other_dtypes():
+    x = imode.ones(300_000)
+    at = x.data_ptr()
+    del x
+    y = imode.zeros(300_000, dtype=imode.int32)
+    assert y.data_ptr() == at
+    assert y.dtype == imode.int32
+    assert not y.any()

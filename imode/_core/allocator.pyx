@@ -35,6 +35,7 @@ from numpy cimport ndarray, npy_intp
 cnp.import_array()
 
 cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
     Py_ssize_t Py_REFCNT(PyObject*) noexcept
     int PyArray_CheckExact "PyArray_CheckExact"(PyObject*) noexcept
 

@@ -73,6 +73,10 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
                  npy_intp* dims, ndarray out) except -1
 
+# Where `iterate` would call `loop` for each of many rows, it calls `rows`, once: dimensions[1] is
+# their number, and their steps follow those of the elements. data: of `rows`; NULL: the loop's.
+cdef int add_rows_loop(loop_t loop, loop_t rows, void* data) except -1
+
 
 cdef extern from "Python.h":
     PyObject* PyErr_Occurred() noexcept

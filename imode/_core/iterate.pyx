@@ -224,15 +224,42 @@ cdef void run(loop_t loop, void* loop_data, int n_operands, char** data, npy_int
         parallel_for(n, GRAIN, _part, &job)
 
 
-ctypedef struct Outer:            # a loop along the last of m dimensions, for each index of others
+# ---- loops over rows, beside those of elements ----
+
+cdef struct ByRows:
+    loop_t loop
+    loop_t rows
+    void* data                    # NULL: the loop's
+
+cdef enum:
+    PLACES = 256                  # a power of 2, several times the number of loops
+
+cdef ByRows[PLACES] _by_rows      # by the loops' addresses; where there are two, in the next place
+
+
+cdef inline ByRows* _place_of(loop_t loop) noexcept nogil:
+    """Where the loop stands, or would stand."""
+    cdef size_t at = (<size_t>loop >> 4) + (<size_t>loop >> 12)
+    while _by_rows[at % PLACES].loop != NULL and _by_rows[at % PLACES].loop != loop:
+        at += 1
+    return &_by_rows[at % PLACES]
+
+
+cdef int add_rows_loop(loop_t loop, loop_t rows, void* data) except -1:
+    _place_of(loop)[0] = ByRows(loop, rows, data)
+    return 0
+
+
+ctypedef struct Outer:            # a loop along the last dimensions of m, for each index of others
     loop_t loop
     void* loop_data
     int n_operands
     int m
+    int inner                     # how many of them the loop takes
     npy_intp* length
     npy_intp (*strides)[NDIM]
     char** data
-    npy_intp* steps
+    npy_intp* steps               # those of the last dimension, then of the one before
 
 
 cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int nd,
@@ -240,8 +267,9 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     """Call the inner loop for each index of the other collapsed dimensions."""
     cdef npy_intp strides[MAX_IN + 1][NDIM]
     cdef npy_intp length[NDIM]
-    cdef npy_intp steps[MAX_IN + 1]
+    cdef npy_intp steps[2 * (MAX_IN + 1)]
     cdef char* data[MAX_IN + 1]
+    cdef ByRows* by_rows
     cdef Outer whole
     cdef int perm[NDIM]
     cdef int i, d, k, m
@@ -296,7 +324,14 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
     total = 1
     for d in range(m):
         total *= length[d]
-    whole.loop, whole.loop_data, whole.n_operands, whole.m = loop, loop_data, nin + 1, m
+    whole.loop, whole.loop_data, whole.inner = loop, loop_data, 1
+    by_rows = _place_of(loop)
+    if by_rows.loop != NULL:
+        whole.loop, whole.inner = by_rows.rows, 2
+        whole.loop_data = by_rows.data if by_rows.data != NULL else loop_data
+        for i in range(nin + 1):
+            steps[nin + 1 + i] = strides[i][m - 2]
+    whole.n_operands, whole.m = nin + 1, m
     whole.length, whole.strides, whole.data, whole.steps = length, strides, data, steps
     if total < GIL_FREE:
         _outer(&whole, 0, length[0])
@@ -309,20 +344,23 @@ cdef int iterate(loop_t loop, void* loop_data, Operand* operands, int nin, int n
 cdef void _outer(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     """For indices begin to end of the first dimension."""
     cdef Outer* o = <Outer*>context
-    cdef int last = o.m - 1
+    cdef int last = o.m - o.inner
     cdef char* data[MAX_IN + 1]
-    cdef char* at[MAX_IN + 1]
+    cdef npy_intp lengths[2]
     cdef npy_intp index[NDIM]
     cdef int i, d
     for i in range(o.n_operands):
         data[i] = o.data[i] + begin * o.strides[i][0]
+    lengths[0], lengths[1] = o.length[o.m - 1], o.length[o.m - 2]
+    if last == 0:
+        lengths[1] = end - begin
+        o.loop(data, lengths, o.steps, o.loop_data)
+        return
     index[0] = begin
     for d in range(1, last):
         index[d] = 0
     while True:
-        for i in range(o.n_operands):
-            at[i] = data[i]
-        o.loop(at, &o.length[last], o.steps, o.loop_data)
+        o.loop(data, lengths, o.steps, o.loop_data)
         d = last - 1
         while d >= 0:
             index[d] += 1

@@ -29,12 +29,16 @@ cpdef enum Number:                # how a number becomes an operand: flags; 0: l
     PARAMETER = 8                 # it does not influence the result's layout
 
 cdef extern from "wide.h":
+    # That does in registers, for 16 bits, what a loop over float32 does
+    ctypedef int (*narrow_loop)(char** args, npy_intp n, const npy_intp* steps, unsigned halves,
+                                int brain) noexcept nogil
     ctypedef struct wide_loop:    # a loop over float32 that runs on float16 or bfloat16
         loop_t loop
         void* data
         int nin
         unsigned halves           # a bit for each operand of 16 bits, and for the result
         int brain                 # these are bfloat16
+        narrow_loop narrow        # or NULL
 
 ctypedef struct Loops:            # of one ufunc; indexed by the Code of the operands' common dtype
     int nin
@@ -53,3 +57,6 @@ ctypedef struct Loops:            # of one ufunc; indexed by the Code of the ope
 # `first`: the first operand whose dtype counts (1 after a condition).
 cdef bint find_loop(object ufunc, int code, loop_t* loop, void** data, int* out,
                     int first=*) except -1
+
+# Let operators of that loop over float32 use `narrow` for 16 bits; called before they are made.
+cdef int add_narrow_loop(loop_t loop, void* data, narrow_loop narrow) except -1

@@ -111,6 +111,35 @@ cdef set _loops_of_halves():
 cdef set _OF_HALVES = _loops_of_halves()
 
 
+cdef struct Narrow:
+    loop_t loop
+    void* data
+    narrow_loop narrow
+
+cdef enum:
+    MOST = 16
+
+cdef Narrow[MOST] _narrow
+cdef int _n_narrow = 0
+
+
+cdef int add_narrow_loop(loop_t loop, void* data, narrow_loop narrow) except -1:
+    global _n_narrow
+    if _n_narrow == MOST:
+        raise RuntimeError("too many loops over 16 bits")
+    _narrow[_n_narrow] = Narrow(loop, data, narrow)
+    _n_narrow += 1
+    return 0
+
+
+cdef narrow_loop _narrow_of(loop_t loop, void* data) noexcept:
+    cdef int i
+    for i in range(_n_narrow):
+        if _narrow[i].loop == loop and _narrow[i].data == data:
+            return _narrow[i].narrow
+    return NULL
+
+
 cdef class _Config:
     # The configuration of one ufunc kernel; owned by its CKernel.
     cdef Loops loops
@@ -179,11 +208,13 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
         if not find_loop(ufunc, code, &loops.loop[code], &loops.data[code], &loops.out[code],
                          ints == MASK):
             loops.loop[code] = NULL
-    if ints != MASK and <size_t>loops.loop[<int>FLOAT16] in _OF_HALVES:
+    loops.halves = wide_loop(
+        loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32], loops.nin,
+        (1 << loops.nin) - 1 | (loops.out[<int>FLOAT16] == FLOAT16) << loops.nin, False,
+        _narrow_of(loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32]))
+    if ints != MASK and (
+            <size_t>loops.loop[<int>FLOAT16] in _OF_HALVES or loops.halves.narrow != NULL):
         # NumPy's loop converts each number by itself: blocks are up to a hundred times faster.
-        loops.halves = wide_loop(
-            loops.loop[<int>FLOAT32], loops.data[<int>FLOAT32], loops.nin,
-            (1 << loops.nin) - 1 | (loops.out[<int>FLOAT16] == FLOAT16) << loops.nin, False)
         loops.loop[<int>FLOAT16], loops.data[<int>FLOAT16] = run_wide, &loops.halves
     # bfloat16 is computed by the loop of float32, in blocks.
     loops.out[<int>BFLOAT16] = BFLOAT16 if loops.out[<int>FLOAT32] == FLOAT32 else (
@@ -460,7 +491,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         code = FLOAT32
         widened.loop, widened.data = loops.loop[code], loops.data[code]
         widened.nin, widened.halves = nin, (out_code == narrow) << nin
-        widened.brain = brain
+        widened.brain, widened.narrow = brain, loops.halves.narrow
 
     for i in range(nin):
         if is_tensor(args[i]):

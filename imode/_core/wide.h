@@ -154,12 +154,17 @@ __attribute__((unused)) V_CLONES static void to_brain(char *to, const float *fro
 
 #define WIDE_OPERANDS 5
 
+/* The same of all n elements, without a float in memory; 0 if it does not serve these steps. */
+typedef int (*narrow_loop)(char **args, intptr_t n, const intptr_t *steps, unsigned halves,
+                           int brain);
+
 typedef struct {
     void (*loop)(char **args, const intptr_t *dims, const intptr_t *steps, void *data);
     void *data;
     int nin;
     unsigned halves; /* a bit for each operand of 16 bits, and for the result */
     int brain;       /* these are bfloat16, not float16 */
+    narrow_loop narrow; /* or NULL */
 } wide_loop;
 
 __attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
@@ -169,6 +174,8 @@ __attribute__((unused)) static void run_wide(char **args, const intptr_t *dims,
     float buffer[WIDE_OPERANDS][WIDE_BLOCK];
     char *at[WIDE_OPERANDS];
     intptr_t by[WIDE_OPERANDS];
+    if (wide->narrow && wide->narrow(args, dims[0], steps, wide->halves, wide->brain))
+        return;
     for (intptr_t done = 0, n; done < dims[0]; done += n) {
         n = dims[0] - done < WIDE_BLOCK ? dims[0] - done : WIDE_BLOCK;
         for (int k = 0; k <= nin; k++) {

@@ -1,5 +1,5 @@
-/* Squared differences, binary cross entropy of probabilities and of logits, and sums of losses:
-   loops for the compiler to vectorise. */
+/* Squared and other differences, binary cross entropy of probabilities and of logits, and sums of
+   losses: loops for the compiler to vectorise. */
 #include "loss.h"
 #include "vmath.h"
 
@@ -11,6 +11,18 @@
 #define LOOPS(T, S, LOG, LOG1P, EXP, FABS)                                                     \
     V_CLONES void imode_squared_##S(const T* x, const T* y, long n, T* out) {                  \
         for (long i = 0; i < n; i++) out[i] = (x[i] - y[i]) * (x[i] - y[i]);                   \
+    }                                                                                          \
+    V_CLONES void imode_smooth_##S(const T* x, const T* y, long n, T beta, T* out) {           \
+        for (long i = 0; i < n; i++) {                                                         \
+            const T z = FABS(x[i] - y[i]), square = (T)0.5 * z * z / beta;                     \
+            out[i] = z < beta ? square : z - (T)0.5 * beta;                                    \
+        }                                                                                      \
+    }                                                                                          \
+    V_CLONES void imode_huber_##S(const T* x, const T* y, long n, T delta, T* out) {           \
+        for (long i = 0; i < n; i++) {                                                         \
+            const T z = FABS(x[i] - y[i]), square = (T)0.5 * z * z;                            \
+            out[i] = z <= delta ? square : delta * (z - (T)0.5 * delta);                       \
+        }                                                                                      \
     }                                                                                          \
     V_CLONES void imode_entropy_##S(const T* x, const T* y, long n, T* out) {                  \
         for (long i = 0; i < n; i++) {                                                         \

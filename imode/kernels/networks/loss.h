@@ -4,6 +4,8 @@
 
 #define IMODE_LOSS_LOOPS(T, S)                                              \
     void imode_squared_##S(const T* x, const T* y, long n, T* out);         \
+    void imode_smooth_##S(const T* x, const T* y, long n, T beta, T* out);  \
+    void imode_huber_##S(const T* x, const T* y, long n, T delta, T* out);  \
     void imode_entropy_##S(const T* x, const T* y, long n, T* out);         \
     void imode_logits_##S(const T* x, const T* y, long n, T* out);          \
     double imode_total_##S(const T* x, long n);

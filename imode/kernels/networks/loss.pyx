@@ -10,7 +10,7 @@ from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
 from imode._core.parallel cimport skipping
 from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
-from libc.math cimport exp, fabs
+from libc.math cimport exp
 
 
 import numpy as np
@@ -28,6 +28,10 @@ ctypedef fused real:
 cdef extern from "loss.h" nogil:
     void imode_squared_f(const float*, const float*, long, float*)
     void imode_squared_d(const double*, const double*, long, double*)
+    void imode_smooth_f(const float*, const float*, long, float, float*)
+    void imode_smooth_d(const double*, const double*, long, double, double*)
+    void imode_huber_f(const float*, const float*, long, float, float*)
+    void imode_huber_d(const double*, const double*, long, double, double*)
     void imode_entropy_f(const float*, const float*, long, float*)
     void imode_entropy_d(const double*, const double*, long, double*)
     void imode_logits_f(const float*, const float*, long, float*)
@@ -255,21 +259,21 @@ cdef inline real _exp(real x) noexcept nogil:
 
 
 cdef void _values(int kind, const real* x, const real* y, long n, real p, real* out) noexcept nogil:
-    cdef long i
-    cdef real z
     if kind == SQUARED:
         if real is float:
             imode_squared_f(x, y, n, out)
         else:
             imode_squared_d(x, y, n, out)
     elif kind == SMOOTH:
-        for i in range(n):
-            z = <real>fabs(x[i] - y[i])
-            out[i] = <real>0.5 * z * z / p if z < p else z - <real>0.5 * p
+        if real is float:
+            imode_smooth_f(x, y, n, p, out)
+        else:
+            imode_smooth_d(x, y, n, p, out)
     elif kind == HUBER:
-        for i in range(n):
-            z = <real>fabs(x[i] - y[i])
-            out[i] = <real>0.5 * z * z if z <= p else p * (z - <real>0.5 * p)
+        if real is float:
+            imode_huber_f(x, y, n, p, out)
+        else:
+            imode_huber_d(x, y, n, p, out)
     elif kind == ENTROPY:
         if real is float:
             imode_entropy_f(x, y, n, out)

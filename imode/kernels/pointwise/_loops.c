@@ -9,6 +9,7 @@
 
 #include "elementwise.h"
 #include "elementary.h"
+#include "operations.h"
 #include "whole.h"
 
 #include <complex.h>
@@ -100,11 +101,11 @@ FLOATS(3, softplus, x * y > z ? x : v_log1pf(v_expf(x * y)) / y,
 FLOATS(4, elu, x < 0 ? v_expm1f(x * w) * (y * z) : x * z, x < 0 ? v_expm1(x * w) * (y * z) : x * z)
 FLOATS_SAME(2, leaky_relu, x > 0 ? x : x * y)
 #define RELU6(x) ((x) < 0 ? 0 : (x) > 6 ? 6 : (x))
-FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
-FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
+LIGHT_FLOATS(1, hardsigmoid, RELU6(x + 3.0f) / 6.0f, RELU6(x + 3.0) / 6.0)
+LIGHT_FLOATS(1, hardswish, x * RELU6(x + 3.0f) / 6.0f, x * RELU6(x + 3.0) / 6.0)
 FLOATS_SAME(2, hardshrink, x >= -y && x <= y ? 0 : x)
-FLOATS(2, softshrink, fabsf(x) > y ? x - copysignf(y, x) : x * 0,
-       fabs(x) > y ? x - copysign(y, x) : x * 0)
+/* x less what of it is between -y and y: +0 there, and NaN for NaN */
+LIGHT_FLOATS(2, softshrink, x - (x < -y ? -y : x > y ? y : x), x - (x < -y ? -y : x > y ? y : x))
 
 /* gradients of the above: operands are in PyTorch's order, which decides the result's layout: the
    incoming gradient comes first, except in two */
@@ -145,18 +146,24 @@ FLOATS(4, celu_backward, y <= 0 ? x * z * v_expf(y * w) : x, y <= 0 ? x * z * v_
 /* grad, self, min, max */
 FLOATS_SAME(4, hardtanh_backward, y <= z || y >= w ? 0 : x)
 FLOATS_SAME(3, shrink_backward, y >= -z && y <= z ? 0 : x)
-FLOATS(2, hardsigmoid_backward, y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0,
+LIGHT_FLOATS(2, hardsigmoid_backward, y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0,
        y > -3 && y < 3 ? x * (1.0f / 6.0f) : 0) /* as in PyTorch, the factor is a float */
-FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) : x,
+LIGHT_FLOATS(2, hardswish_backward, y <= -3 ? 0 : y < 3 ? x * (y / 3.0f + 0.5f) : x,
        y <= -3 ? 0 : y < 3 ? x * (y / 3.0 + 0.5) : x)
 
 /* arithmetic where NumPy's own loops are slow */
 FLOATS_SAME(1, reciprocal, 1 / x)
-FLOATS(2, copysign, copysignf(x, y), copysign(x, y))
-#define NAN_TO_NUM(x, MAX) x != x ? 0 : x > MAX ? MAX : x < -MAX ? -MAX : x
-FLOATS(1, nan_to_num, NAN_TO_NUM(x, 3.40282346638528859812e38f),
-       NAN_TO_NUM(x, 1.79769313486231570815e308))
-FLOATS(1, frac, x - truncf(x), x - trunc(x))
+LIGHT_FLOATS(2, copysign, copysignf(x, y), copysign(x, y))
+#define NAN_TO_NUM(S, T, MAX)                                                                      \
+    V_INLINE T nan_to_num_of_##S(T x) {                                                            \
+        T y = x > MAX ? MAX : x;                                                                   \
+        y = y < -MAX ? -MAX : y;                                                                   \
+        return x == x ? y : 0;                                                                     \
+    }
+NAN_TO_NUM(f, float, 3.40282346638528859812e38f)
+NAN_TO_NUM(d, double, 1.79769313486231570815e308)
+LIGHT_FLOATS(1, nan_to_num, nan_to_num_of_f(x), nan_to_num_of_d(x))
+LIGHT_FLOATS(1, frac, x - truncf(x), x - trunc(x))
 V_INLINE double hypot_of_d(double x, double y) {
     double a = fabs(x), b = fabs(y), high = a > b ? a : b, low = a > b ? b : a, r = low / high;
     double h = high * sqrt(1.0 + r * r);
@@ -238,8 +245,8 @@ MAP1(tan_d, double, double, v_tan(x))
 FLOAT_TABLE(1, tan)
 
 #define PI 3.14159265358979323846
-FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
-FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
+LIGHT_FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
+LIGHT_FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
 FLOATS(1, erfc, erfc_of_f(x), v_erfc(x))
 FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
        x == 0 ? 1 : sin(x * PI) / (x * PI))
@@ -408,16 +415,17 @@ WHOLE_DIVISION(whole_remainder, remainder_quick, remainder_exact)
 #endif
 
 #define INTEGERS(NIN, NAME, VALUE)                                                                 \
-    MAP##NIN(NAME##_u1, uint8_t, uint8_t, VALUE) MAP##NIN(NAME##_i1, int8_t, int8_t, VALUE)        \
-    MAP##NIN(NAME##_i2, int16_t, int16_t, VALUE) MAP##NIN(NAME##_i4, int32_t, int32_t, VALUE)      \
-    MAP##NIN(NAME##_i8, int64_t, int64_t, VALUE)
+    LIGHT##NIN(NAME##_u1, uint8_t, uint8_t, VALUE) LIGHT##NIN(NAME##_i1, int8_t, int8_t, VALUE)    \
+    LIGHT##NIN(NAME##_i2, int16_t, int16_t, VALUE) LIGHT##NIN(NAME##_i4, int32_t, int32_t, VALUE)  \
+    LIGHT##NIN(NAME##_i8, int64_t, int64_t, VALUE)
 #define INTEGER_INFO(NIN, NAME)                                                                    \
     INFO(NIN, NAME##_u1, uint8_t, uint8_t), INFO(NIN, NAME##_i1, int8_t, int8_t),                  \
         INFO(NIN, NAME##_i2, int16_t, int16_t), INFO(NIN, NAME##_i4, int32_t, int32_t),            \
         INFO(NIN, NAME##_i8, int64_t, int64_t)
 #define REALS(NIN, NAME, VALUE_FLOAT, VALUE_INT)                                                   \
     INTEGERS(NIN, NAME, VALUE_INT)                                                                 \
-    MAP##NIN(NAME##_f, float, float, VALUE_FLOAT) MAP##NIN(NAME##_d, double, double, VALUE_FLOAT)  \
+    LIGHT##NIN(NAME##_f, float, float, VALUE_FLOAT)                                                \
+    LIGHT##NIN(NAME##_d, double, double, VALUE_FLOAT)                                              \
     static loop_info NAME##_info[] = {INTEGER_INFO(NIN, NAME),                                     \
                                       INFO(NIN, NAME##_f, float, float),                           \
                                       INFO(NIN, NAME##_d, double, double)};                        \
@@ -450,8 +458,8 @@ REALS(3, clamp, AT_MOST(AT_LEAST(x, y), z), x < y ? (y > z ? z : y) : x > z ? z 
 
 /* clamp of contiguous numbers between two scalars, the usual call */
 #define CLAMP_BETWEEN(NAME, T)                                                                     \
-    V_CLONES static void between_##NAME(const T *a, T *out, npy_intp n, T low, T high) {           \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+    V_LIGHT static void between_##NAME(const T *a, T *out, npy_intp n, T low, T high) {            \
+        V_SEVERAL for (npy_intp i = 0; i < n; i++) {                                                 \
             T x = a[i] < low ? low : a[i];                                                         \
             out[i] = x > high ? high : x;                                                          \
         }                                                                                          \
@@ -481,7 +489,7 @@ static imode_loop clamp_between_loops[] = {run_same,      run_same, run_same,   
 typedef float _Complex cfloat;
 typedef double _Complex cdouble;
 #define ALL_FLOATS(NIN, NAME, VALUE)                                                               \
-    MAP##NIN(NAME##_f, float, float, VALUE) MAP##NIN(NAME##_d, double, double, VALUE)              \
+    LIGHT##NIN(NAME##_f, float, float, VALUE) LIGHT##NIN(NAME##_d, double, double, VALUE)          \
     MAP##NIN(NAME##_cf, cfloat, cfloat, VALUE) MAP##NIN(NAME##_cd, cdouble, cdouble, VALUE)
 #define FLOAT_INFO(NIN, NAME)                                                                      \
     INFO(NIN, NAME##_f, float, float), INFO(NIN, NAME##_d, double, double),                        \
@@ -630,9 +638,9 @@ NUMBERS(4, addcmul, x + w * y * z)
 
 /* ---- pow: scalar exponents for which a product or a root is better ---- */
 
-MAP1(same_f, float, float, x) MAP1(same_d, double, double, x)
-MAP1(cube_f, float, float, x *x *x) MAP1(cube_d, double, double, x *x *x)
-MAP1(root_f, float, float, sqrtf(x)) MAP1(root_d, double, double, sqrt(x))
+LIGHT1(same_f, float, float, x) LIGHT1(same_d, double, double, x)
+LIGHT1(cube_f, float, float, x *x *x) LIGHT1(cube_d, double, double, x *x *x)
+LIGHT1(root_f, float, float, sqrtf(x)) LIGHT1(root_d, double, double, sqrt(x))
 MAP2(pow_f, float, float, v_powf(x, y)) MAP2(pow_d, double, double, v_pow(x, y))
 static const struct {
     double exponent;

@@ -2,9 +2,9 @@
    define them.
 
    A kernel is a simple loop over contiguous arrays, which the compiler vectorises. `run_same` gives
-   it contiguous operands directly; others are copied to a buffer of BLOCK elements, and so are
+   it contiguous operands directly; others are copied to a buffer a block at a time, and so are
    float16 operands in `run_half`, which computes in float32. A scalar operand (stride 0) fills its
-   buffer once. */
+   buffer once. `run_rows` does what `run_same` does for many rows. */
 #ifndef IMODE_ELEMENTWISE_H
 #define IMODE_ELEMENTWISE_H
 
@@ -13,6 +13,7 @@
 #include "wide.h"
 
 #define BLOCK 256
+#define BLOCK_BYTES 4096 /* of each operand, where it is copied */
 #define MAX_OPERANDS 5
 
 typedef struct {
@@ -23,8 +24,13 @@ typedef struct {
 /* ---- from NumPy's loop convention to contiguous kernels ---- */
 
 #define GATHER(T)                                                                                  \
-    for (npy_intp i = 0; i < n; i++)                                                               \
-    ((T *)to)[i] = *(const T *)(from + i * step)
+    if (step == 0) {                                                                               \
+        const T x = *(const T *)from;                                                              \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            ((T *)to)[i] = x;                                                                      \
+    } else                                                                                         \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            ((T *)to)[i] = *(const T *)(from + i * step)
 #define SCATTER(T)                                                                                 \
     for (npy_intp i = 0; i < n; i++)                                                               \
     *(T *)(to + i * step) = ((const T *)from)[i]
@@ -53,39 +59,68 @@ static void scatter(char *to, const char *from, npy_intp step, npy_intp n, int s
     }
 }
 
-static void run_blocks(char **args, npy_intp n, const npy_intp *steps, const loop_info *info) {
-    _Alignas(64) char buffer[MAX_OPERANDS][BLOCK * 16];
+/* `by`: the steps from row to row. */
+static void run_blocks(char **args, npy_intp n, npy_intp rows, const npy_intp *steps,
+                       const npy_intp *by, const loop_info *info) {
+    _Alignas(64) char buffer[MAX_OPERANDS][BLOCK_BYTES];
     char *p[MAX_OPERANDS];
     const int nin = info->nin, in = info->in_size, out = info->out_size;
-    for (int k = 0; k < nin; k++)
-        if (steps[k] == 0)
-            gather(buffer[k], args[k], 0, n < BLOCK ? n : BLOCK, in);
-    for (npy_intp done = 0; done < n; done += BLOCK) {
-        npy_intp m = n - done < BLOCK ? n - done : BLOCK;
-        for (int k = 0; k < nin; k++) {
-            char *from = args[k] + done * steps[k];
-            p[k] = steps[k] == in ? from : buffer[k];
-            if (steps[k] != in && steps[k] != 0)
-                gather(buffer[k], from, steps[k], m, in);
+    npy_intp most = BLOCK_BYTES; /* elements of a block */
+    for (int size = in > out ? in : out; size > 1; size /= 2)
+        most /= 2;
+    for (npy_intp row = 0; row < rows; row++) {
+        for (int k = 0; k < nin; k++)
+            if (steps[k] == 0 && (row == 0 || by[k]))
+                gather(buffer[k], args[k] + row * by[k], 0, n < most ? n : most, in);
+        for (npy_intp done = 0; done < n; done += most) {
+            npy_intp m = n - done < most ? n - done : most;
+            for (int k = 0; k < nin; k++) {
+                char *from = args[k] + row * by[k] + done * steps[k];
+                p[k] = steps[k] == in ? from : buffer[k];
+                if (steps[k] != in && steps[k] != 0)
+                    gather(buffer[k], from, steps[k], m, in);
+            }
+            char *to = args[nin] + row * by[nin] + done * steps[nin];
+            p[nin] = steps[nin] == out ? to : buffer[nin];
+            info->kernel(p, m);
+            if (p[nin] != to)
+                scatter(to, buffer[nin], steps[nin], m, out);
         }
-        char *to = args[nin] + done * steps[nin];
-        p[nin] = steps[nin] == out ? to : buffer[nin];
-        info->kernel(p, m);
-        if (p[nin] != to)
-            scatter(to, buffer[nin], steps[nin], m, out);
     }
 }
 
-static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
-    const loop_info *info = data;
-    npy_intp n = dims[0];
-    int contiguous = steps[info->nin] == info->out_size;
+static int lie_side_by_side(const npy_intp *steps, const loop_info *info) {
+    int beside = steps[info->nin] == info->out_size;
     for (int k = 0; k < info->nin; k++)
-        contiguous &= steps[k] == info->in_size;
-    if (contiguous || n == 1)
-        info->kernel(args, n);
+        beside &= steps[k] == info->in_size;
+    return beside;
+}
+
+static void run_same(char **args, const npy_intp *dims, const npy_intp *steps, void *data) {
+    static const npy_intp none[MAX_OPERANDS];
+    if (dims[0] == 1 || lie_side_by_side(steps, data))
+        ((const loop_info *)data)->kernel(args, dims[0]);
     else
-        run_blocks(args, n, steps, info);
+        run_blocks(args, dims[0], 1, steps, none, data);
+}
+
+/* The same for dims[1] rows, whose steps follow those of the elements. */
+__attribute__((unused)) static void run_rows(char **args, const npy_intp *dims,
+                                             const npy_intp *steps, void *data) {
+    const loop_info *info = data;
+    const npy_intp *by = steps + info->nin + 1;
+    char *p[MAX_OPERANDS];
+    if (!lie_side_by_side(steps, info)) {
+        run_blocks(args, dims[0], dims[1], steps, by, info);
+        return;
+    }
+    for (int k = 0; k <= info->nin; k++)
+        p[k] = args[k];
+    for (npy_intp row = 0; row < dims[1]; row++) {
+        info->kernel(p, dims[0]);
+        for (int k = 0; k <= info->nin; k++)
+            p[k] += by[k];
+    }
 }
 
 /* float16: the float32 kernel, a block at a time. */
@@ -112,43 +147,65 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 
 /* ---- kernels: MAP<operands>(name, type, operand type, result type, value of x, y, z, w) ---- */
 
-#define MAP1(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP1_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0];                                                              \
         R *out = (R *)p[1];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i];                                                                      \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP2(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP2_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
         R *out = (R *)p[2];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i];                                                            \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP3(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP3_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         R *out = (R *)p[3];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i], z = c[i];                                                  \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-#define MAP4(NAME, T, R, VALUE)                                                                    \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
+#define MAP4_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
+    LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1], *c = (const T *)p[2];                  \
         const T *d = (const T *)p[3];                                                              \
         R *out = (R *)p[4];                                                                        \
-        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+        BEFORE for (npy_intp i = 0; i < n; i++) {                                                  \
             const T x = a[i], y = b[i], z = c[i], w = d[i];                                        \
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
+#define MAP1(...) MAP1_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP2(...) MAP2_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP3(...) MAP3_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+#define MAP4(...) MAP4_AS(V_CLONES, V_IVDEP, __VA_ARGS__)
+
+/* LIGHT<operands>: of few instructions, which wait for the memory. Vectors of 512 bits make them
+   slower; and where a loop is so short, it depends on its address how fast it runs: up to a half,
+   unless it does several vectors at once. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define V_SEVERAL V_IVDEP _Pragma("GCC unroll 4")
+#else
+#define V_SEVERAL V_IVDEP
+#endif
+#if IMODE_LEVELS && defined(__GLIBC__) && !defined(IMODE_DEBUG)
+#define V_LIGHT __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define V_LIGHT
+#endif
+#define LIGHT1(...) MAP1_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT2(...) MAP2_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT3(...) MAP3_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
+#define LIGHT4(...) MAP4_AS(V_LIGHT, V_SEVERAL, __VA_ARGS__)
 
 #define INFO(NIN, KERNEL, IN, OUT) {KERNEL, NIN, sizeof(IN), sizeof(OUT)}
 #define TYPES_1(IN, OUT) IN, OUT
@@ -168,7 +225,10 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
 #define FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                        \
     MAP##NIN(NAME##_f, float, float, VALUE_F) MAP##NIN(NAME##_d, double, double, VALUE_D)          \
     FLOAT_TABLE(NIN, NAME)
-#define FLOATS_SAME(NIN, NAME, VALUE) FLOATS(NIN, NAME, VALUE, VALUE)
+#define LIGHT_FLOATS(NIN, NAME, VALUE_F, VALUE_D)                                                  \
+    LIGHT##NIN(NAME##_f, float, float, VALUE_F) LIGHT##NIN(NAME##_d, double, double, VALUE_D)      \
+    FLOAT_TABLE(NIN, NAME)
+#define FLOATS_SAME(NIN, NAME, VALUE) LIGHT_FLOATS(NIN, NAME, VALUE, VALUE)
 #define ROW(NIN, NAME)                                                                             \
     {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
 

@@ -27,11 +27,30 @@ from numpy cimport (
     ufunc,
 )
 
+import numpy as np
+
+from imode._core.dtype cimport code_of
+from imode._core.iterate cimport add_rows_loop, loop_t
+from imode._core.loops cimport add_narrow_loop, find_loop, narrow_loop
 from imode._core.promotion import result_type
 from imode.kernels.pointwise.ufuncs cimport imode_ufunc, make_all
 
 cdef extern from "_loops.h":
     const imode_ufunc imode_pointwise[]
+    loop_t imode_run_same, imode_run_rows, imode_operate_on_rows
+    const narrow_loop imode_narrow_relu
+
+    ctypedef struct imode_rows_info:
+        loop_t plain
+        void* data
+
+    ctypedef struct imode_operation:
+        const char* ufunc
+        int type
+        imode_rows_info rows
+        narrow_loop narrow
+
+    imode_operation imode_operations[]
 
 cdef extern from "numpy/ufuncobject.h":
     ctypedef struct UFunc "PyUFuncObject":
@@ -47,6 +66,34 @@ cdef extern from "numpy/ufuncobject.h":
 import_array()
 import_ufunc()
 __all__ = make_all(imode_pointwise, globals())
+
+
+cdef int _stand_beside(ufunc, int typenum, imode_rows_info* rows, narrow_loop narrow) except -1:
+    """Note what else may run where the loop of a ufunc would."""
+    cdef loop_t loop
+    cdef void* data
+    cdef int out
+    if not find_loop(ufunc, code_of[typenum], &loop, &data, &out):
+        raise RuntimeError(f"{ufunc.__name__} has no loop for type {typenum}")
+    if rows != NULL:
+        rows.plain, rows.data = loop, data
+        add_rows_loop(loop, imode_operate_on_rows, rows)
+    if narrow != NULL:
+        add_narrow_loop(loop, data, narrow)
+    return 0
+
+
+cdef int _stand_all_beside() except -1:
+    cdef imode_operation* operation = imode_operations
+    add_rows_loop(imode_run_same, imode_run_rows, NULL)
+    while operation.ufunc != NULL:
+        _stand_beside(getattr(np, operation.ufunc.decode()), operation.type, &operation.rows,
+                      operation.narrow)
+        operation += 1
+    return _stand_beside(globals()["relu"], NPY_FLOAT, NULL, imode_narrow_relu)
+
+
+_stand_all_beside()
 
 cdef list _sources = []               # keeps alive the ufuncs from which `select` took loops
 

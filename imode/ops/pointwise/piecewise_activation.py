@@ -14,6 +14,7 @@ from imode.kernels.shapes import views
 from imode.ops.gradient_checks import expect
 from imode.ops.pointwise.common import OF_ITS_DTYPE, refusing, with_numbers, zeros
 from imode.ops.schema import LINEAR, Out, composite, op, ufunc
+from imode.ops.shapes import composites_fast
 
 # ---- relu, threshold ----------------------------------------------------------------------------
 
@@ -241,7 +242,11 @@ op(
 )
 
 
-@composite("prelu(Tensor self, Tensor weight) -> Tensor", variants="function method nn")
+@composite(
+    "prelu(Tensor self, Tensor weight) -> Tensor",
+    fast=composites_fast.prelu,
+    variants="function method nn",
+)
 def prelu(self, weight):
     """Return the elements, negative ones times `weight`: one number, or one per channel (dim 1).
 

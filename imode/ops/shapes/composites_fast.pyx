@@ -141,6 +141,34 @@ cdef object _narrow(Operator op, keyset_t keys, PyObject** args):
     return slice_dim(<Tensor>args[0], <object>args[1], start, start + length, 1)
 
 
+cdef object _diff(Operator op, keyset_t keys, PyObject** args):
+    """diff(self, n, dim, prepend, append), for an n of 1."""
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef long long dim = PyLong_AsLongLong(args[2])
+    cdef npy_intp length
+    dim += a.ndim if dim < 0 else 0
+    if PyLong_AsLongLong(args[1]) != 1 or args[3] != <PyObject*>None or (
+            args[4] != <PyObject*>None) or not 0 <= dim < a.ndim or a.shape[dim] == 0 or (
+            cnp.PyArray_TYPE(a) == cnp.NPY_BOOL):
+        return NotImplemented
+    length = a.shape[dim]
+    before = slice_dim(<Tensor>args[0], <object>args[2], 0, length - 1, 1)
+    return call2(
+        callee(op, 0), slice_dim(<Tensor>args[0], <object>args[2], 1, length, 1), before)
+
+
+cdef object _prelu(Operator op, keyset_t keys, PyObject** args):
+    """prelu(self, weight): a vector of a weight for each channel."""
+    cdef ndarray a = storage(<Tensor>args[0])
+    cdef ndarray weight = storage(<Tensor>args[1])
+    if a.ndim < 2 or weight.ndim != 1 or weight.shape[0] != a.shape[1] or (
+            cnp.PyArray_TYPE(a) != cnp.PyArray_TYPE(weight)) or (
+            not cnp.PyArray_IS_C_CONTIGUOUS(weight)):
+        return NotImplemented
+    channels = call2(callee(op, 1), <object>args[1], (1, -1) + (1,) * (a.ndim - 2))
+    return call2(callee(op, 0), <object>args[0], channels)
+
+
 cdef object _chunk(Operator op, keyset_t keys, PyObject** args):
     cdef ndarray a = storage(<Tensor>args[0])
     cdef long long chunks = PyLong_AsLongLong(args[1])
@@ -286,6 +314,8 @@ flatten = calling(_flatten, ["view"])
 unflatten = calling(_unflatten, ["view"])
 movedim = calling(_movedim, ["permute"])
 narrow = calling(_narrow, [])
+diff = calling(_diff, ["sub"])
+prelu = calling(_prelu, ["_prelu_kernel", "view"])
 chunk = calling(_chunk, ["split"])
 part = calling(_part, ["view_as_real", "select"])
 contiguous = calling(_contiguous, ["clone"])

@@ -375,6 +375,7 @@ def _minus(tensor):
 
 @composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    fast=composites_fast.diff,
     variants="function method out",
 )
 def diff(self, n, dim, prepend, append, out=None):

@@ -1,0 +1,122 @@
+/* The four operations and relu of float16 and bfloat16: to float and back in registers. */
+#ifndef IMODE_NARROW_H
+#define IMODE_NARROW_H
+
+#include "wide.h"
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define V_NARROW __attribute__((target("avx2,f16c"))) static
+#define V_NARROW_INLINE __attribute__((target("avx2,f16c"), always_inline)) static inline
+
+enum { ARRAYS, LEFT, RIGHT }; /* which operand is a number, if one is */
+
+V_NARROW_INLINE __m256 widened(const uint16_t *from, int brain) {
+    const __m128i bits = _mm_loadu_si128((const __m128i *)from);
+    return brain ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16))
+                 : _mm256_cvtph_ps(bits);
+}
+
+V_NARROW_INLINE void put_narrowed(uint16_t *to, __m256 a, __m256 b, int brain) {
+    if (brain) {
+        const __m256i both = _mm256_packus_epi32(avx2_to_brain_of(a), avx2_to_brain_of(b));
+        _mm256_storeu_si256((__m256i *)to, _mm256_permute4x64_epi64(both, 0xD8));
+    } else {
+        _mm_storeu_si128((__m128i *)to, _mm256_cvtps_ph(a, 0));
+        _mm_storeu_si128((__m128i *)(to + 8), _mm256_cvtps_ph(b, 0));
+    }
+}
+
+/* Whether operands and result lie side by side, but for one operand that may be a number. */
+static int narrow_fits(int nin, const intptr_t *steps, unsigned halves, int *number) {
+    *number = ARRAYS;
+    for (int k = 0; k < nin; k++)
+        if (steps[k] == 0 && nin == 2 && *number == ARRAYS)
+            *number = LEFT + k;
+        else if (steps[k] != 2 || !(halves >> k & 1))
+            return 0;
+    return steps[nin] == 2 && halves >> nin & 1 && V_HAS_AVX2 && V_HAS_F16C;
+}
+
+#define VALUE_AT(k, i) (number == LEFT + k ? _mm256_set1_ps(constant) : widened(in[k] + (i), brain))
+#define NARROW(NAME, NIN, VALUE)                                                                   \
+    V_NARROW_INLINE void NAME##_of_16(uint16_t *to, const uint16_t *const *in, float constant,     \
+                                      intptr_t n, int number, int brain) {                         \
+        for (intptr_t i = 0; i + 16 <= n; i += 16) {                                               \
+            __m256 values[2];                                                                      \
+            for (int half = 0; half < 2; half++) {                                                 \
+                const __m256 x = VALUE_AT(0, i + 8 * half);                                        \
+                const __m256 y = NIN == 1 ? x : VALUE_AT(NIN - 1, i + 8 * half);                   \
+                values[half] = VALUE(x, y);                                                        \
+            }                                                                                      \
+            put_narrowed(to + i, values[0], values[1], brain);                                     \
+        }                                                                                          \
+    }                                                                                              \
+    V_NARROW void NAME##_by_16(uint16_t *to, const uint16_t *const *in, float constant,            \
+                               intptr_t n, int number, int brain) {                                \
+        if (number == ARRAYS && brain)                                                             \
+            NAME##_of_16(to, in, constant, n, ARRAYS, 1);                                          \
+        else if (number == ARRAYS)                                                                 \
+            NAME##_of_16(to, in, constant, n, ARRAYS, 0);                                          \
+        else if (number == LEFT && brain)                                                          \
+            NAME##_of_16(to, in, constant, n, LEFT, 1);                                            \
+        else if (number == LEFT)                                                                   \
+            NAME##_of_16(to, in, constant, n, LEFT, 0);                                            \
+        else if (brain)                                                                            \
+            NAME##_of_16(to, in, constant, n, RIGHT, 1);                                           \
+        else                                                                                       \
+            NAME##_of_16(to, in, constant, n, RIGHT, 0);                                           \
+    }                                                                                              \
+    static int NAME##_narrow(char **args, intptr_t n, const intptr_t *steps, unsigned halves,      \
+                             int brain) {                                                          \
+        return operate_on_16(NAME##_by_16, NIN, args, n, steps, halves, brain);                    \
+    }
+
+typedef void (*by_16)(uint16_t *to, const uint16_t *const *in, float constant, intptr_t n,
+                      int number, int brain);
+static int operate_on_16(by_16 run, int nin, char **args, intptr_t n, const intptr_t *steps,
+                         unsigned halves, int brain) {
+    const uint16_t *in[2] = {(const uint16_t *)args[0], (const uint16_t *)args[nin - 1]};
+    uint16_t *to = (uint16_t *)args[nin], ends[3][16] = {{0}};
+    const intptr_t whole = n - n % 16;
+    unsigned said;
+    float constant = 0;
+    int number;
+    if (!narrow_fits(nin, steps, halves, &number))
+        return 0;
+    if (number != ARRAYS) {
+        const uint16_t *at = in[number - LEFT];
+        if (!(halves >> (number - LEFT) & 1))
+            memcpy(&constant, at, sizeof constant);
+        else
+            constant = brain ? v_from_brain(*at) : v_from_half(*at);
+    }
+    said = _mm_getcsr(); /* NumPy would warn of what is said of numbers too large */
+    run(to, in, constant, whole, number, brain);
+    if (whole < n) {
+        const uint16_t *rest[2] = {ends[0], ends[nin - 1]};
+        for (int k = 0; k < nin; k++)
+            if (number != LEFT + k)
+                memcpy(ends[k], in[k] + whole, (n - whole) * sizeof *to);
+        run(ends[2], rest, constant, 16, number, brain);
+        memcpy(to + whole, ends[2], (n - whole) * sizeof *to);
+    }
+    _mm_setcsr(said);
+    return 1;
+}
+
+#define PLUS(x, y) ((x) + (y))
+#define MINUS(x, y) ((x) - (y))
+#define TIMES(x, y) ((x) * (y))
+#define OVER(x, y) ((x) / (y))
+#define ABOVE_0(x, y) ((void)(y), _mm256_max_ps(_mm256_setzero_ps(), x)) /* x if it is NaN, -0 */
+NARROW(sum, 2, PLUS)
+NARROW(difference, 2, MINUS)
+NARROW(product, 2, TIMES)
+NARROW(quotient, 2, OVER)
+NARROW(relu, 1, ABOVE_0)
+#define NARROW_OF(NAME) NAME##_narrow
+#else
+#define NARROW_OF(NAME) NULL
+#endif
+
+#endif
