@@ -42,15 +42,30 @@ V_INLINE float log10_of_parts(float e, float f, float tail) {
     const float rest = (of_f - (sum - of_e)) + e * 7.9034151668e-7f; /* what the sum has lost */
     return ((rest + (low + high) * -3.1689971365e-5f) + low * 4.3432617188e-1f) + sum;
 }
-#define LOG_STAGES(NAME)                                                                           \
-    V_INLINE void NAME##_stages(const float *a, float *out, npy_intp n) {                          \
+/* A kernel: blocks in which a number has no logarithm of this way go through NAME_high. */
+#define LOG_LOW(NAME)                                                                              \
+    V_INLINE int NAME##_stages(const float *a, float *out, npy_intp n) {                           \
         float e[BLOCK], f[BLOCK], tail[BLOCK];                                                     \
-        STAGE(f, v_mantissa(a[i], 0, e + i))                                                       \
+        uint32_t far = 0;                                                                          \
+        for (npy_intp i = 0; i < n; i++) {                                                         \
+            far |= LOG_FAR(v_bits(a[i]));                                                          \
+            f[i] = v_mantissa(a[i], 0, e + i);                                                     \
+        }                                                                                          \
+        if (far >> 31)                                                                             \
+            return 0;                                                                              \
         STAGE(tail, v_log_tail(f[i]) * f[i] * (f[i] * f[i]))                                       \
         STAGE(out, NAME##_of_parts(e[i], f[i], tail[i]))                                           \
+        return 1;                                                                                  \
+    }                                                                                              \
+    static void NAME##_low(char *const *p, npy_intp n) {                                           \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const float *a = (const float *)p[0] + start;                                          \
+            float *out = (float *)p[1] + start;                                                    \
+            const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
+            if (!NAME##_stages(a, out, m))                                                         \
+                NAME##_high((char *[]){(char *)a, (char *)out}, m);                                \
+        }                                                                                          \
     }
-LOG_STAGES(log2)
-LOG_STAGES(log10)
 
 /* ---- trigonometry ---- */
 
@@ -97,13 +112,14 @@ V_INLINE float two_to(float w) {
     const float shifted = w + V_ROUND, r = w - (shifted - V_ROUND);
     return v_float(v_bits(HALVES(f, two_terms, r)) + (v_bits(shifted) << 23));
 }
-V_INLINE float erf_of_power(float x, float power) {
-    return fabsf(x) > 0.927734375f ? copysignf(1.0f - power, x) : erf_near_of(x);
+V_INLINE float erf_of_large(float x, float large) {
+    return fabsf(x) > 0.927734375f ? copysignf(large, x) : erf_near_of(x);
 }
 V_INLINE void erf_stages(const float *a, float *out, npy_intp n) {
-    float w[BLOCK];
-    STAGE(w, log_erfc(a[i]))
-    STAGE(out, erf_of_power(a[i], two_to(w[i])))
+    float large[BLOCK];
+    STAGE(large, log_erfc(a[i]))
+    STAGE(large, 1.0f - two_to(large[i]))
+    STAGE(out, erf_of_large(a[i], large[i]))
 }
 
 /* As erfc_of_f, for |x| up to a limit where exp(-x^2) is in the range. */
