@@ -130,7 +130,7 @@ FLOATS_SAME(1, spherical_bessel_j0, spherical_j0((double)x))
 FLOATS(1, erfcx, erfcx_of_f(x), erfcx_of_d(x))
 FLOATS(1, log_ndtr, log_ndtr_of_f(x), log_ndtr_of_d(x))
 FLOATS(1, ndtri, NDTRI(f, float), NDTRI(d, double))
-/* Most of what is at hand is near 0. What is not is collected, for the branch that needs a logarithm. */
+/* Most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. */
 MAP1(erfinv_anywhere, float, float, ERFINV(f, float, fabsf))
 V_CLONES static void erfinv_f(char *const *p, npy_intp n) {
     for (npy_intp start = 0; start < n; start += BLOCK) {

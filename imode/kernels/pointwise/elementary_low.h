@@ -1,7 +1,7 @@
-/* Elementary functions of float for processors without fused multiply-add, which have 16 registers of
-   16 bytes. A long chain of operations waits for itself there: few elements fit into the processor's
-   window at once. So polynomials are summed by halves, and blocks go through a function in stages.
-   Numbers of two parts take double's place. Below 2.5 ulp. */
+/* Elementary functions of float for processors without fused multiply-add, which have 16 registers
+   of 16 bytes. A long chain of operations waits for itself there: few elements fit into the
+   processor's window at once. So polynomials are summed by halves, and blocks go through a function
+   in stages. Numbers of two parts take double's place. Below 2.5 ulp. */
 #ifndef IMODE_ELEMENTARY_LOW_H
 #define IMODE_ELEMENTARY_LOW_H
 
@@ -27,8 +27,8 @@ POLY_HALVES(halves_d, double)
 
 /* ---- logarithms ---- */
 
-/* The mantissa's logarithm is a high part of 12 bits and a low one, and so are the factors: products
-   of high parts are exact. */
+/* The mantissa's logarithm is a high part of 12 bits and a low one, and so are the factors:
+   products of high parts are exact. */
 V_INLINE float log_high(float f, float half) {
     return v_float(v_bits(f - half) & 0xFFFFF000u);
 }
@@ -69,8 +69,8 @@ V_INLINE float log10_of_parts(float e, float f, float tail) {
 
 /* ---- trigonometry ---- */
 
-/* As sin_turned, up to a limit where the quarters have 8 bits: half of pi is 16 bits, another 16 and
-   the rest. */
+/* As sin_turned, up to a limit where the quarters have 8 bits: half of pi is 16 bits, another 16
+   and the rest. */
 #define SHORT_LIMIT 256.0f
 V_INLINE float sin_of_short_turned(float x, uint32_t more, uint32_t sign) {
     const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND, q = shifted - V_ROUND;

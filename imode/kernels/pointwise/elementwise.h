@@ -121,8 +121,8 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
-/* A loop over blocks of floats. FAR says in its highest bit whether the bits x of a float are too much
-   for the function QUICK, of (in, out, n): then the block goes through the kernel REST. */
+/* A loop over blocks of floats. FAR says in its highest bit whether the bits x of a float are too
+   much for the function QUICK, of (in, out, n): then the block goes through the kernel REST. */
 #define BLOCKS(NAME, FAR, QUICK, REST)                                                             \
     static void NAME(char *const *p, npy_intp n) {                                                 \
         for (npy_intp start = 0; start < n; start += BLOCK) {                                      \

@@ -215,8 +215,8 @@ V_INLINE float v_log_ends(float x, float r) {
 }
 
 V_INLINE float v_logf(float x) { return v_log_ends(x, v_log_split(x, 0.0f, 1)); }
-/* The same for what is normal, positive and finite. LOG_FAR: whether x, as bits, is not; its highest
-   bit says so. */
+/* The same for what is normal, positive and finite. LOG_FAR: whether x, as bits, is not; its
+   highest bit says so. */
 #define LOG_FAR(x) (((x) - 0x800000u) | ((x) + 0x800000u))
 V_INLINE float v_logf_near(float x) { return v_log_split(x, 0.0f, 0); }
 

@@ -107,9 +107,9 @@ BM_CLONES static void bm_fill_by_fma(float *data, int64_t blocks, float mean, fl
 
 /* ---- without fused multiply-add ---- */
 
-/* a * b + c by double, which holds the product. The sum is rounded twice, and the float may be another
-   than fmaf's only where the double was rounded to the middle between two floats: then `least` becomes
-   the least integer. Results must not be subnormal. */
+/* a * b + c by double, which holds the product. The sum is rounded twice, and the float may be
+   another than fmaf's only where the double was rounded to the middle between two floats: then
+   `least` becomes the least integer. Results must not be subnormal. */
 V_INLINE float bm_by_double_checked(float a, float b, float c, int32_t *least) {
     const double product = (double)a * (double)b, sum = product + (double)c;
     const double added = sum - product, lost = (product - (sum - added)) + ((double)c - added);
