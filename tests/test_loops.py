@@ -165,6 +165,28 @@ def test_exact_remainders():
     assert loops.floor_divide(np.float32(-1), np.float32(0)) == -np.inf
 
 
+@pytest.mark.parametrize("most", [2**31 - 1, 2**31, 2**51, 2**63 - 1])
+def test_whole_numbers_to_float(most):
+    near = most - np.random.default_rng(0).integers(0, 1000, 700)
+    whole = np.concatenate([np.arange(-300, 300), near, -near - 1])
+    for numbers in (whole, whole[:600], near, -near - 1):
+        np.testing.assert_array_equal(imode.tensor(numbers).float(), numbers.astype("float32"))
+        np.testing.assert_array_equal(imode.tensor(numbers).double(), numbers.astype("float64"))
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "log2", "log10", "sin", "cos", "erf", "erfc"])
+def test_blocks_with_one_element_apart(name):
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0.01, 8, 1000).astype("float32")
+    want = (UNARY | ELEMENTARY | {"cos": np.cos, "sin": np.sin})[name](x.astype(np.float64))
+    for apart in (1e-42, 95, 1e20, np.inf, np.nan):
+        mixed = x.copy()
+        mixed[300] = apart
+        with np.errstate(all="ignore"):
+            got = np.delete(getattr(loops, name)(mixed), 300)
+        assert (ulps(got, np.delete(want, 300)) <= 3).all()
+
+
 def test_conversions_of_halves():
     every = np.arange(65536, dtype=np.uint16).view(np.float16)
     with np.errstate(invalid="ignore"):  # signalling NaN, of which ARM tells

@@ -86,6 +86,15 @@ def test_inverses():
     assert imode.allclose(imode.special.log_ndtr(x), want, rtol=1e-13)
 
 
+def test_erfinv_of_float32():
+    x = imode.linspace(-1, 1, 4001)  # near 0, far from it, and both in a block
+    got, want = imode.erfinv(x).double(), imode.erfinv(x.double())
+    assert imode.allclose(got, want, rtol=1e-6, atol=1e-12)
+    assert imode.equal(imode.erfinv(x[1600:2400]).double(), got[1600:2400])
+    outside = imode.erfinv(imode.tensor([0.1, 1.5, float("nan")]))
+    assert outside.isnan().tolist() == [False, True, True]
+
+
 def test_zeta_of_what_is_far_below_0():
     far = imode.special.zeta(imode.tensor(2.0, dtype=F64), imode.tensor(-1e9 - 0.5, dtype=F64))
     assert far.item() == pytest.approx(math.pi**2, rel=1e-8)  # without a billion steps

@@ -52,6 +52,27 @@ V_INLINE void copy_row(char *to, const char *from, ptrdiff_t n) {
         copy_vectors(to, from, n);
 }
 
+/* 4 by 4 elements of 4 bytes, turned, from four lines of a block. */
+#if defined(__clang__) || defined(__GNUC__) && __GNUC__ >= 12
+#define HAS_TURN_4 1
+typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+V_INLINE void turn_4(char *to, ptrdiff_t step, const char *line) {
+    const four *at = (const four *)line;
+    const four a = at[0], b = at[BLOCK / 4], c = at[2 * BLOCK / 4], d = at[3 * BLOCK / 4];
+    const four e = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const four f = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const four g = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const four h = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    *(four *)to = __builtin_shufflevector(e, g, 0, 1, 4, 5);
+    *(four *)(to + step) = __builtin_shufflevector(e, g, 2, 3, 6, 7);
+    *(four *)(to + 2 * step) = __builtin_shufflevector(f, h, 0, 1, 4, 5);
+    *(four *)(to + 3 * step) = __builtin_shufflevector(f, h, 2, 3, 6, 7);
+}
+#else
+#define HAS_TURN_4 0
+#define turn_4(to, step, line)
+#endif
+
 #define ROW_OF(T)                                                                                  \
     V_INLINE void row_##T(char *to, ptrdiff_t t, const char *from, ptrdiff_t f, ptrdiff_t n) {     \
         const ptrdiff_t size = sizeof(T);                                                          \
@@ -65,6 +86,9 @@ V_INLINE void copy_row(char *to, const char *from, ptrdiff_t n) {
             for (ptrdiff_t i = 0; i < n; i++)                                                      \
                 ((T *)to)[i] = x;                                                                  \
         }                                                                                          \
+        else if (t == size && f == 2 * size) /* vectors of both halves, taken apart */             \
+            for (ptrdiff_t i = 0; i < n; i++)                                                      \
+                ((T *)to)[i] = ((const T *)from)[2 * i];                                           \
         else if (t == size)                                                                        \
             for (ptrdiff_t i = 0; i < n; i++)                                                      \
                 ((T *)to)[i] = *(const T *)(from + i * f);                                         \
@@ -85,6 +109,12 @@ V_INLINE void copy_row(char *to, const char *from, ptrdiff_t n) {
             else                                                                                   \
                 for (ptrdiff_t r = 0; r < rows; r++)                                               \
                     line[c][r] = *(const T *)(at + r * f[0]);                                      \
+        }                                                                                          \
+        if (sizeof(T) == 4 && rows == BLOCK && columns % 4 == 0 && HAS_TURN_4) {                   \
+            for (ptrdiff_t r = 0; r < rows; r += 4)                                                \
+                for (ptrdiff_t c = 0; c < columns; c += 4)                                         \
+                    turn_4(to + r * t[0] + 4 * c, t[0], (const char *)(line[c] + r));              \
+            return;                                                                                \
         }                                                                                          \
         for (ptrdiff_t r = 0; r < rows; r++)                                                       \
             for (ptrdiff_t c = 0; c < columns; c++)                                                \
@@ -124,6 +154,8 @@ static void turn(char *to, const ptrdiff_t *t, const char *from, const ptrdiff_t
 #define TURN(T)                                                                                    \
     if (rows == BLOCK && columns == BLOCK)                                                         \
         block_##T(a, t, b, f, BLOCK, BLOCK);                                                       \
+    else if (rows == BLOCK && columns == BLOCK / 2)                                                \
+        block_##T(a, t, b, f, BLOCK, BLOCK / 2);                                                   \
     else                                                                                           \
         block_##T(a, t, b, f, rows, columns)
                 BY_SIZE(TURN)

@@ -9,11 +9,18 @@
 
 #define V_INLINE static inline __attribute__((always_inline, unused))
 
-/* Compile a function for three levels of x86-64, of which the loader picks one. Elsewhere: once. */
+/* Compile a function for three levels of x86-64, of which the loader picks one. Elsewhere: once.
+   V_LOW: whether what is picked has no fused multiply-add, and vectors of 16 bytes. */
 #if IMODE_LEVELS && defined(__GLIBC__) && !defined(IMODE_DEBUG)
 #define V_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define V_LOW (!__builtin_cpu_supports("avx2"))
 #else
 #define V_CLONES
+#if defined(__x86_64__) && !defined(__FMA__)
+#define V_LOW 1
+#else
+#define V_LOW 0
+#endif
 #endif
 
 V_INLINE float v_float(uint32_t u) {

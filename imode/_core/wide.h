@@ -56,6 +56,76 @@ V_F16C void f16c_to_half(uint16_t *to, const float *from, intptr_t n) {
     _mm_setcsr(said);
 }
 
+/* Rows of float16 without that instruction. An exponent that is all ones, of infinity and NaN, is
+   looked for in 16 elements at once. */
+#ifdef __SSE4_1__
+#define V_HAS_SSE4 1
+
+__attribute__((unused)) static void sse4_from_half(float *to, const uint16_t *from, intptr_t n) {
+    const __m128i zero = _mm_setzero_si128(), ones = _mm_set1_epi16(0x7C00);
+    const __m128i taken = _mm_set1_epi32((int)0x8FFFE000u);
+    const __m128 scale = _mm_set1_ps(0x1p+112f); /* as in v_from_half */
+    intptr_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        const __m128i *at = (const __m128i *)(from + i);
+        const __m128i a = _mm_loadu_si128(at), b = _mm_loadu_si128(at + 1);
+        const __m128i high_a = _mm_cmpeq_epi16(_mm_and_si128(a, ones), ones);
+        const __m128i high_b = _mm_cmpeq_epi16(_mm_and_si128(b, ones), ones);
+        if (_mm_movemask_epi8(_mm_or_si128(high_a, high_b))) {
+            for (intptr_t j = i; j < i + 16; j++)
+                to[j] = v_from_half(from[j]);
+            continue;
+        }
+        const __m128i high[] = {_mm_unpacklo_epi16(zero, a), _mm_unpackhi_epi16(zero, a),
+                                _mm_unpacklo_epi16(zero, b), _mm_unpackhi_epi16(zero, b)};
+        for (int j = 0; j < 4; j++) {
+            const __m128i bits = _mm_and_si128(_mm_srai_epi32(high[j], 3), taken);
+            _mm_storeu_ps(to + i + 4 * j, _mm_mul_ps(_mm_castsi128_ps(bits), scale));
+        }
+    }
+    for (; i < n; i++)
+        to[i] = v_from_half(from[i]);
+}
+
+/* Four floats, rounded: added to 2^13 times the power of two below, or to half of the least normal
+   float16 times that, a number's significand is the low bits of the sum. 8 times the
+   high word of `above` is the exponent's share. */
+V_INLINE __m128i sse4_to_half_of(__m128 x) {
+    const __m128i bits = _mm_castps_si128(x);
+    const __m128i exponent = _mm_and_si128(bits, _mm_set1_epi32(0x7F800000));
+    const __m128i above = _mm_subs_epu16(exponent, _mm_set1_epi32(113 << 23));
+    const __m128i size = _mm_and_si128(bits, _mm_set1_epi32(0x7FFFFFFF));
+    const __m128i large = _mm_add_epi32(above, _mm_set1_epi32(126 << 23));
+    const __m128 sum = _mm_add_ps(_mm_castsi128_ps(size), _mm_castsi128_ps(large));
+    const __m128i parts = _mm_blend_epi16(_mm_castps_si128(sum), above, 0xAA);
+    return _mm_madd_epi16(parts, _mm_set1_epi32(8 << 16 | 1));
+}
+
+__attribute__((unused)) static void sse4_to_half(uint16_t *to, const float *from, intptr_t n) {
+    const __m128i infinity = _mm_set1_epi16(0x7C00), sign = _mm_set1_epi16((short)0x8000);
+    intptr_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const __m128 a = _mm_loadu_ps(from + i), b = _mm_loadu_ps(from + i + 4);
+        if (_mm_movemask_ps(_mm_cmpunord_ps(a, b))) { /* a NaN */
+            for (intptr_t j = i; j < i + 8; j++)
+                to[j] = v_to_half(from[j]);
+            continue;
+        }
+        const __m128i sizes = _mm_packus_epi32(sse4_to_half_of(a), sse4_to_half_of(b));
+        const __m128i signs = _mm_packs_epi32(_mm_castps_si128(a), _mm_castps_si128(b));
+        const __m128i halves =
+            _mm_or_si128(_mm_min_epu16(sizes, infinity), _mm_and_si128(signs, sign));
+        _mm_storeu_si128((__m128i *)(to + i), halves);
+    }
+    for (; i < n; i++)
+        to[i] = v_to_half(from[i]);
+}
+#else
+#define V_HAS_SSE4 0
+#define sse4_from_half(to, from, n)
+#define sse4_to_half(to, from, n)
+#endif
+
 /* Rows of bfloat16: what compilers make of them takes half as long again, or twice. */
 #define V_AVX2 __attribute__((target("avx2"), unused)) static
 #define V_HAS_AVX2 __builtin_cpu_supports("avx2")
@@ -98,8 +168,11 @@ V_AVX2 void avx2_to_brain(uint16_t *to, const float *from, intptr_t n) {
 #else
 #define V_HAS_F16C 0
 #define V_HAS_AVX2 0
+#define V_HAS_SSE4 0
 #define f16c_from_half(to, from, n)
 #define f16c_to_half(to, from, n)
+#define sse4_from_half(to, from, n)
+#define sse4_to_half(to, from, n)
 #define avx2_from_brain(to, from, n)
 #define avx2_to_brain(to, from, n)
 #endif
@@ -108,6 +181,8 @@ __attribute__((unused)) V_CLONES static void from_half(float *to, const char *fr
                                                         intptr_t n) {
     if (step == 2 && n >= 8 && V_HAS_F16C)
         f16c_from_half(to, (const uint16_t *)from, n);
+    else if (step == 2 && V_HAS_SSE4)
+        sse4_from_half(to, (const uint16_t *)from, n);
     else if (step == 2)
         for (intptr_t i = 0; i < n; i++)
             to[i] = v_from_half(((const uint16_t *)from)[i]);
@@ -120,6 +195,8 @@ __attribute__((unused)) V_CLONES static void to_half(char *to, const float *from
                                                       intptr_t n) {
     if (step == 2 && n >= 8 && V_HAS_F16C)
         f16c_to_half((uint16_t *)to, from, n);
+    else if (step == 2 && V_HAS_SSE4)
+        sse4_to_half((uint16_t *)to, from, n);
     else if (step == 2)
         for (intptr_t i = 0; i < n; i++)
             ((uint16_t *)to)[i] = v_to_half(from[i]);

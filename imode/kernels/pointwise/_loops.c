@@ -9,6 +9,7 @@
 
 #include "elementwise.h"
 #include "elementary.h"
+#include "elementary_low.h"
 #include "operations.h"
 #include "whole.h"
 
@@ -16,20 +17,46 @@
 #include <float.h>
 
 /* exponentials and the like */
-FLOATS(1, exp, v_expf(x), v_exp(x))
+MAP1(exp_anywhere, float, float, v_expf(x))
+QUICK1(exp_near, v_expf_near(x))
+V_CLONES BLOCKS(exp_f, ABOVE(EXP_NEAR, x), exp_near, exp_anywhere)
+DOUBLES(1, exp, v_exp(x))
 FLOATS(1, expm1, v_expm1f(x), v_expm1(x))
-FLOATS(1, log, v_logf(x), v_log(x))
-FLOATS(1, log2, log2_of_f(x), v_log2(x))
-FLOATS(1, log10, log10_of_f(x), log10(x)) /* whole for powers of ten, which v_log10 need not be */
+MAP1(log_anywhere, float, float, v_logf(x))
+QUICK1(log_near, v_logf_near(x))
+V_CLONES BLOCKS(log_f, LOG_FAR(x), log_near, log_anywhere)
+DOUBLES(1, log, v_log(x))
+MAP1(log2_high, float, float, log2_of_f(x))
+LOG_LOW(log2)
+BY_LEVEL(log2)
+DOUBLES(1, log2, v_log2(x))
+MAP1(log10_high, float, float, log10_of_f(x))
+LOG_LOW(log10)
+BY_LEVEL(log10)
+DOUBLES(1, log10, log10(x)) /* whole for powers of ten, which v_log10 need not be */
 FLOATS(1, exp2, exp2_of_f(x), v_exp2(x))
 FLOATS(1, log1p, v_log1pf(x), v_log1p(x))
 FLOATS(1, tanh, v_tanhf(x), v_tanh(x))
-FLOATS(1, erf, v_erff(x), v_erf(x))
+MAP1(erf_high, float, float, v_erff(x))
+static void erf_low(char *const *p, npy_intp n) {
+    for (npy_intp i = 0; i < n; i += BLOCK)
+        erf_stages((const float *)p[0] + i, (float *)p[1] + i, n - i < BLOCK ? n - i : BLOCK);
+}
+BY_LEVEL(erf)
+DOUBLES(1, erf, v_erf(x))
 FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
 /* float16 is rounded after each step here, as in PyTorch */
 #define AS_HALF(x) v_from_half(v_to_half(x))
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))
-MAP1(logit_f, float, float, v_logf(x / (1.0f - x)))
+MAP1(logit_anywhere, float, float, v_logf(x / (1.0f - x)))
+V_INLINE void logit_near(const float *a, float *out, npy_intp n) {
+    float odds[BLOCK];
+    for (npy_intp i = 0; i < n; i++)
+        odds[i] = a[i] / (1.0f - a[i]);
+    log_near(odds, out, n);
+}
+/* from the least normal number to what is below 1 */
+V_CLONES BLOCKS(logit_f, (x - 0x800000u) | (0x3F7FFFFFu - x), logit_near, logit_anywhere)
 MAP1(logit_d, double, double, v_log(x / (1.0 - x)))
 /* grad, self, eps; the slope is 0 outside of [eps, 1 - eps]. A negative eps stands for None: then
    the slope is NaN outside of [0, 1], and infinite at 0 and 1. The absolute value is for -0. */
@@ -214,25 +241,24 @@ FLOATS(1, asinh, asinh_of_f(x), v_asinh(x))
 FLOATS(1, acosh, acosh_of_f(x), v_acosh(x))
 FLOATS(1, atanh, atanh_of_f(x), v_atanh(x))
 /* A block with a large number uses libm. */
-#define NEAR(NAME, LIMIT, QUICK, EXACT)                                                            \
-    V_CLONES static void NAME(char *const *p, npy_intp n) {                                        \
-        const float *a = (const float *)p[0];                                                      \
-        float *out = (float *)p[1];                                                                \
-        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
-            npy_intp end = n - start < BLOCK ? n : start + BLOCK;                                  \
-            int large = 0;                                                                         \
-            for (npy_intp i = start; i < end; i++)                                                 \
-                large |= fabsf(a[i]) > LIMIT;                                                      \
-            if (large)                                                                             \
-                for (npy_intp i = start; i < end; i++)                                             \
-                    out[i] = EXACT(a[i]);                                                          \
-            else                                                                                   \
-                V_IVDEP for (npy_intp i = start; i < end; i++) out[i] = QUICK(a[i]);               \
-        }                                                                                          \
-    }
-NEAR(sin_f, SIN_LIMIT, sin_near, sinf)
-NEAR(cos_f, SIN_LIMIT, cos_near, cosf)
-NEAR(tan_f, TAN_LIMIT, tan_near, tanf)
+#define BY_LIBM(NAME, LIMIT)                                                                       \
+    static void NAME##_libm(char *const *p, npy_intp n) {                                          \
+        for (npy_intp i = 0; i < n; i++)                                                           \
+            ((float *)p[1])[i] = NAME##f(((const float *)p[0])[i]);                                \
+    }                                                                                              \
+    QUICK1(NAME##_quick, NAME##_near(x))                                                           \
+    V_CLONES BLOCKS(NAME##_high, ABOVE(LIMIT, x), NAME##_quick, NAME##_libm)
+BY_LIBM(sin, SIN_LIMIT)
+BY_LIBM(cos, SIN_LIMIT)
+BY_LIBM(tan, TAN_LIMIT)
+QUICK1(sin_short, sin_of_short(x))
+QUICK1(cos_short, cos_of_short(x))
+BLOCKS(sin_low, ABOVE(SHORT_LIMIT, x), sin_short, sin_high)
+BLOCKS(cos_low, ABOVE(SHORT_LIMIT, x), cos_short, cos_high)
+BLOCKS(tan_low, ABOVE(TAN_LIMIT, x), tan_stages, tan_libm)
+BY_LEVEL(sin)
+BY_LEVEL(cos)
+BY_LEVEL(tan)
 /* of float64 NumPy's own are as fast */
 #define HALF_TABLE(NAME)                                                                           \
     static loop_info NAME##_info[] = {INFO(1, NAME##_f, float, float)};                            \
@@ -247,7 +273,10 @@ FLOAT_TABLE(1, tan)
 #define PI 3.14159265358979323846
 LIGHT_FLOATS(1, deg2rad, x *(float)(PI / 180), x *(PI / 180))
 LIGHT_FLOATS(1, rad2deg, x *(float)(180 / PI), x *(180 / PI))
-FLOATS(1, erfc, erfc_of_f(x), v_erfc(x))
+MAP1(erfc_high, float, float, erfc_of_f(x))
+BLOCKS(erfc_low, ABOVE(ERFC_NEAR, x), erfc_stages, erfc_high)
+BY_LEVEL(erfc)
+DOUBLES(1, erfc, v_erfc(x))
 FLOATS(1, sinc, x == 0 ? 1 : sinf(x * (float)PI) / (x * (float)PI),
        x == 0 ? 1 : sin(x * PI) / (x * PI))
 

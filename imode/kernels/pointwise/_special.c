@@ -130,7 +130,31 @@ FLOATS_SAME(1, spherical_bessel_j0, spherical_j0((double)x))
 FLOATS(1, erfcx, erfcx_of_f(x), erfcx_of_d(x))
 FLOATS(1, log_ndtr, log_ndtr_of_f(x), log_ndtr_of_d(x))
 FLOATS(1, ndtri, NDTRI(f, float), NDTRI(d, double))
-FLOATS(1, erfinv, ERFINV(f, float, fabsf), ERFINV(d, double, fabs))
+/* Most of what is at hand is near 0. What is not is collected, for the branch with a logarithm. */
+MAP1(erfinv_anywhere, float, float, ERFINV(f, float, fabsf))
+V_CLONES static void erfinv_f(char *const *p, npy_intp n) {
+    for (npy_intp start = 0; start < n; start += BLOCK) {
+        const float *a = (const float *)p[0] + start;
+        float *out = (float *)p[1] + start, far[BLOCK];
+        const npy_intp m = n - start < BLOCK ? n - start : BLOCK;
+        uint8_t place[BLOCK];
+        npy_intp count = 0;
+        for (npy_intp i = 0; i < m; i++) {
+            far[count] = a[i];
+            place[count] = (uint8_t)i;
+            count += !(fabsf(a[i]) <= ERFINV_NEAR);
+        }
+        if (count > m / 2) {
+            erfinv_anywhere((char *[]){(char *)a, (char *)out}, m);
+            continue;
+        }
+        V_IVDEP for (npy_intp i = 0; i < m; i++) out[i] = erfinv_near(a[i]);
+        erfinv_anywhere((char *[]){(char *)far, (char *)far}, count);
+        for (npy_intp i = 0; i < count; i++)
+            out[place[i]] = far[i];
+    }
+}
+DOUBLES(1, erfinv, ERFINV(d, double, fabs))
 FLOATS(1, entr, x > 0 ? -x * v_logf(x) : x == 0 ? 0 : x < 0 ? -INFINITY : x,
        pick(x > 0, -x *v_log(x), pick(x == 0, 0, pick(x < 0, -INFINITY, x))))
 

@@ -15,14 +15,19 @@
 static const double tan_terms[] = {
     3.3333349756371111e-1, 1.333266330861633e-1, 5.4059918472722207e-2, 2.128218200354632e-2,
     1.0835816404266263e-2, 8.9543740748605771e-5, 4.3762658108803905e-3};
-V_INLINE float tan_near(float x) {
+V_INLINE double tan_reduced(float x, uint64_t *quarter) {
     const double ROUND = 6755399441055744.0, y = (double)x; /* 1.5 * 2^52 */
     double shifted = y * 0.63661977236758134308 + ROUND, q = shifted - ROUND;
-    double r = (y - q * 1.57079632673412561417) - q * 6.07710050650619224932e-11, z = r * r;
-    double t = r + r * z * POLY(d, tan_terms, z);
-    uint64_t bits;
-    memcpy(&bits, &shifted, 8);
-    return (float)pick((int)(bits & 1), -1.0 / t, t);
+    memcpy(quarter, &shifted, 8);
+    return (y - q * 1.57079632673412561417) - q * 6.07710050650619224932e-11;
+}
+V_INLINE float tan_of_quarter(double t, uint64_t quarter) {
+    return (float)pick((int)(quarter & 1), -1.0 / t, t);
+}
+V_INLINE float tan_near(float x) {
+    uint64_t quarter;
+    const double r = tan_reduced(x, &quarter), z = r * r;
+    return tan_of_quarter(r + r * z * POLY(d, tan_terms, z), quarter);
 }
 
 /* The sine of |x| and `more` quarters of a turn, with the sign turned by `sign`. Below the limit the
@@ -30,14 +35,17 @@ V_INLINE float tan_near(float x) {
 #define SIN_LIMIT 1e5f
 static const float sin_terms[] = {-1.66666654e-1f, 8.33216087e-3f, -1.95152959e-4f};
 static const float cos_terms[] = {4.16666456e-2f, -1.38873162e-3f, 2.44331571e-5f};
-V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
-    const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND;
-    const double q = (double)(shifted - V_ROUND), least = q * 6.07710050650619224932e-11;
-    const float r = (float)(((double)a - q * 1.57079632673412561417) - least), z = r * r;
-    const uint32_t quarter = v_bits(shifted) + more;
+V_INLINE float quarter_sine(float r, uint32_t quarter, uint32_t sign) {
+    const float z = r * r;
     const float s = r * z * POLY(f, sin_terms, z) + r;
     const float c = 1.0f - (0.5f * z - z * z * POLY(f, cos_terms, z));
     return v_float(v_bits(quarter & 1 ? c : s) ^ (quarter & 2) << 30 ^ sign);
+}
+V_INLINE float sin_turned(float x, uint32_t more, uint32_t sign) {
+    const float a = fabsf(x), shifted = a * 0.636619772f + V_ROUND;
+    const double q = (double)(shifted - V_ROUND), least = q * 6.07710050650619224932e-11;
+    const float r = (float)(((double)a - q * 1.57079632673412561417) - least);
+    return quarter_sine(r, v_bits(shifted) + more, sign);
 }
 V_INLINE float sin_near(float x) { return sin_turned(x, 0, v_bits(x) & 0x80000000u); }
 V_INLINE float cos_near(float x) { return sin_turned(x, 1, 0); }
@@ -168,16 +176,19 @@ V_INLINE float log10_of_f(float x) {
 static const float erfc_terms[] = {1.02158272f, -0.687160671f, 0.279471278f, -0.0364427455f,
                                    -0.0214998834f, 0.00648471387f, 0.0030313218f, -0.000861151319f,
                                    -0.000515975757f, 7.85218726e-05f};
-/* Above 10.1 the result is 0 or 2. The square is of two parts, as in exp_square; the factors are
-   rounded once. */
+/* power * (erfc_terms[0] + rest) / (y + 2), rounded once; v is 1 / (y + 2), nearly */
+V_INLINE float erfc_product(float y, float v, float rest, double power) {
+    const double over = (double)v * (2.0 - ((double)y + 2.0) * (double)v);
+    const double factor = ((double)erfc_terms[0] + (double)rest) * over;
+    return (float)(power * factor);
+}
+/* Above 10.1 the result is 0 or 2. The square is of two parts, as in exp_square. */
 V_INLINE float erfc_of_f(float x) {
     const float a = fabsf(x), y = a > 10.1f ? 10.1f : a, high = high_f(y);
     const float power = v_exp_shifted(-high * high, (y - high) * (y + high), 0);
     const float v = 1.0f / (y + 2.0f), q = (y - 2.0f) * v;
     const float rest = q * poly_f(erfc_terms + 1, 8, q), near = 1.0f - v_erf_near(x);
-    const double over = (double)v * (2.0 - ((double)y + 2.0) * (double)v); /* 1 / (y + 2) */
-    const double factor = ((double)erfc_terms[0] + (double)rest) * over;
-    const float tail = (float)((double)power * factor);
+    const float tail = erfc_product(y, v, rest, (double)power);
     return a < 0.6f ? near : x < 0 ? 2.0f - tail : tail;
 }
 

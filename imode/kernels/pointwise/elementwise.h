@@ -156,6 +156,33 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
             out[i] = (R)(VALUE);                                                                   \
         }                                                                                          \
     }
+/* A loop over blocks of floats. FAR says in its highest bit whether the bits x of a float are too
+   much for the function QUICK, of (in, out, n): then the block goes through the kernel REST. */
+#define BLOCKS(NAME, FAR, QUICK, REST)                                                             \
+    static void NAME(char *const *p, npy_intp n) {                                                 \
+        for (npy_intp start = 0; start < n; start += BLOCK) {                                      \
+            const float *a = (const float *)p[0] + start;                                          \
+            float *out = (float *)p[1] + start;                                                    \
+            const npy_intp m = n - start < BLOCK ? n - start : BLOCK;                              \
+            uint32_t far = 0;                                                                      \
+            _Pragma("GCC unroll 4") for (npy_intp i = 0; i < m; i++) {                             \
+                const uint32_t x = v_bits(a[i]);                                                   \
+                far |= FAR;                                                                        \
+            }                                                                                      \
+            if (far >> 31)                                                                         \
+                REST((char *[]){(char *)a, (char *)out}, m);                                       \
+            else                                                                                   \
+                QUICK(a, out, m);                                                                  \
+        }                                                                                          \
+    }
+#define ABOVE(LIMIT, x) (v_bits(LIMIT) - ((x) & 0x7FFFFFFFu)) /* |x|, or a NaN */
+#define QUICK1(NAME, VALUE)                                                                        \
+    V_INLINE void NAME(const float *a, float *out, npy_intp n) {                                   \
+        V_IVDEP for (npy_intp i = 0; i < n; i++) {                                                 \
+            const float x = a[i];                                                                  \
+            out[i] = VALUE;                                                                        \
+        }                                                                                          \
+    }
 #define MAP2_AS(LEVELS, BEFORE, NAME, T, R, VALUE)                                                 \
     LEVELS static void NAME(char *const *p, npy_intp n) {                                          \
         const T *a = (const T *)p[0], *b = (const T *)p[1];                                        \
@@ -229,6 +256,14 @@ static void run_half(char **args, const npy_intp *dims, const npy_intp *steps, v
     LIGHT##NIN(NAME##_f, float, float, VALUE_F) LIGHT##NIN(NAME##_d, double, double, VALUE_D)      \
     FLOAT_TABLE(NIN, NAME)
 #define FLOATS_SAME(NIN, NAME, VALUE) LIGHT_FLOATS(NIN, NAME, VALUE, VALUE)
+/* Where float has a loop of its own, NAME_f. */
+#define DOUBLES(NIN, NAME, VALUE_D)                                                                \
+    MAP##NIN(NAME##_d, double, double, VALUE_D) FLOAT_TABLE(NIN, NAME)
+/* NAME_f: a loop for processors without fused multiply-add, and one for the others. */
+#define BY_LEVEL(NAME)                                                                             \
+    static void NAME##_f(char *const *p, npy_intp n) {                                             \
+        V_LOW ? NAME##_low(p, n) : NAME##_high(p, n);                                              \
+    }
 #define ROW(NIN, NAME)                                                                             \
     {#NAME, NULL, NIN, sizeof(NAME##_data) / sizeof(void *), NAME##_types, NAME##_loops, NAME##_data}
 

@@ -115,5 +115,11 @@ QUANTILE(d, double, v_log, sqrt, copysign, fabs)
 
 #define NDTRI(S, T) quantile_##S(x - (T)0.5, x < (T)0.5 ? x : 1 - x)
 #define ERFINV(S, T, ABS) quantile_##S(x * (T)0.5, (1 - ABS(x)) * (T)0.5) * (T)0.70710678118654752440
+/* ERFINV of what is near 0, as quantile_f has it. */
+#define ERFINV_NEAR 0.85f
+V_INLINE float erfinv_near(float x) {
+    const float q = x * 0.5f, s = 0.180625f - q * q;
+    return q * (POLY(f, near_f, s) / POLY(f, near_over_f, s)) * 0.70710678118654752440f;
+}
 
 #endif

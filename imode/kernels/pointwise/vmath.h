@@ -115,6 +115,17 @@ V_INLINE float v_scaled(float p, int32_t k) {
     return p * scale * v_float((uint32_t)(k - half + 127) << 23);
 }
 
+/* exp(r) for |r| <= ln2 / 2 */
+V_INLINE float v_exp_reduced(float r) {
+    float p = 1.37805939e-3f;
+    p = p * r + 8.37312452e-3f;
+    p = p * r + 4.16695364e-2f;
+    p = p * r + 1.66664720e-1f;
+    p = p * r + 4.99999851e-1f;
+    p = p * (r * r) + r;
+    return p + 1.0f;
+}
+
 /* 2^shift * exp(x - less) for a `less` below 0.1: exp(x) = 2^k * exp(r), |r| <= ln2 / 2. */
 V_INLINE float v_exp_shifted(float x, float less, int32_t shift) {
     x = x > 90.0f ? 90.0f : x;
@@ -125,16 +136,19 @@ V_INLINE float v_exp_shifted(float x, float less, int32_t shift) {
     float r = x - kf * V_LN2_HI;
     r = r - kf * V_LN2_LO;
     r = r - less;
-    float p = 1.37805939e-3f;
-    p = p * r + 8.37312452e-3f;
-    p = p * r + 4.16695364e-2f;
-    p = p * r + 1.66664720e-1f;
-    p = p * r + 4.99999851e-1f;
-    p = p * (r * r) + r;
-    p = p + 1.0f;
-    return v_scaled(p, k + shift);
+    return v_scaled(v_exp_reduced(r), k + shift);
 }
 V_INLINE float v_expf(float x) { return v_exp_shifted(x, 0.0f, 0); }
+
+/* The same for |x| up to EXP_NEAR, where neither x nor the power of two leaves the range. */
+#define EXP_NEAR 87.0f
+V_INLINE float v_expf_near(float x) {
+    float shifted = x * 1.44269504f + V_ROUND;
+    float kf = shifted - V_ROUND;
+    float r = x - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    return v_float(v_bits(v_exp_reduced(r)) + (v_bits(shifted) << 23));
+}
 
 /* expm1(x) = 2^k * expm1(r) + (2^k - 1) */
 V_INLINE float v_expm1f(float x) {
@@ -201,6 +215,10 @@ V_INLINE float v_log_ends(float x, float r) {
 }
 
 V_INLINE float v_logf(float x) { return v_log_ends(x, v_log_split(x, 0.0f, 1)); }
+/* The same for what is normal, positive and finite. LOG_FAR: whether x, as bits, is not; its
+   highest bit says so. */
+#define LOG_FAR(x) (((x) - 0x800000u) | ((x) + 0x800000u))
+V_INLINE float v_logf_near(float x) { return v_log_split(x, 0.0f, 0); }
 
 /* log(1 + x): the relative rounding error of 1 + x is added to the result. */
 V_INLINE float v_log1pf(float x) {

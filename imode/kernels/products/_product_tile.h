@@ -110,18 +110,26 @@ static inline void NAME(product)(long rows, long cols, long depth, const T *a, l
 }
 
 #ifdef UNPACKED
-/* out[i] = a[i, :] @ v for 1 or 4 rows, which read v once. */
+/* Vectors of 16 bytes are so many loads that few streams reach far ahead. */
+#define SMALLEST (LANES * sizeof(T) <= 16)
+#define STREAMS (SMALLEST ? 2 : 4)
+#define CHAINS (SMALLEST ? 4 : 2)
+
+/* out[i] = a[i, :] @ v for 1 row or STREAMS, which read v once. */
 INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const T *v, T *out)
 {
-    VEC sum[4][2];
+    VEC sum[4][4];
     T part[LANES];
     long k = 0;
     UNROLL
-    for (int i = 0; i < rows; i++)
-        sum[i][0] = sum[i][1] = (VEC){0};
-    for (; k + 2 * LANES <= depth; k += 2 * LANES) {
+    for (int i = 0; i < rows; i++) {
         UNROLL
-        for (int j = 0; j < 2; j++) {
+        for (int j = 0; j < CHAINS; j++)
+            sum[i][j] = (VEC){0};
+    }
+    for (; k + CHAINS * LANES <= depth; k += CHAINS * LANES) {
+        UNROLL
+        for (int j = 0; j < CHAINS; j++) {
             const VEC right = *(const VEC *)(v + k + j * LANES);
             UNROLL
             for (int i = 0; i < rows; i++)
@@ -131,7 +139,12 @@ INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const
     UNROLL
     for (int i = 0; i < rows; i++) {
         T rest = 0;
-        sum[i][0] += sum[i][1];
+        UNROLL
+        for (int w = CHAINS / 2; w > 0; w /= 2) {
+            UNROLL
+            for (int j = 0; j < w; j++)
+                sum[i][j] += sum[i][j + w];
+        }
         memcpy(part, &sum[i][0], sizeof part);
         for (int w = LANES / 2; w > 0; w /= 2)
             for (int j = 0; j < w; j++)
@@ -145,11 +158,14 @@ INLINE void NAME(dots_of)(const int rows, long depth, const T *a, long ai, const
 static void NAME(dots)(long rows, long depth, const T *a, long ai, const T *v, T *out)
 {
     long i = 0;
-    for (; i + 4 <= rows; i += 4)
-        NAME(dots_of)(4, depth, a + i * ai, ai, v, out + i);
+    for (; i + STREAMS <= rows; i += STREAMS)
+        NAME(dots_of)(STREAMS, depth, a + i * ai, ai, v, out + i);
     for (; i < rows; i++)
         NAME(dots_of)(1, depth, a + i * ai, ai, v, out + i);
 }
+#undef SMALLEST
+#undef STREAMS
+#undef CHAINS
 #else
 /* The size in elements of b (depth, cols), packed: columns are filled up to whole panels. */
 #define PACKED(depth, cols) (((cols) + PANEL - 1) / PANEL * PANEL * (depth))

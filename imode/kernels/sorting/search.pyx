@@ -91,7 +91,7 @@ cdef inline void _find_sorted(const number* sequence, npy_intp length, const num
             rest -= half
             for k in range(OF_SORTED):
                 after = found[k] + half
-                found[k] = after if _below(after[-1], value[k], right) else found[k]
+                found[k] = after if _below((after - 1)[0], value[k], right) else found[k]
         for k in range(OF_SORTED):
             out[i + k] = found[k] - sequence + _below(found[k][0], value[k], right)
         i += OF_SORTED
