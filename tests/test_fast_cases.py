@@ -29,6 +29,7 @@ _PLACES = T(values=[2, 0], dtype="int64")
 _CLASSES = T(values=[1, 0, 1], dtype="int64")
 _BAGS = T(values=[2, 0, 1, 1, 2], dtype="int64")
 _FIRST = T(values=[0, 2, 2], dtype="int64")
+_SHARES = T(values=[0.0, 0.25, 1.0])
 INF, NAN = float("inf"), float("nan")
 MORE = {
     "_index": [S(T(3, 4), (_PLACES,)), S(T(2), (T(values=[True, False], dtype="bool"),))],
@@ -67,6 +68,25 @@ MORE = {
         S(T(values=[[NAN, 1.0]]), T(2, 2), INF, None),
     ],
     "_pdist_forward": [S(T(5, 3), 2.0), S(T(4, 2, dtype="float64"), 0.0), S(T(3, 0), 1.0)],
+    **{
+        name: [
+            S(T(*n, dtype=dtype), T(*n, dtype=dtype), kind, 0.7)
+            for n in ((0,), (4,), (3, 200), (2, 257))
+            for dtype in ("float32", "float64", "float16")
+            for kind in range(3)
+        ]
+        for name in ("_smooth_l1_loss", "_huber_loss")
+    },
+    "_binary_cross_entropy": [
+        *[S(_SHARES, _SHARES, weight, kind) for weight in (None, T(3)) for kind in range(3)],
+        S(T(values=[0.5, 1.5]), T(values=[0.5, 0.5]), None, 1, raises=RuntimeError),
+        S(T(values=[0.5]), T(values=[NAN]), None, 1, raises=RuntimeError),
+    ],
+    "_binary_cross_entropy_with_logits": [
+        S(T(3, 200), T(3, 200), weight, None, kind)
+        for weight in (None, T(200))
+        for kind in range(3)
+    ],
     "_soft_margin_loss": [S(T(n), T(n), kind) for n in (4, 256, 257) for kind in range(3)],
     "_multi_margin_loss": [
         *[S(T(3, 4), _CLASSES, p, 1.0, None, kind) for p in (1, 2) for kind in range(3)],

@@ -2,14 +2,16 @@
 
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.adapter cimport deliver
-from imode._core.allocator cimport empty
+from imode._core.adapter cimport deliver, run_general
+from imode._core.allocator cimport Fields, empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
 from imode._core.parallel cimport skipping
-from imode.kernels.fast_guards cimport PyLong_AsLong, _wrapped, array_of, array_or_none
+from imode.kernels.fast_guards cimport (
+    PyFloat_AsDouble, PyLong_AsLong, _array, _row_major, _same_shape, _wrapped, array_of,
+    array_or_none)
 from libc.math cimport exp
 
 
@@ -354,7 +356,7 @@ cdef bint _within(const real* x, long n) noexcept nogil:
     return bad == 0
 
 
-def within_unit(x):
+cpdef bint within_unit(x) except -1:
     """Whether all elements are in [0, 1]; NaN is not."""
     cdef cnp.ndarray a = contiguous(x.astype(np.float32) if x.dtype.itemsize < 4 else x)
     if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT:
@@ -372,43 +374,52 @@ cdef object _of_halves(int kind, a, b, double param):
         return np.where(away < beta, half * away * away / beta, away - half * beta)
 
 
+cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long reduction):
+    """As pairwise, of contiguous arrays of one shape, both float32 or both float64."""
+    cdef cnp.ndarray out
+    cdef int typenum = cnp.PyArray_TYPE(a)
+    cdef long n = cnp.PyArray_SIZE(a)
+    cdef double total = 0
+    cdef void* x = cnp.PyArray_DATA(a)
+    cdef void* y = cnp.PyArray_DATA(b)
+    cdef void* to
+    if reduction == NONE:
+        out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+        to = cnp.PyArray_DATA(out)
+        if not skipping():
+            with nogil:
+                if typenum == cnp.NPY_FLOAT:
+                    _values(kind, <float*>x, <float*>y, n, <float>param, <float*>to)
+                else:
+                    _values(kind, <double*>x, <double*>y, n, param, <double*>to)
+        return out
+    if not skipping():
+        with nogil:
+            if typenum == cnp.NPY_FLOAT:
+                total = _total(kind, <float*>x, <float*>y, n, <float>param)
+            else:
+                total = _total(kind, <double*>x, <double*>y, n, param)
+    return _scalar(total / n if reduction == MEAN else total, typenum)   # NaN where n is 0
+
+
 cdef object pairwise(int kind, x, y, double param, long reduction):
     """Return the losses of corresponding elements of x and y, their mean or their sum."""
     cdef cnp.ndarray a, b, out
-    cdef int typenum
-    cdef long n
-    cdef double total = 0
+    cdef double total
     a, b, dtype = _pair(kind, x, y)
-    typenum = cnp.PyArray_TYPE(a)
-    n = cnp.PyArray_SIZE(a)
-    if dtype.itemsize == 2 and reduction != NONE:
+    if dtype.itemsize > 2:
+        out = _plain(kind, a, b, param, reduction)
+    elif reduction != NONE:
         total = pairwise(kind, x, y, param, NONE).sum(dtype=np.float64)
-    elif dtype.itemsize == 2 and (kind == SQUARED or kind == SMOOTH):
-        out = _of_halves(kind, a, b, param)
-    elif reduction == NONE:
-        out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
-        if not skipping():
-            with nogil:
-                if typenum == cnp.NPY_FLOAT:
-                    _values(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
-                            <float>param, <float*>cnp.PyArray_DATA(out))
-                else:
-                    _values(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n,
-                            param, <double*>cnp.PyArray_DATA(out))
-    else:
-        if not skipping():
-            with nogil:
-                if typenum == cnp.NPY_FLOAT:
-                    total = _total(kind, <float*>cnp.PyArray_DATA(a),
-                                   <float*>cnp.PyArray_DATA(b), n, <float>param)
-                else:
-                    total = _total(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b),
-                                   n, param)
-    if reduction != NONE:
         if reduction == MEAN:
-            total = total / n                        # NaN if n is 0, as in PyTorch
-        out = _scalar(total, typenum)
-    elif not (cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
+            total = total / cnp.PyArray_SIZE(a)      # NaN where there is none, as in PyTorch
+        out = _scalar(total, cnp.PyArray_TYPE(a))
+    elif kind == SQUARED or kind == SMOOTH:
+        out = _of_halves(kind, a, b, param)
+    else:
+        out = _plain(kind, a, b, param, NONE)
+    if reduction == NONE and not (
+            cnp.PyArray_IS_C_CONTIGUOUS(x) and cnp.PyArray_IS_C_CONTIGUOUS(y)):
         laid = empty_for((x, y), (<object>out).shape, dtype)
         laid[...] = out
         return laid
@@ -500,5 +511,52 @@ cdef object _mse_loss(Operator op, keyset_t keys, PyObject** args):
     return deliver(op, squared(array_of(args[0]), array_of(args[1]), PyLong_AsLong(args[2])), args)
 
 
+cdef bint _are_plain(PyObject** args) noexcept:
+    """Whether the first two arguments are what `_plain` takes."""
+    cdef Fields* a = _array(args[0])
+    cdef Fields* b = _array(args[1])
+    cdef int typenum = a.descr.type_num
+    return (typenum == cnp.NPY_FLOAT or typenum == cnp.NPY_DOUBLE) and (
+        b.descr.type_num == typenum and _row_major(a) and _row_major(b) and a.nd == b.nd
+        and _same_shape(a, b, 0, a.nd))
+
+
+cdef object _differences(int kind, Operator op, keyset_t keys, PyObject** args):
+    """(self, target, reduction, parameter)."""
+    if not _are_plain(args):
+        return run_general(op, keys, args)
+    return deliver(op, _plain(kind, array_of(args[0]), array_of(args[1]),
+                              PyFloat_AsDouble(args[3]), PyLong_AsLong(args[2])), args)
+
+
+cdef object _smooth_loss(Operator op, keyset_t keys, PyObject** args):
+    return _differences(SMOOTH, op, keys, args)
+
+
+cdef object _huber_loss(Operator op, keyset_t keys, PyObject** args):
+    return _differences(HUBER, op, keys, args)
+
+
+cdef object _entropy_loss(Operator op, keyset_t keys, PyObject** args):
+    """(self, target, weight, reduction)."""
+    if args[2] != <PyObject*>None or not _are_plain(args) or (
+            not within_unit(array_of(args[0])) or not within_unit(array_of(args[1]))):
+        return run_general(op, keys, args)
+    return deliver(op, _plain(ENTROPY, array_of(args[0]), array_of(args[1]), 0.0,
+                              PyLong_AsLong(args[3])), args)
+
+
+cdef object _logits_loss(Operator op, keyset_t keys, PyObject** args):
+    """(self, target, weight, pos_weight, reduction)."""
+    if args[2] != <PyObject*>None or args[3] != <PyObject*>None or not _are_plain(args):
+        return run_general(op, keys, args)
+    return deliver(op, _plain(LOGITS, array_of(args[0]), array_of(args[1]), 0.0,
+                              PyLong_AsLong(args[4])), args)
+
+
 nll_loss = CKernel.new(_nll_loss)
 mse_loss = CKernel.new(_mse_loss)
+smooth_l1_fast = CKernel.new(_smooth_loss)
+huber_fast = CKernel.new(_huber_loss)
+entropy_fast = CKernel.new(_entropy_loss)
+entropy_of_logits_fast = CKernel.new(_logits_loss)

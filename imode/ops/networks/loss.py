@@ -105,6 +105,7 @@ op(
 op(
     "_smooth_l1_loss(Tensor self, Tensor target, int reduction, float beta) -> Tensor",
     kernels.smooth_l1,
+    fast=kernels.smooth_l1_fast,
     derivative={
         "self": lambda grad, self, target, reduction, beta: ops._smooth_l1_loss_backward(
             grad, self, target, reduction, beta
@@ -117,6 +118,7 @@ op(
 op(
     "_huber_loss(Tensor self, Tensor target, int reduction, float delta) -> Tensor",
     kernels.huber,
+    fast=kernels.huber_fast,
     derivative={
         "self": lambda grad, self, target, reduction, delta: ops._huber_loss_backward(
             grad, self, target, reduction, delta
@@ -329,6 +331,7 @@ def _entropy_slope(grad_output, self, target, weight, reduction):
 
 @op(
     "_binary_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction) -> Tensor",
+    fast=kernels.entropy_fast,
     derivative={
         "self": _entropy_slope,
         "target": lambda grad, self, target, weight, reduction: _scaled(
@@ -399,6 +402,7 @@ def _logits_backward(grad, self, target, weight, pos_weight, reduction, needs):
 @op(
     "_binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight, "
     "Tensor? pos_weight, int reduction) -> Tensor",
+    fast=kernels.entropy_of_logits_fast,
     derivative={("self", "target"): _logits_backward},
     real_only="binary_cross_entropy_with_logits",
 )
