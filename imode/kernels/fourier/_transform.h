@@ -8,7 +8,7 @@ enum {
     MAX_RADIX = 127, /* larger prime factors: by Bluestein's way */
     LANES_MOST = 16384, /* bytes of a vector's lines, twice in the L1 cache; longer lines are
                            transformed one by one, in two steps, */
-    STRIDED_MOST = 131072, /* if not their elements lie apart: more, for what is read at once */
+    STRIDED_MOST = 524288, /* if not their elements lie apart: more, for what is read at once */
     GROUPS = 4,            /* of vectors' lines that are read and written together, */
     BLOCK = 8              /* so many elements of each at a time */
 };
