@@ -182,9 +182,10 @@ try:
         STAMP,
     )
 
-    _known = STAMP is None or stamp() == STAMP or digest() == DIGEST
+    _known = True
+    _compared = STAMP is None  # whether the names are known to be those of this folder
 except ImportError:
-    _known = False
+    _known, _compared = False, True
 _missing = dict.fromkeys(MODULES)  # in order
 
 
@@ -256,8 +257,18 @@ def _withdraw(functions, methods, operators):
                 del space[name]
 
 
+def _compare():
+    """Import everything if the folder has been edited since its names were written."""
+    global _compared
+    _compared = True
+    if stamp() != STAMP and digest() != DIGEST:
+        load_all()
+
+
 def find(name):
     """Import the modules that declare `name`: an operator, function or method, in any variant."""
+    if not _compared:
+        _compare()
     for module in DECLARED_IN.get(name.partition(".")[0], "").split():
         _load(module)
 
