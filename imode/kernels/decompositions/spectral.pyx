@@ -194,7 +194,7 @@ cdef void _from_parts(Job* job, char* values, char* vectors, const char* parts,
                       const char* columns) noexcept nogil:
     """Eigenvalues and vectors of a real matrix as complex numbers; pairs are conjugates."""
     cdef lint j = 0
-    cdef npy_intp wide = 2 * job.item, n = job.n
+    cdef npy_intp wide = 2 * job.item, n = job.n, column = job.ldb * job.item
     cdef double im
     while j < n:
         if job.kind == 0:
@@ -208,9 +208,9 @@ cdef void _from_parts(Job* job, char* values, char* vectors, const char* parts,
         if vectors != NULL:
             # Of a pair the first has the positive imaginary part; the second its columns, too.
             if im < 0 and j > 0:
-                _pair(job, vectors + j * n * wide, columns + (j - 1) * job.ldb * job.item, -1, False)
+                _pair(job, vectors + j * n * wide, columns + (j - 1) * column, -1, False)
             else:
-                _pair(job, vectors + j * n * wide, columns + j * job.ldb * job.item, 1, im == 0)
+                _pair(job, vectors + j * n * wide, columns + j * column, 1, im == 0)
         j += 1
 
 
