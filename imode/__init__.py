@@ -69,15 +69,6 @@ from .guards import (
     normal_mode,
     set_grad_enabled,
 )
-from .kernels.random.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
 
 __version__ = "0.1.0"
 
@@ -107,6 +98,10 @@ _MODULES_LATER = (
 )
 _PRIVATE_LATER = ("__config__", "_dynamo", "_jit_internal")
 _LATER = {
+    "kernels.random.generator": (
+        *("Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed"),
+        *("seed", "set_rng_state"),
+    ),
     "_switches.process": (
         *("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode"),
         *("get_float32_matmul_precision", "get_num_interop_threads"),
