@@ -24,32 +24,51 @@ typedef struct {
     uint64_t a, b;
 } pair;
 
-/* memcpy of LEAST to MOST bytes, where the C library's loops take up to a quarter longer. */
+/* memcpy of LEAST to MOST bytes, where the C library's loops take up to a quarter longer. And where
+   `to` lies up to NEAR bytes behind `from` by the lowest twelve bits of both, by which processors
+   find out whether a read must wait for a write: forwards, each would, for the one just before, and
+   the C library's copies take ten times as long. Backwards, none does. */
 #define LEAST 512
 #define MOST 16384
+#define NEAR 512
 #if defined(__GNUC__) && defined(__x86_64__)
 #define HAS_VECTORS __builtin_cpu_supports("avx2")
 typedef uint64_t vector __attribute__((vector_size(32), aligned(1), may_alias));
+#define STRIDE (4 * (ptrdiff_t)sizeof(vector))
+__attribute__((target("avx2"))) static inline void copy_stride(char *to, const char *from) {
+    const vector *a = (const vector *)from;
+    vector *b = (vector *)to;
+    const vector w = a[0], x = a[1], y = a[2], z = a[3];
+    b[0] = w, b[1] = x, b[2] = y, b[3] = z;
+}
+
 __attribute__((target("avx2"))) static void copy_vectors(char *to, const char *from, ptrdiff_t n) {
-    for (; n >= 4 * (ptrdiff_t)sizeof(vector); n -= 4 * sizeof(vector)) {
-        const vector *a = (const vector *)from;
-        vector *b = (vector *)to;
-        const vector w = a[0], x = a[1], y = a[2], z = a[3];
-        b[0] = w, b[1] = x, b[2] = y, b[3] = z;
-        to += 4 * sizeof(vector), from += 4 * sizeof(vector);
-    }
+    for (; n >= STRIDE; n -= STRIDE, to += STRIDE, from += STRIDE)
+        copy_stride(to, from);
+    memcpy(to, from, n);
+}
+
+__attribute__((target("avx2"))) static void copy_back(char *to, const char *from, ptrdiff_t n) {
+    for (; n >= STRIDE; n -= STRIDE)
+        copy_stride(to + n - STRIDE, from + n - STRIDE);
     memcpy(to, from, n);
 }
 #else
 #define HAS_VECTORS 0
 #define copy_vectors memcpy
+#define copy_back memcpy
 #endif
 
 V_INLINE void copy_row(char *to, const char *from, ptrdiff_t n) {
-    if (n < LEAST || n > MOST || !HAS_VECTORS)
+    const uintptr_t behind = ((uintptr_t)to - (uintptr_t)from) % 4096;
+    if (n < LEAST || !HAS_VECTORS)
         memcpy(to, from, n);
-    else
+    else if (behind && behind < NEAR)
+        copy_back(to, from, n);
+    else if (n <= MOST)
         copy_vectors(to, from, n);
+    else
+        memcpy(to, from, n);
 }
 
 /* 4 by 4 elements of 4 bytes, turned, from four lines of a block. */
