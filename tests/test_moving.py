@@ -176,3 +176,18 @@ def test_matrix_times_vector(dtype, shape):
     rows = imode.from_numpy(matrix.astype(dtype).T.copy())
     same(rows.t().mv(v), expected.astype(dtype))
     same(v @ rows, expected.astype(dtype))
+
+
+@pytest.mark.parametrize("n", [130, 1000, 5001, 262_147])
+@pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
+def test_copies_to_shortly_behind_their_source(n, dtype):
+    """By the lowest bits of the addresses: these go backwards, whatever the last stride leaves."""
+    x = (imode.arange(n) % 251).to(getattr(imode, dtype))
+    for shift in (1, 3, 17, 63, 100, 511, n - 1, -1):
+        assert (x.roll(shift).numpy() == np.roll(x.numpy(), shift)).all()
+        to = imode.zeros(n + 600, dtype=x.dtype)
+        at = shift % 600
+        to[at : at + n] = x
+        assert (to[at : at + n].numpy() == x.numpy()).all()
+        assert not to[:at].any()
+        assert not to[at + n :].any()

@@ -15,14 +15,7 @@ V_INLINE float exp_of_score(float x)
     const float kf = shifted - V_ROUND;
     const float r = x - kf * V_LN2_HI - kf * V_LN2_LO;
     const uint32_t scale = (v_bits(shifted) - v_bits(V_ROUND) + 127u) << 23;
-    float p = 1.37805939e-3f;
-    p = p * r + 8.37312452e-3f;
-    p = p * r + 4.16695364e-2f;
-    p = p * r + 1.66664720e-1f;
-    p = p * r + 4.99999851e-1f;
-    p = p * (r * r) + r;
-    p = p + 1.0f;
-    return v_float(v_bits(p * v_float(scale)) & -(uint32_t)!(x < -87.0f));
+    return v_float(v_bits(v_exp_reduced(r) * v_float(scale)) & -(uint32_t)!(x < -87.0f));
 }
 
 /* For either element type. */
