@@ -10,22 +10,26 @@
 
 #define UNROLL _Pragma("GCC unroll 16")
 
-/* Of vectors of n elements: those of two in turn (lower, upper halves), each second one, reversed. */
+/* Of vectors of n elements: those of two in turn (lower, upper halves), each second one, reversed; the
+   first of b before the others, reversed. */
 #define LOW_2(a, b) __builtin_shufflevector(a, b, 0, 2)
 #define HIGH_2(a, b) __builtin_shufflevector(a, b, 1, 3)
 #define EVEN_2 LOW_2
 #define ODD_2 HIGH_2
 #define BACK_2(a) __builtin_shufflevector(a, a, 1, 0)
+#define AFTER_2(a, b) __builtin_shufflevector(a, b, 2, 1)
 #define LOW_4(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
 #define HIGH_4(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
 #define EVEN_4(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
 #define ODD_4(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
 #define BACK_4(a) __builtin_shufflevector(a, a, 3, 2, 1, 0)
+#define AFTER_4(a, b) __builtin_shufflevector(a, b, 4, 3, 2, 1)
 #define LOW_8(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define HIGH_8(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #define EVEN_8(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)
 #define ODD_8(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15)
 #define BACK_8(a) __builtin_shufflevector(a, a, 7, 6, 5, 4, 3, 2, 1, 0)
+#define AFTER_8(a, b) __builtin_shufflevector(a, b, 8, 7, 6, 5, 4, 3, 2, 1)
 #define LOW_16(a, b) \
     __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define HIGH_16(a, b) \
@@ -35,11 +39,14 @@
 #define ODD_16(a, b) \
     __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
 #define BACK_16(a) __builtin_shufflevector(a, a, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define AFTER_16(a, b) \
+    __builtin_shufflevector(a, b, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
 #define LOW JOIN(LOW, LANES)
 #define HIGH JOIN(HIGH, LANES)
 #define EVEN JOIN(EVEN, LANES)
 #define ODD JOIN(ODD, LANES)
 #define BACK JOIN(BACK, LANES)
+#define AFTER JOIN(AFTER, LANES)
 
 #define T float
 #define LANES 4
@@ -307,7 +314,7 @@ static int make(imode_plan *plan, const transform_set *set, int part)
     } else {
         if (n >= 32 && !part && make_steps(plan, set->lanes))
             return -1;
-        if (n > 1 && (n * pack <= STRIDED_MOST || part) && make_passes(plan))
+        if (n > 1 && (n * pack <= LANES_MOST || part) && make_passes(plan))
             return -1;
         plan->work = 2 * (n * pack <= LANES_MOST || !plan->n1 ? n + 1 : 1) * pack;
         if (plan->n1) {
@@ -366,9 +373,9 @@ size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptr
 {
     const size_t n = plan->n + 1, pair = plan->wide ? 16 : 8, pack = set_for(plan->wide)->lanes * pair;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
-    const size_t all = GROUPS * n * pack, most = STRIDED_MOST + GROUPS * pack;
+    const size_t all = GROUPS * n * pack, most = LANES_MOST + GROUPS * pack;
     size_t apart = strided || kind != IMODE_C2C ? 3 * (n * pair + 128) : 0, bundles = 0;
-    if (strided && plan->radices[0] && (n - 1) * pack <= STRIDED_MOST)
+    if (strided && plan->radices[0] && (n - 1) * pack <= LANES_MOST)
         bundles = (all < most ? all : most) + n * pack;
     apart += plan->work;
     return apart > bundles ? apart : bundles;

@@ -5,17 +5,18 @@
 #include "transform.h"
 
 enum {
-    MAX_RADIX = 127, /* larger prime factors: by Bluestein's way */
-    LANES_MOST = 16384, /* bytes of a vector's lines, twice in the L1 cache; longer lines are
-                           transformed one by one, in two steps, */
-    STRIDED_MOST = 524288, /* if not their elements lie apart: more, for what is read at once */
-    GROUPS = 4,            /* of vectors' lines that are read and written together, */
-    BLOCK = 8              /* so many elements of each at a time */
+    MAX_RADIX = 127,     /* larger prime factors: by Bluestein's way */
+    LANES_MOST = 524288, /* bytes of a vector's lines, twice in the L2 cache; longer lines are
+                            transformed one by one, in two steps */
+    GROUPS = 4,          /* of vectors' lines that are read and written together, */
+    BLOCK = 8            /* so many elements of each at a time */
 };
 
 /* Lengths without large prime factors are transformed by Stockham's passes, many lines at once
    beside each other in vectors. One line of n = n1 * n2 is such a bundle of n2 lines of length n1,
-   then of n1 lines of length n2, with a turn of each number between. */
+   then of n1 lines of length n2, with a turn of each number between: so are lines transformed that
+   are few or long, and all whose steps fill vectors of 64 bytes, where 16 of these, in registers,
+   are a step of 16. */
 struct imode_plan {
     long n;             /* complex numbers of a line: half of them in real ones of even length */
     long real;          /* real numbers of a line; 0: complex */

@@ -173,34 +173,116 @@ static void NAME(give_groups)(char *dst, const NAME(place) *p, ptrdiff_t apart, 
         }
 }
 
-/* From the transform of LANES columns, n1 numbers each, those of the rows that begin with column j2. */
-static void NAME(turn)(const imode_plan *plan, const C *found, long j2, int count, C *rows)
+/* From the transform of LANES columns, LANES of their n1 numbers from k1 on, those of the rows from
+   column j2 on. */
+INLINE void NAME(turn)(const imode_plan *plan, const C *found, long k1, long j2, int count, C *rows)
 {
     const long n1 = plan->n1, n2 = plan->n2, up2 = (n2 + LANES - 1) / LANES * LANES;
-    const T *turns = (const T *)plan->turns + j2;
-    for (long k1 = 0; k1 < n1; k1 += LANES) {
-        V res[LANES], ims[LANES];
-        for (int i = 0; i < LANES; i++) {
-            if (k1 + i < n1) {
-                const C c = found[k1 + i];
-                const T *turn = turns + 2 * up2 * (k1 + i);
-                const V re = *(const V *)turn, im = *(const V *)(turn + up2);
-                res[i] = c.v[0] * re - c.v[1] * im;
-                ims[i] = c.v[0] * im + c.v[1] * re;
-            } else
-                res[i] = ims[i] = (V){0};
-        }
-        NAME(turn_over)(res);
-        NAME(turn_over)(ims);
-        C *to = rows + k1 / LANES * n2 + j2;
-        for (int i = 0; i < count; i++)
-            to[i] = (C){{res[i], ims[i]}};
+    const T *turns = (const T *)plan->turns + j2 + 2 * up2 * k1;
+    V res[LANES], ims[LANES];
+    UNROLL
+    for (int i = 0; i < LANES; i++) {
+        const int k = k1 + i < n1 ? i : 0; /* what is beyond the last is not used */
+        const C c = found[k];
+        const T *turn = turns + 2 * up2 * k;
+        const V re = *(const V *)turn, im = *(const V *)(turn + up2);
+        res[i] = c.v[0] * re - c.v[1] * im;
+        ims[i] = c.v[0] * im + c.v[1] * re;
+    }
+    NAME(turn_over)(res);
+    NAME(turn_over)(ims);
+    C *to = rows + k1 / LANES * n2 + j2;
+    for (int i = 0; i < count; i++)
+        to[i] = (C){{res[i], ims[i]}};
+}
+
+static void NAME(turns)(const imode_plan *plan, const C *found, long j2, int count, C *rows)
+{
+    for (long k1 = 0; k1 < plan->n1; k1 += LANES)
+        NAME(turn)(plan, found + k1, k1, j2, count, rows);
+}
+
+/* The first step where n1 is 16: LANES columns, never in memory between. */
+INLINE void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdiff_t step, int swap,
+                             long j2, C *rows)
+{
+    C all[16], found[16];
+    UNROLL
+    for (int k = 0; k < 16; k++) {
+        const C c = NAME(apart)(in + k * step);
+        all[k] = swap ? (C){{c.v[1], c.v[0]}} : c;
+    }
+    NAME(sixteen_of)(all);
+    UNROLL
+    for (int j = 0; j < 16; j++)
+        found[j] = all[4 * (j % 4) + j / 4];
+    UNROLL
+    for (long k1 = 0; k1 < 16; k1 += LANES)
+        NAME(turn)(plan, found + k1, k1, j2, LANES, rows);
+}
+
+/* The second step where n2 is 16: LANES rows, to `found`, or straight to where they belong. */
+INLINE void NAME(rows_16)(const C *rows, C *found, char *out, ptrdiff_t step, int swap, T scale)
+{
+    C all[16];
+    UNROLL
+    for (int k = 0; k < 16; k++)
+        all[k] = rows[k];
+    NAME(sixteen_of)(all);
+    UNROLL
+    for (int j = 0; j < 16; j++) {
+        const C c = all[4 * (j % 4) + j / 4];
+        if (found)
+            found[j] = c;
+        else
+            NAME(together)(out + j * step, c.v[swap] * scale, c.v[1 - swap] * scale);
     }
 }
 
-/* n1 * n2: columns, turns, rows. */
+/* Real lines of even length are transformed as half as many complex numbers. */
+/* From the transform z of these, h + 1 of the real line: each from z[k] and z[h - k], e + t; the conjugate
+   of e - t is the one of h - k. */
+#define SPLIT(ZK, ZH)                                                                             \
+    const V er = (ZK.v[0] + ZH.v[0]) * (T)0.5, ei = (ZK.v[1] - ZH.v[1]) * (T)0.5;                 \
+    const V or_ = (ZK.v[1] + ZH.v[1]) * (T)0.5, oi = (ZH.v[0] - ZK.v[0]) * (T)0.5;                \
+    const V tr = or_ * wr - oi * wi, ti = or_ * wi + oi * wr
+/* And back, twice as large: 2 z[k]. */
+#define MERGE(K, XK, XH, RE, IM)                                                                  \
+    const V er = XK.v[0] + XH.v[0], ei = XK.v[1] - XH.v[1];                                       \
+    const V dr = XK.v[0] - XH.v[0], di = XK.v[1] + XH.v[1];                                       \
+    const V RE = er - (di * wr - dr * wi), IM = ei + (dr * wr + di * wi)
+
+/* The same of both at once, where rows of LANES numbers of z lie in packs: the element of lane 0 of what is
+   read backwards is the first of the pack after it. */
+static void NAME(split_rows)(const imode_plan *plan, C *const *z, T *x, T scale)
+{
+    const long h = plan->n, n1 = plan->n1, n2 = plan->n2, groups = n1 / LANES;
+    const T *cosines = plan->half_turns, *sines = cosines + h + LANES;
+    for (long k = 0; 2 * k < h; k += LANES) {
+        const long g = k % n1 / LANES, k2 = k / n1;
+        const C a = z[g][k2], behind = z[groups - 1 - g][n2 - 1 - k2];
+        const C first = g ? z[groups - g][n2 - 1 - k2] : z[0][k2 ? n2 - k2 : 0];
+        const C b = {{AFTER(behind.v[0], first.v[0]), AFTER(behind.v[1], first.v[1])}};
+        const V wr = *(const V *)(cosines + k), wi = *(const V *)(sines + k);
+        SPLIT(a, b);
+        NAME(together)((char *)(x + 2 * k), (er + tr) * scale, (ei + ti) * scale);
+        NAME(together)((char *)(x + 2 * (h - k - LANES + 1)), BACK(er - tr) * scale, BACK(ti - ei) * scale);
+    }
+    const C middle = z[h / 2 % n1 / LANES][h / 2 / n1];
+    x[h] = middle.v[0][0] * scale;
+    x[h + 1] = -middle.v[1][0] * scale;
+    x[1] = x[2 * h + 1] = 0;
+}
+
+/* Whether two steps of one line beat many lines beside each other: 32 registers full in both. */
+INLINE int NAME(whole)(const imode_plan *plan)
+{
+    return sizeof(V) == 64 && plan->n1 && plan->n1 % LANES == 0 && plan->n2 % LANES == 0;
+}
+
+/* n1 * n2: columns, turns, rows. `real`: of these the real line, if both steps are whole. */
 static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, int swap, T scale,
-                            C *work)
+                            int real, C *work)
 {
     const long n1 = plan->n1, n2 = plan->n2, most = (n1 > n2 ? n1 : n2) + LANES;
     C *const rows = work + (GROUPS + 1) * most;
@@ -211,20 +293,37 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
     for (int g = 0; g < GROUPS; g++)
         x[g] = work + (g + 1) * most;
     NAME(place) columns = {at, n2 * PAIR, sizeof(T), LANES, swap, 0};
-    for (long j2 = 0; j2 < n2; j2 += GROUPS * LANES) {
-        const int count = n2 - j2 < GROUPS * LANES ? (int)(n2 - j2) : GROUPS * LANES;
-        NAME(take_groups)(in + j2 * PAIR, &columns, LANES * PAIR, count, n1, x);
-        for (int g = 0; g * LANES < count; g++)
-            NAME(turn)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
-                       count - g * LANES < LANES ? count - g * LANES : LANES, rows);
-    }
+    if (NAME(whole)(plan) && n1 == 16)
+        for (long j2 = 0; j2 < n2; j2 += LANES)
+            NAME(columns_16)(plan, in + j2 * PAIR, n2 * PAIR, swap, j2, rows);
+    else
+        for (long j2 = 0; j2 < n2; j2 += GROUPS * LANES) {
+            const int count = n2 - j2 < GROUPS * LANES ? (int)(n2 - j2) : GROUPS * LANES;
+            NAME(take_groups)(in + j2 * PAIR, &columns, LANES * PAIR, count, n1, x);
+            for (int g = 0; g * LANES < count; g++)
+                NAME(turns)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
+                            count - g * LANES < LANES ? count - g * LANES : LANES, rows);
+        }
+    for (long b = 0; real && b <= plan->n * PAIR; b += 64)
+        __builtin_prefetch(out + b, 1); /* written from both ends */
     columns.step = n1 * PAIR;
     for (long k1 = 0; k1 < n1; k1 += GROUPS * LANES) {
         const int count = n1 - k1 < GROUPS * LANES ? (int)(n1 - k1) : GROUPS * LANES;
+        const int short_rows = NAME(whole)(plan) && n2 == 16;
         C *found[GROUPS];
-        for (int g = 0; g * LANES < count; g++)
-            found[g] = NAME(passes)(plan->second, rows + (k1 / LANES + g) * n2, x[g]);
-        NAME(give_groups)(out + k1 * PAIR, &columns, LANES * PAIR, count, n2, found, scale);
+        for (int g = 0; g * LANES < count; g++) {
+            C *const row = rows + (k1 / LANES + g) * n2;
+            if (!short_rows)
+                found[g] = NAME(passes)(plan->second, row, x[g]);
+            else if (real)
+                NAME(rows_16)(row, found[g] = x[g], NULL, 0, 0, 1);
+            else
+                NAME(rows_16)(row, NULL, out + (k1 + g * LANES) * PAIR, columns.step, swap, scale);
+        }
+        if (real)
+            NAME(split_rows)(plan, found, (T *)out, scale);
+        else if (!short_rows)
+            NAME(give_groups)(out + k1 * PAIR, &columns, LANES * PAIR, count, n2, found, scale);
     }
 }
 
@@ -264,25 +363,14 @@ static void NAME(line)(const imode_plan *plan, const void *in, void *out, int sw
     if (plan->around)
         NAME(around)(plan, in, out, swap, (T)scale, work);
     else if (plan->n1)
-        NAME(two_steps)(plan, in, out, swap, (T)scale, work);
+        NAME(two_steps)(plan, in, out, swap, (T)scale, 0, work);
     else {
         NAME(take)(in, &whole, plan->n, x);
         NAME(give)(out, &whole, plan->n, NAME(passes)(plan, x, x + plan->n), (T)scale);
     }
 }
 
-/* ---- real lines of even length, as half as many complex numbers ---- */
-
-/* From the transform z of these, h + 1 of the real line: each from z[k] and z[h - k]. */
-#define SPLIT(K, ZK, ZH, RE, IM)                                                                  \
-    const V er = (ZK.v[0] + ZH.v[0]) * (T)0.5, ei = (ZK.v[1] - ZH.v[1]) * (T)0.5;                 \
-    const V or_ = (ZK.v[1] + ZH.v[1]) * (T)0.5, oi = (ZH.v[0] - ZK.v[0]) * (T)0.5;                \
-    const V RE = er + (or_ * wr - oi * wi), IM = ei + (or_ * wi + oi * wr)
-/* And back, twice as large: 2 z[k]. */
-#define MERGE(K, XK, XH, RE, IM)                                                                  \
-    const V er = XK.v[0] + XH.v[0], ei = XK.v[1] - XH.v[1];                                       \
-    const V dr = XK.v[0] - XH.v[0], di = XK.v[1] + XH.v[1];                                       \
-    const V RE = er - (di * wr - dr * wi), IM = ei + (dr * wr + di * wi)
+/* ---- real lines of even length ---- */
 
 static void NAME(split_lanes)(const imode_plan *plan, const C *z, C *x)
 {
@@ -291,8 +379,8 @@ static void NAME(split_lanes)(const imode_plan *plan, const C *z, C *x)
     for (long k = 0; k <= h; k++) {
         const T wr = cosines[k], wi = sines[k];
         const C a = z[k < h ? k : 0], b = z[k ? h - k : 0];
-        SPLIT(k, a, b, re, im);
-        x[k] = (C){{re, im}};
+        SPLIT(a, b);
+        x[k] = (C){{er + tr, ei + ti}};
     }
 }
 
@@ -329,15 +417,15 @@ static void NAME(split_line)(const imode_plan *plan, const T *z, T *x, T scale)
             k = h - LANES; /* the last ones, some of them again */
         const V wr = *(const V *)(cosines + k), wi = *(const V *)(sines + k);
         const C a = NAME(apart)((const char *)(z + 2 * k)), b = NAME(backwards)(z + 2 * (h - k));
-        SPLIT(k, a, b, re, im);
-        NAME(together)((char *)(x + 2 * k), re * scale, im * scale);
+        SPLIT(a, b);
+        NAME(together)((char *)(x + 2 * k), (er + tr) * scale, (ei + ti) * scale);
     }
     for (; k < h; k++) {
         const T wr = cosines[k], wi = sines[k];
         const C a = NAME(one)(z + 2 * k), b = NAME(one)(z + 2 * (h - k));
-        SPLIT(k, a, b, re, im);
-        x[2 * k] = re[0] * scale;
-        x[2 * k + 1] = im[0] * scale;
+        SPLIT(a, b);
+        x[2 * k] = (er[0] + tr[0]) * scale;
+        x[2 * k + 1] = (ei[0] + ti[0]) * scale;
     }
 }
 
@@ -483,6 +571,8 @@ static void NAME(single)(const imode_plan *plan, int kind, int swap, T scale, co
     }
     if (kind == IMODE_C2C)
         NAME(line)(plan, from, to, swap, scale, rest);
+    else if (kind == IMODE_R2C && even && NAME(whole)(plan) && plan->n1 <= GROUPS * LANES)
+        NAME(two_steps)(plan, from, to, 0, (T)scale, 1, (C *)rest);
     else if (kind == IMODE_R2C && even) {
         NAME(line)(plan, from, middle, 0, 1, rest);
         NAME(split_line)(plan, (T *)middle, (T *)to, scale);
@@ -520,24 +610,25 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
 {
     const int swap = inverse;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
-    const size_t most = strided ? STRIDED_MOST : LANES_MOST, bytes = plan->n * sizeof(C);
-    const int bundled = plan->radices[0] && bytes <= most;
+    const size_t bytes = plan->n * sizeof(C);
+    const int bundled = plan->radices[0] && bytes <= LANES_MOST && (strided || !NAME(whole)(plan));
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
         int groups = (lines - i) / LANES;
         groups = groups > GROUPS ? GROUPS : groups;
-        while (groups > 1 && groups * bytes > STRIDED_MOST)
+        while (groups > 1 && groups * bytes > LANES_MOST)
             groups--;
+        if (!bundled || (count <= LANES / 4 && plan->n1))
+            count = 1;
         if (bundled && strided && kind == IMODE_C2C && groups > 1) {
             count = groups * LANES;
             NAME(bundles)(plan, groups, swap, (T)scale, src, src_at + i, src_step, dst, dst_at + i,
                           dst_step, work);
-        } else if (bundled && (count > LANES / 4 || !plan->n1)) {
+        } else if (bundled && (count > 1 || !plan->n1)) {
             NAME(place) from = {src_at + i, src_step, sizeof(T), count, 0, 0};
             NAME(place) to = {dst_at + i, dst_step, sizeof(T), count, 0, 0};
             NAME(bundle)(plan, kind, swap, (T)scale, src, from, dst, to, work);
         } else {
-            count = 1;
             NAME(single)(plan, kind, swap, (T)scale, src + src_at[i], src_step, dst + dst_at[i],
                          dst_step, work);
         }

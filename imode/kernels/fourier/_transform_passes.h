@@ -12,6 +12,41 @@ INLINE C NAME(plus)(C a, C b, T t) { return (C){{a.v[0] + b.v[0] * t, a.v[1] + b
 INLINE C NAME(times)(C a, T t) { return (C){{a.v[0] * t, a.v[1] * t}}; }
 INLINE C NAME(quarter)(C a) { return (C){{a.v[1], -a.v[0]}}; }
 
+/* Of four numbers, in place. */
+INLINE void NAME(four_of)(C *a, C *b, C *c, C *d)
+{
+    const C ac = NAME(sum)(*a, *c), bd = NAME(sum)(*b, *d);
+    const C ca = NAME(difference)(*a, *c), db = NAME(quarter)(NAME(difference)(*b, *d));
+    *a = NAME(sum)(ac, bd);
+    *b = NAME(sum)(ca, db);
+    *c = NAME(difference)(ac, bd);
+    *d = NAME(difference)(ca, db);
+}
+
+/* Of 16, in place, four by four: the one of k is then where 4 * (k % 4) + k / 4 is. */
+INLINE void NAME(sixteen_of)(C *x)
+{
+    const T root = (T)0.707106781186547524400844362104849039;
+    const T w1[2] = {(T)0.923879532511286756128183189396788287, (T)-0.382683432365089771728459984030398866};
+    const T w2[2] = {root, -root}, w3[2] = {-w1[1], -w1[0]}, w6[2] = {-root, -root};
+    const T w9[2] = {-w1[0], -w1[1]};
+    UNROLL
+    for (int j = 0; j < 4; j++)
+        NAME(four_of)(x + j, x + 4 + j, x + 8 + j, x + 12 + j);
+    x[5] = NAME(turned)(x[5], w1);
+    x[6] = NAME(turned)(x[6], w2);
+    x[7] = NAME(turned)(x[7], w3);
+    x[9] = NAME(turned)(x[9], w2);
+    x[10] = NAME(quarter)(x[10]);
+    x[11] = NAME(turned)(x[11], w6);
+    x[13] = NAME(turned)(x[13], w3);
+    x[14] = NAME(turned)(x[14], w6);
+    x[15] = NAME(turned)(x[15], w9);
+    UNROLL
+    for (int k = 0; k < 16; k += 4)
+        NAME(four_of)(x + k, x + k + 1, x + k + 2, x + k + 3);
+}
+
 #define STORE(j, value) y[q + s * (r * p + j)] = turn && j ? NAME(turned)(value, w + 2 * (j - 1)) : value
 #define EACH                                                                                      \
     for (long p = 0; p < m; p++, w += 2 * (r - 1))                                                \
@@ -46,13 +81,12 @@ INLINE void NAME(four)(const int turn, long m, long s, const T *w, const C *x, C
 {
     const long r = 4;
     EACH {
-        const C a = TAKE(0), b = TAKE(1), c = TAKE(2), d = TAKE(3);
-        const C ac = NAME(sum)(a, c), bd = NAME(sum)(b, d);
-        const C ca = NAME(difference)(a, c), db = NAME(quarter)(NAME(difference)(b, d));
-        STORE(0, NAME(sum)(ac, bd));
-        STORE(1, NAME(sum)(ca, db));
-        STORE(2, NAME(difference)(ac, bd));
-        STORE(3, NAME(difference)(ca, db));
+        C a = TAKE(0), b = TAKE(1), c = TAKE(2), d = TAKE(3);
+        NAME(four_of)(&a, &b, &c, &d);
+        STORE(0, a);
+        STORE(1, b);
+        STORE(2, c);
+        STORE(3, d);
     }
 }
 
