@@ -62,14 +62,23 @@ def test_threads_share_plans():
     assert not failed
 
 
-def test_many_lines_are_shared_between_threads():
+@pytest.mark.parametrize("n", [300, 400, 512, 1000, 4096])
+@pytest.mark.parametrize("lines", [17, 65, 101])
+def test_many_lines_are_shared_between_threads(lines, n):
+    """With the same bits, however many share them: lines beside each other stay together."""
     before = imode.get_num_threads()
-    x = np.random.default_rng(0).standard_normal((300, 240)).astype("float32")
+    imode.manual_seed(0)
+    x = imode.randn(lines, n, dtype=imode.complex64)
+    found = []
     try:
-        imode.set_num_threads(2)
-        assert close(imode.fft.rfft2(imode.from_numpy(x)), np.fft.rfft2(x), "float32")
+        for threads in (1, 2, 3):
+            imode.set_num_threads(threads)
+            made = imode.fft.fft(x), imode.fft.fft(x.T, dim=0), imode.fft.rfft(x.real)
+            found.append([*made, imode.fft.irfft(x, n)])
     finally:
         imode.set_num_threads(before)
+    for made in found[1:]:
+        assert all(ours.equal(alone) for ours, alone in zip(made, found[0], strict=True))
 
 
 def test_the_signal_comes_back():

@@ -25,6 +25,7 @@ struct imode_plan {
     void *twiddles;     /* of the passes: pairs, in the order they are used */
     void *roots;        /* of the passes with odd radices from 7 on: cos, sin of each k / radix */
     long n1, n2;        /* of the two steps; n1 is 0: there are none */
+    int whole;          /* each step fills vectors of 64 bytes */
     imode_plan *first;  /* of length n1 */
     imode_plan *second; /* of length n2 */
     void *turns;        /* [k1][re, im][j2, rounded up to lanes] */
@@ -48,6 +49,13 @@ static inline int imode_strided(const imode_plan *plan, int kind, ptrdiff_t src_
     const ptrdiff_t real = plan->wide ? 8 : 4;
     return src_step != (kind == IMODE_R2C ? real : 2 * real) ||
            dst_step != (kind == IMODE_C2R ? real : 2 * real);
+}
+
+/* Whether lines are transformed beside each other, `lanes` of them. */
+static inline int imode_bundled(const imode_plan *plan, int lanes, int strided)
+{
+    const size_t pack = 2 * lanes * (plan->wide ? 8 : 4);
+    return plan->radices[0] && plan->n * pack <= LANES_MOST && (strided || !plan->whole);
 }
 
 #endif

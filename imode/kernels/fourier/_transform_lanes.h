@@ -274,11 +274,8 @@ static void NAME(split_rows)(const imode_plan *plan, C *const *z, T *x, T scale)
     x[1] = x[2 * h + 1] = 0;
 }
 
-/* Whether two steps of one line beat many lines beside each other: 32 registers full in both. */
-INLINE int NAME(whole)(const imode_plan *plan)
-{
-    return sizeof(V) == 64 && plan->n1 && plan->n1 % LANES == 0 && plan->n2 % LANES == 0;
-}
+/* Two steps with 32 registers full in both beat many lines beside each other. */
+#define WHOLE (sizeof(V) == 64 && plan->whole)
 
 /* n1 * n2: columns, turns, rows. `real`: of these the real line, if both steps are whole. */
 static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, int swap, T scale,
@@ -293,7 +290,7 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
     for (int g = 0; g < GROUPS; g++)
         x[g] = work + (g + 1) * most;
     NAME(place) columns = {at, n2 * PAIR, sizeof(T), LANES, swap, 0};
-    if (NAME(whole)(plan) && n1 == 16)
+    if (WHOLE && n1 == 16)
         for (long j2 = 0; j2 < n2; j2 += LANES)
             NAME(columns_16)(plan, in + j2 * PAIR, n2 * PAIR, swap, j2, rows);
     else
@@ -309,7 +306,7 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
     columns.step = n1 * PAIR;
     for (long k1 = 0; k1 < n1; k1 += GROUPS * LANES) {
         const int count = n1 - k1 < GROUPS * LANES ? (int)(n1 - k1) : GROUPS * LANES;
-        const int short_rows = NAME(whole)(plan) && n2 == 16;
+        const int short_rows = WHOLE && n2 == 16;
         C *found[GROUPS];
         for (int g = 0; g * LANES < count; g++) {
             C *const row = rows + (k1 / LANES + g) * n2;
@@ -571,7 +568,7 @@ static void NAME(single)(const imode_plan *plan, int kind, int swap, T scale, co
     }
     if (kind == IMODE_C2C)
         NAME(line)(plan, from, to, swap, scale, rest);
-    else if (kind == IMODE_R2C && even && NAME(whole)(plan) && plan->n1 <= GROUPS * LANES)
+    else if (kind == IMODE_R2C && even && WHOLE && plan->n1 <= GROUPS * LANES)
         NAME(two_steps)(plan, from, to, 0, (T)scale, 1, (C *)rest);
     else if (kind == IMODE_R2C && even) {
         NAME(line)(plan, from, middle, 0, 1, rest);
@@ -611,7 +608,7 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
     const int swap = inverse;
     const int strided = imode_strided(plan, kind, src_step, dst_step);
     const size_t bytes = plan->n * sizeof(C);
-    const int bundled = plan->radices[0] && bytes <= LANES_MOST && (strided || !NAME(whole)(plan));
+    const int bundled = imode_bundled(plan, LANES, strided);
     for (int i = 0; i < lines;) {
         int count = lines - i < LANES ? lines - i : LANES;
         int groups = (lines - i) / LANES;
@@ -643,3 +640,4 @@ static void NAME(run)(const imode_plan *plan, int kind, int inverse, int both, d
 #undef PAIR
 #undef SPLIT
 #undef MERGE
+#undef WHOLE

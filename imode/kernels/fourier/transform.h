@@ -24,7 +24,8 @@ size_t imode_plan_work(const imode_plan *plan, int kind, ptrdiff_t src_step, ptr
 void imode_transform(const imode_plan *plan, int kind, int inverse, int both, double scale,
                      const char *src, const ptrdiff_t *src_at, ptrdiff_t src_step, char *dst,
                      const ptrdiff_t *dst_at, ptrdiff_t dst_step, int lines, void *work);
-/* How many lines are best given at once. */
-int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step);
+/* How many lines are best given at once. unit: threads divide the lines between multiples of so many,
+   or the result would depend on where: those beside each other are added up otherwise than one alone. */
+int imode_lines(const imode_plan *plan, int kind, ptrdiff_t src_step, ptrdiff_t dst_step, int *unit);
 
 #endif

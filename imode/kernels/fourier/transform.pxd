@@ -14,7 +14,8 @@ cdef extern from "transform.h" nogil:
     size_t imode_plan_bytes(const imode_plan*) noexcept
     size_t imode_plan_work(const imode_plan*, int kind, npy_intp src_step,
                            npy_intp dst_step) noexcept
-    int imode_lines(const imode_plan*, int kind, npy_intp src_step, npy_intp dst_step) noexcept
+    int imode_lines(const imode_plan*, int kind, npy_intp src_step, npy_intp dst_step,
+                    int* unit) noexcept
     void imode_transform(
         const imode_plan*, int kind, int inverse, int both, double scale, const char* src,
         const npy_intp* src_at, npy_intp src_step, char* dst, const npy_intp* dst_at,

@@ -90,11 +90,16 @@ ctypedef struct Lines:            # all lines of an array along one axis
     npy_intp[NDIM] src_strides
     npy_intp[NDIM] dst_strides
     npy_intp count
+    int at_once
+    int unit                      # of lines that one thread takes
     bint failed                   # for want of memory
 
 
-cdef void _run(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+cdef void _run(void* ctx, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Transform units from the first to before the last."""
     cdef Lines* lines = <Lines*>ctx
+    cdef npy_intp begin = first * lines.unit
+    cdef npy_intp end = min(last * lines.unit, lines.count)
     cdef char[SMALL + 64] small
     cdef size_t needed = imode_plan_work(lines.plan, lines.kind, lines.src_step,
                                          lines.dst_step) + 64
@@ -102,7 +107,6 @@ cdef void _run(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
     cdef npy_intp[NDIM] index
     cdef npy_intp[IMODE_LINES] src_at, dst_at
     cdef npy_intp src, dst, rest = begin
-    cdef int at_once = imode_lines(lines.plan, lines.kind, lines.src_step, lines.dst_step)
     cdef int d, n
     if needed > SMALL:
         memory = <char*>malloc(needed)
@@ -117,7 +121,7 @@ cdef void _run(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
         dst += index[d] * lines.dst_strides[d]
     while begin < end:
         n = 0
-        while n < at_once and begin < end:
+        while n < lines.at_once and begin < end:
             src_at[n], dst_at[n] = src, dst
             n += 1
             begin += 1
@@ -142,6 +146,7 @@ cdef int along(int kind, ndarray source, ndarray target, int axis, npy_intp n, b
     cdef Lines lines
     cdef Plan plan = plan_of(
         n, cnp.PyArray_TYPE(target) in (cnp.NPY_DOUBLE, cnp.NPY_CDOUBLE), kind != IMODE_C2C)
+    cdef npy_intp units
     cdef int d, i
     lines.plan, lines.kind, lines.inverse, lines.both = plan.tables, kind, inverse, both
     lines.scale, lines.failed, lines.nd, lines.count = scale, False, 0, 1
@@ -162,11 +167,13 @@ cdef int along(int kind, ndarray source, ndarray target, int axis, npy_intp n, b
         lines.count *= source.shape[d]
     if lines.count == 0:
         return 0
+    lines.at_once = imode_lines(plan.tables, kind, lines.src_step, lines.dst_step, &lines.unit)
+    units = (lines.count + lines.unit - 1) // lines.unit
     if lines.count * n < GIL_FREE:
-        _run(&lines, 0, lines.count)
+        _run(&lines, 0, units)
     else:
         with nogil:
-            parallel_for(lines.count, max(GRAIN // n, 1), _run, &lines)
+            parallel_for(units, max(GRAIN // (n * lines.unit), 1), _run, &lines)
     if lines.failed:
         raise MemoryError()
     return 0
