@@ -17,7 +17,7 @@ SOURCES := $(shell find imode -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.h'
            setup.py tools/names.py tools/stubs.py
 STAMP := build/.built
 
-.PHONY: help docs demo examples test fast bench bench-large bench-models conformance coverage fuzz stress crash lint format build debug leaks wheel wheels away clean
+.PHONY: help docs demo examples cluster test fast bench bench-large bench-models conformance coverage fuzz stress crash lint format build debug leaks wheel wheels away clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | column -t -s "$$(printf '\t')"
@@ -32,6 +32,9 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 	$(PYTHON) -m imode $(EXAMPLES)/sentences_as_they_are.py
 	$(PYTHON) $(EXAMPLES)/images.py
 	$(PYTHON) examples/text.py
+
+cluster: $(STAMP) .venv/.test .venv/.ray .venv/.dask  ## examples/cluster, by Ray and by Dask, on two processes; workers that die
+	$(PYTHON) -m pytest tests/test_integrations.py --durations=8
 
 # What tests the kernels that are compiled for several levels of x86-64.
 KERNELS := $(patsubst %,tests/test_%.py,cpu_level loops reduce norm conv loss fourier random special \
@@ -135,7 +138,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples .venv/.wheels: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples .venv/.wheels .venv/.ray .venv/.dask: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch
