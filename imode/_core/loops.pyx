@@ -243,7 +243,7 @@ for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
 
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
-    """Try the common case: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
+    """Try the common case: one dtype, contiguous operands, numbers, 0-dim tensors."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
     cdef Loops* loops = <Loops*>kernel.data
     cdef PyObject* target = args[op.nargs]
@@ -258,6 +258,7 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
     cdef int i, d, nd
+    cdef bint spread = False      # their shapes differ
     cdef list _held
 
     for i in range(nin, op.nargs):
@@ -293,11 +294,11 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             if model == NULL:
                 model = array
             elif array.nd != model.nd:
-                return _general(op, kernel, loops, args, target)
+                spread = True
             else:
                 for d in range(array.nd):
                     if array.dimensions[d] != model.dimensions[d]:
-                        return _general(op, kernel, loops, args, target)
+                        spread = True
     if code == NO_DTYPE or loops.loop[code] == NULL or (
             loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
         return _general(op, kernel, loops, args, target)
@@ -310,6 +311,8 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                     store_small(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
             data[i] = <char*>&numbers[i]
+    if spread:
+        return _spread(op, kernel, loops, args, code, data)
     nd = 0 if model == NULL else model.nd
     for d in range(nd):
         n *= model.dimensions[d]
@@ -338,6 +341,56 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if n:
         run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
+
+
+cdef object _spread(Operator op, CKernel kernel, Loops* loops, PyObject** args, int code,
+                    char** data):
+    """The common case where shapes differ: few elements, every operand in row order.
+
+    Then the result is in row order too, by the rules of `layout`, whatever is broadcast.
+    """
+    cdef Operand operands[MAX_IN + 1]
+    cdef npy_intp dims[NDIM]
+    cdef ndarray out
+    cdef int nd = _most_dims(args, loops.nin)
+    cdef int i
+    if args[op.nargs] != NULL or not _spreads(args, loops.nin, nd, dims):
+        return _general(op, kernel, loops, args, args[op.nargs])
+    for i in range(loops.nin):
+        if is_tensor(args[i]):
+            operands[i] = operand_of(storage(<Tensor>args[i]))
+        else:
+            operands[i].data, operands[i].nd = data[i], 0
+    out = empty(typenum_of[loops.out[code]], nd, dims)
+    iterate(loops.loop[code], loops.data[code], operands, loops.nin, nd, dims, out)
+    return wrap(out)
+
+
+cdef bint _spreads(PyObject** args, int nin, int nd, npy_intp* dims) noexcept:
+    """Whether operands of one dtype are as `_spread` wants them; sets dims."""
+    cdef Fields* array
+    cdef npy_intp length
+    cdef npy_intp n = 1
+    cdef int i, d
+    for d in range(nd):
+        dims[d] = 1
+    for i in range(nin):
+        if not is_tensor(args[i]):
+            continue
+        array = fields((<Tensor>args[i]).array)
+        if not in_row_order(array, _sizes[code_of[array.descr.type_num]]):
+            return False
+        for d in range(array.nd):
+            length = array.dimensions[d]
+            if length == 1 or length == dims[nd - array.nd + d]:
+                continue
+            if dims[nd - array.nd + d] != 1:
+                return False          # no common shape
+            dims[nd - array.nd + d] = length
+            n *= length
+            if n >= GIL_FREE:
+                return False
+    return True
 
 
 cdef object _guarded_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -560,8 +613,8 @@ cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept
 cdef int _most_dims(PyObject** args, int nin) noexcept:
     cdef int i, nd = 0
     for i in range(nin):
-        if is_tensor(args[i]) and storage(<Tensor>args[i]).ndim > nd:
-            nd = storage(<Tensor>args[i]).ndim
+        if is_tensor(args[i]):
+            nd = max(nd, fields((<Tensor>args[i]).array).nd)
     return nd
 
 
@@ -800,9 +853,11 @@ def why_general(Operator op not None, list values not None, target):
     cdef npy_intp n = 1
     cdef char* data
     cdef Loops* loops
+    cdef npy_intp dims[NDIM]
     cdef int code = NO_DTYPE
     cdef npy_intp j
     cdef int i, d, first = 0
+    cdef int other = -1           # the first of another shape
     config, scales = _given(op, values, target, args)
     if config is None:
         return None
@@ -833,12 +888,9 @@ def why_general(Operator op not None, list values not None, target):
             return i, "is not contiguous"
         if model == NULL:
             model = array
-        elif array.nd != model.nd:
-            return i, "has another number of dimensions: it is broadcast"
-        else:
-            for d in range(array.nd):
-                if array.dimensions[d] != model.dimensions[d]:
-                    return i, "has another shape: it is broadcast"
+        elif other < 0 and (array.nd != model.nd or memcmp(
+                array.dimensions, model.dimensions, array.nd * sizeof(npy_intp))):
+            other = i
     if code == NO_DTYPE:
         return -1, "no operand is a tensor"
     if loops.loop[code] == NULL:
@@ -854,6 +906,12 @@ def why_general(Operator op not None, list values not None, target):
             if not (_no_bound(i, code, <char*>&number) if args[i] == <PyObject*>None else
                     store_small(args[i], code, <char*>&number)):
                 return i, f"is a number that {_name(code)} may not hold"
+    if other >= 0:
+        if target is not None:
+            return other, "has another shape, and there is a target"
+        if not _spreads(args, loops.nin, _most_dims(args, loops.nin), dims):
+            return other, "has another shape, among many elements or strides not in row order"
+        return ()
     if target is None:
         return ()
     array = fields((<Tensor>target).array)
