@@ -222,6 +222,25 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
     return 0
 
 
+def take_brains(CKernel kernel not None):
+    """Let a kernel's loops over float32 run on bfloat16: its operator is one of "loops"."""
+    cdef _Config config = <_Config?>kernel.config
+    _take_brains(&config.loops)
+    _take_brains(&config.scaled_loops)
+
+
+cdef void _take_brains(Loops* loops) noexcept:
+    if loops.loop[<int>FLOAT32] == NULL or loops.loop[<int>FLOAT16] == NULL:
+        return
+    loops.brains = loops.halves
+    loops.brains.brain = True
+    loops.brains.halves = (1 << loops.nin) - 1 | (
+        loops.out[<int>BFLOAT16] == BFLOAT16) << loops.nin
+    if loops.ints == MASK:
+        loops.brains.halves &= ~1
+    loops.loop[<int>BFLOAT16], loops.data[<int>BFLOAT16] = run_wide, &loops.brains
+
+
 cdef bint _scales(Loops* loops, PyObject** args) noexcept:
     """Whether the operands are floating point and the argument after them, alpha, is a number."""
     cdef PyObject* alpha = args[loops.nin]
@@ -507,9 +526,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     elif is_integral(code) and loops.ints == ERROR:
         raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
     out_code = loops.out[code]
-    brain = code == BFLOAT16 and loops.loop[<int>FLOAT32] != NULL and (
-        loops.loop[<int>FLOAT16] != NULL and op.entry.stored == "loops")
-    if loops.loop[code] == NULL and not brain:
+    brain = code == BFLOAT16 and loops.loop[code] != NULL
+    if loops.loop[code] == NULL:
         # Comparisons have loops for floats, and always give bools.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
@@ -521,7 +539,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         return run_numpy(op, (<_Config>kernel.config).precheck, args)
     if loops.ints == DIVIDED and is_integral(code):
         served = served and not _has_zero(args[1], code, nd, dims)
-    if not served or loops.loop[code] == NULL and not brain:
+    if not served or loops.loop[code] == NULL:
         return _without_loops(op, kernel, code, args)
     wide = (brain or code == FLOAT16) and _widens(loops, args, code)
     narrow = code
