@@ -277,7 +277,6 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef int nin = loops.nin
     cdef int code = NO_DTYPE
     cdef int i, d, nd
-    cdef bint spread = False      # their shapes differ
     cdef list _held
 
     for i in range(nin, op.nargs):
@@ -313,13 +312,12 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             if model == NULL:
                 model = array
             elif array.nd != model.nd:
-                spread = True
+                return _spread(op, kernel, loops, args)
             else:
                 for d in range(array.nd):
                     if array.dimensions[d] != model.dimensions[d]:
-                        spread = True
-    if code == NO_DTYPE or loops.loop[code] == NULL or (
-            loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
+                        return _spread(op, kernel, loops, args)
+    if not _serves(loops, code):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if (not steps[i] or loops.layout == LIKE) and model != NULL and target == NULL and (
@@ -330,8 +328,6 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
                     store_small(args[i], code, <char*>&numbers[i])):
                 return _general(op, kernel, loops, args, target)
             data[i] = <char*>&numbers[i]
-    if spread:
-        return _spread(op, kernel, loops, args, code, data)
     nd = 0 if model == NULL else model.nd
     for d in range(nd):
         n *= model.dimensions[d]
@@ -362,54 +358,76 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     return <object>target
 
 
-cdef object _spread(Operator op, CKernel kernel, Loops* loops, PyObject** args, int code,
-                    char** data):
+cdef inline bint _serves(Loops* loops, int code) noexcept:
+    """Whether there is a loop for operands of one dtype, and none is to be found for integers."""
+    return code != NO_DTYPE and loops.loop[code] != NULL and (
+        loops.ints == SAME or loops.ints >= ALIKE or not is_integral(code))
+
+
+cdef object _spread(Operator op, CKernel kernel, Loops* loops, PyObject** args):
     """The common case where shapes differ: few elements, every operand in row order.
 
     Then the result is in row order too, by the rules of `layout`, whatever is broadcast.
     """
     cdef Operand operands[MAX_IN + 1]
+    cdef int64_t numbers[MAX_IN]
     cdef npy_intp dims[NDIM]
     cdef ndarray out
     cdef int nd = _most_dims(args, loops.nin)
+    cdef int code = NO_DTYPE
     cdef int i
-    if args[op.nargs] != NULL or not _spreads(args, loops.nin, nd, dims):
+    if args[op.nargs] == NULL:
+        code = _spread_code(loops, args, nd, dims)
+    if code == NO_DTYPE:
         return _general(op, kernel, loops, args, args[op.nargs])
     for i in range(loops.nin):
         if is_tensor(args[i]):
             operands[i] = operand_of(storage(<Tensor>args[i]))
+        elif store_small(args[i], code, <char*>&numbers[i]):
+            operands[i].data, operands[i].nd = <char*>&numbers[i], 0
         else:
-            operands[i].data, operands[i].nd = data[i], 0
+            return _general(op, kernel, loops, args, NULL)
     out = empty(typenum_of[loops.out[code]], nd, dims)
     iterate(loops.loop[code], loops.data[code], operands, loops.nin, nd, dims, out)
     return wrap(out)
 
 
-cdef bint _spreads(PyObject** args, int nin, int nd, npy_intp* dims) noexcept:
-    """Whether operands of one dtype are as `_spread` wants them; sets dims."""
+cdef int _spread_code(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
+    """The one dtype of operands that `_spread` serves, or NO_DTYPE; sets dims."""
     cdef Fields* array
     cdef npy_intp length
     cdef npy_intp n = 1
-    cdef int i, d
+    cdef int code = NO_DTYPE
+    cdef int i, d, own
     for d in range(nd):
         dims[d] = 1
-    for i in range(nin):
+    for i in range(loops.nin):
         if not is_tensor(args[i]):
+            if args[i] == <PyObject*>None:
+                return NO_DTYPE
             continue
         array = fields((<Tensor>args[i]).array)
-        if not in_row_order(array, _sizes[code_of[array.descr.type_num]]):
-            return False
+        own = code_of[array.descr.type_num]
+        if i == 0 and loops.ints == MASK:
+            if own != BOOL:
+                return NO_DTYPE
+        elif code == NO_DTYPE:
+            code = own
+        elif code != own:
+            return NO_DTYPE
+        if not in_row_order(array, _sizes[own]):
+            return NO_DTYPE
         for d in range(array.nd):
             length = array.dimensions[d]
             if length == 1 or length == dims[nd - array.nd + d]:
                 continue
             if dims[nd - array.nd + d] != 1:
-                return False          # no common shape
+                return NO_DTYPE       # no common shape
             dims[nd - array.nd + d] = length
             n *= length
             if n >= GIL_FREE:
-                return False
-    return True
+                return NO_DTYPE
+    return code if _serves(loops, code) else NO_DTYPE
 
 
 cdef object _guarded_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -927,7 +945,7 @@ def why_general(Operator op not None, list values not None, target):
     if other >= 0:
         if target is not None:
             return other, "has another shape, and there is a target"
-        if not _spreads(args, loops.nin, _most_dims(args, loops.nin), dims):
+        if _spread_code(loops, args, _most_dims(args, loops.nin), dims) == NO_DTYPE:
             return other, "has another shape, among many elements or strides not in row order"
         return ()
     if target is None:

@@ -181,23 +181,21 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
 
 
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
-    cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
-    cdef Node node
-    if grad_fn is not None:
-        edge.input_nr = tensor.output_nr
-        edge.node = <PyObject*>grad_fn
-        Py_INCREF(grad_fn)
-        return True
-    if not tensor.leaf_requires_grad:
+    cdef AccumulateGrad leaf
+    if tensor.view is not None:
+        grad_fn_of(tensor)            # renews it
+    edge.input_nr = 0
+    if tensor.grad_fn is not None:
+        edge.node, edge.input_nr = <PyObject*>tensor.grad_fn, tensor.output_nr
+    elif tensor.leaf_requires_grad:
+        leaf = accumulator_of(tensor)
+        edge.node = <PyObject*>leaf
+    else:
         # Also the case of a view, made without recording, of a base that requires grad: the view
         # has requires_grad=True as well, but its gradient goes nowhere.
         edge.node = NULL
-        edge.input_nr = 0
         return False
-    node = accumulator_of(tensor)
-    edge.input_nr = 0
-    edge.node = <PyObject*>node
-    Py_INCREF(node)
+    Py_INCREF(<object>edge.node)
     return True
 
 

@@ -315,8 +315,10 @@ cdef void _end(PyObject* o) noexcept:
     if has_weak_references(o):        # first: their callbacks may look at other nodes
         PyObject_ClearWeakRefs(o)
     died()
-    (<Node>o)._drop_saved()
-    (<Node>o)._drop_edges()
+    if (<Node>o).n_saved:
+        (<Node>o)._drop_saved()
+    if (<Node>o).n_edges:
+        (<Node>o)._drop_edges()
     for i in range(n):
         if outputs[i].nd > MAX_SHAPE:
             c_free(outputs[i].shape.many)
