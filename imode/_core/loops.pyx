@@ -933,8 +933,13 @@ def why_general(Operator op not None, list values not None, target):
         return first, f"is {_name(code)}, for which there is no loop"
     if loops.ints != SAME and loops.ints < ALIKE and is_integral(code):
         return first, f"is {_name(code)}, and integers compute in floats, or not at all"
+    if other >= 0:
+        if target is not None:
+            return other, "has another shape, and there is a target"
+        if _spread_code(loops, args, _most_dims(args, loops.nin), dims) == NO_DTYPE:
+            return other, "has another shape, among many elements or strides not in row order"
     for i in range(loops.nin):
-        if (not is_tensor(args[i]) or fields((<Tensor>args[i]).array).nd == 0 or (
+        if other < 0 and (not is_tensor(args[i]) or fields((<Tensor>args[i]).array).nd == 0 or (
                 loops.layout == LIKE)) and model != NULL and target is None and (
                 not in_row_order(model, _sizes[code])):
             return i, "stands beside a tensor whose strides are not in row order"
@@ -942,12 +947,6 @@ def why_general(Operator op not None, list values not None, target):
             if not (_no_bound(i, code, <char*>&number) if args[i] == <PyObject*>None else
                     store_small(args[i], code, <char*>&number)):
                 return i, f"is a number that {_name(code)} may not hold"
-    if other >= 0:
-        if target is not None:
-            return other, "has another shape, and there is a target"
-        if _spread_code(loops, args, _most_dims(args, loops.nin), dims) == NO_DTYPE:
-            return other, "has another shape, among many elements or strides not in row order"
-        return ()
     if target is None:
         return ()
     array = fields((<Tensor>target).array)
