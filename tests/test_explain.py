@@ -132,8 +132,7 @@ def test_a_kernel_of_ones_own_is_named_and_not_run(capsys):
     [
         (lambda: (imode.ones(4), imode.ones(4, dtype=imode.int64)), "is int64 beside float32"),
         (lambda: (imode.ones(4)[::2], 1), "self is not contiguous"),
-        (lambda: (imode.ones(2, 3), imode.ones(3)), "number of dimensions"),
-        (lambda: (imode.ones(2, 3), imode.ones(1, 3)), "other has another shape"),
+        (lambda: (imode.ones(200, 300), imode.ones(300)), "other has another shape"),
         (lambda: (1, 2), "no operand is a tensor"),
         (lambda: (imode.ones(4, dtype=imode.int64), 2.5), "other is a number that"),
         (lambda: (imode.ones(4, dtype=imode.int64), 1, 2), None),

@@ -279,7 +279,7 @@ def _fast(op, keys, values, target):
     why = why_general(op, values, target)
     if why is not None:
         if not why:
-            return FastCase(True, "one dtype, one shape, contiguous", "its tests")
+            return FastCase(True, "one dtype, contiguous", "its tests")
         which, what = why
         name = f"{op.names[which]} " if which >= 0 else ""
         return FastCase(False, name + what, "its tests")

@@ -51,6 +51,7 @@ ctypedef struct Loops:            # of one ufunc; indexed by the Code of the ope
     int layout                    # Layout
     void* scaled                  # Loops with one more operand (alpha), for floats; or NULL
     wide_loop halves              # that of float32, for float16: see `_fill`
+    wide_loop brains              # and for bfloat16
 
 
 # The inner loop of a ufunc or gufunc for operands all of one dtype; False if it has none.

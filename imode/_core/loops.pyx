@@ -222,6 +222,25 @@ cdef int _fill(Loops* loops, ufunc, int ints, numbers) except -1:
     return 0
 
 
+def take_brains(CKernel kernel not None):
+    """Let a kernel's loops over float32 run on bfloat16: its operator is one of "loops"."""
+    cdef _Config config = <_Config?>kernel.config
+    _take_brains(&config.loops)
+    _take_brains(&config.scaled_loops)
+
+
+cdef void _take_brains(Loops* loops) noexcept:
+    if loops.loop[<int>FLOAT32] == NULL or loops.loop[<int>FLOAT16] == NULL:
+        return
+    loops.brains = loops.halves
+    loops.brains.brain = True
+    loops.brains.halves = (1 << loops.nin) - 1 | (
+        loops.out[<int>BFLOAT16] == BFLOAT16) << loops.nin
+    if loops.ints == MASK:
+        loops.brains.halves &= ~1
+    loops.loop[<int>BFLOAT16], loops.data[<int>BFLOAT16] = run_wide, &loops.brains
+
+
 cdef bint _scales(Loops* loops, PyObject** args) noexcept:
     """Whether the operands are floating point and the argument after them, alpha, is a number."""
     cdef PyObject* alpha = args[loops.nin]
@@ -243,7 +262,7 @@ for _i in range(N_DTYPES):
     _sizes[_i] = dtype_from_code(_i).numpy.itemsize
 
 cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
-    """Try the common case: one dtype, contiguous operands of one shape, numbers, 0-dim tensors."""
+    """Try the common case: one dtype, contiguous operands, numbers, 0-dim tensors."""
     cdef CKernel kernel = <CKernel>op.kernels[0]
     cdef Loops* loops = <Loops*>kernel.data
     cdef PyObject* target = args[op.nargs]
@@ -293,13 +312,12 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
             if model == NULL:
                 model = array
             elif array.nd != model.nd:
-                return _general(op, kernel, loops, args, target)
+                return _spread(op, kernel, loops, args)
             else:
                 for d in range(array.nd):
                     if array.dimensions[d] != model.dimensions[d]:
-                        return _general(op, kernel, loops, args, target)
-    if code == NO_DTYPE or loops.loop[code] == NULL or (
-            loops.ints != SAME and loops.ints < ALIKE and is_integral(code)):
+                        return _spread(op, kernel, loops, args)
+    if not _serves(loops, code):
         return _general(op, kernel, loops, args, target)
     for i in range(nin):
         if (not steps[i] or loops.layout == LIKE) and model != NULL and target == NULL and (
@@ -338,6 +356,78 @@ cdef object ufunc_kernel(Operator op, keyset_t keys, PyObject** args):
     if n:
         run(loops.loop[code], loops.data[code], nin + 1, data, n, steps)
     return <object>target
+
+
+cdef inline bint _serves(Loops* loops, int code) noexcept:
+    """Whether there is a loop for operands of one dtype, and none is to be found for integers."""
+    return code != NO_DTYPE and loops.loop[code] != NULL and (
+        loops.ints == SAME or loops.ints >= ALIKE or not is_integral(code))
+
+
+cdef object _spread(Operator op, CKernel kernel, Loops* loops, PyObject** args):
+    """The common case where shapes differ: few elements, every operand in row order.
+
+    Then the result is in row order too, by the rules of `layout`, whatever is broadcast.
+    """
+    cdef Operand operands[MAX_IN + 1]
+    cdef int64_t numbers[MAX_IN]
+    cdef npy_intp dims[NDIM]
+    cdef ndarray out
+    cdef int nd = _most_dims(args, loops.nin)
+    cdef int code = NO_DTYPE
+    cdef int i
+    if args[op.nargs] == NULL:
+        code = _spread_code(loops, args, nd, dims)
+    if code == NO_DTYPE:
+        return _general(op, kernel, loops, args, args[op.nargs])
+    for i in range(loops.nin):
+        if is_tensor(args[i]):
+            operands[i] = operand_of(storage(<Tensor>args[i]))
+        elif store_small(args[i], code, <char*>&numbers[i]):
+            operands[i].data, operands[i].nd = <char*>&numbers[i], 0
+        else:
+            return _general(op, kernel, loops, args, NULL)
+    out = empty(typenum_of[loops.out[code]], nd, dims)
+    iterate(loops.loop[code], loops.data[code], operands, loops.nin, nd, dims, out)
+    return wrap(out)
+
+
+cdef int _spread_code(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept:
+    """The one dtype of operands that `_spread` serves, or NO_DTYPE; sets dims."""
+    cdef Fields* array
+    cdef npy_intp length
+    cdef npy_intp n = 1
+    cdef int code = NO_DTYPE
+    cdef int i, d, own
+    for d in range(nd):
+        dims[d] = 1
+    for i in range(loops.nin):
+        if not is_tensor(args[i]):
+            if args[i] == <PyObject*>None:
+                return NO_DTYPE
+            continue
+        array = fields((<Tensor>args[i]).array)
+        own = code_of[array.descr.type_num]
+        if i == 0 and loops.ints == MASK:
+            if own != BOOL:
+                return NO_DTYPE
+        elif code == NO_DTYPE:
+            code = own
+        elif code != own:
+            return NO_DTYPE
+        if not in_row_order(array, _sizes[own]):
+            return NO_DTYPE
+        for d in range(array.nd):
+            length = array.dimensions[d]
+            if length == 1 or length == dims[nd - array.nd + d]:
+                continue
+            if dims[nd - array.nd + d] != 1:
+                return NO_DTYPE       # no common shape
+            dims[nd - array.nd + d] = length
+            n *= length
+            if n >= GIL_FREE:
+                return NO_DTYPE
+    return code if _serves(loops, code) else NO_DTYPE
 
 
 cdef object _guarded_kernel(Operator op, keyset_t keys, PyObject** args):
@@ -454,9 +544,8 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
     elif is_integral(code) and loops.ints == ERROR:
         raise RuntimeError(f'"{op.name}" not implemented for \'{type_str(code)}\'')
     out_code = loops.out[code]
-    brain = code == BFLOAT16 and loops.loop[<int>FLOAT32] != NULL and (
-        loops.loop[<int>FLOAT16] != NULL and op.entry.stored == "loops")
-    if loops.loop[code] == NULL and not brain:
+    brain = code == BFLOAT16 and loops.loop[code] != NULL
+    if loops.loop[code] == NULL:
         # Comparisons have loops for floats, and always give bools.
         i = FLOAT32
         out_code = BOOL if loops.loop[i] != NULL and loops.out[i] == BOOL else code
@@ -468,7 +557,7 @@ cdef object _general(Operator op, CKernel kernel, Loops* loops, PyObject** args,
         return run_numpy(op, (<_Config>kernel.config).precheck, args)
     if loops.ints == DIVIDED and is_integral(code):
         served = served and not _has_zero(args[1], code, nd, dims)
-    if not served or loops.loop[code] == NULL and not brain:
+    if not served or loops.loop[code] == NULL:
         return _without_loops(op, kernel, code, args)
     wide = (brain or code == FLOAT16) and _widens(loops, args, code)
     narrow = code
@@ -560,8 +649,8 @@ cdef bint _alike(Loops* loops, PyObject** args, int nd, npy_intp* dims) noexcept
 cdef int _most_dims(PyObject** args, int nin) noexcept:
     cdef int i, nd = 0
     for i in range(nin):
-        if is_tensor(args[i]) and storage(<Tensor>args[i]).ndim > nd:
-            nd = storage(<Tensor>args[i]).ndim
+        if is_tensor(args[i]):
+            nd = max(nd, fields((<Tensor>args[i]).array).nd)
     return nd
 
 
@@ -800,9 +889,11 @@ def why_general(Operator op not None, list values not None, target):
     cdef npy_intp n = 1
     cdef char* data
     cdef Loops* loops
+    cdef npy_intp dims[NDIM]
     cdef int code = NO_DTYPE
     cdef npy_intp j
     cdef int i, d, first = 0
+    cdef int other = -1           # the first of another shape
     config, scales = _given(op, values, target, args)
     if config is None:
         return None
@@ -833,20 +924,22 @@ def why_general(Operator op not None, list values not None, target):
             return i, "is not contiguous"
         if model == NULL:
             model = array
-        elif array.nd != model.nd:
-            return i, "has another number of dimensions: it is broadcast"
-        else:
-            for d in range(array.nd):
-                if array.dimensions[d] != model.dimensions[d]:
-                    return i, "has another shape: it is broadcast"
+        elif other < 0 and (array.nd != model.nd or memcmp(
+                array.dimensions, model.dimensions, array.nd * sizeof(npy_intp))):
+            other = i
     if code == NO_DTYPE:
         return -1, "no operand is a tensor"
     if loops.loop[code] == NULL:
         return first, f"is {_name(code)}, for which there is no loop"
     if loops.ints != SAME and loops.ints < ALIKE and is_integral(code):
         return first, f"is {_name(code)}, and integers compute in floats, or not at all"
+    if other >= 0:
+        if target is not None:
+            return other, "has another shape, and there is a target"
+        if _spread_code(loops, args, _most_dims(args, loops.nin), dims) == NO_DTYPE:
+            return other, "has another shape, among many elements or strides not in row order"
     for i in range(loops.nin):
-        if (not is_tensor(args[i]) or fields((<Tensor>args[i]).array).nd == 0 or (
+        if other < 0 and (not is_tensor(args[i]) or fields((<Tensor>args[i]).array).nd == 0 or (
                 loops.layout == LIKE)) and model != NULL and target is None and (
                 not in_row_order(model, _sizes[code])):
             return i, "stands beside a tensor whose strides are not in row order"

@@ -16,14 +16,13 @@ from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
 
+cdef extern from "recycled.h":
+    ctypedef void (*destructor)(PyObject*)
+    object _revive "imode_revive"(PyObject*)
+    destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
+
 cdef extern from *:
     """
-    /* Bring a dead tensor back to life; the caller owns it. */
-    static inline PyObject* imode_revive(PyObject* o) {
-        Py_SET_REFCNT(o, 1);
-        PyObject_GC_Track(o);
-        return o;
-    }
     static inline PyObject** imode_dict_of(PyObject* o) {
         return (PyObject**)((char*)o + Py_TYPE(o)->tp_dictoffset);
     }
@@ -50,26 +49,18 @@ cdef extern from *:
         PyObject* dict = *imode_dict_of(o);
         return (dict != NULL && !(Py_REFCNT(dict) == 1 && PyDict_CheckExact(dict)
                                   && ((PyDictObject*)dict)->ma_used == 0)) ||
-               *(PyObject**)((char*)o + Py_TYPE(o)->tp_weaklistoffset) != NULL;
+               imode_has_weak_references(o);
     }
     static void* imode_swap_new(PyObject* type, void* make) {
         void* before = (void*)((PyTypeObject*)type)->tp_new;
         ((PyTypeObject*)type)->tp_new = (newfunc)make;
         return before;
     }
-    static destructor imode_swap_dealloc(PyObject* type, destructor dealloc) {
-        destructor before = ((PyTypeObject*)type)->tp_dealloc;
-        ((PyTypeObject*)type)->tp_dealloc = dealloc;
-        return before;
-    }
     """
-    ctypedef void (*destructor)(PyObject*)
-    object _revive "imode_revive"(PyObject*)
     object _drop_dict "imode_drop_dict"(object)
     object _copy_blank "imode_copy_blank"(object)
     const bint OLD_LOOKUP "IMODE_OLD_LOOKUP"
     bint _has_extras "imode_has_extras"(PyObject*) noexcept
-    destructor _swap_dealloc "imode_swap_dealloc"(object, destructor)
     void* _swap_new "imode_swap_new"(object, void*)
 
 cdef extern from "Python.h":

@@ -1,6 +1,6 @@
 """Copies of elements from one layout to another: what NumPy does element by element."""
 cimport numpy as cnp
-from imode._core.parallel cimport parallel_for
+from imode._core.parallel cimport Thread, give_up_gil, parallel_for, take_gil
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
@@ -60,6 +60,7 @@ cdef void copy_bytes(char* to, const char* source, npy_intp n) noexcept nogil:
 
 cdef bint move_into(ndarray to, ndarray source) noexcept:
     cdef imode_move m
+    cdef Thread* thread
     cdef int d
     m.to, m.from_ = <char*>cnp.PyArray_DATA(to), <const char*>cnp.PyArray_DATA(source)
     m.item, m.nd = cnp.PyArray_ITEMSIZE(to), to.ndim
@@ -69,6 +70,7 @@ cdef bint move_into(ndarray to, ndarray source) noexcept:
         m.dims[d], m.to_steps[d], m.from_steps[d] = to.shape[d], to.strides[d], source.strides[d]
         if m.dims[d] == 0:
             return True
-    with nogil:
-        run_move(&m)
+    thread = give_up_gil(cnp.PyArray_SIZE(to))
+    run_move(&m)
+    take_gil(thread)
     return True

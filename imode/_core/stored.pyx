@@ -148,7 +148,7 @@ cdef object _run_plain(Operator op, keyset_t keys, PyObject** args):
 
 
 cdef object _run_served(Operator op, keyset_t keys, PyObject** args):
-    """Of an operator whose kernel takes bfloat16, too."""
+    """Of an operator whose kernel, or whose loops, take bfloat16, too."""
     if _codes(op, args) != BRAIN or keys & (BACKENDS & ~<keyset_t>BIT_CPU) or (
             args[op.nargs] != NULL):
         return _run_stored(op, keys, args)
@@ -199,7 +199,7 @@ cdef CKernel _SERVED = CKernel.new(_run_served, None, NULL, "in blocks, computed
 
 def stored_kernel(Operator op not None):
     """The kernel of an operator for tensors of these dtypes."""
-    if op.entry.stored == "served" and op.role == FUNCTIONAL:
+    if op.entry.stored in ("served", "loops") and op.role == FUNCTIONAL:
         return _SERVED
     if op.entry.stored != "widened" or not _is_plain(op):
         return _STORED

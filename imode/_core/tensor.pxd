@@ -103,7 +103,7 @@ cdef inline bint requires_grad(Tensor t) noexcept:
         t.view.base.leaf_requires_grad or t.view.base.grad_fn is not None)
 
 
-cdef inline void set_grad_fn(Tensor t, object node, int output_nr):
+cdef inline void set_grad_fn(Tensor t, object node, int output_nr) noexcept:
     """Make the tensor the result of a node."""
     t.output_nr = output_nr
     t.keys |= (t.keys & BIT_AD) << 1
@@ -121,7 +121,7 @@ cdef inline void set_leaf(Tensor t, bint requires_grad) noexcept:
         t.keys &= ~<keyset_t>BIT_WANTS
 
 
-cdef inline void forget_history(Tensor t):
+cdef inline void forget_history(Tensor t) noexcept:
     """Make a tensor that is no view a leaf that requires no grad."""
     t.output_nr = 0
     set_leaf(t, False)

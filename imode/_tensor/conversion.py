@@ -116,6 +116,8 @@ def _converter(method, name):
     dtype = _BY_NAME[name]
 
     def convert(self, *, memory_format=None):
+        if memory_format is None:  # most calls: without the rules of the others
+            return self if self.dtype is dtype else ops._to_copy(self, dtype=dtype)
         return _converted(self, dtype, memory_format)
 
     convert.__name__ = convert.__qualname__ = method

@@ -13,7 +13,7 @@ from imode._core.making cimport wrap
 from imode._core.tensor cimport (
     Tensor, bump, grad_fn_of, is_inference, meta_of, set_leaf, storage, version_of)
 from imode.autograd.handles cimport call_hooks
-from imode.autograd.node cimport Edge, Node, input_nrs, next_nodes
+from imode.autograd.node cimport Edge, Node, begin, ended, input_nrs, next_nodes
 from libc.stdint cimport uint64_t
 from numpy cimport PyArray_TYPE, import_array, ndarray
 
@@ -24,8 +24,15 @@ import_array()
 cdef int _BACKWARD = operator_id("backward")
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject*) noexcept
     int PyErr_CheckSignals() except -1
+    void PyObject_GC_UnTrack(PyObject*) noexcept
+    Py_ssize_t Py_REFCNT(PyObject*) noexcept
+
+cdef extern from "recycled.h":
+    ctypedef void (*destructor)(PyObject*)
+    bint has_weak_references "imode_has_weak_references"(PyObject*) noexcept
+    object revive "imode_revive"(PyObject*)
+    destructor swap_dealloc "imode_swap_dealloc"(object, destructor)
 
 cdef extern from *:
     """
@@ -63,7 +70,6 @@ cdef int _find_operators() except -1:
 @cython.binding(False)
 @cython.final
 @cython.no_gc_clear           # __dealloc__ needs `variable`, whose meta points here
-@cython.trashcan(True)
 cdef class AccumulateGrad(Node):
     """Where the graph ends at a leaf: adds the gradient to the leaf's `.grad`."""
 
@@ -103,6 +109,54 @@ cdef class AccumulateGrad(Node):
         return 0
 
 
+# Note [Recycled leaves]
+# A leaf has its node only while a graph leads to it, so a statement that records makes one for each
+# leaf in it, and drops it with the result. A node that dies as it was made, without hooks, aliases
+# and weak references, is kept, to be the next leaf's.
+cdef enum:
+    SPARES = 256
+
+cdef PyObject* _spares[SPARES]    # dead nodes without a variable
+cdef int _n_spares = 0
+
+
+cdef AccumulateGrad _new():
+    global _n_spares
+    cdef AccumulateGrad node
+    if _n_spares:
+        _n_spares -= 1
+        node = <AccumulateGrad>revive(_spares[_n_spares])
+        begin(node)
+    else:
+        node = AccumulateGrad.__new__(AccumulateGrad)
+        node.set_outputs(1)
+    return node
+
+
+cdef void _recycle(PyObject* o) noexcept:
+    """AccumulateGrad's tp_dealloc."""
+    global _n_spares
+    cdef Tensor leaf
+    if <PyObject*>(<AccumulateGrad>o).variable == NULL or (
+            (<AccumulateGrad>o).aliases is not None or (<AccumulateGrad>o).extras is not None
+            or has_weak_references(o) or _n_spares == SPARES):
+        _free(o)
+        return
+    PyObject_GC_UnTrack(o)
+    ended()
+    leaf = (<AccumulateGrad>o).variable
+    if leaf is not None:
+        if leaf.meta is not None and leaf.meta.accumulator == o:
+            leaf.meta.accumulator = NULL
+        (<AccumulateGrad>o).variable = None
+    _spares[_n_spares] = o
+    _n_spares += 1
+    # Here the leaf may die, which may run any code.
+
+
+cdef destructor _free = swap_dealloc(AccumulateGrad, _recycle)      # really frees the object
+
+
 cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
     """Make `alias` a leaf whose gradient goes into the `.grad` of the node's leaf."""
     set_leaf(alias, True)
@@ -116,36 +170,32 @@ cdef int share_accumulator(AccumulateGrad node, Tensor alias) except -1:
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
     cdef AccumulateGrad node
-    # A node that waits in the trashcan (no references left) must not come back to life.
-    if meta_of(leaf).accumulator != NULL and Py_REFCNT(leaf.meta.accumulator) > 0:
+    if meta_of(leaf).accumulator != NULL:
         return <AccumulateGrad>leaf.meta.accumulator
-    node = AccumulateGrad.__new__(AccumulateGrad)
+    node = _new()
     node.variable = leaf
     node.sequence = <uint64_t>-1      # leaves run first
-    node.set_outputs(1)
     node.describe(0, leaf)
     leaf.meta.accumulator = <PyObject*>node
     return node
 
 
 cdef bint node_edge(Tensor tensor, Edge* edge) except -1:
-    cdef object grad_fn = tensor.grad_fn if tensor.view is None else grad_fn_of(tensor)
-    cdef Node node
-    if grad_fn is not None:
-        edge.input_nr = tensor.output_nr
-        edge.node = <PyObject*>grad_fn
-        Py_INCREF(grad_fn)
-        return True
-    if not tensor.leaf_requires_grad:
+    cdef AccumulateGrad leaf
+    if tensor.view is not None:
+        grad_fn_of(tensor)            # renews it
+    edge.input_nr = 0
+    if tensor.grad_fn is not None:
+        edge.node, edge.input_nr = <PyObject*>tensor.grad_fn, tensor.output_nr
+    elif tensor.leaf_requires_grad:
+        leaf = accumulator_of(tensor)
+        edge.node = <PyObject*>leaf
+    else:
         # Also the case of a view, made without recording, of a base that requires grad: the view
         # has requires_grad=True as well, but its gradient goes nowhere.
         edge.node = NULL
-        edge.input_nr = 0
         return False
-    node = accumulator_of(tensor)
-    edge.input_nr = 0
-    edge.node = <PyObject*>node
-    Py_INCREF(node)
+    Py_INCREF(<object>edge.node)
     return True
 
 

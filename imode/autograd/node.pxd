@@ -80,8 +80,8 @@ cdef class Node:
     cdef int set_edges(self, int n) except -1
     cdef int set_outputs(self, int n) except -1
     cdef int describe(self, int output, Tensor tensor) except -1
-    cdef void _drop_saved(self)
-    cdef void _drop_edges(self)
+    cdef void _drop_saved(self) noexcept
+    cdef void _drop_edges(self) noexcept
     cdef object _shape(self, int output)
 
 
@@ -118,6 +118,8 @@ cdef inline npy_intp* meta_shape(OutputMeta* meta) noexcept:
     return &meta.shape.few[0] if meta.nd <= MAX_SHAPE else meta.shape.many
 
 
+cdef int begin(Node node) except -1    # number a new node and count it; anomaly mode sees it
+cdef void ended() noexcept             # one more has ended, which is kept to be used again
 cdef Extras extras_of(Node node)
 cdef object shown(object node)     # a node, or None, as Python sees it
 cdef object freed(Node node)          # the error of using a node that was released

@@ -3,17 +3,20 @@
 # Note [Freeing long graphs]
 A node owns the nodes it leads to, so freeing the last result of a chain of a million nodes would
 recurse a million levels deep. Therefore nodes are deallocated by CPython's trashcan, which bounds
-the depth; every chain of ownership in the graph passes through nodes.
+the depth; every chain of ownership in the graph passes through nodes. Their tp_dealloc is written
+here: Cython's would save and restore the current exception around `__dealloc__`, which takes longer
+than all else that ends a node. What runs here leaves that exception alone.
 """
 cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
+from imode._core.allocator cimport Fields, copy_dims, fields
 from imode._core.dispatch cimport TLS, tls
 from imode._core.device cimport as_device
 from imode._core.dtype cimport dtype_from_typenum
 from imode._core.size cimport new_size
 from imode._core.live cimport alive, born, died
-from imode._core.tensor cimport Tensor, storage, typenum
+from imode._core.tensor cimport Tensor
 from imode.autograd.derivative cimport Derivative
 from imode.autograd.handles cimport add_hook
 from libc.stdlib cimport calloc
@@ -30,6 +33,7 @@ cdef extern from "Python.h":
     ctypedef int (*visitproc)(PyObject*, void*) noexcept
     ctypedef int (*traverseproc)(PyObject*, visitproc, void*) noexcept
     ctypedef int (*inquiry)(PyObject*) noexcept
+    void PyObject_ClearWeakRefs(PyObject*) noexcept
 
 cdef extern from *:
     """
@@ -61,7 +65,6 @@ def live_nodes():
 
 
 @cython.binding(False)
-@cython.trashcan(True)        # Note [Freeing long graphs]
 cdef class Node:
     """One recorded operation: what `tensor.grad_fn` shows.
 
@@ -73,28 +76,12 @@ cdef class Node:
                         "recording operations")
 
     def __cinit__(self):
-        cdef TLS* state = tls()
-        born()
-        self.sequence = state.sequence
-        state.sequence += 1
-        if _observer != NULL:
-            _observer(self)
+        begin(self)
 
-    def __dealloc__(self):
-        cdef int i
-        died()
-        self._drop_saved()
-        self._drop_edges()
-        for i in range(n_outputs(self)):
-            if outputs_of(self)[i].nd > MAX_SHAPE:
-                c_free(outputs_of(self)[i].shape.many)
-        if n_outputs(self) > 1:
-            c_free(self.output.shape.many)
-
-    cdef void _drop_saved(self):
+    cdef void _drop_saved(self) noexcept:
         pass                          # only an OpNode has saved values
 
-    cdef void _drop_edges(self):
+    cdef void _drop_edges(self) noexcept:
         cdef PyObject* few[SMALL]
         cdef PyObject** nodes = next_nodes(self)
         cdef int n = self.n_edges
@@ -134,9 +121,9 @@ cdef class Node:
 
     cdef int describe(self, int output, Tensor tensor) except -1:
         cdef OutputMeta* meta = &outputs_of(self)[output]
-        cdef int nd = storage(tensor).ndim
+        cdef Fields* array = fields(tensor.array)
+        cdef int nd = array.nd
         cdef npy_intp* many
-        cdef int i
         if nd > MAX_SHAPE:
             many = <npy_intp*>calloc(nd, sizeof(npy_intp))
             if many == NULL:
@@ -146,9 +133,8 @@ cdef class Node:
         if nd > MAX_SHAPE:
             meta.shape.many = many
         meta.nd = <short>nd
-        meta.typenum = <short>typenum(tensor)
-        for i in range(nd):
-            meta_shape(meta)[i] = storage(tensor).shape[i]
+        meta.typenum = <short>array.descr.type_num
+        copy_dims(meta_shape(meta), array.dimensions, nd)
         return 0
 
     cdef int apply(self, PyObject** grads, PyObject** out) except -1:
@@ -256,6 +242,20 @@ cdef class Node:
         return f"<{bare_name(self)} object at {<size_t><PyObject*>self:#x}>"
 
 
+cdef int begin(Node node) except -1:
+    cdef TLS* state = tls()
+    born()
+    node.sequence = state.sequence
+    state.sequence += 1
+    if _observer != NULL:
+        _observer(node)
+    return 0
+
+
+cdef void ended() noexcept:
+    died()
+
+
 cdef str name_of(object node):
     return None if node is None else (<Node>node).label()
 
@@ -285,6 +285,50 @@ cdef object freed(Node node):
 
 cdef object shown(object node):
     return None if node is None else (<Node>node).show()
+
+
+# ---- the end of a node: Note [Freeing long graphs] ----
+
+cdef extern from "recycled.h":
+    ctypedef void (*destructor)(PyObject*)
+    bint has_weak_references "imode_has_weak_references"(PyObject*) noexcept
+    destructor swap_dealloc "imode_swap_dealloc"(object, destructor)
+
+cdef extern from *:
+    """
+    static void (*imode_end_node)(PyObject *);
+    static void imode_free_node(PyObject *o) {
+        PyObject_GC_UnTrack(o);
+        Py_TRASHCAN_BEGIN(o, imode_free_node)
+        imode_end_node(o);
+        Py_TRASHCAN_END
+    }
+    """
+    void (*end_node "imode_end_node")(PyObject*) noexcept
+    void free_node "imode_free_node"(PyObject*)
+
+
+cdef void _end(PyObject* o) noexcept:
+    cdef OutputMeta* outputs = outputs_of(<Node>o)
+    cdef int n = n_outputs(<Node>o)
+    cdef int i
+    if has_weak_references(o):        # first: their callbacks may look at other nodes
+        PyObject_ClearWeakRefs(o)
+    died()
+    if (<Node>o).n_saved:
+        (<Node>o)._drop_saved()
+    if (<Node>o).n_edges:
+        (<Node>o)._drop_edges()
+    for i in range(n):
+        if outputs[i].nd > MAX_SHAPE:
+            c_free(outputs[i].shape.many)
+    if n > 1:
+        c_free(outputs)
+    _free(o)
+
+
+end_node = _end
+cdef destructor _free = swap_dealloc(Node, free_node)      # clears the fields, frees the object
 
 
 # ---- garbage collection: the C arrays of a node hold Python objects ----

@@ -12,7 +12,7 @@ cdef class OpNode(Node):
     # free list.
 
     cdef int set_saved(self, int n) except -1
-    cdef void keep(self, int slot, object value)
+    cdef void keep(self, int slot, object value) noexcept
     cdef int keep_input(self, int slot, Tensor tensor, str saver) except -1
     cdef int keep_result(self, int slot, Tensor tensor, int output_nr) except -1
     cdef int _hold(self, int slot, Tensor tensor, stamp_t noted) except -1

@@ -70,7 +70,7 @@ cdef void _give_up(object saved) noexcept:
             forget(item)
 
 
-cdef void let_go(PyObject** items, int n):
+cdef void let_go(PyObject** items, int n) noexcept:
     """Release what a node has saved and no longer points to: this may run any code."""
     cdef int i
     for i in range(n):
@@ -79,7 +79,7 @@ cdef void let_go(PyObject** items, int n):
     _drop(items, n)
 
 
-cdef void _drop(PyObject** items, int n):
+cdef void _drop(PyObject** items, int n) noexcept:
     """Release it when the node itself is freed: SavedTensors that others hold stay valid."""
     cdef int i
     for i in range(n):
@@ -105,7 +105,7 @@ cdef class OpNode(Node):
         self.n_saved = n
         return 0
 
-    cdef void keep(self, int slot, object value):
+    cdef void keep(self, int slot, object value) noexcept:
         Py_INCREF(value)
         saved_values(self)[slot] = <PyObject*>value
 
@@ -148,7 +148,7 @@ cdef class OpNode(Node):
                 n += 1
         let_go(items, n)
 
-    cdef void _drop_saved(self):
+    cdef void _drop_saved(self) noexcept:
         cdef PyObject* items[MAX_SAVED]
         cdef PyObject** saved = saved_values(self)
         cdef int n = self.n_saved

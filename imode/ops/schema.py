@@ -62,7 +62,7 @@ from imode._core.dispatch import (
 from imode._core.elsewhere import ON_THE_DEVICE, SHAPES_ALONE
 from imode._core.internals import conj, install
 from imode._core.keyset import DispatchKey
-from imode._core.loops import Ints, Layout, Number, in_layout, ufunc_ckernel
+from imode._core.loops import Ints, Layout, Number, in_layout, take_brains, ufunc_ckernel
 from imode._core.out import Out, composite_out, recorded
 from imode._core.sparse import ON_COORDINATES
 from imode._core.stored import DTYPE_FIRST, stored_kernel
@@ -328,6 +328,8 @@ def _declare(
     if parsed.role != Role.VIEW and "metadata" not in words:
         entry.stored = how_stored(parsed.name, kernel, where)
         entry.takes = dtypes_taken(parsed.name, kernel)
+        if entry.stored == "loops":
+            take_brains(kernel)
     base = form(parsed.name, parsed.overload, parsed.role)
     _register_backends(base, compiled, "metadata" in words)
     if derivative is not None:

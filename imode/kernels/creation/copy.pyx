@@ -18,7 +18,7 @@ from imode._core.making cimport wrap
 from imode._core.moving cimport (
     clear, copy_bytes, fill_with, imode_move, move_into, run_move)
 from imode._core.overlap cimport ranges_meet
-from imode._core.parallel cimport parallel_for, skipping
+from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
 from imode._core.tensor cimport Tensor, is_tensor, storage, typenum
 from imode.kernels.fast_guards cimport (
     C_CONTIGUOUS, WRITEABLE, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongAndOverflow,
@@ -142,6 +142,7 @@ cdef int write(ndarray target, ndarray source) except -1:
     cdef int b = code_of[cnp.PyArray_TYPE(target)]
     cdef npy_intp n = cnp.PyArray_SIZE(target)
     cdef Conversion c
+    cdef Thread* thread
     if skipping():
         return 0
     c.run = _converter(a, b)
@@ -149,8 +150,9 @@ cdef int write(ndarray target, ndarray source) except -1:
             cnp.PyArray_IS_C_CONTIGUOUS(target)):
         c.to, c.source = <char*>cnp.PyArray_DATA(target), <const char*>cnp.PyArray_DATA(source)
         c.wide, c.item = cnp.PyArray_ITEMSIZE(target), cnp.PyArray_ITEMSIZE(source)
-        with nogil:
-            parallel_for(n, GRAIN, _convert_part, &c)
+        thread = give_up_gil(n)
+        parallel_for(n, GRAIN, _convert_part, &c)
+        take_gil(thread)
     elif n >= LARGE and ((a == FLOAT16 and b == FLOAT32) or (a == FLOAT32 and b == FLOAT16)):
         halves(source, target)    # NumPy's loops are slow
     elif a != b or not move_into(target, source):
@@ -162,6 +164,7 @@ cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
     """Copy rows, columns or a number into a larger array of the same dtype that shares no memory;
     False: the shapes do not go together, or there is nothing to copy."""
     cdef imode_move m
+    cdef Thread* thread
     cdef int d, own
     cdef int added = target.ndim - source.ndim
     if added < 0:
@@ -175,8 +178,9 @@ cdef bint _move_broadcast(ndarray target, ndarray source) noexcept:
             return False
         m.dims[d], m.to_steps[d] = target.shape[d], target.strides[d]
         m.from_steps[d] = 0 if own < 0 or source.shape[own] == 1 else source.strides[own]
-    with nogil:
-        run_move(&m)
+    thread = give_up_gil(cnp.PyArray_SIZE(target))
+    run_move(&m)
+    take_gil(thread)
     return True
 
 

@@ -6,7 +6,8 @@ from imode._core.allocator cimport Fields, empty, fields
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport parallel_for, skipping
+from imode._core.parallel cimport (
+    WORTH_IT, Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode._core.tensor cimport Tensor, is_tensor, storage
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -138,6 +139,7 @@ cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp it
     cdef ndarray out
     cdef Rows rows
     cdef npy_intp total = _count(index, 0, index.nd)
+    cdef Thread* thread
     cdef int d, last = a.nd - 1
     if a.nd == 0 or index.nd != a.nd or _dim(dim, a.nd) != last or not _row_major(a) or (
             not _row_step(index, &rows.step)):
@@ -151,9 +153,10 @@ cdef ndarray _rows_gathered(Fields* a, PyObject* dim, Fields* index, npy_intp it
     out = empty(a.descr.type_num, index.nd, index.dimensions)
     rows.a, rows.b, rows.index = a.data, <char*>cnp.PyArray_DATA(out), index.data
     rows.outside = False
-    _held = hold(args, 3)
-    with nogil:
-        parallel_for(total, GRAIN, _gather_rows, &rows)
+    _held = hold(args, 3) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    parallel_for(total, GRAIN, _gather_rows, &rows)
+    take_gil(thread)
     return None if rows.outside else out
 
 
@@ -278,7 +281,8 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
     cdef Walk w
     cdef Fields* a = _array(args[0])
     cdef Fields* index = _array(args[2])
-    cdef npy_intp item = _item(args[0])
+    cdef npy_intp item = _item(args[0]), total
+    cdef Thread* thread
     cdef ndarray out, rows
     if args[op.nargs] != NULL or not _can_run(a.descr.type_num, item, GATHER):
         return run_general(op, keys, args)
@@ -292,9 +296,11 @@ cdef object _gather(Operator op, keyset_t keys, PyObject** args):
         return run_general(op, keys, args)
     out = empty(a.descr.type_num, index.nd, index.dimensions)
     _steps(index, w.b)
-    _held = hold(args, 3)
-    with nogil:
-        _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
+    total = _count(index, 0, index.nd)
+    _held = hold(args, 3) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    _visit(&w, a.data, <char*>cnp.PyArray_DATA(out), index.data, GATHER, a.descr.type_num, item)
+    take_gil(thread)
     return wrap(out)
 
 
@@ -326,9 +332,11 @@ cdef int _scatter_into(char* data, PyObject** args, void* plan) except -1:
     cdef char* index = _array(args[2]).data
     cdef int kind = _array(args[0]).descr.type_num
     cdef npy_intp item = _item(args[0])
-    _held = hold(args, 4)
-    with nogil:
-        _visit(&how.walk, data, other, index, how.action, kind, item)
+    cdef npy_intp total = _count(_array(args[2]), 0, _array(args[2]).nd)
+    cdef list _held = hold(args, 4) if total >= WORTH_IT else None
+    cdef Thread* thread = give_up_gil(total)
+    _visit(&how.walk, data, other, index, how.action, kind, item)
+    take_gil(thread)
     return 0
 
 

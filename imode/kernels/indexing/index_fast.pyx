@@ -14,7 +14,8 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport num_threads, parallel_for
+from imode._core.parallel cimport (
+    WORTH_IT, Thread, give_up_gil, num_threads, parallel_for, take_gil)
 from imode.kernels.indexing.masks_fast cimport at_mask, fill_at_mask, is_mask
 from imode.kernels.indexing.placing cimport disjoint, run_write
 from imode.kernels.fast_guards cimport (
@@ -202,7 +203,8 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* at
     cdef npy_intp dims[2 * MAX_DIMS]
-    cdef npy_intp outer, count, size, chunk
+    cdef npy_intp outer, count, size, chunk, total
+    cdef Thread* thread
     cdef int dim = 0, d, nd = 0
     cdef ndarray out
     if PyTuple_GET_SIZE(indices) != 1 or args[op.nargs] != NULL or not _row_major(a) or (
@@ -232,9 +234,11 @@ cdef object _get(Operator op, keyset_t keys, PyObject** args):
         dims[nd] = a.dimensions[d]
         nd += 1
     out = empty(a.descr.type_num, nd, dims)
-    _held = hold(args, 2)
-    with nogil:
-        _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    total = outer * count * chunk
+    _held = hold(args, 2) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    take_gil(thread)
     return wrap(out)
 
 
@@ -292,7 +296,8 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(PyTuple_GET_ITEM(<tuple>args[1], 0))
     cdef Fields* values = _array(args[2])
-    cdef npy_intp outer, width, count, size, item = _item(args[0])
+    cdef npy_intp outer, width, count, size, total, item = _item(args[0])
+    cdef Thread* thread
     cdef bint one = _count(values, 0, values.nd) == 1
     if how.masked:
         fill_at_mask(data, a, at, item, values.data)
@@ -303,13 +308,14 @@ cdef int _put(char* data, PyObject** args, void* plan) except -1:
         _add_any(a.descr.type_num, data, values.data, <int64_t*>at.data, outer, count, size, width,
                  one)
         return 0
-    _held = hold(args, 3)
-    with nogil:
-        if outer == width == 1 and not one:
-            _store_elements(data, values.data, <int64_t*>at.data, count, size, item)
-        else:
-            _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item,
-                   one)
+    total = outer * count * width
+    _held = hold(args, 3) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    if outer == width == 1 and not one:
+        _store_elements(data, values.data, <int64_t*>at.data, count, size, item)
+    else:
+        _store(data, values.data, <int64_t*>at.data, outer, count, size, width * item, item, one)
+    take_gil(thread)
     return 0
 
 
@@ -393,7 +399,8 @@ cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = _array(args[0])
     cdef Fields* at = _array(args[2])
     cdef npy_intp dims[MAX_DIMS]
-    cdef npy_intp outer, count, size, chunk
+    cdef npy_intp outer, count, size, chunk, total
+    cdef Thread* thread
     cdef int dim = _dim(args[1], a.nd), d
     cdef ndarray out
     if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or not _indices(at) or at.nd != 1:
@@ -406,9 +413,11 @@ cdef object _index_select(Operator op, keyset_t keys, PyObject** args):
         dims[d] = a.dimensions[d]
     dims[dim] = count
     out = empty(a.descr.type_num, a.nd, dims)
-    _held = hold(args, 3)
-    with nogil:
-        _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    total = outer * count * chunk
+    _held = hold(args, 3) if total >= WORTH_IT else None
+    thread = give_up_gil(total)
+    _pick(<char*>cnp.PyArray_DATA(out), a.data, <int64_t*>at.data, outer, count, size, chunk)
+    take_gil(thread)
     return wrap(out)
 
 

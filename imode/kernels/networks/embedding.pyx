@@ -7,7 +7,7 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
 from imode.kernels.fast_guards cimport _wrapped, array_of
 from libc.string cimport memcpy
 
@@ -58,6 +58,7 @@ cdef object _rows(cnp.ndarray weight, cnp.ndarray indices):
     cdef char* source
     cdef char* to
     cdef const cnp.int64_t* index
+    cdef Thread* thread
     if cnp.PyArray_NDIM(<cnp.ndarray>weight) != 2:
         raise RuntimeError("'weight' must be 2-D")
     at = _indices(indices)
@@ -75,9 +76,10 @@ cdef object _rows(cnp.ndarray weight, cnp.ndarray indices):
     to = <char*>cnp.PyArray_DATA(out)
     if skipping():
         return out
-    with nogil:
-        for i in range(count):
-            memcpy(to + i * row, source + _wrapped(index[i], rows) * row, row)
+    thread = give_up_gil(count * row)
+    for i in range(count):
+        memcpy(to + i * row, source + _wrapped(index[i], rows) * row, row)
+    take_gil(thread)
     return out
 
 

@@ -8,7 +8,7 @@ from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, PyLong_AsLong, _array, _row_major, _same_shape, _wrapped, array_of,
     array_or_none)
@@ -170,6 +170,7 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
     cdef picks_t p
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef double total = 0, loss = 0
+    cdef Thread* thread
     cdef cnp.ndarray a, at, out
     cdef void* w = NULL
     if cnp.PyArray_NDIM(<cnp.ndarray>x) == 0:
@@ -201,11 +202,12 @@ cdef tuple nll(x, target, weight, long reduction, long ignore_index):
         return out, _scalar(0, kind)
     if skipping():
         return _scalar(0, kind), _scalar(0, kind)
-    with nogil:
-        if kind == cnp.NPY_FLOAT:
-            loss = _sum(&p, <float*>cnp.PyArray_DATA(a), <float*>w, &total)
-        else:
-            loss = _sum(&p, <double*>cnp.PyArray_DATA(a), <double*>w, &total)
+    thread = give_up_gil(cnp.PyArray_SIZE(at))
+    if kind == cnp.NPY_FLOAT:
+        loss = _sum(&p, <float*>cnp.PyArray_DATA(a), <float*>w, &total)
+    else:
+        loss = _sum(&p, <double*>cnp.PyArray_DATA(a), <double*>w, &total)
+    take_gil(thread)
     if reduction == MEAN:
         loss = loss / total                          # NaN if no class counts, as in PyTorch
     return _scalar(loss, kind), _scalar(total, kind)
@@ -380,6 +382,7 @@ cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long re
     cdef int typenum = cnp.PyArray_TYPE(a)
     cdef long n = cnp.PyArray_SIZE(a)
     cdef double total = 0
+    cdef Thread* thread
     cdef void* x = cnp.PyArray_DATA(a)
     cdef void* y = cnp.PyArray_DATA(b)
     cdef void* to
@@ -387,18 +390,20 @@ cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long re
         out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
         to = cnp.PyArray_DATA(out)
         if not skipping():
-            with nogil:
-                if typenum == cnp.NPY_FLOAT:
-                    _values(kind, <float*>x, <float*>y, n, <float>param, <float*>to)
-                else:
-                    _values(kind, <double*>x, <double*>y, n, param, <double*>to)
+            thread = give_up_gil(n)
+            if typenum == cnp.NPY_FLOAT:
+                _values(kind, <float*>x, <float*>y, n, <float>param, <float*>to)
+            else:
+                _values(kind, <double*>x, <double*>y, n, param, <double*>to)
+            take_gil(thread)
         return out
     if not skipping():
-        with nogil:
-            if typenum == cnp.NPY_FLOAT:
-                total = _total(kind, <float*>x, <float*>y, n, <float>param)
-            else:
-                total = _total(kind, <double*>x, <double*>y, n, param)
+        thread = give_up_gil(n)
+        if typenum == cnp.NPY_FLOAT:
+            total = _total(kind, <float*>x, <float*>y, n, <float>param)
+        else:
+            total = _total(kind, <double*>x, <double*>y, n, param)
+        take_gil(thread)
     return _scalar(total / n if reduction == MEAN else total, typenum)   # NaN where n is 0
 
 

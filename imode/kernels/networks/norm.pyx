@@ -9,7 +9,7 @@ from imode._core.channels cimport (
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport PyFloat_AsDouble, PyLong_AsLong, array_of, array_or_none
 from imode.kernels.networks.norm_check cimport check_batch_norm, check_group_norm, check_layer_norm
@@ -184,6 +184,7 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     cdef void* b
     cdef void* scale = few
     cdef void* shift
+    cdef Thread* thread
     check_batch_norm(x, weight, bias, running_mean, running_var, training)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
@@ -220,9 +221,9 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
         mean = _vector(n, kind)
         var = _vector(n, kind)
         invstd = _vector(n, kind)
-        with nogil:
-            rc = stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                       cnp.PyArray_DATA(var))
+        thread = give_up_gil(cnp.PyArray_SIZE(a))
+        rc = stats(&p, wide, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean), cnp.PyArray_DATA(var))
+        take_gil(thread)
         _check_scratch(rc)
     else:
         mean = contiguous(running_mean)
@@ -235,8 +236,9 @@ cdef tuple batch_norm(x, weight, bias, running_mean, running_var, bint training,
     else:
         _fold[float](n, eps, <float*>_data(mean), <float*>_data(var), <float*>w, <float*>b,
                      <float*>_data(invstd) if training else NULL, <float*>scale, <float*>shift)
-    with nogil:
-        affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    thread = give_up_gil(cnp.PyArray_SIZE(a))
+    affine(&p, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    take_gil(thread)
     if training:
         count = <double>p.outer * p.inner
         if running_mean is not None:
@@ -341,6 +343,7 @@ cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     """Return (result, mean, 1 / standard deviation), the last two per row."""
     cdef rows_t r
     cdef int lead, kind, narrow, rc
+    cdef Thread* thread
     cdef cnp.ndarray a, out, mean, rstd
     check_layer_norm(x, shape, weight, bias)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
@@ -359,8 +362,9 @@ cdef tuple layer_norm(x, tuple shape, weight, bias, double eps):
     r = _rows(a, mean, rstd, weight, bias)
     r.narrow = narrow
     if not skipping():
-        with nogil:
-            rc = normalise(&r, eps, cnp.PyArray_DATA(out))
+        thread = give_up_gil(cnp.PyArray_SIZE(a))
+        rc = normalise(&r, eps, cnp.PyArray_DATA(out))
+        take_gil(thread)
         if rc:
             raise MemoryError("layer_norm: no memory for the scratch buffer")
     if narrow:
@@ -430,6 +434,7 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     cdef long n, channels
     cdef char* scale
     cdef char* shift
+    cdef Thread* thread
     check_group_norm(x, weight, bias, groups)
     kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     if kind == cnp.NPY_FLOAT16:
@@ -455,18 +460,19 @@ cdef tuple group_norm(x, weight, bias, long groups, double eps):
     shift = scale + n * channels * cnp.PyArray_ITEMSIZE(both)
     if skipping():
         return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
-    with nogil:
-        mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
-                      cnp.PyArray_DATA(rstd))
-        if wide:
-            _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
-                            <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b,
-                            <double*>scale, <double*>shift)
-        else:
-            _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
-                           <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b,
-                           <float*>scale, <float*>shift)
-        affine(&q, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    thread = give_up_gil(cnp.PyArray_SIZE(a))
+    mean_and_rstd(&p, wide, eps, cnp.PyArray_DATA(a), cnp.PyArray_DATA(mean),
+                  cnp.PyArray_DATA(rstd))
+    if wide:
+        _spread[double](n, channels, groups, <double*>cnp.PyArray_DATA(mean),
+                        <double*>cnp.PyArray_DATA(rstd), <double*>w, <double*>b, <double*>scale,
+                        <double*>shift)
+    else:
+        _spread[float](n, channels, groups, <float*>cnp.PyArray_DATA(mean),
+                       <float*>cnp.PyArray_DATA(rstd), <float*>w, <float*>b, <float*>scale,
+                       <float*>shift)
+    affine(&q, wide, cnp.PyArray_DATA(a), scale, shift, cnp.PyArray_DATA(out))
+    take_gil(thread)
     return (as_channels_last(out) if is_channels_last(x) else out), mean, rstd
 
 

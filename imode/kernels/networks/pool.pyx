@@ -39,11 +39,9 @@ cdef long integer(value) except? -1:
 cdef int _pair(str op, str name, str must, tuple values, long* first, long* second) except -1:
     if len(values) != 1 and len(values) != 2:
         raise RuntimeError(f"{op}: {name} {must} a single int, or a tuple of two ints")
-    first[0] = second[0] = values[0]
+    first[0] = second[0] = integer(values[0])
     if len(values) == 2:
-        second[0] = values[1]
-    integer(first[0])
-    integer(second[0])
+        second[0] = integer(values[1])
     return 0
 
 

@@ -13,7 +13,8 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport empty_like
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold, wrap
-from imode._core.parallel cimport parallel_for, skipping
+from imode._core.parallel cimport (
+    WORTH_IT, Thread, give_up_gil, parallel_for, skipping, take_gil)
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _array, _count, _dim, _item, _row_major, _same_shape
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -112,6 +113,7 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
     cdef int dim = _dim(at, a.nd) if a.nd else -1
     cdef npy_intp total = _count(a, 0, a.nd)
     cdef ndarray values, indices
+    cdef Thread* thread
     cdef Lines lines
     if args[op.nargs] != NULL or dim < 0 or not _row_major(a) or (
             kind not in (cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT32, cnp.NPY_INT64)) or (
@@ -125,9 +127,10 @@ cdef object _sorted(Operator op, keyset_t keys, PyObject** args, PyObject* at, P
         a.dimensions[dim], _count(a, dim + 1, a.nd), _item(args[0]))
     lines.kind, lines.falling, lines.failed = kind, <object>order is True, False
     if not skipping():
-        _held = hold(args, op.nargs)
-        with nogil:
-            parallel_for(total // lines.n, GRAIN // lines.n + 1, _sort_lines, &lines)
+        _held = hold(args, op.nargs) if total >= WORTH_IT else None
+        thread = give_up_gil(total)
+        parallel_for(total // lines.n, GRAIN // lines.n + 1, _sort_lines, &lines)
+        take_gil(thread)
     if lines.failed:
         raise MemoryError
     return _pair(op, values, indices)
