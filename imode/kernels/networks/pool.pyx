@@ -365,11 +365,11 @@ cdef struct scattered_t:
 
 cdef void _scatter(const scattered_t* s, long begin, long end, const real* grad,
                    real* out) noexcept nogil:
-    cdef long plane, i
+    cdef long _, i
     cdef const cnp.int64_t* at = s.at + begin * s.count
     grad += begin * s.count
     out += begin * s.size
-    for plane in range(begin, end):
+    for _ in range(begin, end):
         for i in range(s.count):
             out[_wrapped(at[i], s.size)] += grad[i]
         grad += s.count
