@@ -212,10 +212,10 @@ cdef void _part(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
 
 # Note [The pace of a loop]
 #
-# How many elements are worth a thread depends on the loop, and on the level of the processor that it
-# is compiled for: an addition takes a hundredth of what lgamma does. So the first calls of a loop
-# with some thousands of elements are timed, on one thread; the fastest counts, as the others may
-# have been interrupted. What a loop computes does not depend on how it is shared out.
+# How many elements are worth a thread depends on the loop, and on the level of the processor that
+# it is compiled for: an addition takes a hundredth of what lgamma does. So the first calls of a
+# loop with some thousands of elements are timed, on one thread; the fastest counts, as the others
+# may have been interrupted. What a loop computes does not depend on how it is shared out.
 
 cdef enum:
     TIMED = 8192                  # from so many elements on, below GIL_FREE, loops have a pace
