@@ -7,6 +7,7 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
+from imode._core.moving cimport clear
 from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode.kernels.fast_guards cimport _wrapped, array_of
 from libc.string cimport memcpy
@@ -151,7 +152,9 @@ def embedding_backward(
     columns = cnp.PyArray_DIM(g, cnp.PyArray_NDIM(g) - 1)
     dims[0] = num_weights
     dims[1] = columns
-    out = cnp.PyArray_ZEROS(2, dims, kind, 0)
+    out = empty(kind, 2, dims)     # its memory was in use before, that of zeros is new
+    if not skipping():
+        clear(<char*>cnp.PyArray_DATA(out), cnp.PyArray_NBYTES(out))
     index = <const cnp.int64_t*>cnp.PyArray_DATA(at)
     _check_range(index, count, num_weights)
     if scale_grad_by_freq:
