@@ -108,3 +108,51 @@ def test_means_of_volumes_into_out():
     lying = imode.empty(1, 1, 2, 1).transpose(2, 3)
     F.avg_pool3d(x, 2, out=lying)
     assert lying.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.int32])
+@pytest.mark.parametrize("size", [(37, 41), (33, 300), (5, 700)])
+def test_rows_of_windows(dtype, size):
+    """Side by side or one by one, on one thread or two: each window alone gives the same."""
+    imode.manual_seed(0)
+    x = imode.randint(-4, 4, (5, 13, *size)).to(dtype)
+    if dtype.is_floating_point:
+        x.view(-1)[::29] = float("nan")
+        x.view(-1)[::3] = float("-inf")
+    before = imode.get_num_threads()
+    try:
+        for kernel, stride, padding, dilation in [
+            (2, 2, 0, 1),
+            (3, 2, 1, 1),
+            (3, 1, 1, 2),
+            (4, 5, 2, 1),
+        ]:
+            found = []
+            for threads in (1, 2):
+                imode.set_num_threads(threads)
+                found.append(
+                    F.max_pool2d(x, kernel, stride, padding, dilation, return_indices=True)
+                )
+            (most, at), again = found
+            assert most.equal(again[0]) or most.isnan().equal(again[0].isnan())
+            assert at.equal(again[1])
+            taken = x.flatten(2).gather(2, at.flatten(2)).view_as(most)
+            assert imode.equal(taken.nan_to_num(9), most.nan_to_num(9))
+            fill = float("-inf") if dtype.is_floating_point else -100
+            wide = F.pad(x, (padding,) * 4, value=fill)
+            reach = dilation * (kernel - 1) + 1
+            parts = wide.unfold(2, reach, stride).unfold(3, reach, stride)
+            parts = parts[..., ::dilation, ::dilation].flatten(4)
+            assert parts.amax(-1).nan_to_num(9).equal(most.nan_to_num(9))
+            if dtype.is_floating_point and dilation == 1:
+                finite = x.nan_to_num(1, neginf=2)
+                means = []
+                for threads in (1, 2):
+                    imode.set_num_threads(threads)
+                    means.append(F.avg_pool2d(finite, kernel, stride, padding))
+                assert means[0].equal(means[1])
+                zeros = F.pad(finite, (padding,) * 4)
+                parts = zeros.unfold(2, kernel, stride).unfold(3, kernel, stride)
+                imode.testing.assert_close(means[0], parts.mean((-1, -2)))
+    finally:
+        imode.set_num_threads(before)

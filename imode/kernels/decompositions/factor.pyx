@@ -13,7 +13,7 @@ from imode._core.parallel cimport skipping
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.decompositions.lapack cimport (
     GETRF, GETRI, MAX_DIMS, TRSM, Job, call11_t, call6_t, call7_t, kind_of, lint, routine, run,
-    run_each, start, write_pivots)
+    run_each, run_shared, start, write_pivots)
 from imode.kernels.decompositions.stacks cimport (
     all_zero, as_columns, copy_columns, data_of, element, in_columns, infos_of, like_stacks,
     matrix_of, new_columns, pivots_of, put, right_side, size_of, square, swapped, vector_stack)
@@ -121,7 +121,7 @@ cdef tuple _lu(ndarray a, bint transposed=False):
     matrix_of(&job, made)
     pivots_of(&job, pivots)
     if _few(&job):
-        run(_lu_few, &job, <double>job.m * job.n * least / 3)
+        run_shared(_lu_few, &job, <double>job.m * job.n * least / 3)
     else:
         run_each(_one_lu, &job, 0, least * sizeof(lint), <double>job.m * job.n * least / 3)
     return made, pivots, info
@@ -237,7 +237,7 @@ cdef tuple _inverse(ndarray a):
     made, info = in_columns(a), infos_of(&job, a)
     matrix_of(&job, made)
     if _few(&job):
-        run(_inverse_few, &job, <double>job.n * job.n * job.n)
+        run_shared(_inverse_few, &job, <double>job.n * job.n * job.n)
     else:
         run_each(_one_inverse, &job, 64 * job.n, job.n * sizeof(lint),
                  <double>job.n * job.n * job.n)
@@ -421,15 +421,13 @@ cdef tuple _det(ndarray a, bint parts):
     start(&job, a)
     matrix_of(&job, factors)
     pivots_of(&job, pivots)
-    job.b = data_of(product)
+    job.b, job.b_step = data_of(product), job.item
     if not parts:
-        if not skipping():
-            _determine(&job)
+        run_shared(_determine, &job, job.n)
         return product, factors, pivots
     logarithm = empty(cnp.NPY_DOUBLE if job.kind & 1 else cnp.NPY_FLOAT, a.ndim - 2, a.shape)
-    job.c = data_of(logarithm)
-    if not skipping():
-        _determine_sign(&job)
+    job.c, job.c_step = data_of(logarithm), job.real
+    run_shared(_determine_sign, &job, job.n)
     return product, logarithm, factors, pivots
 
 

@@ -82,6 +82,9 @@ ctypedef void (*job_t)(Job* job) noexcept nogil
 cdef int kind_of(ndarray a) noexcept                  # the dtype's, or -1
 cdef void* routine(int which, int kind) except NULL
 cdef int run(job_t function, Job* job, double work) except -1    # `work`: multiplications
+# The same for a function that calls no BLAS and needs no memory, shared between threads; of the
+# job's arrays, those are stepped through whose step is set.
+cdef int run_shared(job_t function, Job* job, double work) except -1
 # The step of each matrix, where they have elements, and its `info`.
 cdef int run_each(step_t step, Job* job, lint lwork, npy_intp more, double work) except -1
 cdef lint asked(Job* job, step_t step) noexcept       # the workspace that a step asks for

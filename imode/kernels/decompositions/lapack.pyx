@@ -7,7 +7,7 @@ A routine over a stack is a function of a `Job`. It makes no Python object, so `
 GIL around it where the matrices are large, and keeps the BLAS to one thread.
 """
 cimport numpy as cnp
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.products.matmul cimport one_thread, restore_threads
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
@@ -20,6 +20,8 @@ cnp.import_array()
 
 cdef enum:
     GIL_FREE = 32768              # from so many multiplications on, the GIL is released
+    WORTH = 65536                 # so many are worth a thread
+    GROUP = 16                    # matrices that may be worked on side by side
     FEW = 256                     # elements of 16 bytes that need no memory of their own
 
 cdef void* _table[N_ROUTINES][4]
@@ -88,6 +90,40 @@ cdef int run(job_t function, Job* job, double work) except -1:
             restore_threads(threads)
     if job.no_memory:
         raise MemoryError
+    return 0
+
+
+cdef struct Sharing:
+    job_t function
+    Job* job
+
+
+cdef void _some_groups(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Groups of matrices begin to end."""
+    cdef Sharing* s = <Sharing*>ctx
+    cdef Job part = s.job[0]
+    cdef npy_intp first = begin * GROUP
+    part.count = min(end * GROUP, s.job.count) - first
+    part.a += first * part.a_step
+    part.b += first * part.b_step
+    part.c += first * part.c_step
+    part.pivots += first * part.pivots_step
+    if part.info != NULL:
+        part.info += first
+    s.function(&part)
+
+
+cdef int run_shared(job_t function, Job* job, double work) except -1:
+    cdef Sharing s
+    if skipping():
+        return 0
+    if work * job.count < GIL_FREE:
+        function(job)
+        return 0
+    s.function, s.job = function, job
+    with nogil:
+        parallel_for((job.count + GROUP - 1) // GROUP, <npy_intp>(WORTH / (work * GROUP + 1)) + 1,
+                     _some_groups, &s)
     return 0
 
 

@@ -5,12 +5,16 @@ first.
 """
 cimport numpy as cnp
 from imode._core.allocator cimport empty, view
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport ndarray, npy_intp
 
 cnp.import_array()
+
+
+cdef enum:
+    GRAIN = 16384                 # fewest elements per thread
 
 
 cdef ndarray swapped(ndarray a):
@@ -52,35 +56,61 @@ cdef void _copy(word* to, npy_intp ld, const char* given, npy_intp m, npy_intp n
                 to[j * ld + i] = (<const word*>(given + i * rows + j * columns))[0]
 
 
+cdef struct copy_t:
+    int nd, less
+    npy_intp item, ld, step      # of the target: bytes of an element; elements, bytes of a matrix
+    npy_intp m, n, rows, columns
+    npy_intp* dims
+    npy_intp* shape
+    npy_intp* strides
+    char* base
+    char* target
+
+
+cdef void _copy_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Matrices begin to end."""
+    cdef copy_t* s = <copy_t*>ctx
+    cdef npy_intp i, place, rest, index
+    cdef char* target = s.target + begin * s.step
+    cdef int d
+    for i in range(begin, end):
+        place, rest = 0, i
+        for d in range(s.nd - 3, -1, -1):
+            index = rest % s.dims[d]
+            rest //= s.dims[d]
+            if d >= s.less and s.shape[d - s.less] != 1:
+                place += index * s.strides[d - s.less]
+        if s.item == 4:
+            _copy(<uint32_t*>target, s.ld, s.base + place, s.m, s.n, s.rows, s.columns)
+        elif s.item == 8:
+            _copy(<uint64_t*>target, s.ld, s.base + place, s.m, s.n, s.rows, s.columns)
+        else:
+            _copy(<double complex*>target, s.ld, s.base + place, s.m, s.n, s.rows, s.columns)
+        target += s.step
+
+
 cdef int copy_columns(ndarray to, ndarray a, bint transposed) except -1:
     """Copy the matrices of `a`, or the transposed ones, into those of `to`, which may have more
     rows; the stack of `a` is broadcast."""
-    cdef int nd = to.ndim, less = to.ndim - a.ndim, d
+    cdef int nd = to.ndim, d
     cdef int row = a.ndim - 1 if transposed else a.ndim - 2
     cdef int column = 2 * a.ndim - 3 - row
-    cdef npy_intp m = a.shape[row], n = a.shape[column], item = cnp.PyArray_ITEMSIZE(a)
-    cdef npy_intp ld = to.strides[nd - 1] // item, count = 1, i, place, rest, index
-    cdef char* base = <char*>cnp.PyArray_DATA(a)
-    cdef char* target = <char*>cnp.PyArray_DATA(to)
+    cdef npy_intp m = a.shape[row], n = a.shape[column], item = cnp.PyArray_ITEMSIZE(a), count = 1
+    cdef copy_t s
     if not m or not n or skipping():
         return 0
     for d in range(nd - 2):
         count *= to.shape[d]
-    for i in range(count):
-        place, rest = 0, i
-        for d in range(nd - 3, -1, -1):
-            index = rest % to.shape[d]
-            rest //= to.shape[d]
-            if d >= less and a.shape[d - less] != 1:
-                place += index * a.strides[d - less]
-        if item == 4:
-            _copy(<uint32_t*>target, ld, base + place, m, n, a.strides[row], a.strides[column])
-        elif item == 8:
-            _copy(<uint64_t*>target, ld, base + place, m, n, a.strides[row], a.strides[column])
-        else:
-            _copy(<double complex*>target, ld, base + place, m, n, a.strides[row],
-                  a.strides[column])
-        target += ld * to.shape[nd - 1] * item
+    s.nd, s.less, s.item, s.m, s.n = nd, nd - a.ndim, item, m, n
+    s.ld, s.rows, s.columns = to.strides[nd - 1] // item, a.strides[row], a.strides[column]
+    s.step = s.ld * to.shape[nd - 1] * item
+    s.dims, s.shape, s.strides = to.shape, a.shape, a.strides
+    s.base, s.target = <char*>cnp.PyArray_DATA(a), <char*>cnp.PyArray_DATA(to)
+    if count * m * n < GRAIN:
+        _copy_some(&s, 0, count)
+    else:
+        with nogil:
+            parallel_for(count, GRAIN // (m * n) + 1, _copy_some, &s)
     return 0
 
 

@@ -7,7 +7,9 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
+from imode._core.moving cimport clear
+from imode._core.parallel cimport (
+    Thread, give_up_gil, num_threads, parallel_for, skipping, take_gil)
 from imode.kernels.fast_guards cimport _wrapped, array_of
 from libc.string cimport memcpy
 
@@ -21,6 +23,10 @@ cnp.import_array()
 ctypedef fused real:
     float
     double
+
+cdef enum:
+    GRAIN = 1 << 17           # fewest bytes per thread
+    LINE = 64                 # fewest bytes of a row per thread
 
 
 cdef cnp.ndarray _indices(a):
@@ -50,14 +56,26 @@ cdef int _check_range(const cnp.int64_t* at, long count, long rows) except -1:
     return 0
 
 
+cdef struct copied_t:
+    const cnp.int64_t* at
+    const char* source
+    char* to
+    long row, rows            # bytes of a row; how many rows the table has
+
+
+cdef void _copy_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef copied_t* s = <copied_t*>ctx
+    cdef long i
+    for i in range(begin, end):
+        memcpy(s.to + i * s.row, s.source + _wrapped(s.at[i], s.rows) * s.row, s.row)
+
+
 cdef object _rows(cnp.ndarray weight, cnp.ndarray indices):
     """Return weight[indices]: shape (*indices, columns)."""
     cdef cnp.ndarray table, at, out
     cdef cnp.npy_intp[33] dims
-    cdef long count, row, rows, i
-    cdef char* source
-    cdef char* to
-    cdef const cnp.int64_t* index
+    cdef long count, i
+    cdef copied_t s
     cdef Thread* thread
     if cnp.PyArray_NDIM(<cnp.ndarray>weight) != 2:
         raise RuntimeError("'weight' must be 2-D")
@@ -67,39 +85,56 @@ cdef object _rows(cnp.ndarray weight, cnp.ndarray indices):
         dims[i] = cnp.PyArray_DIM(at, i)
     dims[cnp.PyArray_NDIM(at)] = cnp.PyArray_DIM(table, 1)
     count = cnp.PyArray_SIZE(at)
-    index = <const cnp.int64_t*>cnp.PyArray_DATA(at)
-    rows = cnp.PyArray_DIM(table, 0)
-    _check_range(index, count, rows)
+    s.at = <const cnp.int64_t*>cnp.PyArray_DATA(at)
+    s.rows = cnp.PyArray_DIM(table, 0)
+    _check_range(s.at, count, s.rows)
     out = empty(cnp.PyArray_TYPE(table), cnp.PyArray_NDIM(at) + 1, dims)
-    row = cnp.PyArray_DIM(table, 1) * cnp.PyArray_ITEMSIZE(table)
-    source = <char*>cnp.PyArray_DATA(table)
-    to = <char*>cnp.PyArray_DATA(out)
+    s.row = cnp.PyArray_DIM(table, 1) * cnp.PyArray_ITEMSIZE(table)
+    s.source = <char*>cnp.PyArray_DATA(table)
+    s.to = <char*>cnp.PyArray_DATA(out)
     if skipping():
         return out
-    thread = give_up_gil(count * row)
-    for i in range(count):
-        memcpy(to + i * row, source + _wrapped(index[i], rows) * row, row)
+    thread = give_up_gil(count * s.row)
+    parallel_for(count, GRAIN // (s.row + 1) + 1, _copy_some, &s)
     take_gil(thread)
     return out
 
 
-cdef void _scatter(const real* grad, const cnp.int64_t* at, long count, long columns, long padding,
-                   const cnp.int64_t* times, real* out, long rows) noexcept nogil:
+cdef struct added_t:
+    bint wide
+    const void* grad
+    const cnp.int64_t* at
+    long count, columns, padding, rows
+    const cnp.int64_t* times  # or NULL
+    void* out
+
+
+cdef void _scatter(const added_t* s, long begin, long end, const real* grad,
+                   real* out) noexcept nogil:
+    """Columns begin to end: each element of the table has one thread, and its order of sums."""
     cdef long i, j, row_number
     cdef real share
     cdef real* row
-    for i in range(count):
-        row_number = _wrapped(at[i], rows)
-        if row_number != padding:
-            row = out + row_number * columns
-            if times != NULL:
-                share = <real>1 / times[row_number]
-                for j in range(columns):
+    for i in range(s.count):
+        row_number = _wrapped(s.at[i], s.rows)
+        if row_number != s.padding:
+            row = out + row_number * s.columns
+            if s.times != NULL:
+                share = <real>1 / s.times[row_number]
+                for j in range(begin, end):
                     row[j] += grad[j] * share
             else:
-                for j in range(columns):
+                for j in range(begin, end):
                     row[j] += grad[j]
-        grad += columns
+        grad += s.columns
+
+
+cdef void _scatter_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef added_t* s = <added_t*>ctx
+    if s.wide:
+        _scatter(s, begin, end, <const double*>s.grad, <double*>s.out)
+    else:
+        _scatter(s, begin, end, <const float*>s.grad, <float*>s.out)
 
 
 def embedding_backward(
@@ -120,7 +155,9 @@ def embedding_backward(
     columns = cnp.PyArray_DIM(g, cnp.PyArray_NDIM(g) - 1)
     dims[0] = num_weights
     dims[1] = columns
-    out = cnp.PyArray_ZEROS(2, dims, kind, 0)
+    out = empty(kind, 2, dims)     # its memory was in use before, that of zeros is new
+    if not skipping():
+        clear(<char*>cnp.PyArray_DATA(out), cnp.PyArray_NBYTES(out))
     index = <const cnp.int64_t*>cnp.PyArray_DATA(at)
     _check_range(index, count, num_weights)
     if scale_grad_by_freq:
@@ -133,13 +170,14 @@ def embedding_backward(
         return out
     if skipping():
         return out
+    cdef added_t s = added_t(kind == cnp.NPY_DOUBLE, cnp.PyArray_DATA(g), index, count, columns,
+                             padding_idx, num_weights, times, cnp.PyArray_DATA(out))
+    cdef long item = cnp.PyArray_ITEMSIZE(out)
+    cdef long grain = max(GRAIN // (count * item + 1) + 1, LINE // item)
     with nogil:
-        if kind == cnp.NPY_FLOAT:
-            _scatter(<const float*>cnp.PyArray_DATA(g), index, count, columns, padding_idx, times,
-                     <float*>cnp.PyArray_DATA(out), num_weights)
-        else:
-            _scatter(<const double*>cnp.PyArray_DATA(g), index, count, columns, padding_idx,
-                     times, <double*>cnp.PyArray_DATA(out), num_weights)
+        # as few parts as there are threads: each reads all of the indices
+        parallel_for(columns, max(grain, (columns + num_threads() - 1) // num_threads()),
+                     _scatter_some, &s)
     return out
 
 

@@ -8,7 +8,7 @@ from imode._core.channels cimport contiguous
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
 from imode._core.layout cimport empty_for
-from imode._core.parallel cimport Thread, give_up_gil, skipping, take_gil
+from imode._core.parallel cimport Thread, give_up_gil, parallel_for, skipping, take_gil
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, PyLong_AsLong, _array, _row_major, _same_shape, _wrapped, array_of,
     array_or_none)
@@ -253,6 +253,21 @@ def nll_backward(grad, x, target, weight, long reduction, long ignore_index, tot
 
 cdef enum:
     CHUNK = 512                  # losses are computed, then summed, so many at a time
+    GRAIN = 16384                # fewest elements per thread
+    PIECE = 64                   # fewest chunks of a part of a sum
+    PIECES = 64                  # most parts
+
+
+cdef struct pairs_t:
+    bint wide
+    int kind
+    const void* x
+    const void* y
+    long n
+    double p
+    void* out
+    long piece                   # elements of a part of the sum, which only n decides on
+    double[PIECES] sum
 
 
 cdef inline real _exp(real x) noexcept nogil:
@@ -313,7 +328,7 @@ cdef void _slopes(int kind, const real* x, const real* y, long n, real p, real* 
             out[i] = 1 / (1 + _exp(-x[i])) - y[i]
 
 
-cdef double _total(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
+cdef double _sum_of(int kind, const real* x, const real* y, long n, real p) noexcept nogil:
     cdef real[CHUNK] part
     cdef long size, start = 0
     cdef double total = 0
@@ -326,6 +341,59 @@ cdef double _total(int kind, const real* x, const real* y, long n, real p) noexc
             total += imode_total_d(&part[0], size)
         start += size
     return total
+
+
+cdef void _some_sums(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Parts begin to end."""
+    cdef pairs_t* s = <pairs_t*>ctx
+    cdef long i, at, n
+    for i in range(begin, end):
+        at = i * s.piece
+        n = min(s.piece, s.n - at)
+        if s.wide:
+            s.sum[i] = _sum_of(s.kind, <const double*>s.x + at, <const double*>s.y + at, n, s.p)
+        else:
+            s.sum[i] = _sum_of(s.kind, <const float*>s.x + at, <const float*>s.y + at, n,
+                               <float>s.p)
+
+
+cdef double _total(pairs_t* s) noexcept nogil:
+    cdef long chunks = (s.n + CHUNK - 1) // CHUNK, parts, i
+    cdef double total = 0
+    s.piece = CHUNK * max((chunks + PIECES - 1) // PIECES, <long>PIECE)
+    parts = (s.n + s.piece - 1) // s.piece
+    parallel_for(parts, 1, _some_sums, s)
+    for i in range(parts):
+        total += s.sum[i]
+    return total
+
+
+cdef void _some_values(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pairs_t* s = <pairs_t*>ctx
+    if s.wide:
+        _values(s.kind, <const double*>s.x + begin, <const double*>s.y + begin, end - begin, s.p,
+                <double*>s.out + begin)
+    else:
+        _values(s.kind, <const float*>s.x + begin, <const float*>s.y + begin, end - begin,
+                <float>s.p, <float*>s.out + begin)
+
+
+cdef void _some_slopes(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pairs_t* s = <pairs_t*>ctx
+    if s.wide:
+        _slopes(s.kind, <const double*>s.x + begin, <const double*>s.y + begin, end - begin, s.p,
+                <double*>s.out + begin)
+    else:
+        _slopes(s.kind, <const float*>s.x + begin, <const float*>s.y + begin, end - begin,
+                <float>s.p, <float*>s.out + begin)
+
+
+cdef pairs_t _job(int kind, cnp.ndarray a, cnp.ndarray b, double p, void* out) noexcept:
+    cdef pairs_t s
+    s.wide, s.kind, s.n, s.p, s.out = (
+        cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE, kind, cnp.PyArray_SIZE(a), p, out)
+    s.x, s.y = cnp.PyArray_DATA(a), cnp.PyArray_DATA(b)
+    return s
 
 
 cdef tuple _pair(int kind, x, y):
@@ -380,31 +448,22 @@ cdef object _plain(int kind, cnp.ndarray a, cnp.ndarray b, double param, long re
     """As pairwise, of contiguous arrays of one shape, both float32 or both float64."""
     cdef cnp.ndarray out
     cdef int typenum = cnp.PyArray_TYPE(a)
-    cdef long n = cnp.PyArray_SIZE(a)
     cdef double total = 0
     cdef Thread* thread
-    cdef void* x = cnp.PyArray_DATA(a)
-    cdef void* y = cnp.PyArray_DATA(b)
-    cdef void* to
+    cdef pairs_t s = _job(kind, a, b, param, NULL)
     if reduction == NONE:
         out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
-        to = cnp.PyArray_DATA(out)
+        s.out = cnp.PyArray_DATA(out)
         if not skipping():
-            thread = give_up_gil(n)
-            if typenum == cnp.NPY_FLOAT:
-                _values(kind, <float*>x, <float*>y, n, <float>param, <float*>to)
-            else:
-                _values(kind, <double*>x, <double*>y, n, param, <double*>to)
+            thread = give_up_gil(s.n)
+            parallel_for(s.n, GRAIN, _some_values, &s)
             take_gil(thread)
         return out
     if not skipping():
-        thread = give_up_gil(n)
-        if typenum == cnp.NPY_FLOAT:
-            total = _total(kind, <float*>x, <float*>y, n, <float>param)
-        else:
-            total = _total(kind, <double*>x, <double*>y, n, param)
+        thread = give_up_gil(s.n)
+        total = _total(&s)
         take_gil(thread)
-    return _scalar(total / n if reduction == MEAN else total, typenum)   # NaN where n is 0
+    return _scalar(total / s.n if reduction == MEAN else total, typenum)   # NaN where n is 0
 
 
 cdef object pairwise(int kind, x, y, double param, long reduction):
@@ -475,6 +534,7 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
     cdef cnp.ndarray a, b, out
     cdef int typenum
     cdef long n
+    cdef pairs_t s
     a, b, _ = _pair(kind, x, y)
     typenum = cnp.PyArray_TYPE(a)
     n = cnp.PyArray_SIZE(a)
@@ -490,13 +550,9 @@ def pairwise_backward(int kind, grad, x, y, double param, long reduction):
     if skipping():
         return np.empty((<object>a).shape, x.dtype)
     out = empty(typenum, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a))
+    s = _job(kind, a, b, param, cnp.PyArray_DATA(out))
     with nogil:
-        if typenum == cnp.NPY_FLOAT:
-            _slopes(kind, <float*>cnp.PyArray_DATA(a), <float*>cnp.PyArray_DATA(b), n,
-                    <float>param, <float*>cnp.PyArray_DATA(out))
-        else:
-            _slopes(kind, <double*>cnp.PyArray_DATA(a), <double*>cnp.PyArray_DATA(b), n, param,
-                    <double*>cnp.PyArray_DATA(out))
+        parallel_for(n, GRAIN, _some_slopes, &s)
     factor = grad.astype(out.dtype, copy=False)
     if reduction == MEAN:
         factor = (factor / n).astype(out.dtype, copy=False) if n else factor

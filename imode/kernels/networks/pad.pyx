@@ -260,6 +260,41 @@ cdef void _row(word* to, const word* row, long size, long low, long wide,
         to[c] = row[_source(c - low, size, mirrored)]
 
 
+cdef struct border_t:
+    frame_t* f
+    bint mirrored
+    long item                    # bytes
+    const char* x
+    char* out
+
+
+cdef void _border_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Rows begin to end of the result."""
+    cdef border_t* s = <border_t*>ctx
+    cdef frame_t* f = s.f
+    cdef long n, p, i, j
+    cdef const char* row
+    cdef char* to = s.out + begin * s.item * f.wide[2]
+    for n in range(begin, end):
+        p = n // (f.wide[0] * f.wide[1])
+        i, j = n // f.wide[1] % f.wide[0], n % f.wide[1]
+        row = s.x + s.item * f.size[2] * (
+            (p * f.size[0] + _source(i - f.low[0], f.size[0], s.mirrored)) * f.size[1]
+            + _source(j - f.low[1], f.size[1], s.mirrored))
+        if s.item == 4:
+            _row(<uint32_t*>to, <const uint32_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
+        elif s.item == 8:
+            _row(<uint64_t*>to, <const uint64_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
+        elif s.item == 2:
+            _row(<uint16_t*>to, <const uint16_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
+        elif s.item == 1:
+            _row(<uint8_t*>to, <const uint8_t*>row, f.size[2], f.low[2], f.wide[2], s.mirrored)
+        else:
+            _row(<double complex*>to, <const double complex*>row, f.size[2], f.low[2],
+                 f.wide[2], s.mirrored)
+        to += s.item * f.wide[2]
+
+
 cdef cnp.ndarray _shaped(tuple shape, int n, frame_t* f, int kind):
     cdef cnp.npy_intp[MAX_DIMS] dims
     cdef int ndim = <int>len(shape), dim
@@ -275,41 +310,17 @@ cpdef object border(x, tuple pad, bint mirrored):
     cdef frame_t f
     cdef tuple shape = (<object>x).shape
     cdef cnp.ndarray a, out
-    cdef long p, i, j, item
-    cdef const char* source
-    cdef const char* row
-    cdef char* to
+    cdef border_t s
     _frame(&f, shape, pad, mirrored)
     a = contiguous(x)
     out = _shaped(shape, len(pad) // 2, &f, cnp.PyArray_TYPE(a))
-    item = cnp.PyArray_ITEMSIZE(a)
-    source = <const char*>cnp.PyArray_DATA(a)
-    to = <char*>cnp.PyArray_DATA(out)
+    s = border_t(&f, mirrored, cnp.PyArray_ITEMSIZE(a), <const char*>cnp.PyArray_DATA(a),
+                 <char*>cnp.PyArray_DATA(out))
     if skipping():
         return as_channels_last(out) if is_channels_last(x) else out
     with nogil:
-        for p in range(f.planes):
-            for i in range(f.wide[0]):
-                for j in range(f.wide[1]):
-                    row = source + item * f.size[2] * (
-                        (p * f.size[0] + _source(i - f.low[0], f.size[0], mirrored)) * f.size[1]
-                        + _source(j - f.low[1], f.size[1], mirrored))
-                    if item == 4:
-                        _row(<uint32_t*>to, <const uint32_t*>row, f.size[2], f.low[2], f.wide[2],
-                             mirrored)
-                    elif item == 8:
-                        _row(<uint64_t*>to, <const uint64_t*>row, f.size[2], f.low[2], f.wide[2],
-                             mirrored)
-                    elif item == 2:
-                        _row(<uint16_t*>to, <const uint16_t*>row, f.size[2], f.low[2], f.wide[2],
-                             mirrored)
-                    elif item == 1:
-                        _row(<uint8_t*>to, <const uint8_t*>row, f.size[2], f.low[2], f.wide[2],
-                             mirrored)
-                    else:
-                        _row(<double complex*>to, <const double complex*>row, f.size[2], f.low[2],
-                             f.wide[2], mirrored)
-                    to += item * f.wide[2]
+        parallel_for(f.planes * f.wide[0] * f.wide[1], GRAIN // (f.wide[2] * s.item + 1) + 1,
+                     _border_some, &s)
     return as_channels_last(out) if is_channels_last(x) else out
 
 

@@ -12,7 +12,7 @@ from imode._core.channels cimport as_channels_last, contiguous, is_channels_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport _array, _inside, _wrapped, array_of
 from libc.limits cimport INT_MAX, INT_MIN
@@ -23,8 +23,19 @@ from imode._core.numbers import overflow
 
 cnp.import_array()
 
+cdef extern from "pool.h" nogil:
+    ctypedef struct pool_row_t:
+        long width, y0, y1, down, count, kernel, stride, padding, dilation
+    const long POOL_STRIDES, POOL_WIDEST
+    void pool_max_float(const pool_row_t*, const float*, float*, cnp.int64_t*)
+    void pool_max_double(const pool_row_t*, const double*, double*, cnp.int64_t*)
+    void pool_sum_float(const pool_row_t*, const float*, float*)
+    void pool_sum_double(const pool_row_t*, const double*, double*)
+
 cdef enum:
     GIL_FREE = 4096               # from so many elements on, the GIL is released
+    GRAIN = 16384                 # fewest elements per thread, each counted where it is read
+    ABREAST = 8                   # so many windows of a row are worth a vector's
 
 # ---- geometry and checks -------------------------------------------------------------------------
 
@@ -181,62 +192,70 @@ cdef object _as(cnp.ndarray out, given, x):
     return as_channels_last(out) if is_channels_last(x) else out
 
 
+# ---- rows of windows, shared between threads -----------------------------------------------------
+
+cdef struct pooling_t:
+    const window_t* p
+    int kind
+    const void* x
+    void* out
+    cnp.int64_t* at
+
+
+cdef inline long _grain(const window_t* p) noexcept nogil:
+    """The fewest rows of windows that are worth a thread."""
+    cdef double height = p.y.kernel if p.y.kernel else p.y.size // p.y.count + 1
+    cdef double width = (
+        <double>p.x.kernel * p.x.count if p.y.kernel else p.x.size + p.x.count)
+    return <long>(GRAIN / (height * width + 1)) + 1
+
+
 # ---- max -----------------------------------------------------------------------------------------
 
 
-cdef void _max_loop(window_t p, const number* x, number* out,
-                    cnp.int64_t* at) noexcept nogil:
-    cdef long _, i, j, y, c, y0, y1, c0, c1, row, best
+cdef void _max_row(const window_t* p, long i, const number* x, number* out,
+                   cnp.int64_t* at) noexcept nogil:
+    """The windows of row i of one plane."""
+    cdef long j, y, c, y0, y1, c0, c1, row, best
     cdef long down = max(p.y.dilation, 1), right = max(p.x.dilation, 1)
     cdef number top, value
-    for _ in range(p.planes):
-        for i in range(p.y.count):
-            span(&p.y, i, &y0, &y1)
-            for j in range(p.x.count):
-                span(&p.x, j, &c0, &c1)
-                best = y0 * p.x.size + c0      # for an empty window, a position outside
-                top = x[best] if y0 < y1 and c0 < c1 else least(x)
-                y = y0
-                while y < y1:
-                    row = y * p.x.size
-                    c = c0
-                    while c < c1:
-                        value = x[row + c]
-                        if value > top or is_nan(value):          # the last NaN wins
-                            top = value
-                            best = row + c
-                        c += right
-                    y += down
-                out[0] = top
-                at[0] = best
-                out += 1
-                at += 1
-        x += p.y.size * p.x.size
+    span(&p.y, i, &y0, &y1)
+    for j in range(p.x.count):
+        span(&p.x, j, &c0, &c1)
+        best = y0 * p.x.size + c0      # for an empty window, a position outside
+        top = x[best] if y0 < y1 and c0 < c1 else least(x)
+        y = y0
+        while y < y1:
+            row = y * p.x.size
+            c = c0
+            while c < c1:
+                value = x[row + c]
+                if value > top or is_nan(value):          # the last NaN wins
+                    top = value
+                    best = row + c
+                c += right
+            y += down
+        out[j] = top
+        at[j] = best
 
 
-cdef void _max_pairs(const window_t* p, const number* x, number* out,
+cdef void _max_pairs(const window_t* p, long i, const number* x, number* out,
                      cnp.int64_t* at) noexcept nogil:
     """The most common window, 2 x 2 with stride 2 and no padding, without inner loops."""
-    cdef long _, i, j, first
+    cdef long j, first = 2 * i * p.x.size
     cdef const number* upper
     cdef const number* lower
     cdef cnp.int64_t best, below, take
-    for _ in range(p.planes):
-        for i in range(p.y.count):
-            first = 2 * i * p.x.size
-            for j in range(p.x.count):
-                # the result of a comparison is used as an offset: no branch to mispredict
-                upper = x + first + 2 * j
-                lower = upper + p.x.size
-                best = (upper[1] > upper[0]) | is_nan(upper[1])
-                below = (lower[1] > lower[0]) | is_nan(lower[1])
-                take = (lower[below] > upper[best]) | is_nan(lower[below])
-                best += take * (p.x.size + below - best)
-                out[j] = upper[best]
-                at[j] = first + 2 * j + best
-            out += p.x.count
-            at += p.x.count
-        x += p.y.size * p.x.size
+    for j in range(p.x.count):
+        # the result of a comparison is used as an offset: no branch to mispredict
+        upper = x + first + 2 * j
+        lower = upper + p.x.size
+        best = (upper[1] > upper[0]) | is_nan(upper[1])
+        below = (lower[1] > lower[0]) | is_nan(lower[1])
+        take = (lower[below] > upper[best]) | is_nan(lower[below])
+        best += take * (p.x.size + below - best)
+        out[j] = upper[best]
+        at[j] = first + 2 * j + best
 
 
 cdef inline bint _halves(const axis_t* a) noexcept nogil:
@@ -245,29 +264,68 @@ cdef inline bint _halves(const axis_t* a) noexcept nogil:
             and 2 * a.count <= a.size)
 
 
-cdef void _max(const window_t* p, const number* x, number* out, cnp.int64_t* at) noexcept nogil:
-    if _halves(&p.y) and _halves(&p.x):
-        _max_pairs(p, x, out, at)
-    else:
-        _max_loop(p[0], x, out, at)
+cdef inline bint _abreast(const window_t* p) noexcept nogil:
+    """Whether the windows of a row are pooled side by side."""
+    return (p.y.kernel > 0 and p.x.count >= ABREAST and p.x.stride <= POOL_STRIDES
+            and (p.x.kernel - 1) * p.x.dilation < (POOL_WIDEST - 1) * p.x.stride
+            and (p.y.size + p.y.kernel) * (p.x.size + 4096) < INT_MAX // 4)
 
 
-cdef void _max_of_kind(int kind, const window_t* p, const void* source, void* to,
-                       cnp.int64_t* found) noexcept nogil:
-    if kind == cnp.NPY_DOUBLE:
-        _max(p, <const double*>source, <double*>to, found)
-    elif kind == cnp.NPY_INT64:
-        _max(p, <const cnp.int64_t*>source, <cnp.int64_t*>to, found)
-    elif kind == cnp.NPY_INT32:
-        _max(p, <const cnp.int32_t*>source, <cnp.int32_t*>to, found)
-    elif kind == cnp.NPY_INT16:
-        _max(p, <const cnp.int16_t*>source, <cnp.int16_t*>to, found)
-    elif kind == cnp.NPY_INT8:
-        _max(p, <const cnp.int8_t*>source, <cnp.int8_t*>to, found)
-    elif kind == cnp.NPY_UINT8:
-        _max(p, <const cnp.uint8_t*>source, <cnp.uint8_t*>to, found)
+cdef inline pool_row_t _row_of(const window_t* p, long i) noexcept nogil:
+    """Row i of fixed windows."""
+    cdef pool_row_t r
+    span(&p.y, i, &r.y0, &r.y1)
+    r.down, r.width, r.count = p.y.dilation, p.x.size, p.x.count
+    r.kernel, r.stride, r.padding, r.dilation = (
+        p.x.kernel, p.x.stride, p.x.padding, p.x.dilation)
+    return r
+
+
+cdef void _max(const window_t* p, long begin, long end, const number* x, number* out,
+               cnp.int64_t* at) noexcept nogil:
+    """Rows of windows, of all planes."""
+    cdef long row, i
+    cdef pool_row_t r
+    cdef bint pairs = _halves(&p.y) and _halves(&p.x)
+    cdef bint abreast = _abreast(p)
+    out += begin * p.x.count
+    at += begin * p.x.count
+    for row in range(begin, end):
+        i = row % p.y.count
+        source = x + row // p.y.count * p.y.size * p.x.size
+        if pairs and number is not float and number is not double or not abreast:
+            if pairs:
+                _max_pairs(p, i, source, out, at)
+            else:
+                _max_row(p, i, source, out, at)
+        else:
+            r = _row_of(p, i)
+            if number is float:
+                pool_max_float(&r, source, out, at)
+            elif number is double:
+                pool_max_double(&r, source, out, at)
+            else:
+                _max_row(p, i, source, out, at)
+        out += p.x.count
+        at += p.x.count
+
+
+cdef void _max_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pooling_t* s = <pooling_t*>ctx
+    if s.kind == cnp.NPY_DOUBLE:
+        _max(s.p, begin, end, <const double*>s.x, <double*>s.out, s.at)
+    elif s.kind == cnp.NPY_INT64:
+        _max(s.p, begin, end, <const cnp.int64_t*>s.x, <cnp.int64_t*>s.out, s.at)
+    elif s.kind == cnp.NPY_INT32:
+        _max(s.p, begin, end, <const cnp.int32_t*>s.x, <cnp.int32_t*>s.out, s.at)
+    elif s.kind == cnp.NPY_INT16:
+        _max(s.p, begin, end, <const cnp.int16_t*>s.x, <cnp.int16_t*>s.out, s.at)
+    elif s.kind == cnp.NPY_INT8:
+        _max(s.p, begin, end, <const cnp.int8_t*>s.x, <cnp.int8_t*>s.out, s.at)
+    elif s.kind == cnp.NPY_UINT8:
+        _max(s.p, begin, end, <const cnp.uint8_t*>s.x, <cnp.uint8_t*>s.out, s.at)
     else:
-        _max(p, <const float*>source, <float*>to, found)
+        _max(s.p, begin, end, <const float*>s.x, <float*>s.out, s.at)
 
 
 cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
@@ -276,15 +334,14 @@ cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
     cdef cnp.ndarray a = contiguous(x) if cnp.PyArray_ISINTEGER(x) else _ready(kernel, x)
     cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
     cdef cnp.ndarray at = _new(shape, p, cnp.NPY_INT64)
-    cdef const void* source = cnp.PyArray_DATA(a)
-    cdef void* to = cnp.PyArray_DATA(out)
-    cdef cnp.int64_t* found = <cnp.int64_t*>cnp.PyArray_DATA(at)
+    cdef pooling_t s = pooling_t(p, kind, cnp.PyArray_DATA(a), cnp.PyArray_DATA(out),
+                                 <cnp.int64_t*>cnp.PyArray_DATA(at))
     cdef bint last = is_channels_last(x)
     if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
-        _max_of_kind(kind, p, source, to, found)
+        _max_some(&s, 0, p.planes * p.y.count)
     elif not skipping():
         with nogil:
-            _max_of_kind(kind, p, source, to, found)
+            parallel_for(p.planes * p.y.count, _grain(p), _max_some, &s)
     return _as(out, x, x), as_channels_last(at) if last else at
 
 
@@ -296,15 +353,35 @@ cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilat
     return _max_of("max_pool2d", &p, x, shape)
 
 
-cdef void _scatter(long planes, long size, long count, const real* grad, const cnp.int64_t* at,
+cdef struct scattered_t:
+    bint wide
+    long size, count           # of a plane: elements, gradients
+    const void* grad
+    const cnp.int64_t* at
+    void* out
+
+
+cdef void _scatter(const scattered_t* s, long begin, long end, const real* grad,
                    real* out) noexcept nogil:
     cdef long _, i
-    for _ in range(planes):
-        for i in range(count):
-            out[_wrapped(at[i], size)] += grad[i]
-        grad += count
-        at += count
-        out += size
+    cdef const cnp.int64_t* at = s.at + begin * s.count
+    grad += begin * s.count
+    out += begin * s.size
+    for _ in range(begin, end):
+        for i in range(s.count):
+            out[_wrapped(at[i], s.size)] += grad[i]
+        grad += s.count
+        at += s.count
+        out += s.size
+
+
+cdef void _scatter_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Planes begin to end."""
+    cdef scattered_t* s = <scattered_t*>ctx
+    if s.wide:
+        _scatter(s, begin, end, <const double*>s.grad, <double*>s.out)
+    else:
+        _scatter(s, begin, end, <const float*>s.grad, <float*>s.out)
 
 
 def max_pool_backward(grad, x, indices, int space):
@@ -324,13 +401,11 @@ def max_pool_backward(grad, x, indices, int space):
         return _as(out, grad, x)
     if not _inside(found, cnp.PyArray_SIZE(at), 0, size):      # also for a window of only padding
         raise RuntimeError(f"max_pool{space}d_backward(): an index lies outside of the input")
+    cdef scattered_t s = scattered_t(
+        cnp.PyArray_TYPE(g) == cnp.NPY_DOUBLE, size, count, cnp.PyArray_DATA(g), found,
+        cnp.PyArray_DATA(out))
     with nogil:
-        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
-            _scatter(planes, size, count, <const float*>cnp.PyArray_DATA(g), found,
-                     <float*>cnp.PyArray_DATA(out))
-        else:
-            _scatter(planes, size, count, <const double*>cnp.PyArray_DATA(g), found,
-                     <double*>cnp.PyArray_DATA(out))
+        parallel_for(planes, GRAIN // (size + count + 1) + 1, _scatter_some, &s)
     return _as(out, grad, x)
 
 
@@ -354,27 +429,64 @@ cdef inline real _share(window_t p, long i, long j, long rows, long columns,
     return total / <real>(rows * columns)
 
 
-cdef void _avg(window_t p, const real* x, real* out) noexcept nogil:
-    cdef long _, i, j, y, c, y0, y1, c0, c1
-    cdef real total
-    for _ in range(p.planes):
-        for i in range(p.y.count):
-            span(&p.y, i, &y0, &y1)
+cdef inline bint _full(const axis_t* a) noexcept nogil:
+    """Whether all windows lie inside of the plane."""
+    return a.padding == 0 and (a.count - 1) * a.stride + a.kernel <= a.size
+
+
+cdef void _avg_row(const window_t* p, long i, const real* x, real* out) noexcept nogil:
+    """The windows of row i of one plane."""
+    cdef long j, y, c, y0, y1, c0, c1
+    cdef real total, divisor
+    cdef bint abreast = _abreast(p)
+    cdef pool_row_t r
+    span(&p.y, i, &y0, &y1)
+    if abreast:
+        r = _row_of(p, i)
+        if real is float:
+            pool_sum_float(&r, x, out)
+        else:
+            pool_sum_double(&r, x, out)
+        if _full(&p.x) and (p.divisor or _full(&p.y)):
+            divisor = <real>(p.divisor if p.divisor else p.y.kernel * p.x.kernel)
             for j in range(p.x.count):
-                span(&p.x, j, &c0, &c1)
-                total = 0
-                for y in range(y0, y1):
-                    for c in range(c0, c1):
-                        total += x[y * p.x.size + c]
-                out[0] = _share(p, i, j, y1 - y0, c1 - c0, total)
-                out += 1
-        x += p.y.size * p.x.size
+                out[j] = out[j] / divisor
+            return
+    for j in range(p.x.count):
+        span(&p.x, j, &c0, &c1)
+        if abreast:
+            total = out[j]
+        else:
+            total = 0
+            for y in range(y0, y1):
+                for c in range(c0, c1):
+                    total += x[y * p.x.size + c]
+        out[j] = _share(p[0], i, j, y1 - y0, c1 - c0, total)
 
 
-cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
+cdef void _avg(const window_t* p, long begin, long end, const real* x, real* out) noexcept nogil:
+    cdef long row
+    for row in range(begin, end):
+        _avg_row(p, row % p.y.count, x + row // p.y.count * p.y.size * p.x.size,
+                 out + row * p.x.count)
+
+
+cdef void _avg_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pooling_t* s = <pooling_t*>ctx
+    if s.kind == cnp.NPY_DOUBLE:
+        _avg(s.p, begin, end, <const double*>s.x, <double*>s.out)
+    else:
+        _avg(s.p, begin, end, <const float*>s.x, <float*>s.out)
+
+
+cdef void _avg_backward(window_t p, long begin, long end, const real* grad,
+                        real* out) noexcept nogil:
+    """Planes begin to end."""
     cdef long _, i, j, y, c, y0, y1, c0, c1
     cdef real share
-    for _ in range(p.planes):
+    grad += begin * p.y.count * p.x.count
+    out += begin * p.y.size * p.x.size
+    for _ in range(begin, end):
         for i in range(p.y.count):
             span(&p.y, i, &y0, &y1)
             for j in range(p.x.count):
@@ -387,37 +499,37 @@ cdef void _avg_backward(window_t p, const real* grad, real* out) noexcept nogil:
         out += p.y.size * p.x.size
 
 
-cdef void _avg_of_kind(bint wide, const window_t* p, const void* source, void* to) noexcept nogil:
-    if wide:
-        _avg(p[0], <const double*>source, <double*>to)
+cdef void _avg_backward_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef pooling_t* s = <pooling_t*>ctx
+    if s.kind == cnp.NPY_DOUBLE:
+        _avg_backward(s.p[0], begin, end, <const double*>s.x, <double*>s.out)
     else:
-        _avg(p[0], <const float*>source, <float*>to)
+        _avg_backward(s.p[0], begin, end, <const float*>s.x, <float*>s.out)
 
 
 cdef object _mean(str kernel, const window_t* p, x, tuple shape):
     cdef cnp.ndarray a = _ready(kernel, x)
     cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
-    cdef bint wide = cnp.PyArray_TYPE(a) == cnp.NPY_DOUBLE
-    cdef const void* source = cnp.PyArray_DATA(a)
-    cdef void* to = cnp.PyArray_DATA(out)
+    cdef pooling_t s = pooling_t(
+        p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(out), NULL)
     if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
-        _avg_of_kind(wide, p, source, to)
+        _avg_some(&s, 0, p.planes * p.y.count)
     elif not skipping():
         with nogil:
-            _avg_of_kind(wide, p, source, to)
+            parallel_for(p.planes * p.y.count, _grain(p), _avg_some, &s)
     return _as(out, x, x)
 
 
 cdef object _mean_backward(const window_t* p, cnp.ndarray g, grad, x):
     """`g`: grad as the loops need it."""
     cdef cnp.ndarray out = _zeros(x, cnp.PyArray_TYPE(g))
+    cdef pooling_t s = pooling_t(
+        p, cnp.PyArray_TYPE(g), cnp.PyArray_DATA(g), cnp.PyArray_DATA(out), NULL)
     if skipping():
         return _as(out, grad, x)
     with nogil:
-        if cnp.PyArray_TYPE(g) == cnp.NPY_FLOAT:
-            _avg_backward(p[0], <const float*>cnp.PyArray_DATA(g), <float*>cnp.PyArray_DATA(out))
-        else:
-            _avg_backward(p[0], <const double*>cnp.PyArray_DATA(g), <double*>cnp.PyArray_DATA(out))
+        parallel_for(p.planes, GRAIN // (p.y.size * p.x.size + p.y.count * p.x.count + 1) + 1,
+                     _avg_backward_some, &s)
     return _as(out, grad, x)
 
 
@@ -557,8 +669,9 @@ cdef object _max_pool1d(Operator op, keyset_t keys, PyObject** args):
     dims[nd - 1] = p.x.count
     out = empty(kind, nd, dims)
     at = empty(cnp.NPY_INT64, nd, dims)
-    _max_of_kind(kind, &p, cnp.PyArray_DATA(x), cnp.PyArray_DATA(out),
-                 <cnp.int64_t*>cnp.PyArray_DATA(at))
+    cdef pooling_t s = pooling_t(&p, kind, cnp.PyArray_DATA(x), cnp.PyArray_DATA(out),
+                                 <cnp.int64_t*>cnp.PyArray_DATA(at))
+    _max_some(&s, 0, p.planes)
     return deliver(op, out, args)
 
 

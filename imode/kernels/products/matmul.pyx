@@ -29,12 +29,14 @@ cnp.import_array()
 
 cdef enum:
     GIL_FREE = 32768              # from so many multiplications on, the GIL is released
-    SHARED = 4194304              # from so many on, they are shared between threads
+    SHARED = 1048576              # from so many on, they are shared between threads
     TALL = 48                     # fewest rows of a large product
     BROAD = 16                    # fewest columns of one
     ROWS = 128                    # of a block of the BLAS's
     DOTS = 512                    # fewest for rows times one vector to have a loop of their own
     GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
+    PIECE = 32768                 # fewest elements of a part of a long dot product
+    PIECES = 64                   # most parts
     FLAT = 2097152                # from so many multiplications on, few rows are shared by columns
     COLUMNS = 192                 # about as many in a block
 
@@ -190,6 +192,46 @@ cdef void _dots(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
                p.steps[6] // p.item, p.args[0], p.args[2] + begin * p.item)
 
 
+cdef struct Dot:                  # of two long vectors: the sum of those of their parts
+    Product* p
+    npy_intp size                 # of a part, which only the length decides on
+    double[PIECES] found
+
+
+cdef void _parts(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Parts begin to end."""
+    cdef Dot* dot = <Dot*>context
+    cdef Product* p = dot.p
+    cdef npy_intp first, n
+    cdef float narrow
+    cdef Py_ssize_t part
+    for part in range(begin, end):
+        first = part * dot.size
+        n = min(dot.size, p.dims[2] - first)
+        first *= p.item
+        if p.code == FLOAT64:
+            imode_dots(True, 1, n, p.args[1] + first, n, p.args[0] + first, &dot.found[part])
+        else:
+            imode_dots(False, 1, n, p.args[1] + first, n, p.args[0] + first, &narrow)
+            dot.found[part] = narrow
+
+
+cdef void _dot(Product* p) noexcept nogil:
+    cdef Dot dot
+    cdef npy_intp k = p.dims[2], parts, i
+    cdef double sum = 0
+    dot.p = p
+    dot.size = max((k + PIECES - 1) // PIECES, <npy_intp>PIECE)
+    parts = (k + dot.size - 1) // dot.size
+    parallel_for(parts, GRAIN // dot.size + 1, _parts, &dot)
+    for i in range(parts):
+        sum += dot.found[i]
+    if p.code == FLOAT64:
+        (<double*>p.args[2])[0] = sum
+    else:
+        (<float*>p.args[2])[0] = <float>sum
+
+
 # ---- the product of two matrices ----
 
 cdef Matrix matrix(ndarray x):
@@ -250,7 +292,10 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
                    b.column_stride, m * item, item]
     whole.args = [a.data, b.data, out]
     if batch == n == 1 and work >= DOTS and floats and a.column_stride == item == b.row_stride:
-        parallel_for(m, GRAIN // k + 1, _dots, &whole)
+        if m == 1 and k >= 2 * PIECE:
+            _dot(&whole)
+        else:
+            parallel_for(m, GRAIN // k + 1, _dots, &whole)
         return
     if batch == 1 and whole.way == LARGE:
         if _large(&whole, whole.args, work >= SHARED):

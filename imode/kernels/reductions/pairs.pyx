@@ -8,7 +8,7 @@ from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport code_of
 from imode._core.keyset cimport keyset_t
 from imode._core.making cimport hold
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode.kernels.fast_guards cimport (
     PyFloat_AsDouble, _array, _count, _real, _row_major, _same_shape, array_of)
 from imode.kernels.products.matmul cimport Matrix, matrix, product, transposed
@@ -28,6 +28,7 @@ cdef enum:
     LANES = 8
     RUN = 128                     # squares whose sum is not taken in double
     GIL_FREE = 4096               # from so many differences on, the GIL is released
+    GRAIN = 16384                 # fewest differences per thread
     FEW = 1024                    # up to so many, orders but 1 and 2 are no faster by NumPy
 
 
@@ -75,25 +76,42 @@ cdef inline int _norm(double p) noexcept:
     return 2 if p == 2 else 1 if p == 1 else 0 if p == 0 else -1 if p == INFINITY else -2
 
 
-cdef void _between(const real* x, const real* y, long stacks, long n, long k, long m, int norm,
-                   double p, real* out) noexcept nogil:
-    """Of each row of x (stacks, n, m) to each of y (stacks, k, m)."""
-    cdef long _, __, j
-    for _ in range(stacks):
-        for __ in range(n):
-            # `norm` is the same for all: known to the compiler, the inner loop has no branch
-            if norm == 2:
-                for j in range(k):
-                    out[j] = _apart(x, y + j * m, m, 2, p)
-            elif norm == 1:
-                for j in range(k):
-                    out[j] = _apart(x, y + j * m, m, 1, p)
-            else:
-                for j in range(k):
-                    out[j] = _apart(x, y + j * m, m, norm, p)
-            x += m
-            out += k
-        y += k * m
+cdef struct between_t:
+    int kind
+    const void* x
+    const void* y
+    long n, k, m                  # the rows of a stack of x, of y; their length
+    int norm
+    double p
+    void* out
+
+
+cdef void _between(const between_t* s, long begin, long end, const real* x, const real* y,
+                   real* out) noexcept nogil:
+    """Of rows begin to end of x (stacks, n, m) to each of y (stacks, k, m)."""
+    cdef long i, j, k = s.k, m = s.m
+    cdef const real* row
+    cdef const real* other
+    for i in range(begin, end):
+        row, other = x + i * m, y + i // s.n * k * m
+        # `norm` is the same for all: known to the compiler, the inner loop has no branch
+        if s.norm == 2:
+            for j in range(k):
+                out[i * k + j] = _apart(row, other + j * m, m, 2, s.p)
+        elif s.norm == 1:
+            for j in range(k):
+                out[i * k + j] = _apart(row, other + j * m, m, 1, s.p)
+        else:
+            for j in range(k):
+                out[i * k + j] = _apart(row, other + j * m, m, s.norm, s.p)
+
+
+cdef void _between_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef between_t* s = <between_t*>ctx
+    if s.kind == cnp.NPY_DOUBLE:
+        _between(s, begin, end, <const double*>s.x, <const double*>s.y, <double*>s.out)
+    else:
+        _between(s, begin, end, <const float*>s.x, <const float*>s.y, <float*>s.out)
 
 
 cdef object _cdist_forward(Operator op, keyset_t keys, PyObject** args):
@@ -105,7 +123,7 @@ cdef object _cdist_forward(Operator op, keyset_t keys, PyObject** args):
     cdef cnp.npy_intp[64] dims
     cdef long stacks, n, k, m
     cdef cnp.ndarray out
-    cdef void* to
+    cdef between_t s
     if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or b.descr.type_num != kind or (
             a.nd < 2 or a.nd != b.nd or a.nd > 60 or not _same_shape(a, b, 0, a.nd - 2)
             or not _row_major(a) or not _row_major(b) or not _real(args[2], &p) and (
@@ -122,21 +140,14 @@ cdef object _cdist_forward(Operator op, keyset_t keys, PyObject** args):
         dims[d] = a.dimensions[d]
     dims[a.nd - 1] = k
     out = empty(kind, a.nd, dims)
-    to = cnp.PyArray_DATA(out)
+    s = between_t(kind, a.data, b.data, n, k, m, norm, p, cnp.PyArray_DATA(out))
     if stacks * n * k * m < GIL_FREE:
-        _distances(kind, a.data, b.data, stacks, n, k, m, norm, p, to)
+        _between_some(&s, 0, stacks * n)
     else:
+        _held = hold(args, 2)
         with nogil:
-            _distances(kind, a.data, b.data, stacks, n, k, m, norm, p, to)
+            parallel_for(stacks * n, GRAIN // (k * m) + 1, _between_some, &s)
     return deliver(op, out, args)
-
-
-cdef void _distances(int kind, void* x, void* y, long stacks, long n, long k, long m, int norm,
-                     double p, void* to) noexcept nogil:
-    if kind == cnp.NPY_DOUBLE:
-        _between(<double*>x, <double*>y, stacks, n, k, m, norm, p, <double*>to)
-    else:
-        _between(<float*>x, <float*>y, stacks, n, k, m, norm, p, <float*>to)
 
 
 # ---- by a product: |x|^2 + |y|^2 - 2 xy ----
@@ -162,29 +173,44 @@ cdef real _squares(const real* x, long m) noexcept nogil:
     return <real>sum
 
 
-cdef void _extend(const real* x, long rows, long m, bint left, real* out) noexcept nogil:
+cdef struct extended_t:
+    bint wide, left
+    long m
+    const void* x
+    void* out
+
+
+cdef void _extend(const extended_t* s, long begin, long end, const real* x,
+                  real* out) noexcept nogil:
     """Rows (-2 x, |x|^2, 1) of the left matrix, (x, 1, |x|^2) of the right one."""
-    cdef real by = -2 if left else 1
-    cdef long _, j
-    for _ in range(rows):
+    cdef real by = -2 if s.left else 1
+    cdef long m = s.m, _, j
+    x += begin * m
+    out += begin * (m + 2)
+    for _ in range(begin, end):
         for j in range(m):
             out[j] = x[j] * by
-        out[m + left] = 1
-        out[m + (not left)] = _squares(x, m)
+        out[m + s.left] = 1
+        out[m + (not s.left)] = _squares(x, m)
         x += m
         out += m + 2
+
+
+cdef void _extend_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef extended_t* s = <extended_t*>ctx
+    if s.wide:
+        _extend(s, begin, end, <const double*>s.x, <double*>s.out)
+    else:
+        _extend(s, begin, end, <const float*>s.x, <float*>s.out)
 
 
 cdef cnp.ndarray _extended(Fields* x, long rows, bint left):
     cdef cnp.npy_intp[2] dims = [rows, x.dimensions[x.nd - 1] + 2]
     cdef cnp.ndarray out = empty(x.descr.type_num, 2, dims)
-    cdef void* to = cnp.PyArray_DATA(out)
-    cdef bint wide = x.descr.type_num == cnp.NPY_DOUBLE
+    cdef extended_t s = extended_t(x.descr.type_num == cnp.NPY_DOUBLE, left, dims[1] - 2, x.data,
+                                   cnp.PyArray_DATA(out))
     with nogil:
-        if wide:
-            _extend(<double*>x.data, rows, dims[1] - 2, left, <double*>to)
-        else:
-            _extend(<float*>x.data, rows, dims[1] - 2, left, <float*>to)
+        parallel_for(rows, GRAIN // dims[1] + 1, _extend_some, &s)
     return out
 
 
@@ -194,6 +220,14 @@ cdef void _roots(real* x, long n) noexcept nogil:
     for i in range(n):
         x[i] = 0 if x[i] < 0 else x[i]
         x[i] = sqrtf(x[i]) if real is float else sqrt(x[i])
+
+
+cdef void _roots_of_floats(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    _roots(<float*>ctx + begin, end - begin)
+
+
+cdef void _roots_of_doubles(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    _roots(<double*>ctx + begin, end - begin)
 
 
 cdef object _euclidean_dist(Operator op, keyset_t keys, PyObject** args):
@@ -227,9 +261,9 @@ cdef object _euclidean_dist(Operator op, keyset_t keys, PyObject** args):
     to = cnp.PyArray_DATA(out)
     with nogil:
         if kind == cnp.NPY_DOUBLE:
-            _roots(<double*>to, stacks * n * k)
+            parallel_for(stacks * n * k, GRAIN, _roots_of_doubles, to)
         else:
-            _roots(<float*>to, stacks * n * k)
+            parallel_for(stacks * n * k, GRAIN, _roots_of_floats, to)
     return deliver(op, out, args)
 
 

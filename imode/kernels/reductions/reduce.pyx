@@ -18,6 +18,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.parallel cimport num_threads, parallel_for, skipping
 from imode._core.adapter cimport deliver
 from imode._core.allocator cimport empty
+from imode._core.moving cimport move_into
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.dtype cimport (
     BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64, N_DTYPES, NO_DTYPE, UINT8, code_of,
@@ -315,7 +316,11 @@ cdef void make_plan(ndarray x, long long axes, bint keepdim, Plan* plan) noexcep
 cdef ndarray lanes_last(ndarray x, long long axes):
     cdef list order = [d for d in range(x.ndim) if not (axes == ALL or axes >> d & 1)]
     order += [d for d in range(x.ndim) if axes == ALL or axes >> d & 1]
-    return np.array(x.transpose(order), order="C")
+    cdef ndarray turned = x.transpose(order)
+    cdef ndarray made = empty(cnp.PyArray_TYPE(x), turned.ndim, turned.shape)
+    if skipping() or move_into(made, turned):
+        return made
+    return np.array(turned, order="C")
 
 
 cdef long long _last_axes(ndarray x, long long axes) noexcept:

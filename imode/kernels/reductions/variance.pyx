@@ -6,7 +6,7 @@ serves is left to the operator's Python function over ndarrays, which defines al
 """
 cimport numpy as cnp
 from cpython.object cimport PyObject
-from imode._core.parallel cimport skipping
+from imode._core.parallel cimport parallel_for, skipping
 from imode._core.adapter cimport deliver, run_general
 from imode._core.allocator cimport empty
 from imode._core.dispatch cimport CKernel, Operator
@@ -30,6 +30,27 @@ cdef extern from "Python.h":
 cdef extern from "variance.h" nogil:
     void imode_moments_f(char**, const npy_intp*, const npy_intp*, void*) noexcept
     void imode_moments_d(char**, const npy_intp*, const npy_intp*, void*) noexcept
+
+
+cdef enum:
+    GRAIN = 16384                 # fewest elements per thread
+
+ctypedef struct Job:              # lanes, whole ones for each thread
+    loop_t loop
+    npy_intp n                    # the length of a lane
+    char* args[3]
+    npy_intp steps[4]
+    double correction
+
+
+cdef void _some_lanes(void* context, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    cdef Job* job = <Job*>context
+    cdef npy_intp[2] dims = [end - begin, job.n]
+    cdef char* args[3]
+    cdef int i
+    for i in range(3):
+        args[i] = job.args[i] + begin * job.steps[i]
+    job.loop(args, dims, job.steps, &job.correction)
 
 
 cdef class _Moments:
@@ -84,24 +105,24 @@ cdef object _moments_kernel(Operator op, keyset_t keys, PyObject** args):
 
 cdef void _run_moments(int code, Plan* plan, ndarray x, ndarray var, ndarray mean,
                        double correction, bint root) noexcept:
-    cdef npy_intp[2] dims = [plan.kept.size[0], plan.lane.size[0]]
+    cdef npy_intp lanes = plan.kept.size[0]
     cdef npy_intp item = cnp.PyArray_ITEMSIZE(x)
-    cdef npy_intp[4] steps = [plan.kept.stride[0], item, item, plan.lane.stride[0]]
-    cdef char* args[3]
     cdef float* narrow = <float*>cnp.PyArray_DATA(var)
     cdef double* wide = <double*>cnp.PyArray_DATA(var)
     cdef npy_intp i
-    cdef loop_t loop = imode_moments_f if code == FLOAT32 else imode_moments_d
-    args[0] = <char*>cnp.PyArray_DATA(x)
-    args[1] = <char*>cnp.PyArray_DATA(var)
-    args[2] = <char*>cnp.PyArray_DATA(mean)
-    if dims[0] * dims[1] < GIL_FREE:
-        loop(args, dims, steps, &correction)
+    cdef Job job
+    job.loop = imode_moments_f if code == FLOAT32 else imode_moments_d
+    job.n, job.correction = plan.lane.size[0], correction
+    job.steps = [plan.kept.stride[0], item, item, plan.lane.stride[0]]
+    job.args = [<char*>cnp.PyArray_DATA(x), <char*>cnp.PyArray_DATA(var),
+                <char*>cnp.PyArray_DATA(mean)]
+    if lanes * job.n < GIL_FREE:
+        _some_lanes(&job, 0, lanes)
     elif not skipping():
         with nogil:
-            loop(args, dims, steps, &correction)
+            parallel_for(lanes, GRAIN // (job.n + 1) + 1, _some_lanes, &job)
     if root:
-        for i in range(dims[0]):
+        for i in range(lanes):
             if code == FLOAT32:
                 narrow[i] = <float>sqrt(narrow[i])
             else:
