@@ -33,8 +33,8 @@ examples: $(STAMP) .venv/.examples .venv/.models  ## real weights: speech, sente
 	$(PYTHON) $(EXAMPLES)/images.py
 	$(PYTHON) examples/text.py
 
-cluster: $(STAMP) .venv/.test .venv/.ray .venv/.dask  ## examples/cluster, by Ray and by Dask, on two processes; workers that die
-	$(PYTHON) -m pytest tests/test_integrations.py --durations=8
+cluster: $(STAMP) .venv/.test .venv/.ray .venv/.dask .venv/.serving  ## examples/cluster, by Ray and by Dask, on two processes; examples/serving under load
+	$(PYTHON) -m pytest tests/test_integrations.py tests/test_serving.py --durations=8
 
 # What tests the kernels that are compiled for several levels of x86-64.
 KERNELS := $(patsubst %,tests/test_%.py,cpu_level loops reduce norm conv loss fourier random special \
@@ -138,7 +138,7 @@ $(STAMP): $(SOURCES) .venv/.build
 .venv/.build: pyproject.toml | $(PYTHON)
 	$(call install,'setuptools>=77' 'Cython>=3.3' 'numpy>=2.1')
 
-.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples .venv/.wheels .venv/.ray .venv/.dask: pyproject.toml | .venv/.build
+.venv/.test .venv/.conformance .venv/.bench .venv/.dev .venv/.demo .venv/.docs .venv/.examples .venv/.wheels .venv/.ray .venv/.dask .venv/.serving: pyproject.toml | .venv/.build
 	$(call install,-r <($(PYTHON) tools/extra.py $(patsubst .%,%,$(notdir $@))))
 
 .venv/.models: pyproject.toml | .venv/.build  # files of these packages are read: none needs torch
