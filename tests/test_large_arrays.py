@@ -70,6 +70,7 @@ SHARED = {
     "determinants": lambda: imode.linalg.det(tensor(X[:149_984].reshape(-1, 4, 4))),
     "inverses": lambda: imode.linalg.inv(tensor(X[:149_760].reshape(-1, 12, 12))),
     "product": lambda: tensor(A) @ tensor(A).T,
+    "product of a few rows": lambda: tensor(numbers(7, 16, 900)) @ tensor(numbers(8, 700, 900)).T,
     "max_pool2d": lambda: F.max_pool2d(tensor(A)[None], 3, 2, 1, return_indices=True),
     "avg_pool2d": lambda: F.avg_pool2d(tensor(A)[None], 3, 2, 1),
     "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(tensor(A)[None], 7),
@@ -103,6 +104,21 @@ def test_the_bits_do_not_depend_on_the_threads(what):
         set_num_threads(threads)
         found.append(bits(SHARED[what]()))
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [2, 3, 9, 10, 16, 17, 47, 48])
+@pytest.mark.parametrize("columns", [47, 48, 131])
+def test_a_few_rows_by_the_transpose_of_a_matrix(rows, columns, dtype):
+    """Also where the rows, and those of the matrix, do not lie side by side."""
+    x, w = numbers(0, rows, 400, dtype=dtype), numbers(1, columns, 400, dtype=dtype)
+    for a, b in ((x, w), (x[:, ::2], w[:, :200]), (np.asfortranarray(x), w[:, 3:])):
+        a, b = a[:, -min(a.shape[1], b.shape[1]) :], b[:, -min(a.shape[1], b.shape[1]) :]
+        found = imode.from_numpy(a) @ imode.from_numpy(b).T
+        wanted = a.astype("float64") @ b.T.astype("float64")
+        scale = np.abs(a).astype("float64") @ np.abs(b).T.astype("float64")
+        assert found.is_contiguous()
+        assert (np.abs(found.numpy() - wanted) <= 20 * np.finfo(dtype).eps * scale).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -17,10 +17,12 @@ from imode._core.dtype cimport (
 from imode._core.keyset cimport keyset_t
 from imode._core.loops cimport find_loop, loop_t
 from imode._core.parallel cimport parallel_for, skipping
+from imode._core.moving cimport imode_move, run_move
 from imode._core.stored cimport run_otherwise
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _real
 from imode.kernels.products.gemm cimport brain_gemm, brain_takes, gemm
+from libc.stdlib cimport free, malloc
 from numpy cimport ndarray, npy_intp
 
 from imode.kernels.products.blas import thread_functions
@@ -31,7 +33,7 @@ cdef enum:
     GIL_FREE = 32768              # from so many multiplications on, the GIL is released
     SHARED = 1048576              # from so many on, they are shared between threads
     TALL = 48                     # fewest rows of a large product
-    BROAD = 16                    # fewest columns of one
+    BROAD = 10                    # fewest columns of one
     ROWS = 128                    # of a block of the BLAS's
     DOTS = 512                    # fewest for rows times one vector to have a loop of their own
     GRAIN = 65536                 # fewest elements of a matrix per thread, for one vector
@@ -271,6 +273,24 @@ cdef bint blas_takes(Matrix* m, npy_intp item) noexcept nogil:
         m.row_stride == item and (m.columns == 1 or m.column_stride >= m.rows * item))
 
 
+cdef bint _turned(int code, npy_intp item, Matrix* a, Matrix* b, char* out) noexcept nogil:
+    """The product as that of `b` and `a`, turned over: `a`, which is small, is packed or read in
+    columns, not `b`. False: there was no memory for it."""
+    cdef Matrix left = transposed(b[0])
+    cdef Matrix right = transposed(a[0])
+    cdef char* made = <char*>malloc(left.rows * right.columns * item)
+    cdef imode_move move
+    if made == NULL:
+        return False
+    multiply(code, item, 1, &left, 0, &right, 0, made)
+    move.to, move.from_, move.item, move.nd = out, made, item, 2
+    move.dims[0], move.to_steps[0], move.from_steps[0] = right.columns, left.rows * item, item
+    move.dims[1], move.to_steps[1], move.from_steps[1] = left.rows, item, right.columns * item
+    run_move(&move)
+    free(made)
+    return True
+
+
 cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp a_step,
                    Matrix* b, npy_intp b_step, char* out) noexcept nogil:
     """`batch` products of matrices; steps: bytes to the next matrix; `out` is contiguous."""
@@ -297,6 +317,10 @@ cdef void multiply(int code, npy_intp item, npy_intp batch, Matrix* a, npy_intp 
         else:
             parallel_for(m, GRAIN // k + 1, _dots, &whole)
         return
+    # A few rows by the transpose of a matrix, as layers of networks have them.
+    if batch == 1 < n < TALL <= m and whole.way == BY_BLAS and floats and b.row_stride == item:
+        if _turned(code, item, a, b, out):
+            return
     if batch == 1 and whole.way == LARGE:
         if _large(&whole, whole.args, work >= SHARED):
             return
