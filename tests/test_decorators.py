@@ -350,7 +350,6 @@ def test_coroutine_function_stays_one():
         return x, state()
 
     assert inspect.iscoroutinefunction(body)
-    assert asyncio.iscoroutinefunction(body)
     assert body.__doc__ == "Doc."
     assert asyncio.run(body(3)) == (3, INFERENCE)
 

@@ -188,7 +188,7 @@ def test_numpys_integers_can_be_assigned():
     t[0], t[1:] = np.int64(1), np.uint16(2)
     assert t.tolist() == [1, 2, 2]
     with pytest.raises(TypeError, match="can't assign a numpy"):
-        t[0] = np.timedelta64(1)
+        t[0] = np.timedelta64(1, "s")
 
 
 def test_numpys_numbers_are_found_and_promoted():
@@ -197,7 +197,7 @@ def test_numpys_numbers_are_found_and_promoted():
     assert imode.result_type(t, np.float32(1)) is imode.float32
     assert (t * np.longdouble(2)).tolist() == [2, 4]
     with pytest.raises(TypeError, match="expected a number, got numpy"):
-        imode.result_type(t, np.timedelta64(1))
+        imode.result_type(t, np.timedelta64(1, "s"))
 
 
 def test_numpy_numbers_are_numbers():

@@ -1,6 +1,7 @@
 """Processes that multiprocessing starts afresh (spawn, forkserver): imode stands in there, too."""
 
 import functools
+import multiprocessing
 from multiprocessing import spawn
 
 from imode.standing_in import stand_in_for_torch
@@ -22,3 +23,6 @@ def install():
         return {"library": _StandsIn(), **told(name)}
 
     spawn.get_preparation_data = get_preparation_data
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        # From Python 3.14 on the server imports the program, and it is told nothing.
+        multiprocessing.set_forkserver_preload([])
