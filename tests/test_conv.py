@@ -296,3 +296,37 @@ def test_what_is_not_finite_stays_where_it_belongs(value, stride):
         found = backward(*map(imode.from_numpy, (grad, x, w)), stride, 0, 1)
         for a, b in zip(found, (of_x, of_w), strict=True):
             assert np.allclose(a.numpy(), b, equal_nan=True), side
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64])
+@pytest.mark.parametrize("case", [
+    {"size": (3, 3), "kernel": 3, "padding": 1},
+    {"size": (6, 5), "kernel": 3, "padding": 1, "stride": 2},
+    {"size": (4, 7), "kernel": (5, 2), "padding": (4, 1), "groups": 2},
+    {"size": (8, 8), "kernel": 3, "padding": 2, "dilation": 2},
+    {"size": (1, 1), "kernel": 3, "padding": 1},
+    {"size": (2, 3), "kernel": 1, "padding": 3},
+])  # fmt: skip
+def test_small_images_side_by_side_are_as_each_alone(case, dtype):
+    """Also their gradients, also where threads share them."""
+    size, kernel = case["size"], case["kernel"]
+    options = {k: v for k, v in case.items() if k not in ("size", "kernel")}
+    groups = options.get("groups", 1)
+    kernel = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    imode.manual_seed(0)
+    x = imode.randn(32, 50 * groups, *size, dtype=dtype, requires_grad=True)
+    w = imode.randn(17 * groups, 50, *kernel, dtype=dtype)
+    b = imode.randn(17 * groups, dtype=dtype)
+    before, found = imode.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            imode.set_num_threads(threads)
+            y = F.conv2d(x, w, b, **options)
+            found.append((y.detach(), *imode.autograd.grad(y, x, y.detach())))
+    finally:
+        imode.set_num_threads(before)
+    assert all(a.equal(c) for made in found[1:] for a, c in zip(made, found[0], strict=True))
+    alone = imode.cat([F.conv2d(each, w, b, **options) for each in x.split(1)])
+    imode.testing.assert_close(found[0][0], alone.detach(), rtol=1e-4, atol=1e-4)
+    wanted = imode.autograd.grad(alone, x, alone.detach())[0]
+    imode.testing.assert_close(found[0][1], wanted, rtol=1e-3, atol=1e-3)

@@ -18,6 +18,8 @@
 #define APART
 #endif
 
+enum { SMALL = 64 }; /* most columns of small images */
+
 #define UP_TO(n, step) (((n) + (step) - 1) / (step) * (step))
 
 /* Whether images are as large with their padding, and in the same place. */
@@ -35,7 +37,7 @@ static int is_depthwise(const conv_t *p)
 /* Whether several images are worked on at once: they have few columns, and many rows of the weight meet them. */
 static int is_gathered(const conv_t *p)
 {
-    return p->n > 1 && p->oh * p->ow <= 64 && p->oc / p->groups >= 16 && !is_depthwise(p);
+    return p->n > 1 && p->oh * p->ow <= SMALL && p->oc / p->groups >= 16 && !is_depthwise(p);
 }
 
 static long gathered_images(const conv_t *p)

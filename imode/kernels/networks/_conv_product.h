@@ -22,9 +22,9 @@ typedef T NAME(vec);
 #define DEEP (1536 / (int)sizeof(T))
 #define FEW (LANES / 2) /* columns at the end for which dot products are faster than a vector */
 
-/* at: NULL where b is packed. */
+/* at: NULL where b is packed. met: which columns of a the rows of b meet; NULL: all in turn. */
 INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, long lda,
-                       const T *b, const long *at, T *out, long ldo, const T *bias, int add)
+                       const long *met, const T *b, const long *at, T *out, long ldo, const T *bias, int add)
 {
     VEC sum[ROWS][2];
     UNROLL
@@ -45,7 +45,7 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
             right[j] = *(const VEC *)(row + j * LANES);
         UNROLL
         for (int i = 0; i < rows; i++) {
-            const T left = a[i * lda + k];
+            const T left = a[i * lda + (met ? met[k] : k)];
             UNROLL
             for (int j = 0; j < vecs; j++)
                 sum[i][j] += left * right[j];
@@ -60,11 +60,11 @@ INLINE void NAME(tile)(const int rows, const int vecs, long depth, const T *a, l
 }
 
 /* One strip of `vecs` vectors of columns, for all rows of a. */
-INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long lda, const T *b,
-                        const long *at, T *out, long ldo, const T *bias, int add)
+INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long lda,
+                        const long *met, const T *b, const long *at, T *out, long ldo, const T *bias, int add)
 {
 #define STEP(R)                                                                                   \
-    NAME(tile)(R, vecs, depth, a, lda, b, at, out, ldo, bias, add);                               \
+    NAME(tile)(R, vecs, depth, a, lda, met, b, at, out, ldo, bias, add);                               \
     a += (R) * lda;                                                                               \
     out += (R) * ldo;                                                                             \
     bias = bias ? bias + (R) : bias;                                                              \
@@ -90,13 +90,13 @@ INLINE void NAME(strip)(const int vecs, long rows, long depth, const T *a, long 
 APART static void NAME(packed_strip)(long rows, long depth, const T *a, long lda, const T *b,
                                      T *out, long ldo, const T *bias, int add)
 {
-    NAME(strip)(2, rows, depth, a, lda, b, NULL, out, ldo, bias, add);
+    NAME(strip)(2, rows, depth, a, lda, NULL, b, NULL, out, ldo, bias, add);
 }
 
 APART static void NAME(packed_half)(long rows, long depth, const T *a, long lda, const T *b, T *out,
                                     long ldo, const T *bias, int add)
 {
-    NAME(strip)(1, rows, depth, a, lda, b, NULL, out, ldo, bias, add);
+    NAME(strip)(1, rows, depth, a, lda, NULL, b, NULL, out, ldo, bias, add);
 }
 
 /* The same, where only `cols` columns of out may be written. */
@@ -232,7 +232,7 @@ static void NAME(panel)(long cols, long rows, long depth, const T *a, long lda, 
 {
     const long whole = cols / LANES * LANES, few = cols - whole;
     if (!lines && cols == PANEL && rows <= ROWS) {
-        NAME(strip)(2, rows, depth, a, lda, b + first, at, out, ldo, bias, add);
+        NAME(strip)(2, rows, depth, a, lda, NULL, b + first, at, out, ldo, bias, add);
         return;
     }
     NAME(pack)(cols, depth, b, at, lines, first, to);

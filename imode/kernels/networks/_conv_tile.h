@@ -8,12 +8,14 @@
    right-hand rows may start anywhere (_conv_product.h). Row k = (channel, ky, kx) of an unfolded
    image is the padded image itself from an offset on, so nothing is unfolded. With strides that
    holds of each phase, an image of the elements whose rows and columns leave the same rests. The
-   columns of the product are the lines of the output; of small images, those of several. Volumes
+   columns of the product are the lines of the output; of small images, those of several, or
+   (_conv_stacked.h) vectors of one place of each. Volumes
    are worked on slice by slice of the output, the rows (channel, kz, ky, kx) starting in the slices
    of the input that they need. */
 
 #include "_conv_product.h"
 #include "_conv_depthwise.h"
+#include "_conv_stacked.h"
 
 #define ROUND(n) (((n) + LANES - 1) / LANES * LANES)
 
@@ -233,6 +235,8 @@ static int NAME(forward)(const conv_t *p, const void *x, const void *w, const vo
     NAME(dense_t) s = {.p = *p, .w = w, .b = b};
     if (is_depthwise(p))
         return NAME(depthwise)(p, x, w, b, out, begin, end);
+    if (NAME(is_stacked)(p))
+        return NAME(stacked)(p, x, w, b, out, parts, begin, end);
     if (NAME(prepare)(&s))
         return -1;
     const int failed = is_gathered(p) ? NAME(gathered)(&s, x, out, parts, begin, end)
