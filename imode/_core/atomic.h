@@ -1,4 +1,4 @@
-/* C atomics on 64-bit counters; the memory order is in the name. */
+/* C atomics on 64-bit counters and flags; the memory order is in the name, or what a lock needs. */
 #ifndef IMODE_ATOMIC_H
 #define IMODE_ATOMIC_H
 #include <Python.h>
@@ -20,5 +20,12 @@ static inline uint64_t imode_load_relaxed(const uint64_t *counter) {
 }
 static inline void imode_store_relaxed(uint64_t *counter, uint64_t n) {
     __atomic_store_n(counter, n, __ATOMIC_RELAXED);
+}
+static inline int imode_claim(uint64_t *flag) {
+    uint64_t none = 0;
+    return __atomic_compare_exchange_n(flag, &none, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+static inline uint64_t imode_swap(uint64_t *flag, uint64_t n) {
+    return __atomic_exchange_n(flag, n, __ATOMIC_ACQ_REL);
 }
 #endif

@@ -11,6 +11,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from imode.kernels.random.generator cimport Generator, choose, mt_fill, mt_state
 from imode._core.dtype cimport BFLOAT16, typenum_of
 from imode._core.layout cimport empty_like, iteration_order
+from imode._core.parallel cimport Thread, give_up_gil, take_gil
 from imode.kernels.random.distributions cimport (
     CHUNK, Line, check_target, line_of, uniform_double, uniform_float)
 
@@ -91,6 +92,7 @@ cdef int toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
     cdef int64_t n = cnp.PyArray_SIZE(out)
     cdef bint single = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
     cdef bint right
+    cdef Thread *thread
     cdef void *target = cnp.PyArray_DATA(out)
     cdef void *chances = cnp.PyArray_DATA(p)
     if single:
@@ -100,16 +102,15 @@ cdef int toss_alike(cnp.ndarray out, cnp.ndarray p, Generator source) except -1:
     if not right:
         raise errors.numbers.bernoulli_probability()
     source.acquire()
-    try:
-        with nogil:
-            if single:
-                uniform_float(&source.engine, <float *> target, n, 0.0, 1.0)
-                _compare(<float *> target, <float *> chances, n)
-            else:
-                uniform_double(&source.engine, <double *> target, n, 0.0, 1.0)
-                _compare(<double *> target, <double *> chances, n)
-    finally:
-        source.release()
+    thread = give_up_gil(n)
+    if single:
+        uniform_float(&source.engine, <float *> target, n, 0.0, 1.0)
+        _compare(<float *> target, <float *> chances, n)
+    else:
+        uniform_double(&source.engine, <double *> target, n, 0.0, 1.0)
+        _compare(<double *> target, <double *> chances, n)
+    take_gil(thread)
+    source.release()
     return 0
 
 

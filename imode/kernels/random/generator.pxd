@@ -19,9 +19,11 @@ cdef extern from "mt19937.h" nogil:
 
 cdef class Generator:
     # A stream of random numbers. Thread-safe: whoever reads or writes the fields below holds
-    # `lock`; a thread waits for it without the GIL.
+    # the lock; a thread waits for it without the GIL.
     cdef mt_state engine            # the Mersenne twister
-    cdef PyThread_type_lock lock    # held while a distribution is drawn; NULL only before __cinit__
+    # The lock is a number of our own: CPython's asks for the time even where it is free.
+    cdef uint64_t held              # 1: while a distribution is drawn; 2: and threads may wait
+    cdef PyThread_type_lock freed   # released for one of those that wait; NULL before __cinit__
     cdef double next_normal         # the second normal of the last Box-Muller pair
     cdef bint has_next_normal       # whether next_normal holds one
     cdef float next_float_normal    # only part of the state's layout; never used

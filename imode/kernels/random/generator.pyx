@@ -4,6 +4,7 @@ import os
 import numpy as np
 
 from imode import errors
+from imode._core.atomic cimport claim, swap
 from imode._core.parallel cimport skipping
 from imode._core.type_names import class_name
 
@@ -52,9 +53,10 @@ cdef class Generator:
     """
 
     def __cinit__(self, device=None):
-        self.lock = PyThread_allocate_lock()
-        if self.lock == NULL:
+        self.freed = PyThread_allocate_lock()
+        if self.freed == NULL:
             raise MemoryError("Generator: cannot allocate a lock")
+        PyThread_acquire_lock(self.freed, NOWAIT_LOCK)
         self.seed_with(67280421310721)
 
     def __init__(self, device=None):
@@ -76,17 +78,20 @@ cdef class Generator:
                 f"Cannot get {name} generator without ATen_{kind} library.{_ON_CPU}")
 
     def __dealloc__(self):
-        if self.lock != NULL:
-            PyThread_free_lock(self.lock)
+        if self.freed != NULL:
+            PyThread_release_lock(self.freed)     # a lock that is held may not be freed
+            PyThread_free_lock(self.freed)
 
     cdef int acquire(self) except -1:
-        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+        if not claim(&self.held):
             with nogil:
-                PyThread_acquire_lock(self.lock, WAIT_LOCK)
+                while swap(&self.held, 2) != 0:
+                    PyThread_acquire_lock(self.freed, WAIT_LOCK)
         return 0
 
     cdef void release(self) noexcept:
-        PyThread_release_lock(self.lock)
+        if swap(&self.held, 0) == 2:
+            PyThread_release_lock(self.freed)
 
     cdef void seed_with(self, uint64_t seed) noexcept:
         mt_seed(&self.engine, seed)
