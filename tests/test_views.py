@@ -170,6 +170,29 @@ def test_inplace_forms_change_the_tensor_itself():
     assert x._version == 4
 
 
+def _result(x, name, *arguments):
+    try:
+        found = getattr(x, name)(*arguments)
+    except RuntimeError as error:
+        return str(error)
+    return found.shape, found.stride(), found.data_ptr() - x.data_ptr()
+
+
+@pytest.mark.parametrize("strides", [(3, 1, 1), (3, 1, 7), (9, 1, 1), (1, 2, 6), (0, 1, 1)])
+@pytest.mark.parametrize("size", [(6,), (2, 3, 1), (1, 6), (3, 2), (6, 1), (7,), (2, 3, 0), ()])
+def test_other_shapes_have_the_same_strides_in_every_mode(strides, size):
+    x, other = imode.zeros(32).as_strided((2, 3, 1), strides), imode.zeros(size)
+    with imode.inference_mode():
+        y = imode.zeros(32).as_strided((2, 3, 1), strides)
+        fast = [_result(y, "view_as", other), _result(y, "view", size)]
+        if x.is_contiguous():
+            fast += [_result(y, "reshape", size), _result(y, "flatten"), _result(y, "flatten", 1)]
+    slow = [_result(x, "view_as", other), _result(x, "view", size)]
+    if x.is_contiguous():
+        slow += [_result(x, "reshape", size), _result(x, "flatten"), _result(x, "flatten", 1)]
+    assert fast == slow
+
+
 def test_view_as_another_dtype():
     x = imode.tensor([1.0, -2.0])
     assert x.view(imode.int32).tolist() == [0x3F800000, -0x40000000]

@@ -5,7 +5,8 @@
 # Thread rule: with the GIL held; there is no state.
 
 from cpython.object cimport PyObject
-from imode._core.dispatch cimport CKernel
+from imode._core.dispatch cimport CKernel, Operator
+from imode._core.tensor cimport Tensor
 from numpy cimport PyArray_DESCR, dtype, ndarray, npy_intp
 
 cdef enum:
@@ -24,6 +25,10 @@ ctypedef struct Geometry:                  # of the new view
 ctypedef int (*view_t)(ndarray a, PyObject** args, Geometry* g) except -1
 
 cdef CKernel kernel(view_t function)       # the kernel of an operator with one view
+
+# What the operator `view` gives for a shape of `base`'s number of elements, where its CPU kernel
+# is all that would run, nobody watches and the elements lie in row order; else None.
+cdef object view_in_order(Operator view, Tensor base, int nd, const npy_intp* shape)
 
 # ---- building blocks ----
 cdef void copy_geometry(ndarray a, Geometry* g) noexcept            # shape and strides

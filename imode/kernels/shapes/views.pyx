@@ -11,9 +11,9 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
-from imode._core.allocator cimport copy_dims, take_view
-from imode._core.dispatch cimport INPLACE, MAX_ARGS, CKernel, Operator
-from imode._core.keyset cimport highest_key, keyset_t
+from imode._core.allocator cimport Fields, copy_dims, fields, take_view
+from imode._core.dispatch cimport DEFAULT_INCLUDED, INPLACE, MAX_ARGS, TLS, CKernel, Operator, tls
+from imode._core.keyset cimport BIT_CPU, highest_key, keyset_t
 from imode._core.layout cimport as_hollow_as
 from imode._core.making cimport alias_of, replace_array, view_of
 from imode._core.tensor cimport Tensor, storage, typenum
@@ -201,6 +201,32 @@ cdef object _one(Operator op, keyset_t keys, PyObject** args):
 
 cdef CKernel kernel(view_t function):
     return CKernel.new(_one, None, <void*>function)
+
+
+cdef object view_in_order(Operator view, Tensor base, int nd, const npy_intp* shape):
+    cdef TLS* state = tls()
+    cdef keyset_t keys = (base.keys | (state.included ^ DEFAULT_INCLUDED)) & ~state.excluded
+    cdef Fields* a = fields(base.array)
+    cdef Geometry g
+    cdef npy_intp old = cnp.PyArray_ITEMSIZE(storage(base)), new = old
+    cdef int d
+    if keys & view.mask != BIT_CPU or state.watcher != NULL or view.table[0] != _one or (
+            (<CKernel>view.kernels[0]).data != <void*>_view) or nd > MAX_DIMS:
+        return None
+    for d in range(a.nd - 1, -1, -1):
+        if a.strides[d] != old:
+            return None
+        old *= a.dimensions[d]
+    for d in range(nd - 1, -1, -1):
+        g.shape[d], g.strides[d] = shape[d], new
+        new *= shape[d]
+        if not 0 < new <= old:
+            return None
+    if new != old:
+        return None
+    state.operator_id = view.id
+    state.hops += 1
+    return view_of(base, a.descr.type_num, nd, g.shape, g.strides, a.data)
 
 
 def apply(CKernel view not None, ndarray a, *arguments):

@@ -11,6 +11,7 @@ from imode._core.making cimport wrap
 from imode._core.subscript_fast cimport slice_dim
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _array, _integer, _item, _row_major
+from imode.kernels.shapes.views cimport view_in_order
 from imode.ops.composites_fast cimport callee, calling, unseen
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -23,6 +24,11 @@ cdef extern from "Python.h":
     object PyLong_FromSsize_t(Py_ssize_t)
 
 
+cdef enum:
+    FEW = 4096                    # most elements
+    LONGEST = 8                   # most elements of a row; most dimensions that need no tuple
+
+
 cdef inline int _set(tuple sizes, Py_ssize_t i, npy_intp n) except -1:
     """Put an int into a new tuple."""
     size = PyLong_FromSsize_t(n)
@@ -32,13 +38,33 @@ cdef inline int _set(tuple sizes, Py_ssize_t i, npy_intp n) except -1:
 
 
 cdef object _reshape(Operator op, keyset_t keys, PyObject** args):
+    cdef Py_ssize_t nd = PyTuple_GET_SIZE(<object>args[1]), i
+    cdef npy_intp[LONGEST] shape
+    cdef int64_t size
     if not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
         return NotImplemented
+    if nd <= LONGEST:
+        for i in range(nd):
+            if not _integer(PyTuple_GET_ITEM(<object>args[1], i), &size, FEW) or size < 0:
+                break
+            shape[i] = size
+        else:
+            view = view_in_order(callee(op, 0), <Tensor>args[0], <int>nd, shape)
+            if view is not None:
+                return view
     return call2(callee(op, 0), <object>args[0], <object>args[1])
 
 
 cdef object _view_as(Operator op, keyset_t keys, PyObject** args):
-    """view_as(self, other) and expand_as."""
+    """view_as(self, other)."""
+    cdef Fields* other = _array(args[1])
+    view = view_in_order(callee(op, 0), <Tensor>args[0], other.nd, other.dimensions)
+    if view is not None:
+        return view
+    return call2(callee(op, 0), <object>args[0], shape_of(<Tensor>args[1]))
+
+
+cdef object _expand_as(Operator op, keyset_t keys, PyObject** args):
     return call2(callee(op, 0), <object>args[0], shape_of(<Tensor>args[1]))
 
 
@@ -55,6 +81,7 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
     cdef int nd = a.ndim
     cdef int i
     cdef npy_intp merged = 1
+    cdef npy_intp[LONGEST] shape
     cdef tuple sizes
     start += nd if start < 0 else 0
     end += nd if end < 0 else 0
@@ -62,11 +89,18 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
         return <object>args[0]
     if not (0 <= start < end < nd) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
         return NotImplemented
+    for i in range(start, end + 1):
+        merged *= a.shape[i]
+    if nd <= LONGEST:
+        for i in range(nd - (end - start)):
+            shape[i] = (a.shape[i] if i < start else
+                        merged if i == start else a.shape[i + (end - start)])
+        view = view_in_order(callee(op, 0), <Tensor>args[0], nd - (end - start), shape)
+        if view is not None:
+            return view
     sizes = PyTuple_New(nd - (end - start))
     for i in range(nd):
-        if start <= i <= end:
-            merged *= a.shape[i]
-        else:
+        if not start <= i <= end:
             _set(sizes, i if i < start else i - (end - start), a.shape[i])
     _set(sizes, start, merged)
     return call2(callee(op, 0), <object>args[0], sizes)
@@ -224,11 +258,6 @@ cdef object _meshgrid(Operator op, keyset_t keys, PyObject** args):
 
 # ---- rows of elements of vectors, in inference mode; elsewhere they are results of operators ----
 
-cdef enum:
-    FEW = 4096                    # most elements
-    LONGEST = 8                   # most elements of a row
-
-
 cdef object _cartesian(Operator op, keyset_t keys, PyObject** args):
     """cartesian_prod(tensors): vectors of one dtype."""
     cdef tuple tensors = <tuple>args[0]
@@ -309,7 +338,7 @@ cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
 reshape = calling(_reshape, ["view"])
 view_as = calling(_view_as, ["view"])
 reshape_as = calling(_reshape_as, ["view"])
-expand_as = calling(_view_as, ["expand"])
+expand_as = calling(_expand_as, ["expand"])
 flatten = calling(_flatten, ["view"])
 unflatten = calling(_unflatten, ["view"])
 movedim = calling(_movedim, ["permute"])
