@@ -34,6 +34,10 @@ ctypedef struct window_t:
 
 cdef long integer(value) except? -1               # as PyTorch's 32 bits hold it
 cdef int count_windows(axis_t* a, bint ceil) except -1
+# The mean of every window over the last of two or three dimensions, for windows that fit and few
+# floats in row order; else None.
+cdef object mean_1d(cnp.ndarray x, long kernel, long stride, long padding, bint ceil,
+                    bint count_padding)
 
 
 cdef inline void span(const axis_t* a, long i, long* start, long* stop) noexcept nogil:

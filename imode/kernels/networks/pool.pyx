@@ -112,55 +112,58 @@ cdef int _raise_dims(str op, tuple shape) except -1:
     raise _wrong_input(shape)
 
 
-cdef int _planes(window_t* p, tuple shape) except -1:
-    cdef int ndim = len(shape)
-    p.y.size = shape[ndim - 2]
-    p.x.size = shape[ndim - 1]
-    p.planes = shape[ndim - 3] * (shape[0] if ndim == 4 else 1)
+cdef int _planes(window_t* p, cnp.ndarray x) noexcept:
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    p.y.size = cnp.PyArray_DIM(x, ndim - 2)
+    p.x.size = cnp.PyArray_DIM(x, ndim - 1)
+    p.planes = cnp.PyArray_DIM(x, ndim - 3) * (cnp.PyArray_DIM(x, 0) if ndim == 4 else 1)
     return 0
 
 
-cdef int _window(str op, window_t* p, tuple shape, tuple kernel, tuple stride, tuple padding,
+cdef int _window(str op, window_t* p, cnp.ndarray x, tuple kernel, tuple stride, tuple padding,
                  tuple dilation, bint ceil) except -1:
     """Check everything and fill in p, except the fields for averages."""
-    cdef int ndim = len(shape)
-    cdef axis_t* y = &p.y
-    cdef axis_t* x = &p.x
-    _pair(op, "kernel_size", "must either be", kernel, &y.kernel, &x.kernel)
+    cdef int ndim = cnp.PyArray_NDIM(x)
+    cdef axis_t* down = &p.y
+    cdef axis_t* right = &p.x
+    _pair(op, "kernel_size", "must either be", kernel, &down.kernel, &right.kernel)
     if stride is None or len(stride) == 0:
-        y.stride = y.kernel
-        x.stride = x.kernel
+        down.stride = down.kernel
+        right.stride = right.kernel
     else:
-        _pair(op, "stride", "must either be omitted,", stride, &y.stride, &x.stride)
-    _pair(op, "padding", "must either be", padding, &y.padding, &x.padding)
-    _pair(op, "dilation", "must be either", dilation, &y.dilation, &x.dilation)
+        _pair(op, "stride", "must either be omitted,", stride, &down.stride, &right.stride)
+    _pair(op, "padding", "must either be", padding, &down.padding, &right.padding)
+    if dilation is None:
+        down.dilation = right.dilation = 1
+    else:
+        _pair(op, "dilation", "must be either", dilation, &down.dilation, &right.dilation)
     if ndim != 3 and ndim != 4:
-        _raise_dims(op, shape)
-    _planes(p, shape)
-    count_windows(y, ceil)
-    count_windows(x, ceil)
-    if (y.kernel <= 0 or x.kernel <= 0 or y.stride < 0 or x.stride < 0 or y.dilation <= 0
-            or x.dilation <= 0 or y.size == 0 or x.size == 0 or shape[ndim - 3] == 0
-            or y.count < 1 or x.count < 1):
-        _raise_bad_window(p, shape)
+        _raise_dims(op, (<object>x).shape)
+    _planes(p, x)
+    count_windows(down, ceil)
+    count_windows(right, ceil)
+    if (down.kernel <= 0 or right.kernel <= 0 or down.stride < 0 or right.stride < 0
+            or down.dilation <= 0 or right.dilation <= 0 or down.size == 0 or right.size == 0
+            or cnp.PyArray_DIM(x, ndim - 3) == 0 or down.count < 1 or right.count < 1):
+        _raise_bad_window(p, (<object>x).shape)
     return 0
 
 
-cdef int _even(window_t* p, tuple shape, long rows, long columns) except -1:
+cdef int _even(window_t* p, cnp.ndarray x, long rows, long columns) noexcept:
     """Set rows x columns windows that share each plane evenly."""
     p[0] = window_t(0, axis_t(0, rows, 0, 0, 0, 0), axis_t(0, columns, 0, 0, 0, 0), False, 0)
-    return _planes(p, shape)
+    return _planes(p, x)
 
 
 # ---- arrays --------------------------------------------------------------------------------------
 
 
-cdef cnp.ndarray _new(tuple shape, const window_t* p, int kind):
-    """An array with one number per window, for planes of an array of this shape."""
+cdef cnp.ndarray _new(cnp.ndarray x, const window_t* p, int kind):
+    """An array with one number per window, for the planes of x."""
     cdef cnp.npy_intp[4] dims
-    cdef int i, ndim = len(shape)
+    cdef int i, ndim = cnp.PyArray_NDIM(x)
     for i in range(ndim - 2):
-        dims[i] = shape[i]
+        dims[i] = cnp.PyArray_DIM(x, i)
     dims[ndim - 2] = p.y.count
     dims[ndim - 1] = p.x.count
     return empty(kind, ndim, dims)
@@ -328,12 +331,12 @@ cdef void _max_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
         _max(s.p, begin, end, <const float*>s.x, <float*>s.out, s.at)
 
 
-cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
+cdef tuple _max_of(str kernel, const window_t* p, x):
     """Return (maxima, their positions in each plane)."""
     cdef int kind = cnp.PyArray_TYPE(<cnp.ndarray>x)
     cdef cnp.ndarray a = contiguous(x) if cnp.PyArray_ISINTEGER(x) else _ready(kernel, x)
-    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
-    cdef cnp.ndarray at = _new(shape, p, cnp.NPY_INT64)
+    cdef cnp.ndarray out = _new(x, p, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray at = _new(x, p, cnp.NPY_INT64)
     cdef pooling_t s = pooling_t(p, kind, cnp.PyArray_DATA(a), cnp.PyArray_DATA(out),
                                  <cnp.int64_t*>cnp.PyArray_DATA(at))
     cdef bint last = is_channels_last(x)
@@ -348,9 +351,8 @@ cdef tuple _max_of(str kernel, const window_t* p, x, tuple shape):
 cpdef tuple max_pool2d(x, tuple kernel, tuple stride, tuple padding, tuple dilation, bint ceil):
     """Return (maxima, their positions in each plane)."""
     cdef window_t p
-    cdef tuple shape = (<object>x).shape
-    _window("max_pool2d", &p, shape, kernel, stride, padding, dilation, ceil)
-    return _max_of("max_pool2d", &p, x, shape)
+    _window("max_pool2d", &p, x, kernel, stride, padding, dilation, ceil)
+    return _max_of("max_pool2d", &p, x)
 
 
 cdef struct scattered_t:
@@ -507,9 +509,9 @@ cdef void _avg_backward_some(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexce
         _avg_backward(s.p[0], begin, end, <const float*>s.x, <float*>s.out)
 
 
-cdef object _mean(str kernel, const window_t* p, x, tuple shape):
+cdef object _mean(str kernel, const window_t* p, x):
     cdef cnp.ndarray a = _ready(kernel, x)
-    cdef cnp.ndarray out = _new(shape, p, cnp.PyArray_TYPE(a))
+    cdef cnp.ndarray out = _new(x, p, cnp.PyArray_TYPE(a))
     cdef pooling_t s = pooling_t(
         p, cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(out), NULL)
     if not skipping() and cnp.PyArray_SIZE(a) < GIL_FREE:
@@ -537,15 +539,14 @@ cdef object avg_pool2d(
         x, tuple kernel, tuple stride, tuple padding, bint ceil, bint count_padding, divisor):
     """Return the mean of every window, or its sum over `divisor`."""
     cdef window_t p
-    cdef tuple shape = (<object>x).shape
     p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
     if divisor is not None and p.divisor == 0:
         raise errors.shapes.zero_divisor()
-    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
+    _window("avg_pool2d", &p, x, kernel, stride, padding, None, ceil)
     if cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_INT64:    # quotients are truncated
-        means = _mean("avg_pool2d", &p, cast(x, np.float64), shape)
+        means = _mean("avg_pool2d", &p, cast(x, np.float64))
         return cast(np.trunc(means, out=means), np.int64)
-    return _mean("avg_pool2d", &p, x, shape)
+    return _mean("avg_pool2d", &p, x)
 
 
 def avg_pool2d_backward(
@@ -554,10 +555,9 @@ def avg_pool2d_backward(
     """Share each gradient among the elements of its window."""
     cdef window_t p
     cdef cnp.ndarray g = _ready("avg_pool2d_backward_out_frame", grad)
-    cdef tuple shape = (<object>x).shape
     p.count_padding, p.divisor = count_padding, 0 if divisor is None else divisor
-    _window("avg_pool2d", &p, shape, kernel, stride, padding, (1,), ceil)
-    expected = (*shape[:len(shape) - 2], p.y.count, p.x.count)
+    _window("avg_pool2d", &p, x, kernel, stride, padding, None, ceil)
+    expected = (*(<object>x).shape[:cnp.PyArray_NDIM(x) - 2], p.y.count, p.x.count)
     if (<object>g).shape != expected:            # a hook, or a direct call of the operator
         raise RuntimeError(
             f"avg_pool2d_backward(): expected grad_output of the shape {list(expected)}, but got "
@@ -601,8 +601,8 @@ cdef object adaptive_avg_pool2d(x, tuple size):
         for d in range(len(shape)):
             dims[d] = size[d - len(shape) + 2] if d >= len(shape) - 2 else shape[d]
         return empty(cnp.PyArray_TYPE(x), len(shape), dims)
-    _even(&p, shape, size[0], size[1])
-    return _mean("adaptive_avg_pool2d", &p, x, shape)
+    _even(&p, x, size[0], size[1])
+    return _mean("adaptive_avg_pool2d", &p, x)
 
 
 def adaptive_avg_pool2d_backward(grad, x):
@@ -610,7 +610,7 @@ def adaptive_avg_pool2d_backward(grad, x):
     cdef window_t p
     cdef cnp.ndarray g = _ready("adaptive_avg_pool2d_backward", grad)
     cdef int ndim = cnp.PyArray_NDIM(g)
-    _even(&p, (<object>x).shape, cnp.PyArray_DIM(g, ndim - 2), cnp.PyArray_DIM(g, ndim - 1))
+    _even(&p, x, cnp.PyArray_DIM(g, ndim - 2), cnp.PyArray_DIM(g, ndim - 1))
     return _mean_backward(&p, g, grad, x)
 
 
@@ -621,8 +621,8 @@ cdef tuple adaptive_max_pool2d(x, tuple size):
     _check_adaptive("adaptive_max_pool2d", shape, size)
     if cnp.PyArray_ISINTEGER(x):
         raise _unknown("adaptive_max_pool2d", x)
-    _even(&p, shape, size[0], size[1])
-    return _max_of("adaptive_max_pool2d", &p, x, shape)
+    _even(&p, x, size[0], size[1])
+    return _max_of("adaptive_max_pool2d", &p, x)
 
 
 # ---- the kernels, called from C: with few elements, a Python call would take half of the time ----
@@ -637,6 +637,30 @@ cdef object _avg_pool2d(Operator op, keyset_t keys, PyObject** args):
     return deliver(op, avg_pool2d(
         array_of(args[0]), <tuple>args[1], <tuple>args[2], <tuple>args[3], <object>args[4] is True,
         <object>args[5] is True, <object>args[6]), args)
+
+
+cdef object mean_1d(cnp.ndarray x, long kernel, long stride, long padding, bint ceil,
+                    bint count_padding):
+    cdef int nd = cnp.PyArray_NDIM(x), kind = cnp.PyArray_TYPE(x), d
+    cdef cnp.npy_intp[3] dims
+    cdef cnp.ndarray out
+    cdef window_t p
+    cdef pooling_t s
+    if (kind != cnp.NPY_FLOAT and kind != cnp.NPY_DOUBLE) or (
+            not cnp.PyArray_IS_C_CONTIGUOUS(x) or cnp.PyArray_SIZE(x) >= GIL_FREE or skipping()):
+        return None
+    p.count_padding, p.divisor, p.planes = count_padding, 0, 1
+    p.y = axis_t(1, 1, 1, 1, 0, 1)
+    p.x = axis_t(cnp.PyArray_DIM(x, nd - 1), 0, kernel, stride, padding, 1)
+    count_windows(&p.x, ceil)
+    for d in range(nd - 1):
+        dims[d] = cnp.PyArray_DIM(x, d)
+        p.planes *= dims[d]
+    dims[nd - 1] = p.x.count
+    out = empty(kind, nd, dims)
+    s = pooling_t(&p, kind, cnp.PyArray_DATA(x), cnp.PyArray_DATA(out), NULL)
+    _avg_some(&s, 0, p.planes)
+    return out
 
 
 cdef object _adaptive_max_pool2d(Operator op, keyset_t keys, PyObject** args):

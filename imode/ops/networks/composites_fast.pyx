@@ -7,14 +7,17 @@ from cpython.tuple cimport PyTuple_CheckExact, PyTuple_GET_ITEM, PyTuple_GET_SIZ
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_READ_CHAR
 from imode._core.allocator cimport Fields
 from imode._core.channels cimport is_channels_last
-from imode._core.dispatch cimport MAX_ARGS, Operator, call, call1, call2, call3, tls, unrecorded
+from imode._core.dispatch cimport (
+    MAX_ARGS, Operator, call, call1, call2, call3, inference_mode_on, tls, unrecorded)
 from imode._core.geometry cimport shape_of
 from imode._core.iterate cimport in_row_order
 from imode._core.keyset cimport keyset_t
+from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad, storage
 from imode.kernels.fast_guards cimport (
     PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_CheckExact, _array, _count, _integer, _same_shape)
-from imode.ops.composites_fast cimport callee, calling, pass_on
+from imode.kernels.networks.pool cimport mean_1d
+from imode.ops.composites_fast cimport callee, calling, pass_on, unseen
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
@@ -222,6 +225,13 @@ cdef object _avg_pool1d(Operator op, keyset_t keys, PyObject** args):
         values[2] = args[1]
     if not _windows_1d(values, NULL):
         return NotImplemented
+    # Outside inference mode the squeezed result is a view, or has a version.
+    if inference_mode_on(tls()) and unseen(op, (<Tensor>args[0]).keys):
+        means = mean_1d(storage(<Tensor>args[0]), (<tuple><object>values[1])[0],
+                        (<tuple><object>values[2])[0], (<tuple><object>values[3])[0],
+                        <object>args[4] is True, <object>args[5] is True)
+        if means is not None:
+            return wrap(means)
     plane = _flat(op, 0, <object>args[0])
     kernel, stride = _of_row(values[1], 1), _of_row(values[2], 1)
     padding = _of_row(values[3], 0)
