@@ -154,7 +154,8 @@ def ufunc_ckernel(ufunc, int ints, scaled, bint bounds, precheck, numbers, int h
     """The CKernel of a ufunc with one result and at most MAX_IN operands.
 
     `scaled`: a ufunc with one more operand, for floating operands and an alpha other than 1.
-    `numbers`: flags of each operand. `how`: see Layout. `guard`: called with the arguments first.
+    `numbers`: flags of each operand. `how`: see Layout. `guard`: called with the arguments first,
+    unless the first is an int of 0 or more.
     """
     cdef _Config config = _Config()
     if ufunc.nout != 1 or not 1 <= ufunc.nin <= MAX_IN:
@@ -430,10 +431,17 @@ cdef int _spread_code(Loops* loops, PyObject** args, int nd, npy_intp* dims) noe
     return code if _serves(loops, code) else NO_DTYPE
 
 
+cdef int _look(guard, Operator op, PyObject** args) except -1:
+    """Call the guard, which has nothing against an int of 0 or more in front."""
+    cdef int i
+    if type(<object>args[0]) is not int or <object>args[0] < 0:
+        guard(*[<object>args[i] for i in range(op.nargs)])
+    return 0
+
+
 cdef object _guarded_kernel(Operator op, keyset_t keys, PyObject** args):
     """The same, after the guard has looked at the arguments."""
-    cdef int i
-    (<_Config>(<CKernel>op.kernels[0]).config).guard(*[<object>args[i] for i in range(op.nargs)])
+    _look((<_Config>(<CKernel>op.kernels[0]).config).guard, op, args)
     return ufunc_kernel(op, keys, args)
 
 
@@ -484,7 +492,7 @@ cdef object _general_kernel(Operator op, keyset_t keys, PyObject** args):
     cdef bint served = True
     cdef int i
     if (<_Config>kernel.config).guard is not None:
-        (<_Config>kernel.config).guard(*[<object>args[i] for i in range(op.nargs)])
+        _look((<_Config>kernel.config).guard, op, args)
     for i in range(loops.nin, op.nargs):
         if args[i] != PyTuple_GET_ITEM(op.defaults, i):
             served = loops.scaled != NULL and _scales(loops, args)

@@ -11,7 +11,8 @@ from imode._core.allocator cimport empty
 from imode._core.channels cimport as_channels_last, contiguous, lines_are_last
 from imode._core.dispatch cimport CKernel, Operator
 from imode._core.keyset cimport keyset_t
-from imode._core.parallel cimport num_threads, parallel_for, skipping
+from imode._core.parallel cimport (
+    Thread, give_up_gil, num_threads, parallel_for, skipping, take_gil)
 from imode.kernels.creation.copy cimport cast
 from imode.kernels.fast_guards cimport array_of, array_or_none
 from imode.kernels.networks.conv_check cimport (
@@ -158,18 +159,20 @@ cdef void _grad_input(share_t* s) noexcept nogil:
 cdef int _run(share_t* s) except -1:
     """Do the work, on several threads if it is large."""
     cdef const conv_t* p = s.p
+    cdef Thread* thread
     s.failed = 0
     if skipping():
         return 0
-    with nogil:
-        if s.work == FORWARD:
-            s.parts = _parts(p, conv_groups(p))
-            _share(s, conv_units(p, s.parts))
-        elif s.work == GRAD_WEIGHT:
-            s.parts = _parts(p, p.groups)
-            _share(s, conv_weight_units(p, s.parts))
-        else:
-            _grad_input(s)
+    thread = give_up_gil(p.n * _each(p))
+    if s.work == FORWARD:
+        s.parts = _parts(p, conv_groups(p))
+        _share(s, conv_units(p, s.parts))
+    elif s.work == GRAD_WEIGHT:
+        s.parts = _parts(p, p.groups)
+        _share(s, conv_weight_units(p, s.parts))
+    else:
+        _grad_input(s)
+    take_gil(thread)
     if s.failed:
         raise MemoryError("conv: no memory for the scratch buffer")
     return 0

@@ -63,6 +63,7 @@ cdef int geometry(conv_t* p, cnp.ndarray x, cnp.ndarray w, tuple rest) except -1
     cdef int ndim = cnp.PyArray_NDIM(x) - 2
     cdef bint transposed = rest[3] is True
     cdef long mz, my, mx
+    cdef double sz, sy, sx
     p.n = cnp.PyArray_DIM(x, 0)
     p.groups = rest[5]
     p.oc = cnp.PyArray_DIM(w, 0)
@@ -83,12 +84,12 @@ cdef int geometry(conv_t* p, cnp.ndarray x, cnp.ndarray w, tuple rest) except -1
     p.c = cnp.PyArray_DIM(w, 1) * p.groups
     _space(x, &p.od, &p.oh, &p.ow)
     _spread(rest[4], ndim, 0, &mz, &my, &mx)
-    sizes = (_grown(p.od, p.sd, p.front, p.dd, p.kd, mz),
-             _grown(p.oh, p.sh, p.top, p.dh, p.kh, my),
-             _grown(p.ow, p.sw, p.left, p.dw, p.kw, mx))
+    sz = _grown(p.od, p.sd, p.front, p.dd, p.kd, mz)
+    sy = _grown(p.oh, p.sh, p.top, p.dh, p.kh, my)
+    sx = _grown(p.ow, p.sw, p.left, p.dw, p.kw, mx)
     p.d = p.h = p.w = 0
-    if max(sizes) < 1e17 and min(sizes) > -1e17:
-        p.d, p.h, p.w = <long><double>sizes[0], <long><double>sizes[1], <long><double>sizes[2]
+    if -1e17 < sz < 1e17 and -1e17 < sy < 1e17 and -1e17 < sx < 1e17:
+        p.d, p.h, p.w = <long>sz, <long>sy, <long>sx
     if not _is_countable(p):
         p.d = p.h = p.w = 0
     p.back = _end(p.od, p.sd, p.dd, p.kd, p.d, p.front)
