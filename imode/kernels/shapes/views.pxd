@@ -29,6 +29,8 @@ cdef CKernel kernel(view_t function)       # the kernel of an operator with one 
 # What the operator `view` gives for a shape of `base`'s number of elements, where its CPU kernel
 # is all that would run, nobody watches and the elements lie in row order; else None.
 cdef object view_in_order(Operator view, Tensor base, int nd, const npy_intp* shape)
+# Whether `a` can be viewed as a size; raises RuntimeError if it is wrong even for reshape.
+cdef bint is_viewable(ndarray a, tuple size) except -1
 
 # ---- building blocks ----
 cdef void copy_geometry(ndarray a, Geometry* g) noexcept            # shape and strides

@@ -175,6 +175,15 @@ def viewable(tuple shape, tuple strides, tuple size):
     return _infer_view(old_nd, old_shape, old_strides, 1, nd, new_shape, new_strides) == 1
 
 
+cdef bint is_viewable(ndarray a, tuple size) except -1:
+    cdef npy_intp[MAX_DIMS] shape
+    cdef npy_intp[MAX_DIMS] strides
+    cdef int nd = read_ints(size, shape)
+    _infer_size(cnp.PyArray_SIZE(a), size, nd, shape)
+    return _infer_view(a.ndim, cnp.PyArray_DIMS(a), cnp.PyArray_STRIDES(a),
+                       cnp.PyArray_ITEMSIZE(a), nd, shape, strides)
+
+
 # ---- from a geometry to a tensor ----------------------------------------------------------------
 
 cdef ndarray _header(ndarray a, Geometry* g):

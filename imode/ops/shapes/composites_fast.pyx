@@ -6,12 +6,12 @@ from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTu
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
 from imode._core.geometry cimport shape_of
-from imode._core.keyset cimport keyset_t
+from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.making cimport wrap
 from imode._core.subscript_fast cimport slice_dim
 from imode._core.tensor cimport Tensor, storage
 from imode.kernels.fast_guards cimport _array, _integer, _item, _row_major
-from imode.kernels.shapes.views cimport view_in_order
+from imode.kernels.shapes.views cimport is_viewable, view_in_order
 from imode.ops.composites_fast cimport callee, calling, unseen
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -37,12 +37,21 @@ cdef inline int _set(tuple sizes, Py_ssize_t i, npy_intp n) except -1:
     return 0
 
 
+cdef object _reshape_scattered(Operator op, Tensor self, tuple size):
+    """reshape of what does not lie in row order: a view if there is one, else of a copy."""
+    if self.keys & ~<keyset_t>(BIT_CPU | BIT_AD | BIT_AUTOGRAD):
+        return NotImplemented
+    if is_viewable(storage(self), size):
+        return call2(callee(op, 1), self, size)
+    return call2(callee(op, 2), call2(callee(op, 3), self, "contiguous_format"), size)
+
+
 cdef object _reshape(Operator op, keyset_t keys, PyObject** args):
     cdef Py_ssize_t nd = PyTuple_GET_SIZE(<object>args[1]), i
     cdef npy_intp[LONGEST] shape
     cdef int64_t size
     if not cnp.PyArray_IS_C_CONTIGUOUS(storage(<Tensor>args[0])):
-        return NotImplemented
+        return _reshape_scattered(op, <Tensor>args[0], <tuple>args[1])
     if nd <= LONGEST:
         for i in range(nd):
             if not _integer(PyTuple_GET_ITEM(<object>args[1], i), &size, FEW) or size < 0:
@@ -87,7 +96,7 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
     end += nd if end < 0 else 0
     if 0 <= start == end < nd:
         return <object>args[0]
-    if not (0 <= start < end < nd) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
+    if not 0 <= start < end < nd:
         return NotImplemented
     for i in range(start, end + 1):
         merged *= a.shape[i]
@@ -103,7 +112,7 @@ cdef object _flatten(Operator op, keyset_t keys, PyObject** args):
         if not start <= i <= end:
             _set(sizes, i if i < start else i - (end - start), a.shape[i])
     _set(sizes, start, merged)
-    return call2(callee(op, 0), <object>args[0], sizes)
+    return call2(callee(op, not cnp.PyArray_IS_C_CONTIGUOUS(a)), <object>args[0], sizes)
 
 
 cdef object _unflatten(Operator op, keyset_t keys, PyObject** args):
@@ -258,6 +267,15 @@ cdef object _meshgrid(Operator op, keyset_t keys, PyObject** args):
 
 # ---- rows of elements of vectors, in inference mode; elsewhere they are results of operators ----
 
+cdef object _cartesian_of_grids(Operator op, tuple tensors):
+    cdef Py_ssize_t k
+    for k in range(PyTuple_GET_SIZE(tensors)):
+        if _array(PyTuple_GET_ITEM(tensors, k)).nd != 1:
+            return NotImplemented
+    grids = call2(callee(op, 0), tensors, "ij")
+    return call2(callee(op, 2), tuple([call1(callee(op, 1), grid) for grid in <tuple>grids]), 1)
+
+
 cdef object _cartesian(Operator op, keyset_t keys, PyObject** args):
     """cartesian_prod(tensors): vectors of one dtype."""
     cdef tuple tensors = <tuple>args[0]
@@ -267,8 +285,10 @@ cdef object _cartesian(Operator op, keyset_t keys, PyObject** args):
     cdef Fields* a = NULL
     cdef ndarray out
     cdef char* to
-    if count < 2 or not inference_mode_on(tls()):
+    if count < 2:
         return NotImplemented
+    if not inference_mode_on(tls()):
+        return _cartesian_of_grids(op, tensors)
     for k in range(count):
         a = _array(PyTuple_GET_ITEM(tensors, k))
         if a.nd != 1 or not _row_major(a) or a.dimensions[0] > FEW or (
@@ -335,11 +355,11 @@ cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
     return wrap(out)
 
 
-reshape = calling(_reshape, ["view"])
+reshape = calling(_reshape, ["view", "_reshape_alias", "_unsafe_view", "clone"])
 view_as = calling(_view_as, ["view"])
 reshape_as = calling(_reshape_as, ["view"])
 expand_as = calling(_expand_as, ["expand"])
-flatten = calling(_flatten, ["view"])
+flatten = calling(_flatten, ["view", "reshape"])
 unflatten = calling(_unflatten, ["view"])
 movedim = calling(_movedim, ["permute"])
 narrow = calling(_narrow, [])
