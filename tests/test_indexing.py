@@ -396,3 +396,11 @@ def test_gradient_of_several_indices(first):
     at = (slice(None),) * first + tuple(row.numpy() for row in rows)
     np.add.at(expected, at, 1)
     assert x.grad.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [imode.float32, imode.float64, imode.int8, imode.complex128])
+def test_a_mask_chooses_of_scattered_elements_in_row_order(dtype):
+    x = imode.arange(24).to(dtype).view(2, 3, 4)
+    for y in (x.permute(2, 0, 1), x[:, ::2, 1:], x[:1].expand(3, 3, 4), x.transpose(0, 2)[::3]):
+        mask = imode.arange(y.numel()).view(y.shape) % 3 != 1
+        assert y.masked_select(mask).tolist() == y.contiguous().masked_select(mask).tolist()

@@ -32,6 +32,7 @@ cdef enum:
     SHORT = 32                    # most elements that are sorted by insertion
     GRAIN = 2048                  # fewest elements per thread
     MOST = 0x7FFFFFFF             # most elements of a line
+    DIMS = 8                      # most dimensions of scattered elements
 
 ctypedef fused number:
     float
@@ -258,6 +259,30 @@ cdef void _compress(word* to, const word* x, const uint8_t* flags, npy_intp tota
         i += 1
 
 
+cdef void _select(Fields* a, const uint8_t* flags, npy_intp n, npy_intp item,
+                  char* to) noexcept nogil:
+    """Copy the elements with flags, in row order, from any strides."""
+    cdef npy_intp[DIMS] at
+    cdef npy_intp i
+    cdef const char* data = a.data
+    cdef int d
+    for d in range(a.nd):
+        at[d] = 0
+    for i in range(n):
+        if flags[i]:
+            memcpy(to, data, item)
+            to += item
+        d = a.nd - 1
+        while d >= 0:
+            at[d] += 1
+            data += a.strides[d]
+            if at[d] < a.dimensions[d]:
+                break
+            data -= a.strides[d] * a.dimensions[d]
+            at[d] = 0
+            d -= 1
+
+
 cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
     """masked_select(self, mask), both of one shape."""
     cdef Fields* a = _array(args[0])
@@ -266,14 +291,18 @@ cdef object _masked_select(Operator op, keyset_t keys, PyObject** args):
     cdef uint8_t* flags = <uint8_t*>mask.data
     cdef char* to
     cdef ndarray out
-    if args[op.nargs] != NULL or not _row_major(a) or not _row_major(mask) or mask.nd != a.nd or (
-            mask.descr.type_num != cnp.NPY_BOOL) or not _same_shape(mask, a, 0, a.nd):
+    cdef bint scattered = not _row_major(a)
+    if args[op.nargs] != NULL or not _row_major(mask) or mask.nd != a.nd or (
+            mask.descr.type_num != cnp.NPY_BOOL) or not _same_shape(mask, a, 0, a.nd) or (
+            scattered and (n > WORTH_IT or a.nd > DIMS)):
         return run_general(op, keys, args)
     for i in range(n):
         found += flags[i] != 0
     out = empty(a.descr.type_num, 1, &found)
     to = <char*>cnp.PyArray_DATA(out)
-    if item == 4:
+    if scattered:
+        _select(a, flags, n, item, to)
+    elif item == 4:
         _compress(<uint32_t*>to, <uint32_t*>a.data, flags, found)
     elif item == 8:
         _compress(<uint64_t*>to, <uint64_t*>a.data, flags, found)

@@ -5,6 +5,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE, PyTuple_New, PyTuple_SET_ITEM
 from imode._core.allocator cimport Fields, empty
 from imode._core.dispatch cimport Operator, call1, call2, call3, inference_mode_on, tls
+from imode._core.dtype cimport BOOL, dtype_from_code
 from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.making cimport wrap
@@ -265,7 +266,7 @@ cdef object _meshgrid(Operator op, keyset_t keys, PyObject** args):
     return tuple(grids)
 
 
-# ---- rows of elements of vectors, in inference mode; elsewhere they are results of operators ----
+# ---- rows of elements of vectors: in inference mode at once, elsewhere by operators ----
 
 cdef object _cartesian_of_grids(Operator op, tuple tensors):
     cdef Py_ssize_t k
@@ -321,17 +322,36 @@ cdef npy_intp _choices(npy_intp n, npy_intp r) noexcept:
     return found
 
 
+cdef object _combinations_of_grids(Operator op, Tensor self, object r, bint repeated):
+    """By the operators; r is 1 or more."""
+    cdef Py_ssize_t k
+    if self.keys & ~<keyset_t>(BIT_CPU | BIT_AD | BIT_AUTOGRAD) or tls().devices != NULL:
+        return NotImplemented
+    at = call1(callee(op, 1), storage(self).shape[0])
+    places = <tuple>call2(callee(op, 0), (at,) * r, "ij")
+    mask = call2(callee(op, 7), places[0], dtype_from_code(BOOL))
+    for k in range(PyTuple_GET_SIZE(places) - 1):
+        mask = call2(callee(op, 4), mask, call2(
+            callee(op, 3 if repeated else 2), places[k], places[k + 1]))
+    grids = <tuple>call2(callee(op, 0), (self,) * r, "ij")
+    return call2(
+        callee(op, 6), tuple([call2(callee(op, 5), grid, mask) for grid in grids]), 1)
+
+
 cdef object _combinations(Operator op, keyset_t keys, PyObject** args):
     """combinations(self, r, with_replacement) of few elements, which are some."""
     cdef Fields* a = _array(args[0])
     cdef npy_intp[LONGEST] at
     cdef npy_intp[2] dims
     cdef npy_intp n, k, item, step, _
-    cdef int64_t r
+    cdef int64_t r = 0
     cdef ndarray out
     cdef char* to
-    if a.nd != 1 or not _row_major(a) or not _integer(args[1], &r) or not 0 < r <= LONGEST or (
-            not inference_mode_on(tls()) or not unseen(op, (<Tensor>args[0]).keys)):
+    if a.nd != 1 or not _integer(args[1], &r) or not 0 < r <= LONGEST:
+        return NotImplemented
+    if not inference_mode_on(tls()):
+        return _combinations_of_grids(op, <Tensor>args[0], <object>args[1], <object>args[2] is True)
+    if not _row_major(a) or not unseen(op, (<Tensor>args[0]).keys):
         return NotImplemented
     n, step = a.dimensions[0], 0 if <object>args[2] is True else 1
     dims[0] = _choices(n if step else n + r - 1, r) if 0 < n <= FEW else 0
@@ -371,4 +391,5 @@ contiguous = calling(_contiguous, ["clone"])
 meshgrid = calling(_meshgrid, ["view", "expand"])
 cartesian_prod = calling(_cartesian, ["meshgrid", "flatten", "stack"])
 combinations = calling(
-    _combinations, ["meshgrid", "arange", "lt", "le", "logical_and", "masked_select", "stack"])
+    _combinations, ["meshgrid", "arange", "lt", "le", "logical_and", "masked_select", "stack",
+                    "ones_like"])
