@@ -11,6 +11,7 @@ from imode._core.dispatch cimport (
     DEFAULT_INCLUDED, TLS, CKernel, Operator, call1, call2, call3, inference_mode_on, kernel_t,
     tls)
 from imode._core.dtype cimport FLOAT32, FLOAT64
+from imode._core.geometry cimport shape_of
 from imode._core.keyset cimport BIT_AD, BIT_AUTOGRAD, BIT_CPU, keyset_t
 from imode._core.making cimport wrap
 from imode._core.tensor cimport Tensor, requires_grad, storage
@@ -31,6 +32,9 @@ cdef enum:                        # the operators that matmul and linear are com
     T
     MV
     DOT
+    EXPAND
+    RESHAPE
+    UNSAFE_VIEW
 
 
 cdef inline bint _is_ours(Operator op, kernel_t kernel) noexcept:
@@ -96,6 +100,28 @@ cdef ndarray _stacked(ndarray x, ndarray y, int code):
                    a.rows * a.columns * cnp.PyArray_ITEMSIZE(x), step)
 
 
+cdef object _of_stacks(Operator op, Tensor self, Tensor other):
+    """matmul by its operators, of two stacks of one shape."""
+    cdef ndarray x = storage(self)
+    cdef ndarray y = storage(other)
+    cdef int nd = x.ndim, d
+    cdef npy_intp count = 1
+    if nd < 3 or y.ndim != nd or (self.keys | other.keys) & ~<keyset_t>(
+            BIT_CPU | BIT_AD | BIT_AUTOGRAD):
+        return NotImplemented
+    for d in range(nd - 2):
+        if x.shape[d] != y.shape[d]:
+            return NotImplemented
+        count *= x.shape[d]
+    shape, others = shape_of(self), shape_of(other)
+    left = call2(callee(op, RESHAPE), call2(callee(op, EXPAND), self, shape),
+                 (count, x.shape[nd - 2], x.shape[nd - 1]))
+    right = call2(callee(op, RESHAPE), call2(callee(op, EXPAND), other, others),
+                  (count, y.shape[nd - 2], y.shape[nd - 1]))
+    return call2(callee(op, UNSAFE_VIEW), call2(callee(op, BMM), left, right),
+                 (<tuple>shape)[:nd - 1] + (y.shape[nd - 1],))
+
+
 cdef object _matmul(Operator op, keyset_t keys, PyObject** args):
     """matmul(self, other)."""
     cdef Tensor self = <Tensor>args[0]
@@ -113,7 +139,7 @@ cdef object _matmul(Operator op, keyset_t keys, PyObject** args):
         return call2(callee(op, DOT), self, other)
     code = common_code(x, y)
     if code < 0 or not x.ndim or y.ndim <= 1 or not _unwatched(op, self, other, None):
-        return NotImplemented
+        return _of_stacks(op, self, other)
     if x.ndim == 1:
         # Outside inference mode the squeezed result has been written to: a version.
         if y.ndim == 2 and x.shape[0] == y.shape[0] and inference_mode_on(tls()):
@@ -204,7 +230,8 @@ cdef object _einsum(Operator op, keyset_t keys, PyObject** args):
     return call2(callee(op, 0), operands[0], operands[1])
 
 
-matmul = calling(_matmul, ["mm", "bmm", "addmm", "t", "mv", "dot"])
+matmul = calling(
+    _matmul, ["mm", "bmm", "addmm", "t", "mv", "dot", "expand", "reshape", "_unsafe_view"])
 linear = calling(_linear, ["mm", "bmm", "addmm", "t"])
 outer = calling(_outer, ["mul", "view"])
 einsum = calling(_einsum, ["mm"])
