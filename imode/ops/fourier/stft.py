@@ -142,19 +142,6 @@ def stft(
             "stft requires the return_complex parameter be given for real inputs, and will further "
             "require that return_complex=True in a future PyTorch release."
         )
-    called = partial(
-        _called,
-        "stft",
-        self,
-        window,
-        n_fft=n_fft,
-        hop_length=hop_length,
-        win_length=win_length,
-        normalized=normalized,
-        onesided=onesided,
-        return_complex=return_complex,
-        align_to_window=align_to_window,
-    )
     ndim = self.dim()
     if not (
         1 <= ndim <= 2
@@ -163,6 +150,19 @@ def stft(
         and (window is None or window.shape == (win_length,))
         and (self.is_floating_point() or self.is_complex())
     ):
+        called = partial(
+            _called,
+            "stft",
+            self,
+            window,
+            n_fft=n_fft,
+            hop_length=hop_length,
+            win_length=win_length,
+            normalized=normalized,
+            onesided=onesided,
+            return_complex=return_complex,
+            align_to_window=align_to_window,
+        )
         _refuse_stft(called, self, window, n_fft, hop_length, win_length)
     signal = self if ndim == 2 else self.unsqueeze(0)
     if align_to_window:
