@@ -40,7 +40,8 @@ FAST = re.compile(
     r"_core\.(allocator|bind|callables|dispatch|geometry|iterate|keyset|lending|loops|making|moving"
     r"|overlap|parallel|signs|slab|stored|subscript_fast|tensor|version)"
     r"|autograd\.(fit|kernels|leaves|node|recorded|saved|views)"
-    r"|kernels\.(?!networks\.\w+_check|creation\.from_data$).*"
+    r"|kernels\.(?!(networks\.(\w+_check|bilinear)|creation\.from_data|decompositions\.(lapack|stacks)"
+    r"|pointwise\.glu_fast|products\.cross_fast|shapes\.(block_diag_fast|split))$).*"
     r"|ops\.(indexing|reductions)\.composites_fast"
 )
 

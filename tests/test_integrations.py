@@ -55,9 +55,10 @@ def model_and_data():
     return model, imode.randn(11, 6), imode.randint(0, 3, (11,))
 
 
-def test_batches_come_in_order_and_in_inference_mode():
+@pytest.mark.parametrize("per_task", [1, 2, 9])
+def test_batches_come_in_order_and_in_inference_mode(per_task):
     model, x, _ = model_and_data()
-    answers = list(tasks.map_batches(Here(), model, x.split(3), in_flight=2))
+    answers = list(tasks.map_batches(Here(), model, x.split(3), in_flight=2, per_task=per_task))
     assert [len(answer) for answer in answers] == [3, 3, 3, 2]
     assert all(answer.is_inference() for answer in answers)
     imode.testing.assert_close(imode.cat(answers).clone(), model(x).detach())

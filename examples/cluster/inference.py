@@ -53,7 +53,7 @@ def measure(workers, model, batches, want):
         started, least = time.perf_counter() - begun, float("inf")
         for _ in range(3):
             begun = time.perf_counter()
-            answers = list(engine.map_batches(model, batches))
+            answers = list(engine.map_batches(model, batches, per_task=4))
             least = min(least, time.perf_counter() - begun)
         for answer, wanted in zip(answers, want, strict=True):
             imode.testing.assert_close(answer.clone(), wanted.clone(), rtol=0, atol=1e-4)

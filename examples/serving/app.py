@@ -80,7 +80,7 @@ class App:
 
     def __init__(self, make_model, features, limit=5.0, **options):
         self.make_model, self.features, self.limit = make_model, features, limit
-        self.options, self.batcher = options, None
+        self.options, self.batcher, self.taken = options, None, 0
 
     async def __call__(self, scope, receive, send):
         if scope["type"] == "lifespan":
@@ -91,6 +91,7 @@ class App:
         if where == ("GET", "/health"):
             status, body = (200, {"ready": True}) if self.batcher else (503, {"ready": False})
         elif where == ("POST", "/predict"):
+            self.taken += 1
             status, body = await self.answer(await read(receive))
         else:
             status, body = 404, {"error": "there are POST /predict and GET /health"}
@@ -103,6 +104,7 @@ class App:
         await receive()  # lifespan.shutdown: the server has closed its door
         batcher, self.batcher = self.batcher, None
         await batcher.close()
+        print(f"requests taken: {self.taken}", flush=True)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def answer(self, body):

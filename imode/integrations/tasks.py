@@ -11,6 +11,7 @@ import copy
 import pickle
 import uuid
 from collections import deque
+from itertools import islice
 
 from imode import autograd, guards, inference_mode, ops
 from imode._core.dispatch import is_grad_enabled, is_inference_mode_enabled
@@ -95,23 +96,26 @@ def run(modes, function, *args):
 # ---- inference ----
 
 
-def _predict(model, batch):
+def _predict(model, batches):
+    model = model.eval()
     with inference_mode():
-        return model.eval()(batch)
+        return [model(batch) for batch in batches]
 
 
-def map_batches(engine, model, batches, in_flight=8):
+def map_batches(engine, model, batches, in_flight=8, per_task=1):
     """Yield `model(batch)` of each batch, in order, computed in inference mode on the workers.
 
-    Each worker has the model once, in evaluation mode. `in_flight` batches are on the way at most.
+    Each worker has the model once, in evaluation mode. `in_flight` tasks are on the way at most, of
+    `per_task` batches each: give more than one where a batch takes less than some 50 ms, for an
+    engine takes a few ms for a task, whatever is in it.
     """
-    model, waiting = engine.put(Sent(model, keep=True)), deque()
-    for batch in batches:
-        waiting.append(engine.submit(_predict, model, Sent(batch)))
+    model, waiting, batches = engine.put(Sent(model, keep=True)), deque(), iter(batches)
+    while group := list(islice(batches, per_task)):
+        waiting.append(engine.submit(_predict, model, Sent(group)))
         if len(waiting) >= in_flight:
-            yield engine.gather([waiting.popleft()])[0]
+            yield from engine.gather([waiting.popleft()])[0]
     while waiting:
-        yield engine.gather([waiting.popleft()])[0]
+        yield from engine.gather([waiting.popleft()])[0]
 
 
 # ---- training ----

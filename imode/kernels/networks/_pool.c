@@ -13,6 +13,12 @@
 #define LANES 16
 #define PART (AT_ONCE + POOL_WIDEST)
 
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
+
 #define POOL(T, INTEGER)                                                                           \
     typedef T vec_##T                                                                              \
         __attribute__((vector_size(LANES * sizeof(T)), aligned(sizeof(T)), may_alias));            \
@@ -27,8 +33,9 @@
             }                                                                                      \
     }                                                                                              \
                                                                                                    \
-    V_INLINE void split_##T(const pool_row_t *r, const T *x, T around, long first, long n,         \
-                            T *part) {                                                             \
+    /* one copy for all levels: it only moves numbers */                                            \
+    APART static void split_##T(const pool_row_t *r, const T *x, T around, long first, long n,     \
+                                T *part) {                                                         \
         const long s = r->stride, left = first < 0 ? (-first + s - 1) / s : 0;                     \
         const long right = r->width > first ? (r->width - first) / s : 0;                          \
         const long begin = left < n ? left : n;                                                    \
