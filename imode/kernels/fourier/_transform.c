@@ -9,6 +9,11 @@
 #include "levels.h"
 
 #define UNROLL _Pragma("GCC unroll 16")
+#if defined(__GNUC__)
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
 
 /* Of vectors of n elements: those of two in turn (lower, upper halves), each second one, reversed; the
    first of b before the others, reversed. */

@@ -8,6 +8,7 @@ enum {
     MAX_RADIX = 127,     /* larger prime factors: by Bluestein's way */
     LANES_MOST = 524288, /* bytes of a vector's lines, twice in the L2 cache; longer lines are
                             transformed one by one, in two steps */
+    SHORT = 2048,        /* numbers of a line that leave room in the caches for another one */
     GROUPS = 4,          /* of vectors' lines that are read and written together, */
     BLOCK = 8            /* so many elements of each at a time */
 };

@@ -202,9 +202,9 @@ static void NAME(turns)(const imode_plan *plan, const C *found, long j2, int cou
         NAME(turn)(plan, found + k1, k1, j2, count, rows);
 }
 
-/* The first step where n1 is 16: LANES columns, never in memory between. */
-INLINE void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdiff_t step, int swap,
-                             long j2, C *rows)
+/* The first step where n1 is 16: LANES columns, never in memory between. Inlined, they would be. */
+APART static void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdiff_t step, int swap,
+                                   long j2, C *rows)
 {
     C all[16], found[16];
     UNROLL
@@ -301,8 +301,10 @@ static void NAME(two_steps)(const imode_plan *plan, const char *in, char *out, i
                 NAME(turns)(plan, NAME(passes)(plan->first, x[g], work), j2 + g * LANES,
                             count - g * LANES < LANES ? count - g * LANES : LANES, rows);
         }
-    for (long b = 0; real && b <= plan->n * PAIR; b += 64)
-        __builtin_prefetch(out + b, 1); /* written from both ends */
+    for (long b = 0; plan->n <= SHORT && b <= plan->n * PAIR; b += 64) {
+        __builtin_prefetch(out + b, 1); /* written from both ends where it is real */
+        __builtin_prefetch(in + plan->n * PAIR + b); /* the next line, if it is there */
+    }
     columns.step = n1 * PAIR;
     for (long k1 = 0; k1 < n1; k1 += GROUPS * LANES) {
         const int count = n1 - k1 < GROUPS * LANES ? (int)(n1 - k1) : GROUPS * LANES;
