@@ -156,3 +156,9 @@ def test_rows_of_windows(dtype, size):
                 imode.testing.assert_close(means[0], parts.mean((-1, -2)))
     finally:
         imode.set_num_threads(before)
+
+
+@pytest.mark.parametrize("pool", [F.adaptive_avg_pool2d, F.adaptive_max_pool2d])
+@pytest.mark.parametrize("size", [(0, 3), (3, 0), (0, 0)])
+def test_no_windows_of_large_planes(pool, size):
+    assert pool(imode.ones(2, 4, 128, 128), size).shape == (2, 4, *size)

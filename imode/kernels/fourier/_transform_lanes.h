@@ -202,7 +202,7 @@ static void NAME(turns)(const imode_plan *plan, const C *found, long j2, int cou
         NAME(turn)(plan, found + k1, k1, j2, count, rows);
 }
 
-/* The first step where n1 is 16: LANES columns, never in memory between. Inlined, they would be. */
+/* The first step where n1 is 16: LANES columns. Where this is inlined, the compiler keeps them in memory. */
 APART static void NAME(columns_16)(const imode_plan *plan, const char *in, ptrdiff_t step, int swap,
                                    long j2, C *rows)
 {

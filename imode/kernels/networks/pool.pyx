@@ -207,7 +207,7 @@ cdef struct pooling_t:
 
 cdef inline long _grain(const window_t* p) noexcept nogil:
     """The fewest rows of windows that are worth a thread."""
-    cdef double height = p.y.kernel if p.y.kernel else p.y.size // p.y.count + 1
+    cdef double height = p.y.kernel if p.y.kernel else p.y.size // max(p.y.count, 1) + 1
     cdef double width = (
         <double>p.x.kernel * p.x.count if p.y.kernel else p.x.size + p.x.count)
     return <long>(GRAIN / (height * width + 1)) + 1
