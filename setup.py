@@ -33,17 +33,22 @@ DIRECTIVES |= dict.fromkeys(("boundscheck", "wraparound", "initializedcheck", "n
 if DEBUG:
     DIRECTIVES["show_performance_hints"] = False  # they advise against the checks wanted here
 
-# Modules with loops of their own, and those that every call of a small operator runs through: they
-# are compiled for speed. In others -O1 halves the compiler's time and costs a call nothing that can
-# be measured.
+# Modules with loops of their own in Cython, and those that every call of a small operator runs
+# through: they are compiled for speed. Elsewhere -O1 halves the compiler's time, and all of it
+# together costs a small operator 2 instructions of 1000, a large array none.
 FAST = re.compile(
-    r"_core\.(allocator|bind|callables|dispatch|geometry|iterate|keyset|lending|loops|making|moving"
-    r"|overlap|parallel|signs|slab|stored|subscript_fast|tensor|version)"
-    r"|autograd\.(fit|kernels|leaves|node|recorded|saved|views)"
-    r"|kernels\.(?!(networks\.(\w+_check|bilinear)|creation\.from_data|decompositions\.(lapack|stacks)"
-    r"|pointwise\.glu_fast|products\.cross_fast|shapes\.(block_diag_fast|split))$).*"
-    r"|ops\.(indexing|reductions)\.composites_fast"
+    r"_core\.(allocator|bind|dispatch|geometry|iterate|loops|making|parallel|slab|tensor|version)"
+    r"|autograd\.(kernels|leaves|node|recorded|saved|views)"
+    r"|kernels\.creation\.fill_fast|kernels\.indexing\..*|kernels\.sparse\.loops"
+    r"|kernels\.networks\.(embedding|fold|grid|loss|margin|norm|pool|pool3d|resample)"
+    r"|kernels\.products\.matmul|kernels\.random\.(?!generator$).*|kernels\.shapes\.views"
+    r"|kernels\.reductions\.(along|lines_fast|pairs|reduce)"
+    r"|kernels\.sequences\.(ctc|embedding_bag)|kernels\.sorting\..*"
 )
+
+# Loops in C that are written out for the registers there are: -O3 would unroll them once more, which
+# takes half as long again to compile, and attention and lstm a twelfth longer to run.
+WRITTEN_OUT = re.compile(r"_(attention|factor|orthogonal|recurrent|spectral)\.c")
 
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
 SHARED = "imode._cython"
@@ -62,13 +67,15 @@ CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 # Included in front of every C file.
 FRONT = []
 
-COMPILE, QUICK, LINK, LIBRARIES = [], [], [], []
+COMPILE, SPEED, REGISTERS, SHORT, LINK, LIBRARIES = [], [], [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
     COMPILE = ["-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math"]
-    COMPILE += ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
-    QUICK = [] if DEBUG else ["-O1", "-finline-functions"]
+    COMPILE += ["-O1", "-g"] if DEBUG else ["-g0"]
+    if not DEBUG:
+        SPEED, SHORT = ["-O3"], ["-O1", "-finline-functions"]
+        REGISTERS = ["-O2", "-fvect-cost-model=dynamic"]
     # Tables for unwinding the stack are a twelfth of the wheel; C without exceptions needs none.
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
@@ -85,7 +92,8 @@ if sys.platform == "linux":
         COMPILE += ["-include", *FRONT]
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
-    f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SHARED_FEATURES}"
+    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {LINK} {LIBRARIES} {FAST.pattern}"
+    f" {WRITTEN_OUT.pattern} {SHARED_FEATURES}"
 )
 
 
@@ -109,18 +117,18 @@ def extensions():
     shared = {
         "include_dirs": [numpy.get_include(), ".", *folders],
         "define_macros": MACROS,
-        "extra_compile_args": COMPILE,
         "extra_link_args": LINK,
         "libraries": LIBRARIES,
     }
-    quick = shared | {"extra_compile_args": [*COMPILE, *QUICK]}
     for pyx in sorted(Path("imode").rglob("*.pyx")):
         shim = pyx.with_name(f"_{pyx.stem}.c")
         sources = [str(pyx)] + [str(shim)] * shim.exists()
         name = ".".join(pyx.with_suffix("").parts)
-        fast = shim.exists() or FAST.fullmatch(name.removeprefix("imode."))
-        yield Extension(name, sources, **(shared if fast else quick))
-    yield Extension(SHARED, [str(SHARED_SOURCE)], **quick)
+        flags = SPEED if FAST.fullmatch(name.removeprefix("imode.")) else SHORT
+        yield Extension(name, sources, extra_compile_args=[*COMPILE, *flags], **shared)
+    yield Extension(
+        SHARED, [str(SHARED_SOURCE)], extra_compile_args=[*COMPILE, *SHORT], **shared
+    )
 
 
 class build_modules(build_ext):
@@ -139,13 +147,13 @@ class build_modules(build_ext):
 
         if STAMP.exists() and STAMP.read_text() != BUILT_AS:
             self.force = True
-        # Trees of a module are all kept until it is written: looking for garbage among them takes a
-        # quarter of Cython's time.
-        gc.set_threshold(1_000_000, 5, 100)
+        # Trees of a module are all kept until it is written, and hold 10 MB: looking for garbage
+        # among them would take a third of Cython's time.
+        gc.disable()
         self.distribution.ext_modules = cythonize(
             self.distribution.ext_modules,
             build_dir=f"build/cython-{MODE}",  # generated C never lies beside the sources
-            include_path=["tools/declarations"],  # of NumPy's C API, what is used here
+            include_path=["tools/declarations"],  # of others' C, what is used here
             compiler_directives=DIRECTIVES,
             shared_utility_qualified_name=SHARED,
             shared_utility_features_enabled=SHARED_FEATURES,
@@ -162,12 +170,27 @@ class build_modules(build_ext):
         ext.depends = sorted({*FRONT}.union(*(included(source, set()) for source in ext.sources)))
         if WRAP and str(CPU_LEVEL) in ext.depends:
             ext.extra_link_args = [*ext.extra_link_args, WRAP]
-        sources = [*ext.sources, *ext.depends]
-        if self.force or newer_group(sources, self.get_ext_fullpath(ext.name), "newer"):
+        ext.depends += ext.sources
+        if self.force or newer_group(ext.depends, self.get_ext_fullpath(ext.name), "newer"):
             # Compiling takes a minute or more: say where it is.
             print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
             self.compiled = True
+            self.compile_by_hand(ext)
         super().build_extension(ext)
+
+    def compile_by_hand(self, ext):
+        """Compile the `_name.c` of a module, which has flags of its own."""
+        shim = f"_{ext.name.rpartition('.')[2]}.c"
+        for source in [source for source in ext.sources if os.path.basename(source) == shim]:
+            ext.sources.remove(source)
+            flags = REGISTERS if WRITTEN_OUT.fullmatch(os.path.basename(source)) else SPEED
+            ext.extra_objects += self.compiler.compile(
+                [source],
+                output_dir=self.build_temp,
+                macros=ext.define_macros,
+                include_dirs=ext.include_dirs,
+                extra_postargs=[*COMPILE, *flags],
+            )
 
     def forget(self):
         """Delete what was built from a source that is gone: it would hide what has its name now."""
