@@ -46,8 +46,8 @@ FAST = re.compile(
     r"|kernels\.sequences\.(ctc|embedding_bag)|kernels\.sorting\..*"
 )
 
-# Loops in C that are written out for the registers there are: -O3 would unroll them once more, which
-# takes half as long again to compile, and attention and lstm a twelfth longer to run.
+# Loops in C that are written out for the registers there are: -O3 would unroll them once more,
+# which takes half as long again to compile, and attention and lstm a twelfth longer to run.
 WRITTEN_OUT = re.compile(r"_(attention|factor|orthogonal|recurrent|spectral)\.c")
 
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
@@ -57,6 +57,7 @@ SHARED_FEATURES = ["CythonFunction", "Exceptions", "ExtensionTypes", "AutoPickle
 SHARED_FEATURES += ["ImportExport", "PythonClasses", "StringTools"]
 
 STAMP = Path("build/mode")  # modules built otherwise look up to date: they are built again
+SECONDS = Path("build/cpu_seconds")  # of the last build of all modules: a row of `make bench`
 
 # Commands that list files, for an sdist or a wheel's metadata: they need no C.
 LISTING = {"dist_info", "egg_info", "sdist"}
@@ -174,7 +175,7 @@ class build_modules(build_ext):
         if self.force or newer_group(ext.depends, self.get_ext_fullpath(ext.name), "newer"):
             # Compiling takes a minute or more: say where it is.
             print(f"compiling {self.begun}/{len(self.extensions)} {ext.name}", flush=True)
-            self.compiled = True
+            self.compiled = getattr(self, "compiled", 0) + 1
             self.compile_by_hand(ext)
         super().build_extension(ext)
 
@@ -213,8 +214,11 @@ class build_modules(build_ext):
             subprocess.run([sys.executable, tool, where], check=False)
         for cache in list(Path(self.build_lib).rglob("__pycache__")):
             shutil.rmtree(cache)  # what the tools imported from there; a wheel would hold it
-        if getattr(self, "compiled", False):
-            print(f"built in {sum(os.times()[:4]):.0f} CPU seconds")
+        if getattr(self, "compiled", 0):
+            seconds = sum(os.times()[:4])
+            print(f"built in {seconds:.0f} CPU seconds")
+            if self.compiled == len(self.extensions):
+                SECONDS.write_text(f"{seconds:.0f}\n")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What imode uses of `cpython.object`: Cython's own takes each module as long as three of imode's."""
+"""What imode uses of `cpython.object`, which takes each module as long as three of imode's own."""
 
 cdef extern from "Python.h":
     ctypedef struct PyObject
