@@ -127,9 +127,7 @@ def extensions():
         name = ".".join(pyx.with_suffix("").parts)
         flags = SPEED if FAST.fullmatch(name.removeprefix("imode.")) else SHORT
         yield Extension(name, sources, extra_compile_args=[*COMPILE, *flags], **shared)
-    yield Extension(
-        SHARED, [str(SHARED_SOURCE)], extra_compile_args=[*COMPILE, *SHORT], **shared
-    )
+    yield Extension(SHARED, [str(SHARED_SOURCE)], extra_compile_args=[*COMPILE, *SHORT], **shared)
 
 
 class build_modules(build_ext):
