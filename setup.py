@@ -45,6 +45,14 @@ FAST = re.compile(
     r"|ops\.(indexing|reductions)\.composites_fast"
 )
 
+# Modules that no call of an operator runs through, or through little of them: -Os takes a fifth of
+# them from the wheel.
+SELDOM = re.compile(
+    r"_core\.(adapter|device|element|importing|internals|layers|sparse|user_frames|watchers)"
+    r"|(advise|library|profiler)\..*|autograd\.(anomaly|handles)|ops\.parse"
+    r"|kernels\.(creation\.from_data|decompositions\.lapack)"
+)
+
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
 SHARED = "imode._cython"
 SHARED_SOURCE = Path(*SHARED.split(".")).with_suffix(".c")
@@ -62,19 +70,21 @@ CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 # Included in front of every C file.
 FRONT = []
 
-COMPILE, QUICK, LINK, LIBRARIES = [], [], [], []
+COMPILE, QUICK, SMALL, LINK, LIBRARIES = [], [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
     COMPILE = ["-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math"]
     COMPILE += ["-O1", "-g"] if DEBUG else ["-O3", "-g0"]
     QUICK = [] if DEBUG else ["-O1", "-finline-functions"]
+    SMALL = [] if DEBUG else ["-Os"]
     # Tables for unwinding the stack are a twelfth of the wheel; C without exceptions needs none.
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
 if sys.platform == "linux":
     # Code and constants side by side: two mappings fewer of each module, a tenth of imode's import.
-    LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"] + ([] if DEBUG else ["-Wl,-s"])
+    LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"]
+    LINK += [] if DEBUG else ["-Wl,-s", "-Wl,--build-id=none"]
     if platform.machine() == "x86_64":
         WRAP = "-Wl,--wrap=__cpu_indicator_init"
         # The lowest level that loops are compiled for, which NumPy 2.4 asks for, too.
@@ -85,7 +95,8 @@ if sys.platform == "linux":
         COMPILE += ["-include", *FRONT]
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
-    f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SHARED_FEATURES}"
+    f"{MODE} {DIRECTIVES} {COMPILE} {LINK} {LIBRARIES} {QUICK} {FAST.pattern} {SMALL}"
+    f" {SELDOM.pattern} {SHARED_FEATURES}"
 )
 
 
@@ -114,12 +125,15 @@ def extensions():
         "libraries": LIBRARIES,
     }
     quick = shared | {"extra_compile_args": [*COMPILE, *QUICK]}
+    small = shared | {"extra_compile_args": [*COMPILE, *SMALL]}
     for pyx in sorted(Path("imode").rglob("*.pyx")):
         shim = pyx.with_name(f"_{pyx.stem}.c")
         sources = [str(pyx)] + [str(shim)] * shim.exists()
         name = ".".join(pyx.with_suffix("").parts)
-        fast = shim.exists() or FAST.fullmatch(name.removeprefix("imode."))
-        yield Extension(name, sources, **(shared if fast else quick))
+        module = name.removeprefix("imode.")
+        fast = shim.exists() or FAST.fullmatch(module)
+        slow = small if SELDOM.fullmatch(module) else quick
+        yield Extension(name, sources, **(shared if fast else slow))
     yield Extension(SHARED, [str(SHARED_SOURCE)], **quick)
 
 
@@ -132,6 +146,12 @@ class build_modules(build_ext):
         self.parallel = self.parallel or JOBS
         super().finalize_options()
         self.build_temp = f"build/objects-{MODE}"
+
+    def build_extensions(self):
+        # Of the folder that the interpreter was built for, nothing is needed: no module names it.
+        linker = [word for word in self.compiler.linker_so if not word.startswith("-Wl,-rpath")]
+        self.compiler.set_executables(linker_so=linker)
+        super().build_extensions()
 
     def generate(self):
         """Write the C files; the extensions are theirs from now on."""
