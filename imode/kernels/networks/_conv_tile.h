@@ -85,26 +85,26 @@ static void NAME(split)(const conv_t *p, const T *x, long channels, long rows, l
     const long right = p->w + p->left < wp ? p->w + p->left : wp, area = rows * columns;
     const long across = NAME(phases)(p->kw, p->dw, p->sw);
     const long all = NAME(phases)(p->kh, p->dh, p->sh) * across;
-    for (long phase = 0; phase < all; phase++) {
+    const int pair = p->sw == 2 && across == 2 && p->dw % 2; /* both phases of a row at once */
+    const long first = p->left < 0 ? 0 : p->left;
+    for (long phase = 0; phase < all; phase += pair ? 2 : 1) {
         const long dy = phase / across, dx = phase % across;
         const long y0 = NAME(first_in)(dy, p->sh, p->top < 0 ? 0 : p->top);
-        const long x0 = NAME(first_in)(dx, p->sw, p->left < 0 ? 0 : p->left);
-        const long n = (right - x0 + p->sw - 1) / p->sw;
+        const long x0 = NAME(first_in)(dx, p->sw, first), n = (right - x0 + p->sw - 1) / p->sw;
         if (!NAME(is_met)(dy, p->kh, p->dh, p->sh) || !NAME(is_met)(dx, p->kw, p->dw, p->sw))
             continue;
         for (long slice = 0; slice < channels * p->d; slice++) {
             const long c = slice / p->d, z = slice % p->d + p->front;
-            const T *from = x + (slice * p->h + y0 - p->top) * p->w + x0 - p->left;
-            T *line = to + ((c * dp + z) * all + phase) * area + y0 / p->sh * columns + x0 / p->sw;
+            const T *from = x + (slice * p->h + y0 - p->top) * p->w - p->left;
+            T *line = to + ((c * dp + z) * all + phase) * area + y0 / p->sh * columns;
             if (z < 0 || z >= dp)
                 continue;
             for (long y = y0; y < low; y += p->sh, from += p->sh * p->w, line += columns)
-                if (p->sw == 2)
-                    for (long i = 0; i < n; i++)
-                        line[i] = from[2 * i];
+                if (pair && first < right)
+                    NAME(to_two)(first, right, from + first, line, line + area);
                 else
                     for (long i = 0; i < n; i++)
-                        line[i] = from[i * p->sw];
+                        line[x0 / p->sw + i] = from[x0 + i * p->sw];
         }
     }
 }

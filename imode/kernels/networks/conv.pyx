@@ -94,7 +94,7 @@ cdef struct share_t:
     char* out
     long parts              # of each group: see _conv.h
     const conv_plan_t* plan
-    const conv_part_t* part # of PLACE
+    const conv_part_t* part  # of PLACE
     long apart
     int failed
 
