@@ -278,6 +278,56 @@ def test_gradients_do_not_depend_on_the_number_of_threads(side, channels, groups
         assert all(imode.equal(a, b) for a, b in zip(found[0], other, strict=True))
 
 
+def geometries(count):
+    """Random arguments of transposed convolutions: of each stride, beyond kernels and images."""
+    rng = np.random.default_rng(0)
+    while count:
+        dims, one = rng.integers(1, 4), rng.random() < 0.5
+        kernel, stride = rng.integers(1, 6, dims), rng.choice([1, 2, 2, 3, 4, 16], dims)
+        dilation, padding = rng.choice([1, 1, 2, 3], dims), rng.integers(0, 3, dims)
+        side = rng.integers(1, (5 if dims == 3 else 20), dims)
+        more = np.minimum(rng.integers(0, 3, dims), np.maximum(stride, dilation) - 1)
+        size = (side - 1) * stride - 2 * padding + dilation * (kernel - 1) + more + 1
+        n, groups = int(rng.choice([1, 2, 16])), 1 if one else int(rng.choice([2, 4, 8]))
+        made, given = (int(rng.choice(some)) for some in ([1, 2, 3, 16, 20], [1, 2, 16, 33]))
+        if size.min() > 0 and size.prod() * n * groups * made < 1e5:
+            count -= 1
+            rest = stride.tolist(), padding.tolist(), more.tolist(), groups, dilation.tolist()
+            yield (n, groups * given, *side), (groups * given, made, *kernel), rest
+
+
+def test_transposed_is_exact_for_whole_numbers():
+    """Also with few channels, which are computed without packing: as by sums over windows."""
+    for x, w, rest in geometries(150):
+        function = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[len(x) - 3]
+        x, w = (np.random.default_rng(1).integers(-4, 5, shape) for shape in (x, w))
+        wanted = function(imode.from_numpy(x), imode.from_numpy(w), None, *rest).numpy()
+        for dtype in "fd":
+            floats = [imode.from_numpy(a.astype(dtype)) for a in (x, w)]
+            assert np.array_equal(function(*floats, None, *rest).numpy(), wanted), (x.shape, rest)
+
+
+def test_padding_alone_is_met():
+    x, w = imode.ones(16, 4, 1, 3, 3), imode.ones(16, 4, 1, 3, 3)
+    assert not F.conv3d(x, w, stride=(3, 1, 1), padding=(1, 1, 1)).any()
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_few_channels_from_any_number_of_threads(channels, stride):
+    x, w = imode.randn(2, 24, 37, 41), imode.randn(channels, 24, 3, 3)
+    seen, before = [], imode.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            imode.set_num_threads(threads)
+            seen.append(F.conv2d(x, w, stride=stride, padding=1))
+    finally:
+        imode.set_num_threads(before)
+    assert all(imode.equal(seen[0], other) for other in seen[1:])
+    wanted = F.conv2d(x.double(), w.double(), stride=stride, padding=1)
+    assert imode.allclose(seen[0].double(), wanted, 1e-4, 1e-4)
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 @pytest.mark.parametrize("value", [float("inf"), float("nan")])
 def test_what_is_not_finite_stays_where_it_belongs(value, stride):

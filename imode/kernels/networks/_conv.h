@@ -22,12 +22,28 @@ long conv_units(const conv_t *p, long parts);
 int conv_forward(const conv_t *p, int wide, const void *x, const void *w, const void *b, void *out,
                  long parts, long begin, long end);
 
-/* With stride 1 the gradient of the input is the convolution `q` of grad with the turned weight. */
-int conv_is_flat(const conv_t *p);
-void conv_turned(const conv_t *p, conv_t *q);
-void conv_turn_weight(const conv_t *p, int wide, const void *w, void *turned);
-/* Otherwise. */
-int conv_grad_input(const conv_t *p, int wide, const void *grad, const void *w, void *out);
+/* The gradient of the input: of its places that leave the same rest when divided by the stride, a
+   part, it is the convolution `q`, of stride 1, of grad with those taps, turned, that meet them. */
+typedef struct {
+    conv_t q; /* its channels: groups, rests, the channels of a group; no taps if none meets them */
+    long stride[3], first[3], rests[3]; /* by axis; the first of the rests, and how many */
+    long weight; /* where its weight begins among the turned ones, in elements */
+} conv_part_t;
+
+typedef struct {
+    long parts, across; /* across: parts that differ in columns alone follow each other */
+    long taps, result;  /* result: most elements of a part's output, of an image */
+    conv_part_t *part;
+    long *tap; /* where they are in the kernel: of part after part, of its rests in turn */
+} conv_plan_t;
+
+int conv_plan(const conv_t *p, conv_plan_t *plan); /* allocates `part`, to be freed */
+long conv_turn_units(const conv_t *p);
+void conv_turn_weight(const conv_t *p, const conv_plan_t *plan, int wide, const void *w,
+                      void *turned, long begin, long end);
+/* Write channels of images, from the outputs, `apart` elements from each other, of parts across. */
+void conv_place(const conv_t *p, const conv_plan_t *plan, const conv_part_t *part, int wide,
+                const void *result, long apart, void *out, long begin, long end);
 
 /* Units of the weight's gradient: every group, in up to `parts` parts of its output channels. */
 long conv_weight_units(const conv_t *p, long parts);

@@ -77,46 +77,22 @@ static void NAME(plane)(long oh, long ow, long count, const T *w, const T *from,
         }
 }
 
-/* Columns `first` to `last` of a padded row, which begin at x, to its phases; or back. */
-INLINE void NAME(to_two)(long first, long last, T *x, T *even, T *odd, int back)
+/* Columns `first` to `last` of a padded row, which begin at x, to its phases. */
+INLINE void NAME(to_two)(long first, long last, const T *x, T *even, T *odd)
 {
     long i = first / 2;
-    if (first % 2) {
-        if (back)
-            x[0] = odd[i];
-        else
-            odd[i] = x[0];
-        i++, x++;
-    }
+    if (first % 2)
+        odd[i++] = *x++;
     const long n = last / 2 - i;
     even += i, odd += i;
-    if (back)
-        for (long j = 0; j < n; j++)
-            x[2 * j] = even[j], x[2 * j + 1] = odd[j];
-    else
-        for (long j = 0; j < n; j++)
-            even[j] = x[2 * j], odd[j] = x[2 * j + 1];
-    if (n >= 0 && last % 2) {
-        if (back)
-            x[2 * n] = even[n];
-        else
-            even[n] = x[2 * n];
-    }
+    for (long j = 0; j < n; j++)
+        even[j] = x[2 * j], odd[j] = x[2 * j + 1];
+    if (n >= 0 && last % 2)
+        even[n] = x[2 * n];
 }
 
-INLINE void NAME(to_many)(long count, long phase, long first, long last, T *x, T *line, int back)
-{
-    for (long i = first; i < last; i++, x++) {
-        T *at = line + i % count * phase + i / count;
-        if (back)
-            *x = *at;
-        else
-            *at = *x;
-    }
-}
-
-/* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long; or back. */
-static void NAME(to_phases)(const conv_t *p, T *x, long phase, T *copy, int back)
+/* The padded copy: a channel into a zeroed buffer, rows of `sw` phases, each `phase` long. */
+static void NAME(to_phases)(const conv_t *p, const T *x, long phase, T *copy)
 {
     const long dp = p->d + p->front + p->back, hp = p->h + p->top + p->bottom, sw = p->sw;
     const long first = p->left < 0 ? 0 : p->left; /* columns of the copy that x fills */
@@ -128,12 +104,12 @@ static void NAME(to_phases)(const conv_t *p, T *x, long phase, T *copy, int back
             if (slice < 0 || slice >= dp || row < 0 || row >= hp || first >= last)
                 continue;
             if (sw == 1)
-                memcpy(back ? x : line + first, back ? line + first : x,
-                       (size_t)(last - first) * sizeof(T));
+                memcpy(line + first, x, (size_t)(last - first) * sizeof(T));
             else if (sw == 2)
-                NAME(to_two)(first, last, x, line, line + phase, back);
+                NAME(to_two)(first, last, x, line, line + phase);
             else
-                NAME(to_many)(sw, phase, first, last, x, line, back);
+                for (long i = first; i < last; i++)
+                    line[i % sw * phase + i / sw] = x[i - first];
         }
 }
 
@@ -169,7 +145,7 @@ static const T *NAME(laid_out)(const conv_t *p, const NAME(planes) *s, const T *
 {
     if (p->sw == 1 && is_unpadded(p) && !last)
         return plane;
-    NAME(to_phases)(p, (T *)plane, s->phase, s->copy, 0);
+    NAME(to_phases)(p, plane, s->phase, s->copy);
     return s->copy;
 }
 
@@ -216,37 +192,6 @@ INLINE VEC NAME(end_of)(const T *from, long rest, const T *last)
     for (long i = 0; i < rest; i++)
         part[i] = from[i];
     return *(const VEC *)part;
-}
-
-/* The gradient of the input, of channels that have one output each: each tap adds to its places. */
-static int NAME(depthwise_input)(const conv_t *p, const T *grad, const T *w, T *out)
-{
-    const long size = p->d * p->h * p->w, area = p->oh * p->ow;
-    const long whole = p->ow / LANES * LANES, rest = p->ow - whole;
-    const T *last = grad + p->n * p->oc * p->od * area;
-    NAME(planes) s;
-    if (NAME(lay_out)(p, &s))
-        return -1;
-    memset(out, 0, (size_t)(p->n * p->c * size) * sizeof(T));
-    for (long u = 0; u < p->n * p->c; u++, grad += p->od * area, out += size) {
-        const T *weight = w + u % p->c * s.taps;
-        memset(s.copy, 0, (size_t)s.size * sizeof(T));
-        /* Row after row of one tap: what was just written is not read again at once, from another place. */
-        for (long k = 0; k < s.taps; k++) {
-            const T factor = weight[k];
-            for (long y = 0; y < p->od * p->oh; y++) {
-                T *to = s.copy + s.at[k] + y / p->oh * p->sd * s.slice + y % p->oh * p->sh * s.pitch;
-                const T *from = grad + y * p->ow;
-                for (long i = 0; i < whole; i += LANES)
-                    *(VEC *)(to + i) += factor * *(const VEC *)(from + i);
-                if (rest)
-                    *(VEC *)(to + whole) += NAME(first_of)(factor * NAME(end_of)(from + whole, rest, last), rest);
-            }
-        }
-        NAME(to_phases)(p, out, s.phase, s.copy, 1);
-    }
-    free(s.at);
-    return 0;
 }
 
 /* ---- the gradient of the weight: products of a plane of grad with one from each tap on ---- */

@@ -14,7 +14,7 @@ typedef struct {
 static int NAME(is_stacked)(const conv_t *p)
 {
     return LANES > 1 && is_gathered(p) && !is_unpadded(p) && p->n % LANES == 0 && p->kd == 1 &&
-           p->d == 1 && p->od == 1 && p->kh * p->kw <= TAPS;
+           p->d == 1 && p->od == 1 && !p->front && p->kh * p->kw <= TAPS;
 }
 
 /* Where a tap of a place of the output is in the input, or -1. */

@@ -85,26 +85,26 @@ static void NAME(split)(const conv_t *p, const T *x, long channels, long rows, l
     const long right = p->w + p->left < wp ? p->w + p->left : wp, area = rows * columns;
     const long across = NAME(phases)(p->kw, p->dw, p->sw);
     const long all = NAME(phases)(p->kh, p->dh, p->sh) * across;
-    for (long phase = 0; phase < all; phase++) {
+    const int pair = p->sw == 2 && across == 2 && p->dw % 2; /* both phases of a row at once */
+    const long first = p->left < 0 ? 0 : p->left;
+    for (long phase = 0; phase < all; phase += pair ? 2 : 1) {
         const long dy = phase / across, dx = phase % across;
         const long y0 = NAME(first_in)(dy, p->sh, p->top < 0 ? 0 : p->top);
-        const long x0 = NAME(first_in)(dx, p->sw, p->left < 0 ? 0 : p->left);
-        const long n = (right - x0 + p->sw - 1) / p->sw;
+        const long x0 = NAME(first_in)(dx, p->sw, first), n = (right - x0 + p->sw - 1) / p->sw;
         if (!NAME(is_met)(dy, p->kh, p->dh, p->sh) || !NAME(is_met)(dx, p->kw, p->dw, p->sw))
             continue;
         for (long slice = 0; slice < channels * p->d; slice++) {
             const long c = slice / p->d, z = slice % p->d + p->front;
-            const T *from = x + (slice * p->h + y0 - p->top) * p->w + x0 - p->left;
-            T *line = to + ((c * dp + z) * all + phase) * area + y0 / p->sh * columns + x0 / p->sw;
+            const T *from = x + (slice * p->h + y0 - p->top) * p->w - p->left;
+            T *line = to + ((c * dp + z) * all + phase) * area + y0 / p->sh * columns;
             if (z < 0 || z >= dp)
                 continue;
             for (long y = y0; y < low; y += p->sh, from += p->sh * p->w, line += columns)
-                if (p->sw == 2)
-                    for (long i = 0; i < n; i++)
-                        line[i] = from[2 * i];
+                if (pair && first < right)
+                    NAME(to_two)(first, right, from + first, line, line + area);
                 else
                     for (long i = 0; i < n; i++)
-                        line[i] = from[i * p->sw];
+                        line[x0 / p->sw + i] = from[x0 + i * p->sw];
         }
     }
 }
@@ -181,6 +181,7 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
     const conv_t *p = &s->p;
     const long cg = p->c / p->groups, og = p->oc / p->groups, size = p->d * p->h * p->w;
     const long panels = (s->columns + PANEL - 1) / PANEL, ldo = p->od * s->columns;
+    const int few = og <= FEW_ROWS && s->taps > 1 && p->ow >= LANES;
     const int by_column = panels >= 6 * parts;
     while (begin < end) {
         const long u = begin / parts, first = begin % parts, g = u % p->groups;
@@ -190,7 +191,13 @@ static int NAME(dense)(NAME(dense_t) *s, const T *x, T *out, long parts, long be
         const long j1 = by_column && last < parts ? panels * last / parts * PANEL : s->columns;
         const long o0 = by_column ? 0 : UP_TO(og * first / parts, ROWS);
         const long o1 = by_column || last == parts ? og : UP_TO(og * last / parts, ROWS);
-        for (long z = 0; z < p->od && o0 < og; z++)
+        const long y0 = p->oh * first / parts, y1 = p->oh * last / parts;
+        for (long i = 0; few && i < og * p->od; i++)
+            NAME(plane)(y1 - y0, p->ow, s->depth, s->w + (g * og + i / p->od) * s->depth,
+                        image + i % p->od * p->sd * s->slice + y0 * s->width, s->at, s->width,
+                        out + (u * og + i / p->od) * ldo + i % p->od * s->columns + y0 * p->ow,
+                        s->b ? s->b[g * og + i / p->od] : (T)0);
+        for (long z = 0; z < p->od && o0 < og && !few; z++)
             NAME(product)((o1 < og ? o1 : og) - o0, j0, j1 - j0, s->depth,
                           s->w + (g * og + o0) * s->depth, s->depth,
                           image + z * p->sd * s->slice, s->at,
@@ -243,78 +250,6 @@ static int NAME(forward)(const conv_t *p, const void *x, const void *w, const vo
                                       : NAME(dense)(&s, x, out, parts, begin, end);
     free(s.at);
     return failed;
-}
-
-/* Add the unfolded rows of a slice of grad, each `pitch` long, to where forward took them from. */
-static void NAME(fold)(const conv_t *p, const T *rows, long pitch, long z, long channels, T *out)
-{
-    for (long c = 0; c < channels; c++)
-        for (long kz = 0; kz < p->kd; kz++)
-            for (long ky = 0; ky < p->kh; ky++)
-                for (long kx = 0; kx < p->kw; kx++, rows += pitch) {
-                    const long slice = z * p->sd + kz * p->dd - p->front;
-                    const long shift = kx * p->dw - p->left, room = p->w - 1 - shift;
-                    const long first = shift < 0 ? (-shift + p->sw - 1) / p->sw : 0;
-                    const long last = room < 0 ? -1 : room / p->sw;
-                    const long end = last < p->ow - 1 ? last + 1 : p->ow;
-                    if (slice < 0 || slice >= p->d)
-                        continue;
-                    for (long y = 0; y < p->oh; y++) {
-                        const long row = y * p->sh + ky * p->dh - p->top;
-                        if (row < 0 || row >= p->h)
-                            continue;
-                        const T *from = rows + y * p->ow;
-                        T *line = out + ((c * p->d + slice) * p->h + row) * p->w + shift;
-                        for (long i = first; i < end; i++)
-                            line[i * p->sw] += from[i];
-                    }
-                }
-}
-
-/* The gradient of the input: rows = weight' @ grad, and each row is added to where forward took it
-   from. */
-static int NAME(grad_input)(const conv_t *p, const void *grad_, const void *w_, void *out_)
-{
-    const T *grad = grad_, *w = w_;
-    T *out = out_;
-    if (p->c == p->groups && p->oc == p->c)
-        return NAME(depthwise_input)(p, grad, w, out);
-    const long cg = p->c / p->groups, og = p->oc / p->groups;
-    const long depth = cg * p->kd * p->kh * p->kw, size = p->d * p->h * p->w;
-    const long cols = p->oh * p->ow, wide = ROUND(cols), copied = cols == wide ? 0 : og * wide;
-
-    T *mem = malloc((size_t)(depth * wide + depth * og + copied) * sizeof(T) +
-                    (size_t)og * sizeof(long));
-    if (!mem)
-        return -1;
-    long *at = (long *)mem;
-    T *rows = (T *)(at + og), *turned = rows + depth * wide, *lines = turned + depth * og;
-    for (long o = 0; o < og; o++)
-        at[o] = o * (copied ? wide : p->od * cols);
-    if (copied)
-        memset(lines, 0, (size_t)copied * sizeof(T));
-    memset(out, 0, (size_t)(p->n * p->c * size) * sizeof(T));
-
-    for (long g = 0; g < p->groups; g++) {
-        for (long k = 0; k < depth; k++)
-            for (long o = 0; o < og; o++)
-                turned[k * og + o] = w[(g * og + o) * depth + k];
-        for (long n = 0; n < p->n; n++)
-            for (long z = 0; z < p->od; z++) {
-                const T *from = grad + ((n * p->groups + g) * og * p->od + z) * cols;
-                if (copied) {
-                    for (long o = 0; o < og; o++)
-                        for (long i = 0; i < cols; i++)
-                            lines[o * wide + i] = from[o * p->od * cols + i];
-                    from = lines;
-                }
-                NAME(product)(depth, 0, cols, og, turned, og, from, at, NULL, rows, wide, NULL, 0,
-                              0);
-                NAME(fold)(p, rows, wide, z, cg, out + (n * p->groups + g) * cg * size);
-            }
-    }
-    free(mem);
-    return 0;
 }
 
 /* grad_weight[o, (kz, ky, kx, c)] sums, over positions s, grad[o, s] * padded[s at (kz, ky, kx),

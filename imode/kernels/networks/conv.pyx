@@ -18,6 +18,7 @@ from imode.kernels.fast_guards cimport array_of, array_or_none
 from imode.kernels.networks.conv_check cimport (
     by_other_library, check_dtypes, checked_geometry, conv_t, geometry, result_dims)
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 import numpy as np
 
@@ -80,6 +81,8 @@ cdef enum Work:
     FORWARD
     GRAD_INPUT
     GRAD_WEIGHT
+    TURN_WEIGHT             # of GRAD_INPUT
+    PLACE
 
 cdef struct share_t:
     const conv_t* p
@@ -89,29 +92,29 @@ cdef struct share_t:
     const char* right       # the weight; for the weight's gradient, the output's
     const char* bias
     char* out
-    long left_step          # GRAD_INPUT: bytes per image
-    long out_step
     long parts              # of each group: see _conv.h
+    const conv_plan_t* plan
+    const conv_part_t* part  # of PLACE
+    long apart
     int failed
 
 
 cdef enum:
     SHARED = 300000     # multiplications that are worth waking a thread for
+    IN_CACHE = 1 << 18      # elements of a part's result, before they are put in their places
 
 
 cdef void _units(void* ctx, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """GRAD_INPUT: images."""
     cdef share_t* s = <share_t*>ctx
-    cdef conv_t q = s.p[0]
-    cdef int rc
+    cdef int rc = 0
     if s.work == FORWARD:
         rc = conv_forward(s.p, s.wide, s.left, s.right, s.bias, s.out, s.parts, begin, end)
     elif s.work == GRAD_WEIGHT:
         rc = conv_grad_weight(s.p, s.wide, s.right, s.left, s.out, s.parts, begin, end)
+    elif s.work == TURN_WEIGHT:
+        conv_turn_weight(s.p, s.plan, s.wide, s.right, s.out, begin, end)
     else:
-        q.n = end - begin
-        rc = conv_grad_input(&q, s.wide, s.left + begin * s.left_step, s.right,
-                             s.out + begin * s.out_step)
+        conv_place(s.p, s.plan, s.part, s.wide, s.left, s.apart, s.out, begin, end)
     if rc:
         s.failed = 1
 
@@ -130,48 +133,81 @@ cdef long _parts(const conv_t* p, long groups) noexcept nogil:
     return max(1, min(parts, 2 * threads if parts >= 32 * threads else threads))
 
 
-cdef void _share(share_t* s, long units) noexcept nogil:
-    parallel_for(units, 1 + SHARED * units // (s.p.n * _each(s.p) + 1), _units, s)
+cdef void _share(share_t* s, long units, double each) noexcept nogil:
+    """`each`: the work of a unit, in multiplications."""
+    parallel_for(units, 1 + <long>(SHARED / (each + 1)), _units, s)
 
 
-cdef void _grad_input(share_t* s) noexcept nogil:
-    """With stride 1, a convolution with the turned weight."""
+cdef void _forward(share_t* s) noexcept nogil:
+    cdef long units
+    s.parts = _parts(s.p, conv_groups(s.p))
+    units = conv_units(s.p, s.parts)
+    _share(s, units, <double>s.p.n * _each(s.p) / units)
+
+
+cdef int _grad_input(const share_t* s) noexcept nogil:
+    """By parts, convolutions of stride 1 with the turned weight. Returns -1 without memory."""
+    cdef const conv_t* p = s.p
+    cdef conv_plan_t plan
+    cdef conv_part_t* part
     cdef conv_t q
-    cdef share_t turned = s[0]
-    cdef long size
-    if not conv_is_flat(s.p):
-        _share(s, s.p.n)
-        return
-    size = s.p.oc * (s.p.c // s.p.groups) * s.p.kd * s.p.kh * s.p.kw
-    turned.right = <char*>malloc(size * (8 if s.wide else 4) + 1)
-    if turned.right == NULL:
-        s.failed = 1
-        return
-    conv_turned(s.p, &q)
-    conv_turn_weight(s.p, s.wide, s.right, <char*>turned.right)
-    turned.p, turned.work, turned.bias = &q, FORWARD, NULL
-    turned.parts = _parts(&q, conv_groups(&q))
-    _share(&turned, conv_units(&q, turned.parts))
-    s.failed = turned.failed
-    free(<char*>turned.right)
+    cdef share_t now = s[0]
+    cdef long item = 8 if s.wide else 4, size = p.oc * (p.c // p.groups) * p.kd * p.kh * p.kw
+    cdef long first = 0, images, i, grad = p.oc * p.od * p.oh * p.ow * item
+    cdef long image = p.c * p.d * p.h * p.w
+    cdef char* buffer
+    cdef bint alone
+    if conv_plan(p, &plan):
+        return -1
+    alone = plan.parts == 1 and plan.part.q.oc == p.c       # the result is in its places
+    images = p.n if alone else min(p.n, 1 + IN_CACHE // plan.result)
+    now.apart = images * plan.result
+    buffer = <char*>malloc((size + (0 if alone else plan.across * now.apart)) * item)
+    if buffer == NULL:
+        free(plan.part)
+        return -1
+    now.work, now.out, now.plan = TURN_WEIGHT, buffer, &plan
+    _share(&now, conv_turn_units(p), <double>size * 16 / conv_turn_units(p))
+    now.bias = NULL
+    while first < p.n:
+        for i in range(plan.parts):
+            part = plan.part + i
+            q = part.q
+            q.n = min(images, p.n - first)
+            now.out = s.out if alone else buffer + (size + i % plan.across * now.apart) * item
+            if q.kd > 0 and q.kh > 0 and q.kw > 0:
+                now.p, now.work = &q, FORWARD
+                now.left, now.right = s.left + first * grad, buffer + part.weight * item
+                _forward(&now)
+            else:
+                memset(now.out, 0, q.n * q.oc * q.od * q.oh * q.ow * item)
+            if not alone and (i + 1) % plan.across == 0:
+                now.p, now.work, now.left = p, PLACE, buffer + size * item
+                now.out, now.part = s.out + first * image * item, part - plan.across + 1
+                _share(&now, q.n * p.c, <double>plan.result * plan.across * 16 / p.c)
+        first += images
+    free(plan.part)
+    free(buffer)
+    return -now.failed
 
 
 cdef int _run(share_t* s) except -1:
     """Do the work, on several threads if it is large."""
     cdef const conv_t* p = s.p
     cdef Thread* thread
+    cdef long units
     s.failed = 0
     if skipping():
         return 0
     thread = give_up_gil(p.n * _each(p))
     if s.work == FORWARD:
-        s.parts = _parts(p, conv_groups(p))
-        _share(s, conv_units(p, s.parts))
+        _forward(s)
     elif s.work == GRAD_WEIGHT:
         s.parts = _parts(p, p.groups)
-        _share(s, conv_weight_units(p, s.parts))
-    else:
-        _grad_input(s)
+        units = conv_weight_units(p, s.parts)
+        _share(s, units, <double>p.n * _each(p) / units)
+    elif _grad_input(s):
+        s.failed = 1
     take_gil(thread)
     if s.failed:
         raise MemoryError("conv: no memory for the scratch buffer")
@@ -192,13 +228,10 @@ cdef bint _is_last(cnp.ndarray x, cnp.ndarray weight, tuple rest) noexcept:
 cdef void _bring(share_t* s, const conv_t* p, Work work, cnp.ndarray left, cnp.ndarray right,
                  cnp.ndarray out) noexcept:
     """Fill in `s`, except the bias."""
-    cdef long item = cnp.PyArray_ITEMSIZE(out)
-    cdef long image = p.c * p.d * p.h * p.w * item, output = p.oc * p.od * p.oh * p.ow * item
-    s.p, s.work, s.wide, s.bias = p, work, item == 8, NULL
+    s.p, s.work, s.wide, s.bias = p, work, cnp.PyArray_ITEMSIZE(out) == 8, NULL
     s.left = <const char*>cnp.PyArray_DATA(left)
     s.right = <const char*>cnp.PyArray_DATA(right)
     s.out = <char*>cnp.PyArray_DATA(out)
-    s.left_step, s.out_step = output, image
 
 
 cdef object _by_numpy(const conv_t* p, Work work, left, right, bias, int nd, cnp.npy_intp* dims):

@@ -44,7 +44,7 @@ static void erf_low(char *const *p, npy_intp n) {
 }
 BY_LEVEL(erf)
 DOUBLES(1, erf, v_erf(x))
-FLOATS(1, sigmoid, 1.0f / (1.0f + v_expf(-x)), 1.0 / (1.0 + v_exp(-x)))
+FLOATS(1, sigmoid, v_sigmoidf(x), 1.0 / (1.0 + v_exp(-x)))
 /* float16 is rounded after each step here, as in PyTorch */
 #define AS_HALF(x) v_from_half(v_to_half(x))
 MAP1(logit_e, float, float, v_logf(AS_HALF(x / AS_HALF(1.0f - x))))

@@ -239,8 +239,21 @@ V_INLINE float v_tanhf(float x) {
     p = p * z + 1.33314422036e-1f;
     p = p * z + -3.33332819422e-1f;
     float small = p * z * a + a;
-    float large = 1.0f - 2.0f / (v_expf(a + a) + 1.0f);
+    float twice = a + a > EXP_NEAR ? EXP_NEAR : a + a;
+    float large = 1.0f - 2.0f / (v_expf_near(twice) + 1.0f);
     return copysignf(a > 0.625f ? large : small, x); /* NaN uses `small` and stays NaN */
+}
+
+/* 1 / (1 + exp(-x)), of which both parts are scaled, so that the exponent stays in the range. */
+V_INLINE float v_sigmoidf(float x) {
+    float y = x > 60.0f ? -60.0f : -x;
+    y = y > 88.7228394f ? 104.0f : y; /* where exp(-x) is infinite, the result is 0 */
+    float shifted = y * 1.44269504f + V_ROUND;
+    float kf = shifted - V_ROUND;
+    float r = y - kf * V_LN2_HI;
+    r = r - kf * V_LN2_LO;
+    float part = v_exp_reduced(r) * v_float((v_bits(shifted) << 23) + (97u << 23));
+    return 0x1p-30f / (0x1p-30f + part);
 }
 
 /* for |x| < 0.93 */

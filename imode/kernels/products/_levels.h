@@ -3,7 +3,7 @@
    The header sees
      T      element type             LANES  elements of a vector (1: no vectors)
      ROWS   rows of a register tile  NAME(x)  x with a suffix for the combination
-     EXP, TANH  functions of one element
+     EXP, TANH, SIGMOID  functions of one element
    PICK(kernel, args) then returns the widest that the machine runs, for `wide` double, else float. */
 
 #include "levels.h"
@@ -19,6 +19,7 @@
 #define T float
 #define EXP v_expf
 #define TANH v_tanhf
+#define SIGMOID v_sigmoidf
 #define LANES (BYTES ? BYTES / 4 : 1)
 #define SUFFIX float_any
 #include LOOPS
@@ -51,10 +52,12 @@
 #undef T
 #undef EXP
 #undef TANH
+#undef SIGMOID
 
 #define T double
 #define EXP v_exp
 #define TANH v_tanh
+#define SIGMOID(v) (1 / (1 + v_exp(-(v))))
 #define LANES (BYTES ? BYTES / 8 : 1)
 #define SUFFIX double_any
 #include LOOPS

@@ -344,17 +344,44 @@ def geometric(cnp.ndarray out, double p, generator=None):
 
 # ---- integers --------------------------------------------------------------------------------
 
+cdef void _words(
+    mt_state *mt, uint64_t *out, int64_t n, uint64_t width, int64_t base, bint wide
+) noexcept nogil:
+    """(a word % width) + base, or the word itself if width is 0. A wide word has 64 bits."""
+    cdef uint32_t words[CHUNK]
+    cdef uint32_t rest, size = <uint32_t> width
+    cdef uint64_t inverse = (1ULL << 32) // width if width else 0
+    cdef int64_t i
+    if wide:
+        for i in range(n):
+            out[i] = mt_next64(mt)
+            if width:
+                out[i] = out[i] % width + <uint64_t> base
+        return
+    mt_fill(mt, words, n)
+    if width == 0 or width >> 32:            # no word is as large
+        for i in range(n):
+            out[i] = words[i] + (<uint64_t> base if width else 0)
+        return
+    for i in range(n):
+        rest = words[i] - <uint32_t> (words[i] * inverse >> 32) * size     # one `size` too much,
+        words[i] = min(rest, rest - size)                                  # or none
+    for i in range(n):
+        out[i] = words[i] + <uint64_t> base
+
+
 cdef void _integers(
     mt_state *mt, any_t *out, int64_t n, uint64_t width, int64_t base, bint wide
 ) noexcept nogil:
-    """(a word % width) + base, or the word itself if width is 0. A wide word has 64 bits."""
-    cdef int64_t i
-    cdef uint64_t word
-    for i in range(n):
-        word = mt_next64(mt) if wide else mt_next(mt)
-        if width:
-            word = word % width + <uint64_t> base
-        out[i] = <any_t> <int64_t> word
+    cdef uint64_t words[CHUNK]
+    cdef int64_t i, take
+    while n > 0:
+        take = min(n, <int64_t> CHUNK)
+        _words(mt, words, take, width, base, wide)
+        for i in range(take):
+            out[i] = <any_t> <int64_t> words[i]
+        out += take
+        n -= take
 
 
 cdef bint draw_integers(

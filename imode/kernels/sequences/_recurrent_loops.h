@@ -3,8 +3,6 @@
 
 #include "_product_tile.h"
 
-#define SIGMOID(v) ((T)1 / ((T)1 + EXP(-(v))))
-
 static long NAME(panel)(void)
 {
     return PANEL;
@@ -151,7 +149,6 @@ static void NAME(step_back)(int cell, long rows, long hidden, long first, long n
     }
 }
 
-#undef SIGMOID
 #undef VEC
 #undef PANEL
 #undef PACKED

@@ -345,8 +345,8 @@ RULES = [
         "Where infinite and NaN gradients meet zeros",
         "grad.values values",
         operators="conv3d conv3d.padding conv_transpose1d conv_transpose2d conv_transpose3d "
-        "convolution _upsample_bicubic2d_aa _upsample_bilinear2d_aa.vec upsample_bicubic2d "
-        "upsample_bilinear2d upsample_linear1d upsample_trilinear3d",
+        "_convolution convolution _upsample_bicubic2d_aa _upsample_bilinear2d_aa.vec "
+        "upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_trilinear3d",
         cases=["special"],
         witness="""
             v0 = lib.ones(1, 1, 1, 4, 4, requires_grad=True)
