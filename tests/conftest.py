@@ -1,11 +1,17 @@
 """Fixed seeds for every test; a test defined twice in one file is refused."""
 
 import ast
+import os
 import random
 import sys
+import sysconfig
 
 import numpy as np
 import pytest
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    # Processes that tests start have the GIL at once: none warns that imode turns it on.
+    os.environ.setdefault("PYTHON_GIL", "1")
 
 
 @pytest.fixture(autouse=True)
