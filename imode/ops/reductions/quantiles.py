@@ -104,10 +104,10 @@ def _written(values, out):
 
 def _declare_quantile(name, ignore_nan, words, example):
     def at_tensor(self, q, dim, keepdim, interpolation, out=None):
+        _check_quantile(self, q, interpolation, out)
+        _axis(self, dim)
         on_cpu = self.device.type == "cpu"  # elsewhere it would be waited for
         if on_cpu and not (q.detach() >= 0).logical_and_(q.detach() <= 1).all():
-            _check_quantile(self, q, interpolation, out)  # what else is wrong comes first
-            _axis(self, dim)
             raise RuntimeError("quantile() q values must be in the range [0, 1]")
         return _quantile(self, q, dim, keepdim, interpolation, out, ignore_nan)
 
