@@ -51,6 +51,11 @@ MORE = {
     "_linalg_matrix_rank": [S(_MATRIX)],
     "_linalg_pinv": [S(_MATRIX, 0.0, 1e-6), S(T(2, 3, 4, dtype="float64"), 0.0, 1e-6)],
     "_linalg_solve_ex": [S(_MATRIX, T(2, 3))],
+    "_rrelu_with_noise": [
+        S(T(5), T(0), 0.25, 0.5, False),
+        S(T(2, 3, dtype="float64"), T(0, dtype="float64"), 0, 1, False),
+        S(T(5), T(5), 0.25, 0.5, True),
+    ],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
     "_trilinear": [S(T(3, 2), T(4, 2, 5), T(3, 5)), S(T(1, 3), T(2, 3, 1), T(1, 1))],
     "_max_pool1d": [
