@@ -56,6 +56,7 @@ MORE = {
         S(T(2, 3, dtype="float64"), T(0, dtype="float64"), 0, 1, False),
         S(T(5), T(5), 0.25, 0.5, True),
     ],
+    "_rrelu_with_noise_": [S(T(5), T(0), 0.25, 0.5, False)],
     "_dropout_mask": [S(T(5), 0.5), S(T(5, dtype="float64"), 0.25)],
     "_trilinear": [S(T(3, 2), T(4, 2, 5), T(3, 5)), S(T(1, 3), T(2, 3, 1), T(1, 1))],
     "_max_pool1d": [
