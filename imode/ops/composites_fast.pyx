@@ -371,7 +371,7 @@ cdef class Replayed:
     """A function whose calls are noted, see Note [Replayed calls]."""
 
     cdef object function
-    cdef dict plans               # description -> _Plan, or None: it was seen once
+    cdef readonly dict plans      # description -> _Plan; None: seen once; True: there is none
     cdef _Plan last               # the one that ran last
     cdef dict __dict__            # the function's attributes
 
