@@ -189,7 +189,6 @@ SIZES = {
         S(T(values=[[1.0, NAN, 0.5], [NAN, NAN, NAN]]), T(values=0.5), 1, True),
         S(T(5, dtype="float64"), T(values=[0.25, 1.0], dtype="float64"), 0),
     ],
-    "gradient": [S(T(3, 4)), S(T(3, 4), spacing=0.5, dim=-1), S(T(2))],
     "linalg_matrix_norm.str_ord": [S(T(2, 3, 4), "fro", (0, -1), True)],
     "linalg_matrix_exp": [S(T(8, 8)), S(T(9, 9)), S(T(16, 8, 8)), S(T(2, 3, 3, low=9, high=20))],
     "linalg_pinv.atol_rtol_tensor": [S(_MATRIX), S(T(2, 33, 3))],

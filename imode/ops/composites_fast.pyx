@@ -10,8 +10,9 @@ from functools import update_wrapper
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.list cimport PyList_GET_ITEM
+from cpython.list cimport PyList_New
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_Check, PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from imode._core.allocator cimport Fields
 from imode._core.dispatch cimport (
@@ -25,6 +26,8 @@ from imode.kernels.fast_guards cimport (
 from libc.string cimport memcmp, memcpy
 
 cdef extern from "Python.h":
+    PyObject** PySequence_Fast_ITEMS(object items)
+    void Py_CLEAR(PyObject* variable)
     const char* PyUnicode_AsUTF8AndSize(PyObject* text, Py_ssize_t* size) except NULL
 
 
@@ -105,13 +108,14 @@ def where_unrecorded(Operator plain not None):
 # ---- functions whose calls follow from the geometry of their tensors ----
 
 # Note [Replayed calls]
-# Which operators a composite calls, and with what, mostly follows from the shapes, strides and dtypes
-# of its tensors and from its other arguments, not from elements. Of a function that says so, by the
-# decorator `replayed`, the calls are noted when arguments come for the second time (their
-# description, below, is the key), and from then on they are repeated by compiled code: what they do,
-# record and raise is the same, only Python's part of it is spared. Where elements matter, or where it
-# warns, such a function calls `varies()`: these calls are not noted. So it is where a tensor comes
-# from elsewhere, or a result is none of those of the calls. A watcher sees the function run.
+# Which operators a composite calls, and with what, mostly follows from the shapes, strides and
+# dtypes of its tensors and from its other arguments, not from elements. Of a function that says so,
+# by the decorator `replayed`, the calls are noted when arguments come for the second time (their
+# description, below, is the key), and from then on they are repeated by compiled code: what they
+# do, record and raise is the same, only Python's part of it is spared. Where elements matter, or
+# where it warns, such a function calls `varies()`: these calls are not noted. So it is where a
+# tensor comes from elsewhere, or a result is none of those of the calls. A watcher sees the
+# function run.
 
 cdef enum:
     MOST_TENSORS = 60             # of a plan: arguments and results
@@ -324,18 +328,19 @@ cdef bint _has_tensor(object value) except -1:
     return isinstance(value, Tensor)
 
 
-cdef object _taken(list tensors, object numbers):
+cdef object _taken(PyObject** tensors, object numbers):
     cdef object number
     if type(numbers) is tuple:
         return tuple([_taken(tensors, number) for number in numbers])
-    return tensors[numbers]
+    return <object>tensors[<int>numbers]
 
 
-cdef int _give(list tensors, int at, object result) except -1:
+cdef int _give(PyObject** tensors, int at, object result) except -1:
     """Note the tensors of a result; returns the next one's number."""
     cdef object item
     if is_tensor(<PyObject*>result):
-        tensors[at] = result
+        Py_INCREF(result)
+        tensors[at] = <PyObject*>result
         return at + 1
     if isinstance(result, (tuple, list)):
         for item in result:
@@ -345,7 +350,8 @@ cdef int _give(list tensors, int at, object result) except -1:
 
 cdef object _run(_Plan plan, tuple given):
     cdef PyObject* values[MAX_ARGS + 1]
-    cdef list tensors = [None] * plan.count
+    cdef list owner = PyList_New(plan.count)      # of NULLs, which it frees as well
+    cdef PyObject** tensors = PySequence_Fast_ITEMS(owner)
     cdef object operands, result
     cdef _Step step
     cdef int i, at = 0
@@ -355,14 +361,14 @@ cdef object _run(_Plan plan, tuple given):
         memcpy(values, step.values, step.op.nargs * sizeof(PyObject*))
         for i in range(step.n_places):
             if step.numbers[i] != LISTED:
-                values[step.places[i]] = PyList_GET_ITEM(tensors, step.numbers[i])
+                values[step.places[i]] = tensors[step.numbers[i]]
             else:
                 operands = _taken(tensors, <object>step.values[step.places[i]])
                 values[step.places[i]] = <PyObject*>operands
         values[step.op.nargs] = inplace_target(step.op, values)
         at = _give(tensors, at, call(step.op, values))
         for i in range(step.n_over):
-            tensors[step.over[i]] = None
+            Py_CLEAR(tensors[step.over[i]])
     return _taken(tensors, plan.result)
 
 
@@ -380,14 +386,14 @@ cdef class Replayed:
         update_wrapper(self, function)
         self.__code__ = function.__code__
 
-    def __call__(self, *args, **named):
+    def __call__(self, *args):
         cdef TLS* state = tls()
         cdef Description to
         cdef _Plan plan = self.last
         cdef bytes key
         to.size = to.count = 0
-        if state.watcher != NULL or state.devices != NULL or named:
-            return self.function(*args, **named)
+        if state.watcher != NULL or state.devices != NULL:
+            return self.function(*args)
         _put_head(&to, b"M", default_code(), state.included, state.no_grad,
                   state.numbers_are_scalars, state.excluded)
         if not _describe(&to, <PyObject*>args):

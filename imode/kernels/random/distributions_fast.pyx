@@ -385,7 +385,8 @@ cdef object _slopes(Operator op, keyset_t keys, PyObject** args):
     cdef double lower, upper
     cdef PyObject* target = args[op.nargs]
     cdef ndarray out
-    if (target != NULL and target != args[0]) or not a.flags & WRITEABLE or not _row_major(a) or not _is_float(kind) or (
+    if (target != NULL and target != args[0]) or not a.flags & WRITEABLE or (
+            not _row_major(a) or not _is_float(kind)) or (
             not 0 < n <= FEW or <object>args[4] is not False) or not (
             _real(args[2], &lower) and _real(args[3], &upper)):
         return run_general(op, keys, args)

@@ -1,8 +1,8 @@
 /* Numbers of distributions from the words of a generator, as floats, a block at a time.
  *
- * They are defined by the libm of single doubles. Its vector forms give other last digits, but hardly
- * ever another float: where all doubles within a bound of their error are rounded to one float, it
- * is the result; for the few others the definition is computed. */
+ * They are defined by the libm of single doubles. Its vector forms give other last digits, but
+ * hardly ever another float: where all doubles within a bound of their error are rounded to one
+ * float, it is the result; for the few others the definition is computed. */
 #ifndef IMODE_LAWS_H
 #define IMODE_LAWS_H
 
